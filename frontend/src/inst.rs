@@ -1,0 +1,244 @@
+//! A decoded instruction. After decoding nobody looks at encoding bits: operands are registers or
+//! bits of the right type, modifiers are data.
+
+use crate::desc::InstDesc;
+use crate::op::Op;
+use crate::target::Gfx;
+use crate::ty::Ty;
+
+/// Code of VCC_LO in the SGPR file.
+pub const VCC_LO: u8 = 106;
+/// Code of VCC_HI in the SGPR file.
+pub const VCC_HI: u8 = 107;
+/// Code of M0 in the SGPR file.
+pub const M0: u8 = 124;
+/// Code of EXEC_LO in the SGPR file.
+pub const EXEC_LO: u8 = 126;
+/// Code of EXEC_HI in the SGPR file.
+pub const EXEC_HI: u8 = 127;
+
+/// A source that is neither a register nor a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Special {
+    /// 235: aperture registers of gfx9; value in the high dword of a 64-bit read, 32-bit reads give 0.
+    SharedBase,
+    SharedLimit,
+    PrivateBase,
+    PrivateLimit,
+    PopsExitingWaveId,
+    /// 251: VCC == 0
+    Vccz,
+    /// 252: EXEC == 0
+    Execz,
+    /// 253: SCC
+    Scc,
+    /// 254: LDS_DIRECT, address and format in M0
+    LdsDirect,
+}
+
+/// One operand. Its type is the row's, by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Operand {
+    /// Not there (a destination switched off, an address `off`).
+    #[default]
+    None,
+    /// First register of the scalar file by encoding code 0..=127: SGPRs, FLAT_SCRATCH, XNACK_MASK,
+    /// VCC (106), TBA/TMA/TTMP (108..), M0 (124), EXEC (126).
+    Sgpr(u8),
+    /// First vector register.
+    Vgpr(u8),
+    /// First accumulation register (gfx908, gfx90a).
+    Agpr(u8),
+    /// Inline constant: its code, and the bits in the operand's type (packed types: the whole dword).
+    Inline {
+        /// Encoding code 128..=208 or 240..=248.
+        code: u8,
+        /// Value in the operand's type, zero-extended to 64 bits.
+        bits: u64,
+    },
+    /// 32-bit literal that follows the instruction.
+    Literal {
+        /// The dword as it stands.
+        word: u32,
+        /// Value in the operand's type, zero-extended to 64 bits.
+        bits: u64,
+    },
+    /// A special source.
+    Special(Special),
+    /// An immediate field (type [`Ty::Imm`], and SOPK's simm16 for typed positions): sign-extended
+    /// simm16, raw counter or message fields, attribute numbers.
+    Imm(i32),
+}
+
+/// SDWA selections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Sel {
+    Byte0 = 0,
+    Byte1 = 1,
+    Byte2 = 2,
+    Byte3 = 3,
+    Word0 = 4,
+    Word1 = 5,
+    #[default]
+    Dword = 6,
+}
+
+/// What fills the bits that an SDWA result does not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Unused {
+    #[default]
+    Pad = 0,
+    Sext = 1,
+    Preserve = 2,
+}
+
+/// Modifiers of the SDWA form. Order of application: select, then sext or (abs, then neg).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Sdwa {
+    /// Where the result goes.
+    pub dst_sel: Sel,
+    /// What fills the rest.
+    pub dst_unused: Unused,
+    /// Selections of S0 and S1.
+    pub src_sel: [Sel; 2],
+    /// Sign extension of S0 and S1.
+    pub sext: [bool; 2],
+}
+
+/// Modifiers of the DPP form; S0 comes from another lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Dpp {
+    /// The 9-bit control field (quad_perm 0..=0xff, row_shl 0x101.., …).
+    pub ctrl: u16,
+    /// The bit as encoded: true = an invalid source lane reads 0 and writes.
+    pub bound_ctrl: bool,
+    /// Rows whose destination is written.
+    pub row_mask: u8,
+    /// Banks whose destination is written.
+    pub bank_mask: u8,
+}
+
+/// Modifiers of vector ALU instructions. Bit n of a field is source n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Mods {
+    /// Absolute value, applied first.
+    pub abs: u8,
+    /// Negation, applied after `abs`. VOP3P: negation of the low half's source (`neg_lo`).
+    pub neg: u8,
+    /// VOP3P: negation of the high half's source; for the mixes: absolute value.
+    pub neg_hi: u8,
+    /// Clamp.
+    pub clamp: bool,
+    /// Output modifier: 0 none, 1 times 2, 2 times 4, 3 divide by 2.
+    pub omod: u8,
+    /// VOP3 on gfx9: high half of source n (bit 3: of the destination). VOP3P: half for the low result.
+    pub op_sel: u8,
+    /// VOP3P: half for the high result. Mixes: source n is f16.
+    pub op_sel_hi: u8,
+    /// MFMA fields (cbsz, abid, blgp) of CDNA, raw.
+    pub mfma: [u8; 3],
+    /// The SDWA form's modifiers.
+    pub sdwa: Option<Sdwa>,
+    /// The DPP form's modifiers.
+    pub dpp: Option<Dpp>,
+}
+
+/// Fields of memory instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub struct MemMods {
+    /// Immediate offset in bytes (DS two-address forms: offset0 in elements; SMRD scaled to bytes).
+    pub offset: i32,
+    /// DS two-address forms: offset1 in elements.
+    pub offset1: u8,
+    /// SMEM: an immediate offset is there (as opposed to a register only).
+    pub has_imm: bool,
+    pub glc: bool,
+    pub slc: bool,
+    pub nv: bool,
+    /// gfx90a.
+    pub scc: bool,
+    pub gds: bool,
+    pub lds: bool,
+    pub tfe: bool,
+    pub lwe: bool,
+    pub offen: bool,
+    pub idxen: bool,
+    pub addr64: bool,
+    pub unrm: bool,
+    pub da: bool,
+    pub r128: bool,
+    pub a16: bool,
+    pub d16: bool,
+    /// MIMG: components.
+    pub dmask: u8,
+    /// MTBUF.
+    pub dfmt: u8,
+    /// MTBUF.
+    pub nfmt: u8,
+    /// EXP: target, enable mask, flags.
+    pub exp_target: u8,
+    pub exp_en: u8,
+    pub exp_compr: bool,
+    pub exp_done: bool,
+    pub exp_vm: bool,
+}
+
+/// How an instruction was encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Form {
+    /// The row's own encoding (scalar, memory, VOP1/2/C in 32 bits, native VOP3 and VOP3P).
+    Native,
+    /// VOP1/2/C or VINTRP promoted to VOP3.
+    Vop3,
+    Sdwa,
+    Dpp,
+}
+
+/// A decoded instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inst {
+    /// Its row.
+    pub desc: &'static InstDesc,
+    /// How it was encoded.
+    pub form: Form,
+    /// Length in bytes: 4, 8 or 12.
+    pub len: u8,
+    /// Destinations by position of the row.
+    pub dst: [Operand; 2],
+    /// Sources by position of the row. Memory rows: see the conventions in `isa/*.rs`.
+    pub src: [Operand; 4],
+    /// Modifiers of vector ALU forms.
+    pub mods: Mods,
+    /// Fields of memory instructions.
+    pub mem: MemMods,
+}
+
+impl Inst {
+    /// What it computes.
+    pub fn op(&self) -> Op {
+        self.desc.op
+    }
+
+    /// Type of destination `i`.
+    pub fn dst_ty(&self, i: usize) -> Ty {
+        self.desc.dst[i]
+    }
+
+    /// Type of source `i`.
+    pub fn src_ty(&self, i: usize) -> Ty {
+        self.desc.src[i]
+    }
+
+    /// The text as LLVM prints it for `gfx`; `pc` is the instruction's address (for branch targets
+    /// the raw distance is printed, as `llvm-mc` does).
+    pub fn text(&self, gfx: Gfx) -> String {
+        crate::print::text(self, gfx)
+    }
+}

@@ -1,0 +1,3 @@
+//! The instruction rows, one file per encoding of the manual.
+
+pub mod sop2;

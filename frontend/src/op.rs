@@ -1,0 +1,697 @@
+//! What an instruction computes. One variant is one operation of the manual, shared by the scalar
+//! and the vector unit and by all widths: the operand types of the row say which. The formula at
+//! the variant is the specification in short; `S0 S1 S2` are the sources after modifiers (and after
+//! exchange for rows marked `rev`), `D` the destination.
+
+/// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Cmp {
+    F,
+    Lt,
+    Eq,
+    Le,
+    Gt,
+    /// Integer not-equal, float less-or-greater (false for NaN).
+    Lg,
+    Ge,
+    /// Ordered: neither source is a NaN.
+    O,
+    /// Unordered.
+    U,
+    Nge,
+    Nlg,
+    Ngt,
+    Nle,
+    /// Not equal, true for NaN.
+    Neq,
+    Nlt,
+    T,
+}
+
+/// Where a memory instruction goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// SMRD/SMEM with a 64-bit address in SGPRs.
+    Scalar,
+    /// SMRD/SMEM through a buffer descriptor in SGPRs.
+    ScalarBuffer,
+    /// `s_scratch_*`: register offset scaled by 64.
+    ScalarScratch,
+    /// DS on the workgroup's LDS (GDS when the modifier says so).
+    Lds,
+    /// FLAT: the aperture is decided lane by lane.
+    Flat,
+    /// GLOBAL.
+    Global,
+    /// SCRATCH.
+    Scratch,
+    /// MUBUF and MTBUF through a buffer descriptor.
+    Buffer,
+    /// MIMG through an image descriptor.
+    Image,
+}
+
+/// How loaded or stored data lies in memory and in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// `n` dwords in `n` registers.
+    Dwords(u8),
+    /// One byte, zero-extended on load.
+    U8,
+    /// One byte, sign-extended on load.
+    I8,
+    /// Two bytes, zero-extended on load.
+    U16,
+    /// Two bytes, sign-extended on load.
+    I16,
+    /// D16 forms: the low half of the register, the other half per the D16 rule.
+    D16U8,
+    /// See [`Data::D16U8`].
+    D16I8,
+    /// See [`Data::D16U8`].
+    D16,
+    /// D16 forms on the high half of the register.
+    D16HiU8,
+    /// See [`Data::D16HiU8`].
+    D16HiI8,
+    /// See [`Data::D16HiU8`]; a store of this kind stores the high half.
+    D16Hi,
+    /// The high half's low byte (store_byte_d16_hi).
+    D16HiB8,
+    /// `n` components converted by the buffer's or the instruction's format.
+    Format(u8),
+    /// As [`Data::Format`] with 16-bit components.
+    FormatD16(u8),
+    /// As [`Data::FormatD16`] with one component in the high half.
+    FormatD16Hi,
+}
+
+/// Read-modify-write operations on memory. `mem` is the old value, `data` the operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Atomic {
+    Swap,
+    /// FLAT/BUFFER/SMEM order: data = {new, compare}. DS order: DATA0 compare, DATA1 new.
+    CmpSwap,
+    Add,
+    Sub,
+    /// data - mem
+    Rsub,
+    MinI,
+    MinU,
+    MaxI,
+    MaxU,
+    And,
+    Or,
+    Xor,
+    /// mem >= data ? 0 : mem + 1 (unsigned)
+    Inc,
+    /// mem == 0 || mem > data ? data : mem - 1 (unsigned)
+    Dec,
+    /// Float compare-and-swap: -0 equals +0, NaN equals nothing.
+    FCmpSwap,
+    FMin,
+    FMax,
+    FAdd,
+    PkFAdd16,
+    /// (mem & ~DATA0) | DATA1
+    Mskor,
+    /// mem >= DATA0 ? mem - DATA0 : mem + DATA1
+    Wrap,
+}
+
+/// A counter-like or other special DS operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum DsOp {
+    Append,
+    Consume,
+    OrderedCount,
+    Swizzle,
+    Permute,
+    Bpermute,
+    GwsInit,
+    GwsSemaV,
+    GwsSemaP,
+    GwsSemaBr,
+    GwsSemaReleaseAll,
+    GwsBarrier,
+    Condxchg32Rtn64,
+    Nop,
+}
+
+/// What a MIMG instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ImageOp {
+    /// image_load, _mip, and the packed forms without conversion.
+    Load {
+        /// Has a mip-level address.
+        mip: bool,
+        /// `_pck`: no format conversion.
+        pck: bool,
+        /// `_sgn`.
+        sgn: bool,
+    },
+    /// image_store and its forms.
+    Store {
+        /// Has a mip-level address.
+        mip: bool,
+        /// `_pck`.
+        pck: bool,
+    },
+    /// image_get_resinfo.
+    GetResinfo,
+    /// image_get_lod.
+    GetLod,
+    /// image_atomic_*.
+    Atomic(Atomic),
+    /// image_sample_*.
+    Sample(SampleMods),
+    /// image_gather4_*.
+    Gather4(SampleMods),
+}
+
+/// Suffixes of the sampling instructions: which additional addresses are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct SampleMods {
+    /// `_c`: depth compare value.
+    pub compare: bool,
+    /// `_cl`: LOD clamp value.
+    pub clamp: bool,
+    /// `_d`: derivatives.
+    pub deriv: bool,
+    /// `_cd`: coarse derivatives.
+    pub coarse: bool,
+    /// `_l`: explicit LOD.
+    pub lod: bool,
+    /// `_b`: LOD bias.
+    pub bias: bool,
+    /// `_lz`: LOD zero.
+    pub lz: bool,
+    /// `_o`: texel offsets.
+    pub offset: bool,
+}
+
+/// Operations. See the module's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    // ---- moves and selection
+    /// No effect.
+    Nop,
+    /// D = S0
+    Mov,
+    /// Scalar: D = SCC ? S0 : D (no write when SCC is 0)
+    CMov,
+    /// Scalar: D = SCC ? S0 : S1. Vector (`v_cndmask`): D = S2[lane] ? S1 : S0
+    Select,
+    /// Exchange D and S0 (`v_swap_b32`).
+    Swap,
+    /// D = SGPR/VGPR[S0 + M0] (`s_movrels`, `v_movrels`)
+    MovRelS,
+    /// SGPR/VGPR[D + M0] = S0
+    MovRelD,
+    /// VGPR[D + M0] = VGPR[S0 + M0]
+    MovRelSD,
+    /// VGPR[D + M0[15:8]] = VGPR[S0 + M0[7:0]] (never on these targets with the two-index form; kept for the row)
+    MovRelSD2,
+    /// D = SGPR of lane S1 of VGPR S0 (`v_readlane`)
+    ReadLane,
+    /// Lane S1 of VGPR D = S0 (`v_writelane`)
+    WriteLane,
+    /// D = S0 of the first active lane (lane 0 when EXEC is 0)
+    ReadFirstLane,
+    /// D = {S1.lo16, S0.lo16} (s_pack_ll)
+    PackLL,
+    /// D = {S1.hi16, S0.lo16}
+    PackLH,
+    /// D = {S1.hi16, S0.hi16}
+    PackHH,
+    /// D = {f16 S1, f16 S0} (`v_pack_b32_f16`)
+    PackF16,
+    // ---- integer and float arithmetic; the type decides
+    /// D = S0 + S1
+    Add,
+    /// D = S0 - S1
+    Sub,
+    /// D = S0 + S1, D1 = carry out a lane (`v_add_co_u32`)
+    AddCo,
+    /// D = S0 - S1, D1 = borrow out a lane
+    SubCo,
+    /// D = S0 + S1 + carry. Scalar: carry is SCC. Vector: carry is S2's bit, D1 the carry out
+    AddCarry,
+    /// D = S0 - S1 - borrow; as [`Op::AddCarry`]
+    SubBorrow,
+    /// D = low bits of S0 * S1; floats: product
+    Mul,
+    /// D = high 32 bits of the 64-bit product
+    MulHi,
+    /// `v_mul_{i32_i24,u32_u24}`: low 32 bits of the product of 24-bit sources, signed by the type
+    Mul24,
+    /// `v_mul_hi_*24`: bits 47:32 of the 48-bit product, extended by the type
+    MulHi24,
+    /// D = S0 * S1 + S2 on 24-bit factors
+    Mad24,
+    /// {D1, D} = S0 * S1 + S2 in 64 bits (`v_mad_u64_u32`, `v_mad_i64_i32`), D1 the carry mask
+    Mad64,
+    /// D = S0 * S1 + S2, not fused for floats (`v_mad_*`, `v_madmk`, `v_madak`; integers too)
+    Mad,
+    /// D = S0 * S1 + D, not fused (`v_mac_*`)
+    Mac,
+    /// D = fma(S0, S1, S2)
+    Fma,
+    /// D = fma(S0, S1, D) (`v_fmac_*`)
+    Fmac,
+    /// D.u32 = S0.u16 * S1.u16 + S2.u32 (signed by the type; `v_mad_u32_u16`, `v_mad_i32_i16`)
+    Mad32x16,
+    /// 0 * x = 0 for every x
+    MulLegacy,
+    /// [`Op::MulLegacy`] + S2
+    MadLegacy,
+    /// [`Op::MulLegacy`] + D
+    MacLegacy,
+    /// `v_mullit_f32` (gfx6/7)
+    MulLit,
+    /// D = min(S0, S1) by the type
+    Min,
+    /// D = max(S0, S1) by the type
+    Max,
+    /// D = S0 < S1 ? S0 : S1, NaN gives S1
+    MinLegacy,
+    /// D = S0 >= S1 ? S0 : S1, NaN gives S1
+    MaxLegacy,
+    /// min(min(S0, S1), S2)
+    Min3,
+    /// max(max(S0, S1), S2)
+    Max3,
+    /// The middle one of three
+    Med3,
+    /// D = |S0 - S1| wrapping (`s_absdiff_i32`)
+    AbsDiff,
+    /// D = |S0| wrapping (`s_abs_i32`)
+    Abs,
+    /// D = (S0 << n) + S1, SCC the carry of the 33+ bit sum (`s_lshl<n>_add_u32`)
+    ShlNAdd(u8),
+    /// D = S0 + S1 + S2 (`v_add3_u32`)
+    Add3,
+    /// D = (S0 << S1) + S2 (`v_lshl_add_u32`)
+    ShlAdd,
+    /// D = (S0 + S1) << S2 (`v_add_lshl_u32`)
+    AddShl,
+    /// D = (S0 << S1) | S2
+    ShlOr,
+    /// D = (S0 & S1) | S2
+    AndOr,
+    /// D = S0 | S1 | S2
+    Or3,
+    /// D = (S0 ^ S1) + S2 (`v_xad_u32`)
+    XorAdd,
+    // ---- logic
+    /// D = S0 & S1
+    And,
+    /// D = S0 | S1
+    Or,
+    /// D = S0 ^ S1
+    Xor,
+    /// D = S0 & ~S1
+    AndN2,
+    /// D = S0 | ~S1
+    OrN2,
+    /// D = ~(S0 & S1)
+    Nand,
+    /// D = ~(S0 | S1)
+    Nor,
+    /// D = ~(S0 ^ S1)
+    Xnor,
+    /// D = ~S0
+    Not,
+    /// D = S0 << S1 (amount masked to the type's width); `lshlrev` rows are `rev`
+    Shl,
+    /// Logical right shift
+    Lshr,
+    /// Arithmetic right shift
+    Ashr,
+    /// ((1 << S0) - 1) << S1
+    Bfm,
+    /// Scalar bit-field extract: offset S1[4:0] (64-bit: [5:0]), width S1[22:16]
+    SBfe,
+    /// Vector bit-field extract: offset S1[4:0], width S2[4:0]
+    Bfe,
+    /// (S0 & S1) | (~S0 & S2)
+    Bfi,
+    /// Reverse the bits
+    Brev,
+    /// Count zero bits
+    Bcnt0,
+    /// Count one bits (scalar)
+    Bcnt1,
+    /// D = popcount(S0) + S1 (`v_bcnt_u32_b32`)
+    BcntAdd,
+    /// Position of the first zero from the LSB, -1 if none
+    Ff0,
+    /// Position of the first one from the LSB, -1 if none (`s_ff1`, `v_ffbl`)
+    Ff1,
+    /// Position of the first one from the MSB, -1 if none (`s_flbit_i32_b32`, `v_ffbh_u32`)
+    Flbit,
+    /// Position of the first bit from the MSB that differs from the sign, -1 if none
+    FlbitI,
+    /// Sign-extend the low byte
+    SextI8,
+    /// Sign-extend the low half
+    SextI16,
+    /// D[S0] = 0
+    Bitset0,
+    /// D[S0] = 1
+    Bitset1,
+    /// SCC = S0[S1] == 0
+    Bitcmp0,
+    /// SCC = S0[S1] == 1
+    Bitcmp1,
+    /// Whole quad mode: every quad with a set bit becomes all ones
+    Wqm,
+    /// One bit a quad
+    QuadMask,
+    /// Each bit doubled
+    BitReplicate,
+    /// ({S0,S1} >> S2[4:0])[31:0]
+    AlignBit,
+    /// ({S0,S1} >> 8*S2[1:0])[31:0]
+    AlignByte,
+    /// Byte permute of {S0,S1} by S2
+    Perm,
+    /// Unsigned byte average with the rounding bit from S2
+    Lerp,
+    /// Sum of absolute differences of four bytes + S2
+    SadU8,
+    /// (sad_u8 << 16) + S2
+    SadHiU8,
+    /// Two halves
+    SadU16,
+    /// |S0 - S1| + S2 unsigned
+    SadU32,
+    /// As [`Op::SadU8`] where S1's byte is not 0
+    MsadU8,
+    /// `v_qsad_pk_u16_u8`
+    QsadPkU16U8,
+    /// `v_mqsad_pk_u16_u8`
+    MqsadPkU16U8,
+    /// `v_mqsad_u32_u8`
+    MqsadU32U8,
+    /// Lane position mask count, low 32 lanes
+    MbcntLo,
+    /// Lane position mask count, high 32 lanes
+    MbcntHi,
+    /// Saturate two i16 to u8 and pack (`v_sat_pk_u8_i16`)
+    SatPkU8I16,
+    /// `v_screen_partition_4se_b32`
+    ScreenPartition4se,
+    // ---- comparison
+    /// Scalar: SCC = cmp. Vector: D.mask[lane] = cmp
+    Cmp(Cmp),
+    /// As [`Op::Cmp`] and EXEC = the mask
+    Cmpx(Cmp),
+    /// gfx6/7 signalling forms, same result as [`Op::Cmp`]
+    Cmps(Cmp),
+    /// gfx6/7 signalling forms of [`Op::Cmpx`]
+    Cmpsx(Cmp),
+    /// Float class test of S0 by the mask S1
+    CmpClass,
+    /// As [`Op::CmpClass`] and EXEC = the mask
+    CmpxClass,
+    // ---- conversion; source and destination types of the row decide
+    /// Number conversion by the types: int to float by MODE rounding, float to int truncating and saturating
+    Cvt,
+    /// floor(S0 + 0.5) to i32
+    CvtRpi,
+    /// floor(S0) to i32
+    CvtFlr,
+    /// Signed nibble / 16
+    CvtOffI4,
+    /// f32 of byte n
+    CvtUbyte(u8),
+    /// Byte S1[1:0] of D := sat_u8(S0), other bytes from S2
+    CvtPkU8,
+    /// `v_cvt_pkaccum_u8_f32`: as [`Op::CvtPkU8`] with the other bytes from D
+    CvtPkAccumU8,
+    /// Two floats to signed or unsigned normalised 16 bits (destination type decides)
+    CvtPkNorm,
+    /// Two f32 to f16 toward zero
+    CvtPkRtz,
+    /// Two 32-bit integers to 16 bits, saturating (signed by the type)
+    CvtPkInt,
+    /// One f16 to normalised 16 bits (destination type decides)
+    CvtNorm,
+    // ---- float
+    /// x - floor(x), below 1
+    Fract,
+    /// Toward zero
+    Trunc,
+    /// Toward +inf
+    Ceil,
+    /// To nearest even
+    Rndne,
+    /// Toward -inf
+    Floor,
+    /// 2^S0
+    Exp,
+    /// log2(S0)
+    Log,
+    /// 1 / S0
+    Rcp,
+    /// 1 / S0 for integer division
+    RcpIflag,
+    /// 1 / sqrt(S0)
+    Rsq,
+    /// sqrt(S0)
+    Sqrt,
+    /// sin(2 pi S0)
+    Sin,
+    /// cos(2 pi S0)
+    Cos,
+    /// gfx6/7: infinities clamp to the largest float
+    LogClamp,
+    /// See [`Op::LogClamp`]
+    RcpClamp,
+    /// See [`Op::LogClamp`]
+    RsqClamp,
+    /// gfx6/7: infinity and zero give 0
+    RcpLegacy,
+    /// See [`Op::RcpLegacy`]
+    RsqLegacy,
+    /// gfx7+: as [`Op::Exp`]
+    ExpLegacy,
+    /// gfx7+: as [`Op::Log`]
+    LogLegacy,
+    /// Exponent as integer
+    FrexpExp,
+    /// Mantissa in [0.5, 1)
+    FrexpMant,
+    /// S0 * 2^S1
+    Ldexp,
+    /// See semantics 3.5; D1 is the mask
+    DivScale,
+    /// Reads VCC
+    DivFmas,
+    /// See semantics 3.5
+    DivFixup,
+    /// 2/pi words
+    TrigPreop,
+    /// Cube map face
+    CubeId,
+    /// Cube map s coordinate
+    CubeSc,
+    /// Cube map t coordinate
+    CubeTc,
+    /// Cube map major axis times 2
+    CubeMa,
+    /// Clear exception state
+    ClrExcp,
+    /// `v_interp_p1_f32` and the half forms
+    InterpP1,
+    /// `v_interp_p1ll_f16`
+    InterpP1Ll,
+    /// `v_interp_p1lv_f16`
+    InterpP1Lv,
+    /// `v_interp_p2_*`
+    InterpP2,
+    /// `v_interp_mov_f32`
+    InterpMov,
+    // ---- packed and mixed (VOP3P)
+    /// D.f32 = S0 * S1 + S2 with sources f32 or halves; fused where the target has `v_fma_mix`
+    Mix,
+    /// As [`Op::Mix`], f16 result in the low half
+    MixLo,
+    /// As [`Op::Mix`], f16 result in the high half
+    MixHi,
+    /// S2 + S0.lo*S1.lo + S0.hi*S1.hi; the row's types decide (f16, i16, u16)
+    Dot2,
+    /// Four bytes, signed or unsigned by the destination type
+    Dot4,
+    /// Eight nibbles
+    Dot8,
+    /// As the dots with D as accumulator (`v_dot2c_*`, gfx908)
+    Dot2c,
+    /// See [`Op::Dot2c`]
+    Dot4c,
+    /// See [`Op::Dot2c`]
+    Dot8c,
+    /// Matrix multiply of CDNA: decoded, not run
+    Mfma,
+    /// AccVGPR moves of CDNA: decoded, not run
+    AccVgprRead,
+    /// See [`Op::AccVgprRead`]
+    AccVgprWrite,
+    /// See [`Op::AccVgprRead`]
+    AccVgprMov,
+    // ---- scalar control
+    /// D = EXEC; EXEC = S0 op EXEC; SCC = EXEC != 0
+    SaveExec(Logic),
+    /// EXEC = S0 op EXEC; D = the result; SCC = EXEC != 0
+    WrExec(Logic),
+    /// D = address of the next instruction
+    GetPc,
+    /// PC = S0
+    SetPc,
+    /// D = next PC; PC = S0
+    SwapPc,
+    /// D = next PC; PC += 4 + simm16 * 4
+    Call,
+    /// Return from exception: an error for a user's kernel
+    Rfe,
+    /// See [`Op::Rfe`]
+    RfeRestore,
+    /// Fork on mask S0 to address S1
+    CbranchGFork,
+    /// Fork on mask S0 to PC + simm16
+    CbranchIFork,
+    /// Join at stack depth S0
+    CbranchJoin,
+    /// D = GPR index setup
+    SetGprIdxOn,
+    /// M0[7:0] = S0[7:0]
+    SetGprIdxIdx,
+    /// MODE.gpr_idx_en = 0
+    SetGprIdxOff,
+    /// M0[15:12] = simm16
+    SetGprIdxMode,
+    /// VSKIP = S0[S1]
+    SetVskip,
+    /// D = hardware register field
+    GetReg,
+    /// Hardware register field = S0
+    SetReg,
+    /// PC += 4 + simm16 * 4 under the condition
+    Branch(BranchIf),
+    /// End of the wave
+    Endpgm,
+    /// Wait for the waves of the group
+    Barrier,
+    /// Wait for counters: no effect here
+    Waitcnt,
+    /// Sleep, priority, performance level, caches, halting hints: no architectural effect
+    Hint(Hint),
+    /// Send a message
+    Sendmsg,
+    /// Enter the trap handler
+    Trap,
+    // ---- memory
+    /// D = memory
+    Load(Space, Data),
+    /// memory = data
+    Store(Space, Data),
+    /// D (when returned) = old memory; memory = op
+    Atomic(Space, Atomic),
+    /// `ds_read2*`: two values at offset0 and offset1 (times 64 when the flag is set)
+    Read2 {
+        /// Offsets count 64 elements.
+        st64: bool,
+    },
+    /// `ds_write2*`
+    Write2 {
+        /// See [`Op::Read2`].
+        st64: bool,
+    },
+    /// `ds_wrxchg2*`
+    Wrxchg2 {
+        /// See [`Op::Read2`].
+        st64: bool,
+    },
+    /// `ds_*_src2`: memory[A] = memory[A] op memory[B]
+    AtomicSrc2(Atomic),
+    /// `ds_write_src2_*`: memory[A] = memory[B]
+    WriteSrc2,
+    /// `ds_read_addtid_b32`
+    ReadAddTid,
+    /// `ds_write_addtid_b32`
+    WriteAddTid,
+    /// Other DS operations
+    Ds(DsOp),
+    /// Images
+    Image(ImageOp),
+    /// D = 64-bit time
+    MemTime,
+    /// D = 64-bit constant-rate time
+    MemRealtime,
+    /// Cache maintenance, probes and prefetches: no effect here
+    CacheCtl,
+    /// `exp`
+    Export,
+}
+
+/// Logic of the saveexec and wrexec families, on `S0` and `EXEC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Logic {
+    /// S0 & EXEC
+    And,
+    /// S0 | EXEC
+    Or,
+    /// S0 ^ EXEC
+    Xor,
+    /// S0 & ~EXEC
+    AndN2,
+    /// S0 | ~EXEC
+    OrN2,
+    /// ~(S0 & EXEC)
+    Nand,
+    /// ~(S0 | EXEC)
+    Nor,
+    /// ~(S0 ^ EXEC)
+    Xnor,
+    /// ~S0 & EXEC
+    AndN1,
+    /// ~S0 | EXEC
+    OrN1,
+}
+
+/// Condition of a scalar branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum BranchIf {
+    Always,
+    Scc0,
+    Scc1,
+    Vccz,
+    Vccnz,
+    Execz,
+    Execnz,
+    /// Debugger conditions: never taken, since no debugger is attached.
+    CdbgSys,
+    CdbgUser,
+    CdbgSysOrUser,
+    CdbgSysAndUser,
+}
+
+/// Instructions that only advise the hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the manual's")]
+pub enum Hint {
+    Sleep,
+    SetPrio,
+    SetHalt,
+    SetKill,
+    IcacheInv,
+    IncPerfLevel,
+    DecPerfLevel,
+    TtraceData,
+    Wakeup,
+}

@@ -1,0 +1,114 @@
+//! The architectural state of one wave, laid out so that translated code can address it.
+
+use crate::inst::{EXEC_HI, EXEC_LO, M0, VCC_HI, VCC_LO};
+
+/// Lanes of a wave.
+pub const LANES: usize = 64;
+
+/// Bits of the MODE register.
+pub mod mode {
+    /// Round mode of f32: bits 1:0 (0 even, 1 up, 2 down, 3 zero).
+    pub const ROUND_F32: u32 = 0x3;
+    /// Round mode of f16 and f64: bits 3:2.
+    pub const ROUND_F16_F64: u32 = 0xc;
+    /// Denormals of f32: bits 5:4 (0 flush both, 1 flush results, 2 flush sources, 3 keep).
+    pub const DENORM_F32: u32 = 0x30;
+    /// Denormals of f16 and f64: bits 7:6.
+    pub const DENORM_F16_F64: u32 = 0xc0;
+    /// DX10_CLAMP: clamp turns NaN into 0.
+    pub const DX10_CLAMP: u32 = 1 << 8;
+    /// IEEE: signalling NaNs are quieted, min/max per IEEE.
+    pub const IEEE: u32 = 1 << 9;
+    /// FP16_OVFL (gfx9): f16 overflow gives the largest finite value.
+    pub const FP16_OVFL: u32 = 1 << 23;
+    /// GPR index mode is on.
+    pub const GPR_IDX_EN: u32 = 1 << 27;
+    /// Vector instructions are skipped.
+    pub const VSKIP: u32 = 1 << 28;
+    /// Depth of the fork stack: bits 31:29.
+    pub const CSP: u32 = 0xe000_0000;
+    /// The bits that change what floating-point code computes; translated code is specialised on them.
+    pub const FLOAT_BITS: u32 =
+        ROUND_F32 | ROUND_F16_F64 | DENORM_F32 | DENORM_F16_F64 | DX10_CLAMP | IEEE | FP16_OVFL;
+}
+
+/// Registers of one wave. VCC, M0, EXEC and the trap registers live in `sgpr` under their encoding
+/// codes, so that every scalar operand is one array access.
+#[repr(C, align(64))]
+#[derive(Clone)]
+pub struct WaveState {
+    /// The scalar file by encoding code 0..=127.
+    pub sgpr: [u32; 128],
+    /// Guest address of the next instruction.
+    pub pc: u64,
+    /// SCC, 0 or 1.
+    pub scc: u32,
+    /// MODE.
+    pub mode: u32,
+    /// TRAPSTS.
+    pub trapsts: u32,
+    /// HW_ID, LDS_ALLOC, GPR_ALLOC, … as `s_getreg` shows them, by hardware register number.
+    pub hwreg: [u32; 32],
+    /// Number of VGPRs allocated to the wave (index checks of relative moves).
+    pub vgpr_count: u32,
+    /// Number of SGPRs allocated to the wave.
+    pub sgpr_count: u32,
+    /// Vector registers, `vgpr[n][lane]`.
+    pub vgpr: [[u32; LANES]; 256],
+}
+
+impl WaveState {
+    /// A wave with every register 0, on the heap (it is 65 KiB).
+    pub fn new_boxed() -> Box<WaveState> {
+        Box::new(WaveState {
+            sgpr: [0; 128],
+            pc: 0,
+            scc: 0,
+            mode: 0,
+            trapsts: 0,
+            hwreg: [0; 32],
+            vgpr_count: 256,
+            sgpr_count: 104,
+            vgpr: [[0; LANES]; 256],
+        })
+    }
+
+    /// A 64-bit scalar register pair by its code.
+    pub fn sgpr64(&self, code: u8) -> u64 {
+        let i = usize::from(code) & 127;
+        u64::from(self.sgpr[i]) | u64::from(self.sgpr[(i + 1) & 127]) << 32
+    }
+
+    /// Writes a 64-bit scalar register pair by its code.
+    pub fn set_sgpr64(&mut self, code: u8, value: u64) {
+        let i = usize::from(code) & 127;
+        self.sgpr[i] = value as u32;
+        self.sgpr[(i + 1) & 127] = (value >> 32) as u32;
+    }
+
+    /// EXEC.
+    pub fn exec(&self) -> u64 {
+        u64::from(self.sgpr[usize::from(EXEC_LO)])
+            | u64::from(self.sgpr[usize::from(EXEC_HI)]) << 32
+    }
+
+    /// Sets EXEC.
+    pub fn set_exec(&mut self, value: u64) {
+        self.set_sgpr64(EXEC_LO, value);
+    }
+
+    /// VCC.
+    pub fn vcc(&self) -> u64 {
+        u64::from(self.sgpr[usize::from(VCC_LO)]) | u64::from(self.sgpr[usize::from(VCC_HI)]) << 32
+    }
+
+    /// Sets VCC.
+    pub fn set_vcc(&mut self, value: u64) {
+        self.set_sgpr64(VCC_LO, value);
+    }
+
+    /// M0.
+    pub fn m0(&self) -> u32 {
+        self.sgpr[usize::from(M0)]
+    }
+}
