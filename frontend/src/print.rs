@@ -1,9 +1,37 @@
-//! Text of instructions as LLVM prints it.
+//! Text of instructions as LLVM prints it. `print/operand.rs` has what all encodings share,
+//! `scalar.rs`, `vector.rs` and `memory.rs` the operand lists and modifiers of theirs.
 
+use crate::desc::Encoding;
 use crate::inst::Inst;
 use crate::target::Gfx;
 
+mod memory;
+mod operand;
+mod scalar;
+mod vector;
+
 /// See [`Inst::text`].
 pub fn text(inst: &Inst, gfx: Gfx) -> String {
-    inst.desc.name_on(gfx).to_owned()
+    let mut out = String::with_capacity(64);
+    match inst.desc.encoding {
+        Encoding::Sop2 | Encoding::Sopk | Encoding::Sop1 | Encoding::Sopc | Encoding::Sopp => {
+            scalar::text(&mut out, inst, gfx);
+        }
+        Encoding::Vop1
+        | Encoding::Vop2
+        | Encoding::Vopc
+        | Encoding::Vop3
+        | Encoding::Vop3p
+        | Encoding::Vintrp => vector::text(&mut out, inst, gfx),
+        Encoding::Smem
+        | Encoding::Ds
+        | Encoding::Flat
+        | Encoding::Global
+        | Encoding::Scratch
+        | Encoding::Mubuf
+        | Encoding::Mtbuf
+        | Encoding::Mimg
+        | Encoding::Exp => memory::text(&mut out, inst, gfx),
+    }
+    out
 }

@@ -1,6 +1,7 @@
 //! SOP2: scalar instructions with two sources.
 
 use crate::desc::{Encoding, InstDesc, Opcodes, Scc, op, row};
+use crate::isa::Index;
 use crate::op::Op;
 use crate::ty::Ty::{self, *};
 
@@ -21,3 +22,6 @@ pub static ROWS: &[InstDesc] = &[
     sop2("s_add_i32", op(0x02), &[I32], &[I32, I32], Op::Add).scc(Scc::Overflow),
     sop2("s_and_b64", op(0x0f).gfx8(0x0d), &[B64], &[B64, B64], Op::And).scc(Scc::NonZero),
 ];
+
+/// From opcode to row.
+pub static INDEX: Index<128> = Index::new("SOP2").with(ROWS);

@@ -1,0 +1,12 @@
+//! DS: data share instructions.
+
+use crate::desc::InstDesc;
+use crate::isa::Index;
+
+/// The rows.
+#[rustfmt::skip]
+pub static ROWS: &[InstDesc] = &[
+];
+
+/// From opcode to row.
+pub static INDEX: Index<256> = Index::new("DS").with(ROWS);
