@@ -22,6 +22,7 @@ void shim_barrier(void);
 // Integers
 SHIM uint rotate(uint x, uint n) { return x << (n & 31) | x >> (-n & 31); }
 SHIM uint bitselect(uint a, uint b, uint c) { return (a & ~c) | (b & c); }
+SHIM uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
 #define min(a, b) __builtin_elementwise_min(a, b)
 #define max(a, b) __builtin_elementwise_max(a, b)
 #define clamp(x, lo, hi) __builtin_elementwise_min(__builtin_elementwise_max(x, lo), hi)
@@ -46,6 +47,16 @@ SHIM half4 fma(half4 a, half4 b, half4 c)
 #define fmax(a, b) __builtin_elementwise_max(a, b)
 #define fmin(a, b) __builtin_elementwise_min(a, b)
 SHIM double sqrt(double x) { return __builtin_sqrt(x); }
+SHIM float sqrt(float x) { return __builtin_sqrtf(x); }
+SHIM float fabs(float x) { return __builtin_fabsf(x); }
+// In double, and rounded: the error of the host's library plays no part
+SHIM float sin(float x) { return (float)__builtin_sin((double)x); }
+SHIM float cos(float x) { return (float)__builtin_cos((double)x); }
+SHIM float exp(float x) { return (float)__builtin_exp((double)x); }
+SHIM float log(float x) { return (float)__builtin_log((double)x); }
+SHIM float pow(float x, float y) { return (float)__builtin_pow((double)x, (double)y); }
+SHIM float sinpi(float x) { return (float)__builtin_sin(3.14159265358979323846 * (double)x); }
+SHIM float cospi(float x) { return (float)__builtin_cos(3.14159265358979323846 * (double)x); }
 
 // Conversions
 #define convert_ushort4(v) __builtin_convertvector(v, ushort4)

@@ -67,7 +67,8 @@ static NOINLINE void execute(private machine_t *m, uint word)
 }
 
 // Each work-item starts with its seed on the stack, and so loops its own number of times.
-kernel void vm_switch(global uint *results, global const uint *code, global const uint *seeds, uint n)
+kernel void vm_switch(global uint *results, global const uint *code, global const uint *seeds,
+                      uint n)
 {
     size_t i = get_global_id(0);
     if (i >= n)

@@ -14,7 +14,7 @@ kernel void histogram(global uint *bins, global const uchar *data, uint n)
             atomic_add(&bins[b], counts[b]);
 }
 
-// range: least and greatest; bits: those of any number (or), their parity (xor), those of all (and).
+// range: least and greatest; bits: those of any number, their parity, those of all.
 kernel void extents(global int *range, global uint *bits, global const int *data, uint n)
 {
     local int least, greatest;
