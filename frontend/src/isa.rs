@@ -39,6 +39,8 @@ pub static ALL: &[&[InstDesc]] = &[
     vintrp::ROWS,
     ds::ROWS,
     flat::ROWS,
+    flat::GLOBAL,
+    flat::SCRATCH,
     mubuf::ROWS,
     mtbuf::ROWS,
     mimg::ROWS,

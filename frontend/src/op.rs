@@ -170,6 +170,8 @@ pub enum ImageOp {
     Sample(SampleMods),
     /// image_gather4_*.
     Gather4(SampleMods),
+    /// image_gather4h: four texels of one row.
+    Gather4h(SampleMods),
 }
 
 /// Suffixes of the sampling instructions: which additional addresses are there.
@@ -620,6 +622,8 @@ pub enum Op {
     AtomicSrc2(Atomic),
     /// `ds_write_src2_*`: memory[A] = memory[B]
     WriteSrc2,
+    /// `buffer_store_lds_dword`: memory = LDS (address by M0 and lane)
+    StoreLds,
     /// `ds_read_addtid_b32`
     ReadAddTid,
     /// `ds_write_addtid_b32`
