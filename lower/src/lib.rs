@@ -1,1 +1,9 @@
-//! placeholder
+//! GCN instructions to host code: arms write lane IR, passes shape it, an emitter makes machine code.
+//! Never executes guest code and never owns guest memory.
+
+pub mod abi;
+pub mod arms;
+pub mod build;
+pub mod functions;
+pub mod guest;
+pub mod ir;

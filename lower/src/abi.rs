@@ -1,0 +1,83 @@
+//! What translated code and the runtime agree on: the context that every compiled region receives,
+//! exit codes, and the functions that generated code calls. `runtime` fills these, `lower` takes
+//! every offset from `offset_of!`.
+
+use frontend::inst::Inst;
+use frontend::state::{LANES, WaveState};
+
+/// A value of 64 lanes in memory: a VGPR's home or a temporary slot.
+pub type Lanes = [u32; LANES];
+
+/// How a compiled region came back. The low 32 bits of the returned word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ExitCode {
+    /// Look the region at `wave.pc` up and go on.
+    Continue = 0,
+    /// The wave ended.
+    End = 1,
+    /// A barrier; `wave.pc` is behind it.
+    Barrier = 2,
+    /// Fuel ran out at a backward branch; `wave.pc` is the target.
+    Yield = 3,
+    /// The guest faulted; the runtime has the details, `wave.pc` is the instruction.
+    Fault = 4,
+    /// The instruction at `wave.pc` must be run by the interpreter as a whole (an unknown word, a
+    /// trap, something that changes how code is to be translated).
+    Interpret = 5,
+}
+
+/// The context of one wave's run. Generated code reads and writes it by offset.
+#[repr(C)]
+pub struct Context {
+    /// The wave's registers.
+    pub wave: *mut WaveState,
+    /// Temporary lane slots of the region (`Compiled::frame_slots` of them).
+    pub frame: *mut Lanes,
+    /// Lowest guest address that inline accesses may touch.
+    pub arena_base: u64,
+    /// Bytes from `arena_base` that inline accesses may touch.
+    pub arena_len: u64,
+    /// The workgroup's LDS.
+    pub lds: *mut u8,
+    /// Its size in bytes as instructions see it.
+    pub lds_len: u32,
+    /// Backward branches left before a yield.
+    pub fuel: u32,
+    /// Addresses of the functions that code may call, indexed by [`LaneFn`] then [`EffectFn`].
+    pub functions: *const usize,
+    /// Scalar results of an effect call.
+    pub ret: [u32; 16],
+    /// Guest instructions and lane-instructions executed, when counting is compiled in.
+    pub instructions: u64,
+    /// See `instructions`.
+    pub lane_instructions: u64,
+    /// Interpreter calls made because an instruction was not lowered.
+    pub fallbacks: u64,
+    /// The runtime's own data (its group and engine), opaque here.
+    pub host: *mut core::ffi::c_void,
+}
+
+/// A guest instruction that generated code refers to when it calls the runtime.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its address.
+    pub pc: u64,
+    /// The decoded instruction.
+    pub inst: Inst,
+}
+
+/// A pure lane function: `out[i]` are result slots, `args[i]` argument slots, all 64 lanes are
+/// computed. `mode` is the MODE register's float bits.
+pub type LaneFnPtr =
+    unsafe extern "C" fn(out: *const *mut Lanes, args: *const *const Lanes, mode: u32);
+
+/// A function with effects. `args[i]` is a wave value zero-extended, a mask's 64 bits, or the address
+/// of a lane slot (`*const Lanes`); `out[i]` are lane result slots, of which only the lanes active in
+/// EXEC are written; scalar results go to `Context::ret`. Returns an [`ExitCode`]: `Continue` to go on.
+pub type EffectFnPtr = unsafe extern "C" fn(
+    ctx: *mut Context,
+    site: *const Site,
+    args: *const u64,
+    out: *const *mut Lanes,
+) -> u64;

@@ -1,0 +1,432 @@
+//! The lane IR: what a region computes, without registers, widths, group counts or host types.
+//!
+//! Values are SSA within a block: a value is a word (or a truth value) that is the same for the whole
+//! wave or differs by lane ([`Vary`]). Pure nodes are hash-consed as they are built, so common
+//! subexpressions are free; effects are ordered by the order in which they were appended. Registers
+//! cross block borders: a block reads them with [`Op::ReadS`]/[`Op::ReadV`] and lists what it writes.
+//! Predication is only `Select(mask, new, old)` on a written value and a mask on memory operations;
+//! how EXEC is tested and how many lanes an emitter takes at once is the emitter's business.
+
+use std::fmt;
+
+use frontend::op::{Atomic, Data, Space};
+
+pub use crate::functions::{EffectFn, LaneFn};
+
+pub mod print;
+pub mod verify;
+
+/// A value: an index into the block's nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Val(pub u32);
+
+impl Val {
+    /// Index into [`Block::nodes`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Width of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Width {
+    /// A truth value; by lane it is an abstract mask, never a bit pattern.
+    W1,
+    /// 32 bits; floats, 16-bit values (low half) and packed halves too.
+    W32,
+    /// 64 bits, as one value.
+    W64,
+}
+
+/// Where a value differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Vary {
+    /// The same for the whole wave.
+    Wave,
+    /// One value for each row of 16 lanes.
+    Row,
+    /// Repeats every 16 lanes.
+    Period16,
+    /// Any.
+    Lane,
+}
+
+impl Vary {
+    /// How the result of an operation on both varies.
+    pub fn join(self, other: Vary) -> Vary {
+        match (self, other) {
+            (Vary::Wave, v) | (v, Vary::Wave) => v,
+            (a, b) if a == b => a,
+            _ => Vary::Lane,
+        }
+    }
+}
+
+/// Type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// Width.
+    pub width: Width,
+    /// Variation.
+    pub vary: Vary,
+}
+
+/// Float formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Float {
+    F32,
+    F64,
+}
+
+/// Integer comparisons (`U*` unsigned, `S*` signed).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Icmp {
+    Eq,
+    Ne,
+    Ult,
+    Ule,
+    Slt,
+    Sle,
+}
+
+/// Float comparisons; `Ord`/`Uno` test for NaN, the others are false for NaN except `Une`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Fcmp {
+    Eq,
+    Lt,
+    Le,
+    Ord,
+    Uno,
+    /// Not equal or unordered.
+    Une,
+}
+
+/// Whether sources and results in the denormal range become zero (keeping the sign).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Flush {
+    /// Sources.
+    pub src: bool,
+    /// Results.
+    pub dst: bool,
+}
+
+/// A scalar register slot that crosses blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Slot {
+    /// One SGPR (or M0, FLAT_SCRATCH half, …) by encoding code; 32 bits.
+    Sgpr(u8),
+    /// EXEC, 64 bits.
+    Exec,
+    /// VCC, 64 bits.
+    Vcc,
+    /// SCC, a truth value.
+    Scc,
+}
+
+/// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result
+/// have one width and the result varies as the join of the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    // ---- leaves
+    /// A constant of the node's width.
+    Const(u64),
+    /// The lane's number, 0..=63.
+    LaneId,
+    /// A scalar slot at block entry.
+    ReadS(Slot),
+    /// A VGPR at block entry (all 64 lanes as stored).
+    ReadV(u8),
+    // ---- integer, W32 or W64
+    /// a + b
+    Add,
+    /// a - b
+    Sub,
+    /// Low bits of a * b
+    Mul,
+    /// High half of the unsigned product (W32 by lane or wave; W64 by wave only)
+    MulHiU,
+    /// High half of the signed product
+    MulHiS,
+    /// a & b (W1 too)
+    And,
+    /// a | b (W1 too)
+    Or,
+    /// a ^ b (W1 too)
+    Xor,
+    /// ~a (W1 too)
+    Not,
+    /// a << (b mod width); b is W32
+    Shl,
+    /// Logical; b is W32
+    Lshr,
+    /// Arithmetic; b is W32
+    Ashr,
+    /// Unsigned minimum
+    MinU,
+    /// Unsigned maximum
+    MaxU,
+    /// Signed minimum
+    MinS,
+    /// Signed maximum
+    MaxS,
+    /// Number of ones; result W32
+    Popcnt,
+    /// Leading zeros, the width for 0; result W32
+    Clz,
+    /// Trailing zeros, the width for 0; result W32
+    Ctz,
+    /// Bits reversed
+    Brev,
+    /// (W32) `{a, b} >> (c & 31)`, low word
+    AlignBit,
+    /// (W32) byte permute of {a, b} by selectors c, as `v_perm_b32`
+    Perm,
+    /// (W32) byte n, zero-extended
+    ByteU(u8),
+    /// Sign extension from bit n-1 (n < width)
+    SextFrom(u8),
+    /// Comparison, result W1
+    Icmp(Icmp),
+    // ---- widths
+    /// W64 from (low, high)
+    Pair,
+    /// Low word of a W64
+    Lo,
+    /// High word of a W64
+    Hi,
+    /// W32 to W64
+    Zext,
+    /// W32 to W64
+    Sext,
+    /// 1 or 0 from W1, result W32
+    BoolToInt,
+    // ---- selection
+    /// mask ? b : c; args (mask W1, b, c)
+    Select,
+    // ---- masks and lanes
+    /// The lane mask whose bits are the wave value a (W64): lane i is true when bit i is set
+    MaskFromBits,
+    /// As [`Op::MaskFromBits`] of an EXEC value: emitters may version code on it being all ones
+    ExecMask,
+    /// The 64 bits of a lane mask as a wave value (W64)
+    Ballot,
+    /// The lane value a at lane b (wave W32, taken mod 64), a wave value
+    LaneAt,
+    // ---- float on the bits of W32 (F32) or W64 (F64), round to nearest even; other modes go through lane functions
+    /// a + b
+    FAdd(Float, Flush),
+    /// a - b
+    FSub(Float, Flush),
+    /// a * b
+    FMul(Float, Flush),
+    /// a * b + c with one rounding
+    Fma(Float, Flush),
+    /// Quotient, correctly rounded
+    FDiv(Float, Flush),
+    /// Square root, correctly rounded
+    FSqrt(Float, Flush),
+    /// Comparison, result W1 (sources flushed when `Flush::src`)
+    Fcmp(Float, Fcmp, Flush),
+    /// Toward -inf
+    FFloor(Float),
+    /// Toward +inf
+    FCeil(Float),
+    /// Toward zero
+    FTrunc(Float),
+    /// To nearest even
+    FNearest(Float),
+    /// Canonical NaN kept quiet: sets the quiet bit of NaNs, else unchanged
+    FQuiet(Float),
+    /// Denormals to zero of the same sign
+    FFlush(Float),
+    /// i32 to float
+    CvtFromS(Float),
+    /// u32 to float
+    CvtFromU(Float),
+    /// Truncating, saturating, NaN to 0; result W32
+    CvtToS(Float),
+    /// Truncating, saturating, NaN to 0; result W32
+    CvtToU(Float),
+    /// f32 to f64 (W32 to W64)
+    FWiden,
+    /// f64 to f32, nearest even
+    FNarrow(Flush),
+    // ---- functions
+    /// A pure function of lanes outside the IR's vocabulary; args W32 (pass W64 as lo, hi). The first
+    /// result is the node itself, others through [`Op::Result`]. `mode` is handed to the function.
+    Call(LaneFn, u32),
+    /// Result n of a call (args: the call)
+    Result(u8),
+    // ---- memory. Effects, appended in order. args: address, exec mask (W1), then data words
+    /// Load of lanes. First dword is the node, others through [`Op::Result`]. Address: W64 by lane for
+    /// Global, Flat and Scratch-through-flat; W32 for Lds and Scratch. Sub-dword data is extended.
+    /// Inactive lanes' results are unspecified.
+    Load(Space, Data, SiteId),
+    /// Store of lanes; data words follow.
+    Store(Space, Data, SiteId),
+    /// Read-modify-write; data words follow; `true`: the old value is wanted.
+    Atomic(Space, Atomic, u8, bool, SiteId),
+    /// Load of `n` dwords at a wave address (W64) into wave values: the node and [`Op::Result`]s.
+    ScalarLoad(u8, SiteId),
+    /// A call with effects; args: any; `lanes` lane results (masked by EXEC as an argument), then
+    /// `scalars` wave results (W32); the node is result 0.
+    Effect {
+        /// What is called.
+        f: EffectFn,
+        /// The guest instruction.
+        site: SiteId,
+        /// Lane results.
+        lanes: u8,
+        /// Wave results.
+        scalars: u8,
+    },
+}
+
+/// Index into [`Func::sites`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SiteId(pub u32);
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// Operation.
+    pub op: Op,
+    /// Arguments.
+    pub args: Args,
+    /// Type of the result (of the first result).
+    pub ty: Type,
+}
+
+/// Arguments of a node, inline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Args {
+    len: u8,
+    vals: [Val; Args::MAX],
+}
+
+impl Args {
+    /// Most arguments that a node takes.
+    pub const MAX: usize = 12;
+
+    /// From a slice.
+    pub fn new(vals: &[Val]) -> Args {
+        assert!(
+            vals.len() <= Args::MAX,
+            "bug: node with {} arguments",
+            vals.len()
+        );
+        let mut args = Args {
+            len: vals.len() as u8,
+            vals: [Val(0); Args::MAX],
+        };
+        args.vals[..vals.len()].copy_from_slice(vals);
+        args
+    }
+}
+
+impl std::ops::Deref for Args {
+    type Target = [Val];
+
+    fn deref(&self) -> &[Val] {
+        &self.vals[..usize::from(self.len)]
+    }
+}
+
+impl fmt::Debug for Args {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Where a block goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Term {
+    /// To one place.
+    Jump(Target),
+    /// On a wave truth value.
+    Branch {
+        /// W1 wave value.
+        cond: Val,
+        /// When true.
+        then: Target,
+        /// When false.
+        other: Target,
+    },
+    /// To a computed guest address (W64 wave value): back to the dispatcher.
+    Indirect(Val),
+    /// The wave ends.
+    End,
+    /// Barrier; goes on behind it through the dispatcher.
+    Barrier {
+        /// Guest address behind the barrier.
+        pc: u64,
+    },
+    /// The interpreter must run the instruction at `pc`, then the dispatcher goes on.
+    Interpret {
+        /// Guest address.
+        pc: u64,
+    },
+    /// The interpreter runs the site's instruction, which does not branch, then the region goes on.
+    Fallback {
+        /// The instruction.
+        site: SiteId,
+        /// Behind it.
+        next: Target,
+    },
+}
+
+/// A branch target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A block of this region; `back` marks a backward branch, which burns fuel.
+    Block {
+        /// Index into [`Func::blocks`].
+        block: usize,
+        /// Backward in guest addresses.
+        back: bool,
+        /// Guest address, for yields.
+        pc: u64,
+    },
+    /// Outside this region: back to the dispatcher.
+    Exit {
+        /// Guest address.
+        pc: u64,
+    },
+}
+
+/// A straight piece of a region.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Guest address of its first instruction.
+    pub pc: u64,
+    /// All values; pure nodes and effects.
+    pub nodes: Vec<Node>,
+    /// Effects in program order (indices into `nodes`).
+    pub effects: Vec<Val>,
+    /// Scalar slots written, with their value at the end.
+    pub writes_s: Vec<(Slot, Val)>,
+    /// VGPRs written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
+    pub writes_v: Vec<(u8, Val)>,
+    /// Where it goes.
+    pub term: Term,
+    /// Guest instructions in it.
+    pub guest_insts: u32,
+}
+
+/// A region: blocks with one entry (block 0).
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// Guest address of the entry.
+    pub entry: u64,
+    /// MODE float bits that the code is specialised on.
+    pub mode: u32,
+    /// Blocks; 0 is the entry.
+    pub blocks: Vec<Block>,
+    /// Guest instructions referred to by effects.
+    pub sites: Vec<crate::abi::Site>,
+    /// Names of instructions that fall back to the interpreter.
+    pub fallbacks: Vec<&'static str>,
+}
