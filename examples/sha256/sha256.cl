@@ -13,23 +13,33 @@ constant uint K[64] = {
 
 static uint ror(uint x, uint n) { return rotate(x, 32 - n); }
 
-// Word `i` (0..15) of the block that starts at byte `at` of a message, padding included.
-static uint block_word(global const uchar *message, uint length, uint at, uint i)
+// The 16 words of a block that lies wholly inside of its message.
+static void full_block(uint *w, global const uchar *bytes)
 {
-    uint p = at + 4 * i;
-    if (p + 4 <= length)
-        return (uint)message[p] << 24 | (uint)message[p + 1] << 16 | (uint)message[p + 2] << 8 |
-               message[p + 3];
-    if (i == 15 && at + 56 > length)
-        return length << 3;
-    if (i == 14 && at + 56 > length)
-        return length >> 29;
-    uint word = 0;
-    for (uint b = 0; b < 4; b++) {
-        uint byte = p + b < length ? message[p + b] : p + b == length ? 0x80 : 0;
-        word = word << 8 | byte;
+    #pragma unroll
+    for (uint i = 0; i < 16; i++)
+        w[i] = (uint)bytes[4 * i] << 24 | (uint)bytes[4 * i + 1] << 16 |
+               (uint)bytes[4 * i + 2] << 8 | bytes[4 * i + 3];
+}
+
+// The 16 words of a block that holds `rest` (0..63) bytes of the message, or none if it comes after
+// the end (`ended`), and padding. The words move through `w` like a queue.
+static void last_block(uint *w, global const uchar *bytes, uint rest, bool ended, uint length)
+{
+    #pragma nounroll
+    for (uint i = 0; i < 16; i++) {
+        uint word = 0;
+        for (uint p = 4 * i; p < 4 * i + 4; p++)
+            word = word << 8 | (ended || p > rest ? 0 : p == rest ? 0x80 : bytes[p]);
+        #pragma unroll
+        for (uint k = 0; k < 15; k++)
+            w[k] = w[k + 1];
+        w[15] = word;
     }
-    return word;
+    if (ended || rest < 56) {
+        w[14] = length >> 29;
+        w[15] = length << 3;
+    }
 }
 
 static void compress(uint *h, uint *w)
@@ -54,16 +64,19 @@ static void compress(uint *h, uint *w)
     h[0] += a; h[1] += b; h[2] += c; h[3] += d; h[4] += e; h[5] += f; h[6] += g; h[7] += z;
 }
 
-static void digest(global uchar *out, global const uchar *message, uint length)
+static __attribute__((always_inline))
+void digest(global uchar *out, global const uchar *message, uint length)
 {
     uint h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                   0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
+    uint w[16];
     uint blocks = (length + 8) / 64 + 1;
     for (uint block = 0; block < blocks; block++) {
-        uint w[16];
-        #pragma unroll
-        for (uint i = 0; i < 16; i++)
-            w[i] = block_word(message, length, block * 64, i);
+        uint at = 64 * block;
+        if (at + 64 <= length)
+            full_block(w, message + at);
+        else
+            last_block(w, message + at, length & 63, at > length, length);
         compress(h, w);
     }
     #pragma unroll
