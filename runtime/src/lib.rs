@@ -1,1 +1,17 @@
-//! placeholder
+//! Running GCN code: code objects, guest memory, dispatch and the engines.
+//!
+//! `unsafe` is in [`memory`] and in the modules that call or are called by translated code; every
+//! other module is safe code.
+
+pub mod code;
+pub mod dispatch;
+pub mod engine;
+pub mod fault;
+pub mod lds;
+pub mod memory;
+
+pub use code::LoadedCode;
+pub use engine::{Engine, Exit, Group, Stats};
+pub use fault::{Access, Fault, FaultKind, WaveFault};
+pub use lds::Lds;
+pub use memory::{Memory, MemoryError};

@@ -1,0 +1,120 @@
+//! What an engine is and what it sees of the world. The dispatcher owns waves, LDS and order; an
+//! engine only runs one wave until something happens that concerns the dispatcher.
+
+use std::collections::BTreeMap;
+
+use frontend::{Gfx, WaveState};
+
+use crate::code::LoadedCode;
+use crate::fault::WaveFault;
+use crate::lds::Lds;
+use crate::memory::Memory;
+
+/// First byte of the LDS aperture. It lies above every host address, so that no host memory can
+/// be taken for it.
+pub const SHARED_BASE: u64 = 1 << 48;
+
+/// First byte of the scratch aperture.
+pub const PRIVATE_BASE: u64 = 2 << 48;
+
+/// Size of each aperture; the base is aligned to it.
+pub const APERTURE_BYTES: u64 = 1 << 32;
+
+/// Why a wave came back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exit {
+    /// The wave ended.
+    End,
+    /// The wave reached a barrier; its PC is behind it.
+    Barrier,
+    /// The fuel ran out; the PC is where the wave goes on.
+    Yield,
+    /// The wave faulted; its PC is the faulting instruction's.
+    Fault(WaveFault),
+}
+
+/// A way of running waves.
+pub trait Engine: Sync {
+    /// Runs `wave` until it ends, reaches a barrier, runs out of fuel or faults.
+    ///
+    /// One unit of `fuel` is burned by each taken branch that does not go forward and by each jump
+    /// to an address in a register; when there is none left the engine yields behind such a jump.
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
+}
+
+/// What the waves of a workgroup see beside their registers. The dispatcher lends one to the engine
+/// for each run.
+pub struct Group<'a> {
+    /// Guest memory.
+    pub memory: &'a Memory,
+    /// The loaded code object.
+    pub code: &'a LoadedCode,
+    /// Target.
+    pub gfx: Gfx,
+    /// The workgroup's LDS.
+    pub lds: &'a mut Lds,
+    /// Scratch of the running wave.
+    pub scratch: Scratch,
+    /// Workgroup.
+    pub workgroup: [u32; 3],
+    /// Number of the running wave in its workgroup.
+    pub wave: u32,
+    /// Waves in the workgroup.
+    pub waves: u32,
+    /// Checked mode: report accesses outside LDS and scratch, and reads of what was never written.
+    /// (Accesses outside the exact allocation are reported by [`Memory`] itself.)
+    pub checked: bool,
+    /// Count instructions.
+    pub counting: bool,
+    /// Counters of this worker.
+    pub stats: &'a mut Stats,
+}
+
+/// Where a wave's scratch lies. Registers hold the same facts as far as the guest may know them;
+/// swizzled address of byte `a` of lane `l`: `base + (a / 4) * 256 + l * 4 + a % 4`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scratch {
+    /// gfx7 and gfx8: the address that FLAT_SCRATCH_HI * 256 is added to.
+    pub hidden_base: u64,
+    /// First byte of this wave's scratch.
+    pub base: u64,
+    /// Bytes for each lane.
+    pub lane_bytes: u32,
+}
+
+/// Counters of a dispatch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// Workgroups run.
+    pub workgroups: u64,
+    /// Waves run.
+    pub waves: u64,
+    /// Instructions executed by waves, when counting is on.
+    pub instructions: u64,
+    /// The same, each counted once for every active lane (scalar instructions once).
+    pub lane_instructions: u64,
+    /// Seconds spent in translation.
+    pub translate_seconds: f64,
+    /// Seconds from the first wave's start to the last one's end, translation included.
+    pub execute_seconds: f64,
+    /// Executions of instructions that the translator handed to the interpreter.
+    pub fallbacks: u64,
+    /// The same by name.
+    pub fallback_names: BTreeMap<&'static str, u64>,
+}
+
+impl Stats {
+    /// Adds what another worker counted.
+    pub fn merge(&mut self, other: &Stats) {
+        self.workgroups += other.workgroups;
+        self.waves += other.waves;
+        self.instructions += other.instructions;
+        self.lane_instructions += other.lane_instructions;
+        self.translate_seconds += other.translate_seconds;
+        self.execute_seconds = self.execute_seconds.max(other.execute_seconds);
+        self.fallbacks += other.fallbacks;
+        for (&name, &count) in &other.fallback_names {
+            *self.fallback_names.entry(name).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What a guest did wrong. A fault is a normal result of running a kernel: both engines report the
+//! same value for the same kernel and inputs. Errors of the caller (bad code object, bad launch)
+//! are other types; see [`crate::dispatch::LaunchError`].
+
+use std::fmt;
+
+use frontend::DecodeError;
+
+use crate::memory::MemoryError;
+
+/// What an access wanted to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+    /// A read-modify-write.
+    Atomic,
+    /// An instruction fetch.
+    Execute,
+}
+
+impl Access {
+    /// Lower-case name, as machine-readable output spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic",
+            Access::Execute => "execute",
+        }
+    }
+
+    /// The verb of messages, in the past tense.
+    const fn verb(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "wrote",
+            Access::Atomic => "atomically updated",
+            Access::Execute => "executed",
+        }
+    }
+}
+
+/// The allocation that lies nearest to a bad address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nearest {
+    /// Address of its first byte.
+    pub start: u64,
+    /// Bytes that were asked for.
+    pub len: u64,
+    /// It was freed before the access.
+    pub freed: bool,
+}
+
+/// A kind of memory that only one wave or workgroup sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Private {
+    /// The workgroup's LDS.
+    Lds,
+    /// A lane's scratch.
+    Scratch,
+}
+
+impl fmt::Display for Private {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Private::Lds => "LDS",
+            Private::Scratch => "scratch",
+        })
+    }
+}
+
+/// What went wrong in a wave. The messages continue a sentence that begins with the lane or wave.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FaultKind {
+    /// An access outside guest memory (or, in checked mode, outside the exact allocation).
+    #[error("{} {bytes} bytes at 0x{address:x}, {}", .access.verb(), Where(*.address, *.bytes, *.nearest))]
+    Memory {
+        /// What the access wanted to do.
+        access: Access,
+        /// First byte of the access.
+        address: u64,
+        /// Size of the access.
+        bytes: u32,
+        /// The nearest allocation. Engines leave it `None`; the dispatcher fills it in.
+        nearest: Option<Nearest>,
+    },
+    /// An access that the hardware refuses unless it is aligned (atomics).
+    #[error("{} {bytes} bytes at 0x{address:x}, which is not aligned to {align}", .access.verb())]
+    Misaligned {
+        /// What the access wanted to do.
+        access: Access,
+        /// First byte of the access.
+        address: u64,
+        /// Size of the access.
+        bytes: u32,
+        /// Alignment that it needs.
+        align: u32,
+    },
+    /// Checked mode: LDS or scratch was read before anything was written there.
+    #[error("read {bytes} bytes of {space} at offset 0x{offset:x} that were never written")]
+    Uninitialized {
+        /// Which memory.
+        space: Private,
+        /// Offset of the first byte of the access.
+        offset: u64,
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// LDS or scratch was accessed outside its size where that is an error (checked mode, and
+    /// accesses through an aperture).
+    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, outside its {size} bytes", .access.verb())]
+    OutsidePrivate {
+        /// Which memory.
+        space: Private,
+        /// What the access wanted to do.
+        access: Access,
+        /// Offset of the first byte of the access.
+        offset: u64,
+        /// Size of the access.
+        bytes: u32,
+        /// Size of the memory.
+        size: u64,
+    },
+    /// The bytes at the PC are no instruction of the target.
+    #[error("executed an illegal instruction: {error}")]
+    IllegalInstruction {
+        /// Why they are none.
+        error: DecodeError,
+    },
+    /// A known instruction or mode that wavelift does not run.
+    #[error("executed something unsupported: {what}")]
+    Unsupported {
+        /// What it is.
+        what: String,
+    },
+    /// The guest asked to be stopped (`s_trap`).
+    #[error("stopped at trap {id}{}", if *.id == 2 { " (llvm.trap)" } else { "" })]
+    Trap {
+        /// The trap's number.
+        id: u32,
+    },
+    /// The dispatch ran longer than its time limit.
+    #[error("was still running after {seconds} s, the time limit of the dispatch")]
+    Timeout {
+        /// The limit.
+        seconds: f64,
+    },
+}
+
+impl FaultKind {
+    /// Short stable name, as machine-readable output spells it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            FaultKind::Memory { .. } => "memory",
+            FaultKind::Misaligned { .. } => "misaligned",
+            FaultKind::Uninitialized { .. } => "uninitialized",
+            FaultKind::OutsidePrivate { .. } => "outside_private",
+            FaultKind::IllegalInstruction { .. } => "illegal_instruction",
+            FaultKind::Unsupported { .. } => "unsupported",
+            FaultKind::Trap { .. } => "trap",
+            FaultKind::Timeout { .. } => "timeout",
+        }
+    }
+
+    /// The address of the access, where there is one.
+    pub const fn address(&self) -> Option<u64> {
+        match self {
+            FaultKind::Memory { address, .. } | FaultKind::Misaligned { address, .. } => {
+                Some(*address)
+            }
+            _ => None,
+        }
+    }
+
+    /// An instruction fetch from `pc`, where there is no code.
+    pub const fn no_code(pc: u64) -> FaultKind {
+        FaultKind::Memory {
+            access: Access::Execute,
+            address: pc,
+            bytes: 4,
+            nearest: None,
+        }
+    }
+}
+
+impl From<MemoryError> for FaultKind {
+    fn from(error: MemoryError) -> FaultKind {
+        match error {
+            MemoryError::Unmapped {
+                access,
+                address,
+                bytes,
+            } => FaultKind::Memory {
+                access,
+                address,
+                bytes,
+                nearest: None,
+            },
+            MemoryError::Misaligned {
+                access,
+                address,
+                bytes,
+            } => FaultKind::Misaligned {
+                access,
+                address,
+                bytes,
+                align: bytes,
+            },
+        }
+    }
+}
+
+/// Prints where an access lies in relation to the nearest allocation.
+struct Where(u64, u32, Option<Nearest>);
+
+/// Addresses below this count as null pointers with an offset in messages.
+const NULL_PAGES: u64 = 0x1_0000;
+
+impl fmt::Display for Where {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Where(address, bytes, nearest) = *self;
+        if address < NULL_PAGES {
+            return match address {
+                0 => f.write_str("a null pointer"),
+                offset => write!(f, "{offset} bytes from a null pointer"),
+            };
+        }
+        let Some(near) = nearest else {
+            return f.write_str("near no allocation");
+        };
+        let kind = if near.freed { "a freed" } else { "a" };
+        let end = near.start.saturating_add(near.len);
+        if address >= end {
+            let past = address - end;
+            let len = near.len;
+            write!(
+                f,
+                "{past} bytes past the end of {kind} {len}-byte allocation"
+            )
+        } else if address < near.start {
+            let before = near.start - address;
+            let len = near.len;
+            write!(f, "{before} bytes before {kind} {len}-byte allocation")
+        } else if near.freed {
+            let (inside, len) = (address - near.start, near.len);
+            write!(f, "{inside} bytes into {kind} {len}-byte allocation")
+        } else {
+            let over = address.saturating_add(u64::from(bytes)).saturating_sub(end);
+            let len = near.len;
+            write!(
+                f,
+                "running {over} bytes over the end of {kind} {len}-byte allocation"
+            )
+        }
+    }
+}
+
+/// What an engine reports; the dispatcher adds where and who.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaveFault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Guest address of the faulting instruction.
+    pub pc: u64,
+    /// The lane, for vector accesses; `None` for the scalar unit.
+    pub lane: Option<u32>,
+}
+
+/// A fault with everything that a reader needs to find it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Address of the instruction as the code object numbers it (as a disassembly shows it); the
+    /// raw guest address when the PC is outside the code object.
+    pub pc: u64,
+    /// Function and offset that the PC lies in, when symbols tell.
+    pub symbol: Option<(String, u64)>,
+    /// The instruction as LLVM prints it.
+    pub instruction: String,
+    /// Workgroup.
+    pub workgroup: [u32; 3],
+    /// Wave within the workgroup.
+    pub wave: u32,
+    /// Lane within the wave.
+    pub lane: Option<u32>,
+    /// EXEC at the instruction.
+    pub exec: u64,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lane {
+            Some(lane) => writeln!(f, "lane {lane} {}", self.kind)?,
+            None => writeln!(f, "the wave {}", self.kind)?,
+        }
+        write!(f, "   at 0x{:04x}  {}", self.pc, self.instruction)?;
+        if let Some((name, offset)) = &self.symbol {
+            write!(f, "  ({name}+0x{offset:x})")?;
+        }
+        let [x, y, z] = self.workgroup;
+        write!(
+            f,
+            "\n   wave {} of workgroup ({x},{y},{z}) of kernel {}, exec 0x{:016x}",
+            self.wave, self.kernel, self.exec
+        )
+    }
+}

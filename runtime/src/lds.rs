@@ -1,0 +1,139 @@
+//! The LDS of one workgroup: a buffer in host memory, addressed by offset. What an access outside
+//! its size gives depends on the target and is decided by the engines.
+
+use crate::fault::{Access, FaultKind, Private};
+
+/// Largest LDS of any target.
+pub const LDS_MAX: usize = 64 * 1024;
+
+/// Bytes behind the largest LDS that may be read and written without harm, so that translated code
+/// can use whole host vectors.
+pub const LDS_PADDING: usize = 256;
+
+/// The LDS of the workgroup that a worker is running.
+pub struct Lds {
+    buffer: Box<[u8]>,
+    size: usize,
+    /// Checked mode: one bit for each byte that was written.
+    written: Option<Box<[u64]>>,
+}
+
+impl Lds {
+    /// A buffer of the largest size, of which nothing is allocated yet. `checked` keeps track of
+    /// what was written.
+    pub fn new(checked: bool) -> Lds {
+        Lds {
+            buffer: vec![0; LDS_MAX + LDS_PADDING].into_boxed_slice(),
+            size: 0,
+            written: checked.then(|| vec![0; LDS_MAX / 64].into_boxed_slice()),
+        }
+    }
+
+    /// Begins a workgroup with `size` bytes, all zero.
+    pub fn reset(&mut self, size: usize) {
+        assert!(size <= LDS_MAX, "bug: an LDS of {size} bytes");
+        self.size = size;
+        self.buffer[..size].fill(0);
+        if let Some(written) = &mut self.written {
+            written.fill(0);
+        }
+    }
+
+    /// Allocated bytes.
+    pub fn size(&self) -> u32 {
+        self.size as u32
+    }
+
+    /// The allocated bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.size]
+    }
+
+    /// The allocated bytes.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.buffer[..self.size]
+    }
+
+    /// First byte of the buffer, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are there.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.buffer.as_mut_ptr()
+    }
+
+    /// Is this checked mode? Then every access must be announced by [`Lds::check`].
+    pub fn is_checked(&self) -> bool {
+        self.written.is_some()
+    }
+
+    /// Checked mode: reports an access outside the allocated size and a read of bytes that were
+    /// never written, and notes what is written. Otherwise nothing.
+    pub fn check(&mut self, access: Access, offset: u64, bytes: u32) -> Result<(), FaultKind> {
+        let Some(written) = &mut self.written else {
+            return Ok(());
+        };
+        let size = self.size as u64;
+        if offset >= size || size - offset < u64::from(bytes) {
+            return Err(FaultKind::OutsidePrivate {
+                space: Private::Lds,
+                access,
+                offset,
+                bytes,
+                size,
+            });
+        }
+        let range = offset as usize..offset as usize + bytes as usize;
+        if access != Access::Write
+            && range
+                .clone()
+                .any(|byte| written[byte / 64] >> (byte % 64) & 1 == 0)
+        {
+            return Err(FaultKind::Uninitialized {
+                space: Private::Lds,
+                offset,
+                bytes,
+            });
+        }
+        if access != Access::Read {
+            range.for_each(|byte| written[byte / 64] |= 1 << (byte % 64));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_group_sees_zeros_and_its_own_size() {
+        let mut lds = Lds::new(false);
+        lds.reset(128);
+        lds.bytes_mut().fill(7);
+        lds.reset(64);
+        assert_eq!(lds.bytes(), [0; 64]);
+        lds.reset(128);
+        assert_eq!(lds.bytes(), [0; 128], "a larger group sees no old bytes");
+    }
+
+    #[test]
+    fn checked_mode_reports_what_was_never_written() {
+        let mut lds = Lds::new(true);
+        lds.reset(64);
+        assert_eq!(lds.check(Access::Write, 4, 4), Ok(()));
+        assert_eq!(lds.check(Access::Read, 4, 4), Ok(()));
+        let error = lds.check(Access::Read, 6, 4).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "read 4 bytes of LDS at offset 0x6 that were never written"
+        );
+        let error = lds.check(Access::Write, 62, 4).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "wrote 4 bytes of LDS at offset 0x3e, outside its 64 bytes"
+        );
+        lds.reset(64);
+        assert!(
+            lds.check(Access::Read, 4, 4).is_err(),
+            "a new group starts unwritten"
+        );
+    }
+}

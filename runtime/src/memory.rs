@@ -1,0 +1,631 @@
+//! Guest memory. Guest addresses are host addresses inside one reserved arena, plus host ranges
+//! that an embedder registers; every access is checked here, so that a wild address is an error
+//! and never a host access.
+//!
+//! Without checked mode the whole part of the arena below the high-water mark of allocations may be
+//! accessed, freed blocks and red zones included: that is the one comparison which translated code
+//! makes, and both engines must agree. In checked mode ([`Options::exact`]) only live allocations
+//! may be accessed, and [`Memory::limit`] is 0, so that translated code always comes here.
+//!
+//! Guest memory may be accessed by several waves at once. All accesses are relaxed atomics of the
+//! widest size that their alignment allows, so that races of the guest are no undefined behaviour
+//! of the host.
+#![expect(
+    unsafe_code,
+    reason = "guest memory is reached by address; every access is checked here"
+)]
+
+mod host;
+mod table;
+
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
+
+use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
+
+use crate::fault::{Access, FaultKind, Nearest};
+use host::HostRanges;
+use table::{Block, Table};
+
+/// Address space that is reserved when the caller does not say otherwise.
+pub const DEFAULT_RESERVE: u64 = 64 << 30;
+
+/// The least that is tried when the host refuses more.
+const LEAST_RESERVE: u64 = 64 << 20;
+
+/// Freed blocks of at least this size are given back to the host rather than cleared.
+const GIVE_BACK: u64 = 256 << 10;
+
+/// A refused access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// Outside the arena and all registered ranges, or (checked mode) outside live allocations.
+    #[error("{} of {bytes} bytes at 0x{address:x}, which is outside guest memory", .access.name())]
+    Unmapped {
+        /// What the access wanted to do.
+        access: Access,
+        /// First byte.
+        address: u64,
+        /// Size.
+        bytes: u32,
+    },
+    /// An atomic that is not aligned to its size.
+    #[error("{} of {bytes} bytes at 0x{address:x}, which is not aligned", .access.name())]
+    Misaligned {
+        /// What the access wanted to do.
+        access: Access,
+        /// First byte.
+        address: u64,
+        /// Size.
+        bytes: u32,
+    },
+}
+
+/// A request for memory that cannot be met.
+#[derive(Debug, thiserror::Error)]
+pub enum AllocError {
+    /// The host reserves no address space.
+    #[error("the host refuses to reserve even {bytes} bytes of address space: {error}")]
+    Reserve {
+        /// The least that was tried.
+        bytes: u64,
+        /// What the host said.
+        error: std::io::Error,
+    },
+    /// The arena is full.
+    #[error(
+        "no room for {bytes} bytes of guest memory (arena of {arena} bytes, {live} in use); \
+         free buffers or reserve a larger arena"
+    )]
+    Full {
+        /// What was asked for.
+        bytes: u64,
+        /// Size of the arena.
+        arena: u64,
+        /// What is allocated.
+        live: u64,
+    },
+    /// An alignment that is no power of two.
+    #[error("alignment {0} is not a power of two")]
+    Alignment(u64),
+    /// Nothing was allocated at the address.
+    #[error("0x{0:x} is not the address of an allocation")]
+    NotAllocated(u64),
+}
+
+/// How guest memory is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Address space to reserve, in bytes; less is taken when the host refuses.
+    pub reserve: u64,
+    /// Checked mode: only live allocations may be accessed.
+    pub exact: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            reserve: DEFAULT_RESERVE,
+            exact: false,
+        }
+    }
+}
+
+/// Guest memory.
+pub struct Memory {
+    map: MmapRaw,
+    base: u64,
+    len: u64,
+    /// Bytes of the arena that translated code may access after its own comparison.
+    limit: AtomicU64,
+    /// Bytes of the arena below the end of the highest allocation that ever was.
+    high: AtomicU64,
+    exact: bool,
+    table: RwLock<Table>,
+    host: HostRanges,
+}
+
+impl Memory {
+    /// Guest memory with [`Options::default`].
+    pub fn new() -> Result<Memory, AllocError> {
+        Memory::with_options(Options::default())
+    }
+
+    /// Guest memory; reserves address space, commits nothing.
+    pub fn with_options(options: Options) -> Result<Memory, AllocError> {
+        let mut reserve = options.reserve.max(LEAST_RESERVE).next_multiple_of(1 << 16);
+        let map = loop {
+            let mut map = MmapOptions::new();
+            let map = map.len(reserve as usize).no_reserve_swap();
+            match map.map_anon().map(MmapRaw::from) {
+                Ok(map) => break map,
+                Err(_) if reserve > LEAST_RESERVE => reserve = (reserve / 2).max(LEAST_RESERVE),
+                Err(error) => {
+                    return Err(AllocError::Reserve {
+                        bytes: reserve,
+                        error,
+                    });
+                }
+            }
+        };
+        let base = map.as_mut_ptr().expose_provenance() as u64;
+        Ok(Memory {
+            base,
+            len: reserve,
+            limit: AtomicU64::new(0),
+            high: AtomicU64::new(0),
+            exact: options.exact,
+            table: RwLock::new(Table::new(reserve)),
+            host: HostRanges::default(),
+            map,
+        })
+    }
+
+    // ---- allocation
+
+    /// Allocates `bytes` bytes of zeros at a multiple of `align` (a power of two; at least 256 is
+    /// given). Zero bytes give an address of their own as well.
+    pub fn alloc(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
+        if !align.is_power_of_two() {
+            return Err(AllocError::Alignment(align));
+        }
+        let mut table = self.table.write().expect("no holder of the lock panics");
+        let full = |table: &Table| AllocError::Full {
+            bytes,
+            arena: self.len,
+            live: table.live_bytes(),
+        };
+        let placed = table
+            .alloc(self.base, bytes, align)
+            .ok_or_else(|| full(&table))?;
+        if placed.used_before {
+            self.clear(placed.block);
+        }
+        let end = placed.block.extent();
+        let high = self.high.fetch_max(end, Relaxed).max(end);
+        if !self.exact {
+            self.limit.store(high, Relaxed);
+        }
+        Ok(self.base + placed.block.start)
+    }
+
+    /// Frees the allocation at `address`. Its bytes may be handed out again.
+    pub fn free(&self, address: u64) -> Result<(), AllocError> {
+        let mut table = self.table.write().expect("no holder of the lock panics");
+        let block = address
+            .checked_sub(self.base)
+            .and_then(|offset| table.free(offset))
+            .ok_or(AllocError::NotAllocated(address))?;
+        // Refusal costs host memory, not correctness: reuse clears what was not given back.
+        let _ = self.give_back(block);
+        Ok(())
+    }
+
+    /// Size of the live allocation that begins at `address`.
+    pub fn allocation(&self, address: u64) -> Option<u64> {
+        let table = self.table.read().expect("no holder of the lock panics");
+        let offset = address.checked_sub(self.base)?;
+        let block = table.at_or_before(offset)?;
+        (block.start == offset).then_some(block.len)
+    }
+
+    /// The allocation nearest to `address`, for messages.
+    pub fn nearest(&self, address: u64) -> Option<Nearest> {
+        let table = self.table.read().expect("no holder of the lock panics");
+        let (block, freed) = table.nearest(i128::from(address) - i128::from(self.base))?;
+        Some(Nearest {
+            start: self.base + block.start,
+            len: block.len,
+            freed,
+        })
+    }
+
+    /// Fills in what engines leave open in a fault.
+    pub fn complete(&self, kind: &mut FaultKind) {
+        if let FaultKind::Memory {
+            address, nearest, ..
+        } = kind
+        {
+            *nearest = self.nearest(*address);
+        }
+    }
+
+    /// Turns a block that was used before into zeros.
+    fn clear(&self, block: Block) {
+        let (from, to) = self.give_back(block).unwrap_or((block.start, block.start));
+        let fill = |from: u64, to: u64| store_fill(self.arena_ptr(from), 0, (to - from) as usize);
+        fill(block.start, from);
+        fill(to, block.extent());
+    }
+
+    /// Gives whole pages of a large block back to the host, which turns them into zeros. Tells
+    /// which part of the block that was.
+    fn give_back(&self, block: Block) -> Option<(u64, u64)> {
+        // A multiple of the page size of every host.
+        const PAGE: u64 = 1 << 16;
+        let from = block.start.next_multiple_of(PAGE);
+        let to = (block.start + block.len) / PAGE * PAGE;
+        if block.len < GIVE_BACK || from >= to {
+            return None;
+        }
+        // SAFETY: the range lies in the mapping and in a block that is not handed out, so no guest
+        // data is lost; the mapping is anonymous, so the pages read as zeros afterwards. A guest
+        // that races with this uses memory that the host has freed, and may see either.
+        let advised = unsafe {
+            self.map.unchecked_advise_range(
+                UncheckedAdvice::DontNeed,
+                from as usize,
+                (to - from) as usize,
+            )
+        };
+        advised.ok().map(|()| (from, to))
+    }
+
+    // ---- registered host memory
+
+    /// Makes host memory accessible to the guest at its own address.
+    ///
+    /// # Safety
+    /// The `len` bytes at `ptr` must be valid for reads and writes, by several threads through
+    /// atomics, until [`Memory::unregister_host`] gives the range back, and no Rust reference to
+    /// them may be live while a kernel runs.
+    pub unsafe fn register_host(&self, ptr: *mut u8, len: usize) {
+        self.host.add(ptr.expose_provenance() as u64, len as u64);
+    }
+
+    /// Ends [`Memory::register_host`] of the range that begins at `ptr`; false when there is none.
+    pub fn unregister_host(&self, ptr: *mut u8) -> bool {
+        self.host.remove(ptr.addr() as u64)
+    }
+
+    // ---- what translated code needs for its own check
+
+    /// First address of the arena. Never changes.
+    pub fn arena_base(&self) -> u64 {
+        self.base
+    }
+
+    /// Size of the reserved arena. Never changes.
+    pub fn arena_len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes from [`Memory::arena_base`] on that may be accessed without coming here: an access of
+    /// `n` bytes at `a` is good when `a - base < limit` and `limit - (a - base) >= n`, unsigned. It only ever
+    /// grows, so a value that was read earlier may be used. 0 in checked mode.
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Relaxed)
+    }
+
+    /// Where [`Memory::limit`] is stored; valid as long as `self` is borrowed.
+    pub fn limit_cell(&self) -> &AtomicU64 {
+        &self.limit
+    }
+
+    /// Checked mode: only live allocations may be accessed.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    // ---- checks
+
+    /// May the guest access `bytes` bytes at `address`?
+    pub fn contains(&self, address: u64, bytes: u64) -> bool {
+        self.locate(address, bytes).is_some()
+    }
+
+    fn arena_ptr(&self, offset: u64) -> *mut u8 {
+        debug_assert!(
+            offset <= self.len,
+            "bug: offset 0x{offset:x} outside the arena"
+        );
+        self.map.as_mut_ptr().wrapping_add(offset as usize)
+    }
+
+    /// Host pointer for an access, when it is allowed. The pointer is valid for reads and writes
+    /// of `bytes` bytes as long as `self` is.
+    #[inline]
+    fn locate(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let offset = address.wrapping_sub(self.base);
+        let limit = self.limit.load(Relaxed);
+        if offset < limit && limit - offset >= bytes {
+            Some(self.arena_ptr(offset))
+        } else {
+            self.locate_slow(address, bytes)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn locate_slow(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        if self.exact && address.wrapping_sub(self.base) < self.len {
+            let offset = address - self.base;
+            let table = self.table.read().expect("no holder of the lock panics");
+            return table.covers(offset, bytes).then(|| self.arena_ptr(offset));
+        }
+        if self.host.contains(address, bytes) {
+            return Some(std::ptr::with_exposed_provenance_mut(address as usize));
+        }
+        None
+    }
+
+    #[inline]
+    fn check(&self, access: Access, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
+        self.locate(address, bytes as u64)
+            .ok_or(MemoryError::Unmapped {
+                access,
+                address,
+                bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            })
+    }
+
+    // ---- accesses of the guest
+
+    /// Loads `N` bytes.
+    #[inline]
+    pub fn load<const N: usize>(&self, address: u64) -> Result<[u8; N], MemoryError> {
+        let ptr = self.check(Access::Read, address, N)?;
+        let mut bytes = [0; N];
+        copy_out(ptr, &mut bytes);
+        Ok(bytes)
+    }
+
+    /// Stores `N` bytes.
+    #[inline]
+    pub fn store<const N: usize>(&self, address: u64, bytes: [u8; N]) -> Result<(), MemoryError> {
+        let ptr = self.check(Access::Write, address, N)?;
+        copy_in(ptr, &bytes);
+        Ok(())
+    }
+
+    /// Loads a byte.
+    #[inline]
+    pub fn load_u8(&self, address: u64) -> Result<u8, MemoryError> {
+        self.load(address).map(u8::from_le_bytes)
+    }
+
+    /// Loads two bytes.
+    #[inline]
+    pub fn load_u16(&self, address: u64) -> Result<u16, MemoryError> {
+        self.load(address).map(u16::from_le_bytes)
+    }
+
+    /// Loads a dword.
+    #[inline]
+    pub fn load_u32(&self, address: u64) -> Result<u32, MemoryError> {
+        self.load(address).map(u32::from_le_bytes)
+    }
+
+    /// Loads a pair of dwords.
+    #[inline]
+    pub fn load_u64(&self, address: u64) -> Result<u64, MemoryError> {
+        self.load(address).map(u64::from_le_bytes)
+    }
+
+    /// Stores a byte.
+    #[inline]
+    pub fn store_u8(&self, address: u64, value: u8) -> Result<(), MemoryError> {
+        self.store(address, value.to_le_bytes())
+    }
+
+    /// Stores two bytes.
+    #[inline]
+    pub fn store_u16(&self, address: u64, value: u16) -> Result<(), MemoryError> {
+        self.store(address, value.to_le_bytes())
+    }
+
+    /// Stores a dword.
+    #[inline]
+    pub fn store_u32(&self, address: u64, value: u32) -> Result<(), MemoryError> {
+        self.store(address, value.to_le_bytes())
+    }
+
+    /// Stores a pair of dwords.
+    #[inline]
+    pub fn store_u64(&self, address: u64, value: u64) -> Result<(), MemoryError> {
+        self.store(address, value.to_le_bytes())
+    }
+
+    /// Loads consecutive dwords; one access, checked as a whole.
+    #[inline]
+    pub fn load_dwords(&self, address: u64, out: &mut [u32]) -> Result<(), MemoryError> {
+        let ptr = self.check(Access::Read, address, out.len() * 4)?;
+        for (i, word) in out.iter_mut().enumerate() {
+            let mut bytes = [0; 4];
+            copy_out(ptr.wrapping_add(i * 4), &mut bytes);
+            *word = u32::from_le_bytes(bytes);
+        }
+        Ok(())
+    }
+
+    /// Stores consecutive dwords; one access, checked as a whole.
+    #[inline]
+    pub fn store_dwords(&self, address: u64, words: &[u32]) -> Result<(), MemoryError> {
+        let ptr = self.check(Access::Write, address, words.len() * 4)?;
+        for (i, word) in words.iter().enumerate() {
+            copy_in(ptr.wrapping_add(i * 4), &word.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// Replaces a dword by `new(old)` in one step as all threads see it; gives the old value. `new`
+    /// may be called more than once.
+    pub fn atomic_u32(
+        &self,
+        address: u64,
+        mut new: impl FnMut(u32) -> u32,
+    ) -> Result<u32, MemoryError> {
+        let ptr = self.check_atomic(address, 4)?.cast::<u32>();
+        // SAFETY: `check_atomic` proved that four bytes are there, valid as long as `self` is, and
+        // aligned; all concurrent accesses are atomic (head of the module).
+        let cell = unsafe { AtomicU32::from_ptr(ptr) };
+        let update = |old| Some(new(u32::from_le(old)).to_le());
+        match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
+            Ok(old) | Err(old) => Ok(u32::from_le(old)),
+        }
+    }
+
+    /// As [`Memory::atomic_u32`], for a pair of dwords.
+    pub fn atomic_u64(
+        &self,
+        address: u64,
+        mut new: impl FnMut(u64) -> u64,
+    ) -> Result<u64, MemoryError> {
+        let ptr = self.check_atomic(address, 8)?.cast::<u64>();
+        // SAFETY: `check_atomic` proved that eight bytes are there, valid as long as `self` is, and
+        // aligned; all concurrent accesses are atomic (head of the module).
+        let cell = unsafe { AtomicU64::from_ptr(ptr) };
+        let update = |old| Some(new(u64::from_le(old)).to_le());
+        match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
+            Ok(old) | Err(old) => Ok(u64::from_le(old)),
+        }
+    }
+
+    #[inline]
+    fn check_atomic(&self, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
+        let access = Access::Atomic;
+        let ptr = self.check(access, address, bytes)?;
+        if address.is_multiple_of(bytes as u64) {
+            Ok(ptr)
+        } else {
+            Err(MemoryError::Misaligned {
+                access,
+                address,
+                bytes: bytes as u32,
+            })
+        }
+    }
+
+    // ---- accesses of the host
+
+    /// Reads bytes.
+    pub fn read_bytes(&self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let ptr = self.check(Access::Read, address, out.len())?;
+        copy_out(ptr, out);
+        Ok(())
+    }
+
+    /// Writes bytes.
+    pub fn write_bytes(&self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let ptr = self.check(Access::Write, address, bytes.len())?;
+        copy_in(ptr, bytes);
+        Ok(())
+    }
+
+    /// Writes `len` times the byte `value`.
+    pub fn fill(&self, address: u64, value: u8, len: u64) -> Result<(), MemoryError> {
+        if len == 0 {
+            return Ok(());
+        }
+        let unmapped = MemoryError::Unmapped {
+            access: Access::Write,
+            address,
+            bytes: u32::try_from(len).unwrap_or(u32::MAX),
+        };
+        let ptr = self.locate(address, len).ok_or(unmapped)?;
+        store_fill(ptr, value, len as usize);
+        Ok(())
+    }
+}
+
+/// Loads and stores of one size through an atomic type. `ptr` must be aligned to it.
+macro_rules! piece {
+    ($load:ident, $store:ident, $int:ty, $atomic:ty) => {
+        #[inline(always)]
+        fn $load(ptr: *mut u8) -> $int {
+            debug_assert!(ptr.cast::<$int>().is_aligned(), "bug: misaligned piece");
+            // SAFETY: callers of this module's copy functions pass pointers that `Memory::locate`
+            // gave for at least this many bytes, and split them at aligned addresses.
+            unsafe { <$atomic>::from_ptr(ptr.cast()) }.load(Relaxed)
+        }
+
+        #[inline(always)]
+        fn $store(ptr: *mut u8, value: $int) {
+            debug_assert!(ptr.cast::<$int>().is_aligned(), "bug: misaligned piece");
+            // SAFETY: as for the load.
+            unsafe { <$atomic>::from_ptr(ptr.cast()) }.store(value, Relaxed);
+        }
+    };
+}
+piece!(load_1, store_1, u8, AtomicU8);
+piece!(load_2, store_2, u16, AtomicU16);
+piece!(load_4, store_4, u32, AtomicU32);
+piece!(load_8, store_8, u64, AtomicU64);
+
+/// The widest piece of at most `len` bytes that an access at `ptr` may use.
+#[inline(always)]
+fn piece_size(ptr: *mut u8, len: usize) -> usize {
+    let addr = ptr.addr();
+    if len >= 8 && addr.is_multiple_of(8) {
+        8
+    } else if len >= 4 && addr.is_multiple_of(4) {
+        4
+    } else if len >= 2 && addr.is_multiple_of(2) {
+        2
+    } else {
+        1
+    }
+}
+
+/// Copies guest bytes out; `ptr` comes from [`Memory::locate`] for `out.len()` bytes.
+#[inline(always)]
+fn copy_out(ptr: *mut u8, out: &mut [u8]) {
+    let mut done = 0;
+    while done < out.len() {
+        let at = ptr.wrapping_add(done);
+        let rest = &mut out[done..];
+        let size = piece_size(at, rest.len());
+        match size {
+            8 => rest[..8].copy_from_slice(&load_8(at).to_ne_bytes()),
+            4 => rest[..4].copy_from_slice(&load_4(at).to_ne_bytes()),
+            2 => rest[..2].copy_from_slice(&load_2(at).to_ne_bytes()),
+            _ => rest[0] = load_1(at),
+        }
+        done += size;
+    }
+}
+
+/// Copies bytes in; `ptr` comes from [`Memory::locate`] for `bytes.len()` bytes.
+#[inline(always)]
+fn copy_in(ptr: *mut u8, bytes: &[u8]) {
+    let mut done = 0;
+    while done < bytes.len() {
+        let at = ptr.wrapping_add(done);
+        let rest = &bytes[done..];
+        let size = piece_size(at, rest.len());
+        match rest {
+            &[a, b, c, d, e, f, g, h, ..] if size == 8 => {
+                store_8(at, u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
+            }
+            &[a, b, c, d, ..] if size == 4 => store_4(at, u32::from_ne_bytes([a, b, c, d])),
+            &[a, b, ..] if size == 2 => store_2(at, u16::from_ne_bytes([a, b])),
+            _ => store_1(at, rest[0]),
+        }
+        done += size;
+    }
+}
+
+/// Writes `len` times `value`; `ptr` comes from [`Memory::locate`] for `len` bytes.
+fn store_fill(ptr: *mut u8, value: u8, len: usize) {
+    let mut done = 0;
+    while done < len {
+        let at = ptr.wrapping_add(done);
+        let size = piece_size(at, len - done);
+        match size {
+            8 => store_8(at, u64::from_ne_bytes([value; 8])),
+            4 => store_4(at, u32::from_ne_bytes([value; 4])),
+            2 => store_2(at, u16::from_ne_bytes([value; 2])),
+            _ => store_1(at, value),
+        }
+        done += size;
+    }
+}
+
+#[cfg(test)]
+mod tests;

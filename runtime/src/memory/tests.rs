@@ -1,0 +1,237 @@
+use super::*;
+
+fn memory() -> Memory {
+    Memory::with_options(Options {
+        reserve: 64 << 20,
+        exact: false,
+    })
+    .unwrap()
+}
+
+fn exact() -> Memory {
+    Memory::with_options(Options {
+        reserve: 64 << 20,
+        exact: true,
+    })
+    .unwrap()
+}
+
+#[test]
+fn fresh_memory_is_zero_and_keeps_what_is_written() {
+    let memory = memory();
+    let a = memory.alloc(100, 4).unwrap();
+    assert_eq!(memory.load::<16>(a).unwrap(), [0; 16]);
+    memory.store_u32(a + 4, 0x1234_5678).unwrap();
+    assert_eq!(memory.load_u8(a + 4).unwrap(), 0x78);
+    assert_eq!(memory.load_u16(a + 6).unwrap(), 0x1234);
+    assert_eq!(memory.load_u64(a + 4).unwrap(), 0x1234_5678);
+    assert_eq!(memory.load_u32(a + 5).unwrap(), 0x0012_3456);
+}
+
+#[test]
+fn every_alignment_and_length_copies_the_same_bytes() {
+    let memory = memory();
+    let a = memory.alloc(64, 4).unwrap();
+    let bytes: Vec<u8> = (1..=40).collect();
+    for offset in 0..9 {
+        for len in 0..bytes.len() {
+            memory.fill(a, 0xee, 64).unwrap();
+            memory.write_bytes(a + offset, &bytes[..len]).unwrap();
+            let mut all = [0; 64];
+            memory.read_bytes(a, &mut all).unwrap();
+            let at = offset as usize;
+            assert_eq!(all[at..at + len], bytes[..len]);
+            assert!(all[..at].iter().chain(&all[at + len..]).all(|&b| b == 0xee));
+            let mut out = vec![0; len];
+            memory.read_bytes(a + offset, &mut out).unwrap();
+            assert_eq!(out, bytes[..len]);
+        }
+    }
+}
+
+#[test]
+fn wild_addresses_are_refused() {
+    let memory = memory();
+    let a = memory.alloc(64, 4).unwrap();
+    let end = a + 64;
+    for address in [
+        0,
+        4,
+        0x1000,
+        memory.arena_base() - 4,
+        end,
+        end - 3,
+        end - 1,
+        1 << 48,
+        u64::MAX,
+    ] {
+        let error = memory.load_u32(address).unwrap_err();
+        assert_eq!(
+            error,
+            MemoryError::Unmapped {
+                access: Access::Read,
+                address,
+                bytes: 4
+            }
+        );
+        assert!(memory.store_u32(address, 1).is_err());
+        assert!(
+            memory.atomic_u32(address & !3, |old| old).is_err()
+                || address == end - 3
+                || address == end - 1
+        );
+    }
+    assert!(memory.load_u32(end - 4).is_ok());
+    assert!(!memory.contains(a, u64::MAX));
+    assert!(memory.fill(a, 0, u64::MAX).is_err());
+}
+
+#[test]
+fn the_limit_is_the_exact_end_of_what_was_ever_allocated() {
+    let memory = memory();
+    assert_eq!(memory.limit(), 0);
+    let a = memory.alloc(64, 4).unwrap();
+    assert_eq!(memory.arena_base() + memory.limit(), a + 64);
+    let b = memory.alloc(30, 4).unwrap();
+    assert_eq!(memory.arena_base() + memory.limit(), b + 32);
+    memory.free(b).unwrap();
+    assert_eq!(
+        memory.arena_base() + memory.limit(),
+        b + 32,
+        "it never shrinks"
+    );
+    assert_eq!(memory.limit_cell().load(Relaxed), memory.limit());
+}
+
+#[test]
+fn checked_mode_refuses_red_zones_and_freed_memory() {
+    let memory = exact();
+    let a = memory.alloc(64, 4).unwrap();
+    let b = memory.alloc(64, 4).unwrap();
+    assert_eq!(memory.limit(), 0);
+    assert!(memory.load_u32(a + 60).is_ok());
+    assert!(memory.load_u32(a + 64).is_err());
+    memory.free(a).unwrap();
+    assert!(memory.load_u32(a).is_err());
+    assert_eq!(
+        memory.nearest(a),
+        Some(Nearest {
+            start: a,
+            len: 64,
+            freed: true
+        })
+    );
+    assert!(memory.load_u32(b).is_ok());
+}
+
+#[test]
+fn reused_memory_is_zero_again() {
+    let memory = memory();
+    for len in [100, 4096, 1 << 20] {
+        let a = memory.alloc(len, 4).unwrap();
+        memory.fill(a, 0xff, len).unwrap();
+        memory.alloc(1, 1).unwrap();
+        memory.free(a).unwrap();
+        let b = memory.alloc(len, 4).unwrap();
+        assert_eq!(a, b);
+        let mut out = vec![1; len as usize];
+        memory.read_bytes(b, &mut out).unwrap();
+        assert!(out.iter().all(|&byte| byte == 0));
+    }
+}
+
+#[test]
+fn freeing_what_was_not_allocated_is_an_error() {
+    let memory = memory();
+    let a = memory.alloc(64, 4).unwrap();
+    assert!(matches!(
+        memory.free(a + 1),
+        Err(AllocError::NotAllocated(_))
+    ));
+    assert!(matches!(memory.free(0), Err(AllocError::NotAllocated(0))));
+    memory.free(a).unwrap();
+    assert!(memory.free(a).is_err());
+    assert!(matches!(memory.alloc(4, 3), Err(AllocError::Alignment(3))));
+    let error = memory.alloc(1 << 40, 4).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no room for 1099511627776 bytes of guest memory (arena of 67108864 bytes, 0 in use); \
+         free buffers or reserve a larger arena"
+    );
+}
+
+#[test]
+fn atomics_count_over_threads_and_refuse_misalignment() {
+    let memory = memory();
+    let a = memory.alloc(64, 8).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..1000 {
+                    memory.atomic_u32(a, |old| old + 1).unwrap();
+                    memory.atomic_u64(a + 8, |old| old + (1 << 32)).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(memory.load_u32(a).unwrap(), 4000);
+    assert_eq!(memory.load_u64(a + 8).unwrap(), 4000 << 32);
+    assert_eq!(
+        memory.atomic_u32(a + 2, |old| old),
+        Err(MemoryError::Misaligned {
+            access: Access::Atomic,
+            address: a + 2,
+            bytes: 4
+        })
+    );
+    assert!(memory.atomic_u64(a + 4, |old| old).is_err());
+    assert_eq!(memory.atomic_u32(a, |old| old).unwrap(), 4000);
+}
+
+#[test]
+fn registered_host_memory_is_reached_at_its_own_address() {
+    let memory = memory();
+    let mut buffer = vec![1u32, 2, 3, 4];
+    let ptr = buffer.as_mut_ptr().cast::<u8>();
+    let address = ptr.addr() as u64;
+    assert!(memory.load_u32(address).is_err());
+    // SAFETY: `buffer` lives to the end of the test and is not touched until it is unregistered.
+    unsafe { memory.register_host(ptr, 16) };
+    assert_eq!(memory.load_u32(address + 4).unwrap(), 2);
+    memory.store_u32(address, 9).unwrap();
+    assert_eq!(memory.atomic_u32(address + 12, |old| old * 2).unwrap(), 4);
+    assert!(memory.load_u32(address + 13).is_err());
+    assert!(memory.load_u32(address.wrapping_sub(1)).is_err());
+    assert!(memory.unregister_host(ptr));
+    assert!(!memory.unregister_host(ptr));
+    assert!(memory.load_u32(address).is_err());
+    assert_eq!(buffer, [9, 2, 3, 8]);
+}
+
+#[test]
+fn messages_say_where_the_address_lies() {
+    let memory = memory();
+    let a = memory.alloc(4096, 4).unwrap();
+    let message = |address: u64| {
+        let mut kind = FaultKind::Memory {
+            access: Access::Read,
+            address,
+            bytes: 4,
+            nearest: None,
+        };
+        memory.complete(&mut kind);
+        let text = kind.to_string();
+        text.split_once(", ").unwrap().1.to_owned()
+    };
+    assert_eq!(message(0), "a null pointer");
+    assert_eq!(message(16), "16 bytes from a null pointer");
+    assert_eq!(
+        message(a + 4096 + 64),
+        "64 bytes past the end of a 4096-byte allocation"
+    );
+    assert_eq!(
+        message(a + 4094),
+        "running 2 bytes over the end of a 4096-byte allocation"
+    );
+    assert_eq!(message(a - 8), "8 bytes before a 4096-byte allocation");
+}
