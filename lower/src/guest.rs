@@ -27,6 +27,8 @@ pub struct Guest<'b> {
     vcc_dirty: bool,
     scc: Option<Val>,
     scc_dirty: bool,
+    mode_reg: Option<Val>,
+    mode_dirty: bool,
 }
 
 impl<'b> Guest<'b> {
@@ -46,6 +48,8 @@ impl<'b> Guest<'b> {
             vcc_dirty: false,
             scc: None,
             scc_dirty: false,
+            mode_reg: None,
+            mode_dirty: false,
         }
     }
 
@@ -91,6 +95,21 @@ impl<'b> Guest<'b> {
     pub fn set_scc(&mut self, v: Val) {
         self.scc = Some(v);
         self.scc_dirty = true;
+    }
+
+    /// The whole MODE register, a W32 wave value.
+    pub fn mode_reg(&mut self) -> Val {
+        let b = self.b;
+        *self
+            .mode_reg
+            .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Mode), types::W32))
+    }
+
+    /// Sets the MODE register; `float_bits` are its float bits, which must be known.
+    pub fn set_mode_reg(&mut self, v: Val, float_bits: u32) {
+        self.mode_reg = Some(v);
+        self.mode_dirty = true;
+        self.mode = float_bits;
     }
 
     /// A 32-bit scalar register by encoding code.
@@ -246,6 +265,7 @@ impl<'b> Guest<'b> {
             (Slot::Exec, self.exec, self.exec_dirty),
             (Slot::Vcc, self.vcc, self.vcc_dirty),
             (Slot::Scc, self.scc, self.scc_dirty),
+            (Slot::Mode, self.mode_reg, self.mode_dirty),
         ];
         for (slot, value, dirty) in specials {
             if let (Some(v), true) = (value, dirty) {

@@ -124,6 +124,8 @@ pub enum Slot {
     Vcc,
     /// SCC, a truth value.
     Scc,
+    /// MODE, 32 bits.
+    Mode,
 }
 
 /// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result
@@ -414,6 +416,8 @@ pub struct Block {
     pub term: Term,
     /// Guest instructions in it.
     pub guest_insts: u32,
+    /// EXEC values and how many vector instructions ran under each (for counting).
+    pub counts: Vec<(Val, u32)>,
 }
 
 /// A region: blocks with one entry (block 0).
