@@ -63,6 +63,18 @@ impl Opcodes {
         self
     }
 
+    /// Every opcode `n` higher.
+    pub const fn plus(mut self, n: u16) -> Opcodes {
+        let mut i = 0;
+        while i < Gfx::COUNT {
+            if self.0[i] != ABSENT {
+                self.0[i] += n;
+            }
+            i += 1;
+        }
+        self
+    }
+
     /// From gfx700 on.
     pub const fn gfx7(self, n: u16) -> Opcodes {
         self.from(Gfx::Gfx700, n)
@@ -184,6 +196,8 @@ impl Forms {
     pub const LITERAL_K: Forms = Forms(128);
     /// A 16-bit result keeps the destination's upper half on gfx9.
     pub const KEEPS_HI16: Forms = Forms(256);
+    /// Takes `neg` and `abs` on f32 bits although its operands are untyped (`v_cndmask_b32`).
+    pub const FLOAT_MODS: Forms = Forms(512);
 
     /// Union.
     pub const fn and(self, other: Forms) -> Forms {

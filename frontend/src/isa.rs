@@ -23,8 +23,8 @@ pub mod vop3;
 pub mod vop3p;
 pub mod vopc;
 
-/// Every row, by encoding.
-pub static ALL: &[&[InstDesc]] = &[
+/// Every row, by encoding; [`vopc::ROWS`] are apart.
+static TABLES: &[&[InstDesc]] = &[
     sop2::ROWS,
     sopk::ROWS,
     sop1::ROWS,
@@ -33,7 +33,6 @@ pub static ALL: &[&[InstDesc]] = &[
     smem::ROWS,
     vop2::ROWS,
     vop1::ROWS,
-    vopc::ROWS,
     vop3::ROWS,
     vop3p::ROWS,
     vintrp::ROWS,
@@ -46,6 +45,11 @@ pub static ALL: &[&[InstDesc]] = &[
     mimg::ROWS,
     exp::ROWS,
 ];
+
+/// Every row of every encoding.
+pub fn all() -> impl Iterator<Item = &'static InstDesc> {
+    TABLES.iter().chain(vopc::ROWS).copied().flatten()
+}
 
 /// From opcode to row on every target, for an encoding with at most `N` opcodes. Built while
 /// compiling: two rows with one opcode on one target do not compile.
@@ -66,6 +70,16 @@ impl<const N: usize> Index<N> {
     /// Adds the rows under their own opcodes.
     pub const fn with(self, rows: &'static [InstDesc]) -> Index<N> {
         self.with_offset(rows, [0; Gfx::COUNT], 0)
+    }
+
+    /// Adds the rows of several families under their own opcodes.
+    pub const fn with_families(mut self, families: &'static [&'static [InstDesc]]) -> Index<N> {
+        let mut i = 0;
+        while i < families.len() {
+            self = self.with(families[i]);
+            i += 1;
+        }
+        self
     }
 
     /// Adds the rows under their opcode plus the target's offset, without those that carry one of
