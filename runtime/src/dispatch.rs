@@ -1,1 +1,22 @@
-//! Dispatch.
+//! Running a kernel over a grid: checks of the launch, the structures that the kernel reads, initial
+//! registers, and worker threads that take workgroups in ascending order.
+//!
+//! Workgroups begin in ascending order, each on one worker. The waves of a group run in turn, each
+//! until it ends, reaches a barrier or has burned its fuel, so that waves which wait for one
+//! another, and groups which wait for earlier groups, make progress. The result does not depend on
+//! the number of workers unless the guest races.
+//!
+//! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups above
+//! the lowest known fault and finish those below.
+
+mod group;
+mod launch;
+mod packet;
+mod registers;
+mod shape;
+mod workers;
+
+pub use launch::{Arguments, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH};
+pub use registers::Controls;
+pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
+pub use workers::{Dispatcher, RunError, Settings};

@@ -1,0 +1,410 @@
+//! What is launched, and what can be wrong with it before a single wave runs.
+
+use std::fmt;
+
+use frontend::Gfx;
+
+use super::registers::Controls;
+use super::shape::Shape;
+use crate::lds::LDS_MAX;
+use crate::memory::{AllocError, MemoryError};
+
+/// Most scratch that a lane may have.
+pub const MAX_LANE_SCRATCH: u32 = 1 << 20;
+
+/// Why a launch is refused. Nothing has run.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    /// A number of dimensions that there is not.
+    #[error("a launch has 1 to 3 dimensions, not {0}")]
+    Dimensions(u16),
+    /// A grid without work-items.
+    #[error("the grid has no work-items in dimension {}: {}", Dim(*.dim), Size(*.grid))]
+    EmptyGrid {
+        /// The first empty dimension.
+        dim: usize,
+        /// The grid.
+        grid: [u32; 3],
+    },
+    /// A workgroup without work-items.
+    #[error("the workgroup has no work-items in dimension {}: {}", Dim(*.dim), Size(*.workgroup))]
+    EmptyWorkgroup {
+        /// The first empty dimension.
+        dim: usize,
+        /// The workgroup.
+        workgroup: [u32; 3],
+    },
+    /// A size in a dimension that the launch does not have.
+    #[error(
+        "a launch of {dims} dimension{} has grid {} and workgroup {}: dimension {} must be 1",
+        if *.dims == 1 { "" } else { "s" }, Size(*.grid), Size(*.workgroup), Dim(*.dim)
+    )]
+    UnusedDimension {
+        /// The dimension.
+        dim: usize,
+        /// Dimensions of the launch.
+        dims: u16,
+        /// The grid.
+        grid: [u32; 3],
+        /// The workgroup.
+        workgroup: [u32; 3],
+    },
+    /// More work-items in a workgroup than hardware or kernel allow.
+    #[error("a workgroup of {} has more than {limit} work-items", Size(*.workgroup))]
+    WorkgroupTooLarge {
+        /// The workgroup.
+        workgroup: [u32; 3],
+        /// The most that is possible.
+        limit: u32,
+    },
+    /// The kernel was compiled for fewer work-items in a workgroup.
+    #[error(
+        "kernel {kernel} was compiled for workgroups of at most {limit} work-items; {} has {}",
+        Size(*.workgroup), .workgroup.iter().product::<u32>()
+    )]
+    WorkgroupOverKernelLimit {
+        /// The kernel.
+        kernel: String,
+        /// The workgroup.
+        workgroup: [u32; 3],
+        /// The most that the kernel's metadata allow.
+        limit: u32,
+    },
+    /// The kernel was compiled for one workgroup size.
+    #[error(
+        "kernel {kernel} was compiled for workgroups of exactly {}, not {}",
+        Size(*.required), Size(*.workgroup)
+    )]
+    WorkgroupNotRequired {
+        /// The kernel.
+        kernel: String,
+        /// The workgroup.
+        workgroup: [u32; 3],
+        /// The size that the kernel's metadata demand.
+        required: [u32; 3],
+    },
+    /// More workgroups than can be counted.
+    #[error("a grid of {} in workgroups of {} has more than 2^64 workgroups", Size(*.grid), Size(*.workgroup))]
+    TooManyWorkgroups {
+        /// The grid.
+        grid: [u32; 3],
+        /// The workgroup.
+        workgroup: [u32; 3],
+    },
+    /// More LDS than the target has.
+    #[error(
+        "kernel {kernel} needs {fixed} bytes of LDS and the launch adds {dynamic}; \
+         a workgroup of {gfx} has at most {limit}"
+    )]
+    LdsTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// Bytes of the kernel's descriptor.
+        fixed: u32,
+        /// Bytes that the launch adds.
+        dynamic: u32,
+        /// Target.
+        gfx: Gfx,
+        /// The target's limit.
+        limit: u32,
+    },
+    /// More scratch than a lane can have.
+    #[error(
+        "kernel {kernel} needs {bytes} bytes of scratch for each work-item; at most {} are possible",
+        MAX_LANE_SCRATCH
+    )]
+    ScratchTooLarge {
+        /// The kernel.
+        kernel: String,
+        /// What it needs.
+        bytes: u64,
+    },
+    /// The kernel's entry is not in the code object's code.
+    #[error("kernel {kernel} begins at 0x{entry:x}, where its code object has no code")]
+    EntryOutsideCode {
+        /// The kernel.
+        kernel: String,
+        /// The entry's address.
+        entry: u64,
+    },
+    /// The kernel asks for waves of 32 lanes.
+    #[error("kernel {kernel} was compiled for waves of 32 lanes; {gfx} has 64")]
+    Wave32 {
+        /// The kernel.
+        kernel: String,
+        /// Target.
+        gfx: Gfx,
+    },
+    /// The kernarg segment that the caller made is smaller than the kernel's.
+    #[error("kernel {kernel} has {needed} bytes of arguments, but only {given} were given")]
+    KernargTooSmall {
+        /// The kernel.
+        kernel: String,
+        /// Bytes that the kernel reads.
+        needed: u64,
+        /// Bytes that are there.
+        given: u64,
+    },
+    /// No guest memory for the dispatch's own structures.
+    #[error("no guest memory for the dispatch itself (arguments and scratch): {0}")]
+    Alloc(#[from] AllocError),
+    /// The dispatch's own structures could not be written.
+    #[error("the dispatch cannot be written to guest memory: {0}")]
+    Memory(#[from] MemoryError),
+}
+
+/// Prints a dimension's letter.
+struct Dim(usize);
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["x", "y", "z"].get(self.0).unwrap_or(&"?"))
+    }
+}
+
+/// Prints a size.
+struct Size([u32; 3]);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.0;
+        write!(f, "({x}, {y}, {z})")
+    }
+}
+
+/// What the dispatcher must know of a kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelCode {
+    /// Its name.
+    pub name: String,
+    /// Guest address of the kernel descriptor.
+    pub descriptor: u64,
+    /// Guest address of the first instruction.
+    pub entry: u64,
+    /// The descriptor's fields for registers.
+    pub controls: Controls,
+    /// Bytes of LDS without what a launch adds.
+    pub lds_bytes: u32,
+    /// Bytes of scratch of a work-item, without a dynamic stack.
+    pub scratch_bytes: u32,
+    /// Bytes of the kernarg segment.
+    pub kernarg_bytes: u32,
+    /// Most work-items in a workgroup, when the metadata tell.
+    pub max_work_items: Option<u32>,
+    /// The only workgroup size, when the metadata tell.
+    pub required_workgroup: Option<[u32; 3]>,
+}
+
+/// The kernel's arguments.
+#[derive(Clone, Copy)]
+pub enum Arguments<'a> {
+    /// Builds the kernarg segment when the dispatch's addresses are known.
+    Build(&'a dyn Fn(&Hidden) -> Vec<u8>),
+    /// The kernarg segment is in guest memory already.
+    At(u64),
+}
+
+/// What hidden arguments may tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// Grid and workgroups.
+    pub shape: Shape,
+    /// First global id in each dimension.
+    pub global_offset: [u64; 3],
+    /// Bytes of LDS that the launch adds.
+    pub dynamic_lds: u32,
+    /// Address of the queue structure.
+    pub queue_ptr: u64,
+    /// First byte of the scratch aperture.
+    pub private_base: u64,
+    /// First byte of the LDS aperture.
+    pub shared_base: u64,
+}
+
+/// One dispatch.
+#[derive(Clone, Copy)]
+pub struct Launch<'a> {
+    /// Grid and workgroups.
+    pub shape: Shape,
+    /// First global id in each dimension.
+    pub global_offset: [u64; 3],
+    /// Bytes of LDS that the launch adds.
+    pub dynamic_lds: u32,
+    /// Arguments.
+    pub arguments: Arguments<'a>,
+}
+
+/// Sizes that follow from kernel and launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    /// LDS of a workgroup.
+    pub(super) lds: u32,
+    /// Scratch of a lane; 0 when there is none.
+    pub(super) lane_scratch: u32,
+}
+
+/// Most LDS of a workgroup.
+fn lds_limit(gfx: Gfx) -> u32 {
+    match gfx {
+        Gfx::Gfx600 => 32 * 1024,
+        _ => LDS_MAX as u32,
+    }
+}
+
+/// Checks the launch against the kernel.
+pub(super) fn check(
+    gfx: Gfx,
+    kernel: &KernelCode,
+    launch: &Launch<'_>,
+    stack_bytes: u32,
+) -> Result<Sizes, LaunchError> {
+    const WAVE32: u16 = 1 << 10;
+    let workgroup = launch.shape.workgroup;
+    let name = || kernel.name.clone();
+    if kernel.controls.properties & WAVE32 != 0 {
+        return Err(LaunchError::Wave32 {
+            kernel: name(),
+            gfx,
+        });
+    }
+    if let Some(required) = kernel.required_workgroup
+        && required != workgroup
+    {
+        return Err(LaunchError::WorkgroupNotRequired {
+            kernel: name(),
+            workgroup,
+            required,
+        });
+    }
+    if let Some(limit) = kernel.max_work_items
+        && launch.shape.work_items() > limit
+    {
+        return Err(LaunchError::WorkgroupOverKernelLimit {
+            kernel: name(),
+            workgroup,
+            limit,
+        });
+    }
+    let limit = lds_limit(gfx);
+    let lds = kernel
+        .lds_bytes
+        .checked_add(launch.dynamic_lds)
+        .filter(|&bytes| bytes <= limit)
+        .ok_or_else(|| LaunchError::LdsTooLarge {
+            kernel: name(),
+            fixed: kernel.lds_bytes,
+            dynamic: launch.dynamic_lds,
+            gfx,
+            limit,
+        })?;
+    let controls = &kernel.controls;
+    let mut scratch = u64::from(kernel.scratch_bytes);
+    if controls.uses_dynamic_stack() {
+        scratch += u64::from(stack_bytes);
+    }
+    if !controls.uses_scratch() && scratch == 0 {
+        return Ok(Sizes {
+            lds,
+            lane_scratch: 0,
+        });
+    }
+    // A wave's scratch is a multiple of 1 KiB, as the hardware's.
+    let scratch = scratch.max(1).next_multiple_of(16);
+    if scratch > u64::from(MAX_LANE_SCRATCH) {
+        return Err(LaunchError::ScratchTooLarge {
+            kernel: name(),
+            bytes: scratch,
+        });
+    }
+    Ok(Sizes {
+        lds,
+        lane_scratch: scratch as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch(workgroup: u32, dynamic_lds: u32) -> Launch<'static> {
+        Launch {
+            shape: Shape::new([4096, 1, 1], [workgroup, 1, 1], 1).unwrap(),
+            global_offset: [0; 3],
+            dynamic_lds,
+            arguments: Arguments::At(0),
+        }
+    }
+
+    fn kernel() -> KernelCode {
+        KernelCode {
+            name: "k".to_owned(),
+            ..KernelCode::default()
+        }
+    }
+
+    #[test]
+    fn the_kernels_own_limits_hold() {
+        let mut kernel = kernel();
+        kernel.max_work_items = Some(256);
+        assert!(check(Gfx::Gfx900, &kernel, &launch(256, 0), 0).is_ok());
+        assert_eq!(
+            check(Gfx::Gfx900, &kernel, &launch(257, 0), 0)
+                .unwrap_err()
+                .to_string(),
+            "kernel k was compiled for workgroups of at most 256 work-items; (257, 1, 1) has 257"
+        );
+        kernel.required_workgroup = Some([64, 1, 1]);
+        assert_eq!(
+            check(Gfx::Gfx900, &kernel, &launch(32, 0), 0)
+                .unwrap_err()
+                .to_string(),
+            "kernel k was compiled for workgroups of exactly (64, 1, 1), not (32, 1, 1)"
+        );
+        kernel.controls.properties = 1 << 10;
+        assert!(matches!(
+            check(Gfx::Gfx900, &kernel, &launch(64, 0), 0),
+            Err(LaunchError::Wave32 { .. })
+        ));
+    }
+
+    #[test]
+    fn lds_has_the_targets_limit() {
+        let mut kernel = kernel();
+        kernel.lds_bytes = 30 * 1024;
+        let lds =
+            |gfx, dynamic| check(gfx, &kernel, &launch(64, dynamic), 0).map(|sizes| sizes.lds);
+        assert_eq!(lds(Gfx::Gfx600, 2048).unwrap(), 32 * 1024);
+        assert_eq!(
+            lds(Gfx::Gfx600, 2049).unwrap_err().to_string(),
+            "kernel k needs 30720 bytes of LDS and the launch adds 2049; \
+             a workgroup of gfx600 has at most 32768"
+        );
+        assert_eq!(lds(Gfx::Gfx700, 34 * 1024).unwrap(), 64 * 1024);
+        assert!(lds(Gfx::Gfx90a, 34 * 1024 + 1).is_err());
+        assert!(lds(Gfx::Gfx90a, u32::MAX).is_err());
+    }
+
+    #[test]
+    fn scratch_is_rounded_and_limited() {
+        let mut kernel = kernel();
+        let scratch = |kernel: &KernelCode, stack| {
+            check(Gfx::Gfx900, kernel, &launch(64, 0), stack).map(|sizes| sizes.lane_scratch)
+        };
+        assert_eq!(scratch(&kernel, 4096).unwrap(), 0);
+        kernel.scratch_bytes = 20;
+        assert_eq!(scratch(&kernel, 4096).unwrap(), 32);
+        kernel.controls.properties = 1 << 11;
+        assert_eq!(scratch(&kernel, 4096).unwrap(), 4128);
+        kernel.scratch_bytes = u32::MAX;
+        assert!(matches!(
+            scratch(&kernel, 4096),
+            Err(LaunchError::ScratchTooLarge { .. })
+        ));
+        kernel.scratch_bytes = 0;
+        kernel.controls = Controls {
+            rsrc2: 1,
+            ..Controls::default()
+        };
+        assert_eq!(scratch(&kernel, 0).unwrap(), 16);
+    }
+}

@@ -1,0 +1,451 @@
+//! The workers of a dispatch: threads that take workgroups in ascending order.
+
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use frontend::LANES;
+
+use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
+use super::launch::{self, Arguments, Hidden, KernelCode, Launch, LaunchError, Sizes};
+use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
+use super::registers::{Facts, InitialState};
+use super::shape::Shape;
+use crate::LoadedCode;
+use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
+use crate::fault::{Fault, FaultKind, WaveFault};
+use crate::memory::Memory;
+
+/// How a dispatch is run.
+#[derive(Clone, Debug)]
+pub struct Settings<'a> {
+    /// Worker threads; 0 means one for each processor of the host.
+    pub threads: usize,
+    /// Longest time that the dispatch may take.
+    pub timeout: Option<Duration>,
+    /// Count instructions.
+    pub counting: bool,
+    /// Scratch of a lane beside its private segment, for kernels with a dynamic stack.
+    pub stack_bytes: u32,
+    /// Backward branches that a wave may take before another one has its turn.
+    pub fuel: u64,
+    /// Runs only these workgroups, by number in the order of dispatch.
+    pub only: Option<Range<u64>>,
+    /// Counts workgroups as they end.
+    pub progress: Option<&'a AtomicU64>,
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Settings {
+            threads: 0,
+            timeout: None,
+            counting: false,
+            stack_bytes: 16 * 1024,
+            fuel: 2048,
+            only: None,
+            progress: None,
+        }
+    }
+}
+
+/// Why a dispatch did not run to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It was refused.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// A wave faulted.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+}
+
+/// How long workers below a faulted group may go on without an end of theirs: a group that waits
+/// for one that will not run any more must not wait for ever.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Runs dispatches. Keeps the buffers of its workers from one dispatch to the next.
+#[derive(Default)]
+pub struct Dispatcher {
+    rooms: Mutex<Vec<Room>>,
+    dispatches: AtomicU64,
+}
+
+/// The state that the workers of a dispatch share.
+struct Board {
+    next: AtomicU64,
+    end: u64,
+    /// Lowest group that faulted.
+    bad_group: AtomicU64,
+    /// Its fault, and when the first one was reported.
+    fault: Mutex<Option<(Fault, Instant)>>,
+    deadline: Option<(Instant, Duration)>,
+    alone: bool,
+}
+
+impl Board {
+    /// The next workgroup to run.
+    fn take(&self) -> Option<u64> {
+        // Many workers may take past the end, but never wrap: they stop there.
+        let group = self.next.fetch_add(1, Relaxed);
+        (group < self.end && group < self.bad_group.load(Relaxed)).then_some(group)
+    }
+
+    fn report(&self, group: u64, fault: Fault) {
+        let mut slot = self.fault.lock().expect("no holder of the lock panics");
+        let first = slot.as_ref().map_or_else(Instant::now, |(_, when)| *when);
+        if slot.is_none() || group < self.bad_group.load(Relaxed) {
+            self.bad_group.store(group, Relaxed);
+            *slot = Some((fault, first));
+        }
+    }
+}
+
+/// One worker's view while it runs a group.
+struct GroupReferee<'a> {
+    board: &'a Board,
+    group: u64,
+}
+
+impl Referee for GroupReferee<'_> {
+    fn burned(&mut self) -> Verdict {
+        let bad = self.board.bad_group.load(Relaxed);
+        if bad < self.group {
+            return Verdict::Abandon;
+        }
+        if let Some((deadline, limit)) = self.board.deadline
+            && Instant::now() >= deadline
+        {
+            let seconds = limit.as_secs_f64();
+            return Verdict::Fault(FaultKind::Timeout { seconds });
+        }
+        if bad != u64::MAX {
+            let fault = self
+                .board
+                .fault
+                .lock()
+                .expect("no holder of the lock panics");
+            if fault
+                .as_ref()
+                .is_some_and(|(_, when)| when.elapsed() > GRACE)
+            {
+                return Verdict::Abandon;
+            }
+        }
+        Verdict::Continue
+    }
+
+    fn spinning(&mut self) {
+        if !self.board.alone {
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Dispatcher {
+    /// A dispatcher without buffers yet.
+    pub fn new() -> Dispatcher {
+        Dispatcher::default()
+    }
+
+    /// Runs `kernel` of `code` over the grid of `launch`.
+    pub fn run(
+        &self,
+        engine: &dyn Engine,
+        memory: &Memory,
+        code: &LoadedCode,
+        kernel: &KernelCode,
+        launch: &Launch<'_>,
+        settings: &Settings<'_>,
+    ) -> Result<Stats, RunError> {
+        let sizes = launch::check(code.gfx(), kernel, launch, settings.stack_bytes)?;
+        if code.bytes_at(kernel.entry).is_none() {
+            return Err(RunError::Launch(LaunchError::EntryOutsideCode {
+                kernel: kernel.name.clone(),
+                entry: code.local(kernel.entry),
+            }));
+        }
+        let all = 0..launch.shape.total();
+        let groups = settings.only.clone().unwrap_or(all.clone());
+        let groups = groups.start.min(all.end)..groups.end.min(all.end);
+        let threads = match settings.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        };
+        let threads = threads.min(usize::try_from(groups.end - groups.start).unwrap_or(threads));
+        let threads = threads.max(1);
+        let id = self.dispatches.fetch_add(1, Relaxed);
+        let prepared = Prepared::new(memory, code, kernel, launch, sizes, threads, id)?;
+
+        let begin = Instant::now();
+        let board = Board {
+            next: AtomicU64::new(groups.start),
+            end: groups.end,
+            bad_group: AtomicU64::new(u64::MAX),
+            fault: Mutex::new(None),
+            deadline: settings
+                .timeout
+                .and_then(|limit| Some((begin.checked_add(limit)?, limit))),
+            alone: threads == 1,
+        };
+        let shape = launch.shape;
+        let work = |number: usize| {
+            let (initial, scratch) = prepared.worker(number);
+            let runner = GroupRunner {
+                engine,
+                memory,
+                code,
+                initial,
+                full_size: shape.workgroup,
+                lds_bytes: sizes.lds,
+                scratch,
+                counting: settings.counting,
+                fuel: settings.fuel.max(1),
+            };
+            self.work(&runner, &board, kernel, &shape, settings.progress)
+        };
+        let mut stats = std::thread::scope(|scope| {
+            let work = &work;
+            let others: Vec<_> = (1..threads)
+                .map(|number| scope.spawn(move || work(number)))
+                .collect();
+            let mut stats = work(0);
+            for other in others {
+                match other.join() {
+                    Ok(more) => stats.merge(&more),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            stats
+        });
+        stats.execute_seconds = begin.elapsed().as_secs_f64();
+        let fault = board
+            .fault
+            .into_inner()
+            .expect("no holder of the lock panics");
+        match fault {
+            Some((fault, _)) => Err(RunError::Fault(Box::new(fault))),
+            None => Ok(stats),
+        }
+    }
+
+    /// One worker, from its first group to its last.
+    fn work(
+        &self,
+        runner: &GroupRunner<'_>,
+        board: &Board,
+        kernel: &KernelCode,
+        shape: &Shape,
+        progress: Option<&AtomicU64>,
+    ) -> Stats {
+        let checked = runner.memory.is_exact();
+        let mut room = self.room(checked);
+        let mut stats = Stats::default();
+        while let Some(index) = board.take() {
+            let group = shape.group(index);
+            let mut referee = GroupReferee {
+                board,
+                group: index,
+            };
+            match runner.run(&mut room, &group, &mut stats, &mut referee) {
+                Outcome::Done => {}
+                Outcome::Abandoned => break,
+                Outcome::Fault(fault, wave, exec) => {
+                    let fault = describe(runner, kernel, fault, group.id, wave, exec);
+                    board.report(index, fault);
+                    break;
+                }
+            }
+            if let Some(progress) = progress {
+                progress.fetch_add(1, Relaxed);
+            }
+        }
+        let mut rooms = self.rooms.lock().expect("no holder of the lock panics");
+        rooms.push(room);
+        stats
+    }
+
+    fn room(&self, checked: bool) -> Room {
+        let mut rooms = self.rooms.lock().expect("no holder of the lock panics");
+        let found = rooms.iter().position(|room| room.is_checked() == checked);
+        found.map_or_else(|| Room::new(checked), |at| rooms.swap_remove(at))
+    }
+}
+
+/// Adds where and who to an engine's report.
+fn describe(
+    runner: &GroupRunner<'_>,
+    kernel: &KernelCode,
+    fault: WaveFault,
+    workgroup: [u32; 3],
+    wave: u32,
+    exec: u64,
+) -> Fault {
+    let WaveFault { mut kind, pc, lane } = fault;
+    runner.memory.complete(&mut kind);
+    let symbol = runner.code.symbol_at(pc);
+    Fault {
+        kind,
+        kernel: kernel.name.clone(),
+        pc: runner.code.local(pc),
+        symbol: symbol.map(|(symbol, offset)| (symbol.name.clone(), offset)),
+        instruction: runner.code.text_at(pc),
+        workgroup,
+        wave,
+        lane,
+        exec,
+    }
+}
+
+/// A block of guest memory that is freed at the end of the dispatch.
+struct Block<'a> {
+    memory: &'a Memory,
+    address: u64,
+}
+
+impl<'a> Block<'a> {
+    fn new(memory: &'a Memory, bytes: u64, align: u64) -> Result<Block<'a>, LaunchError> {
+        let address = memory.alloc(bytes, align)?;
+        Ok(Block { memory, address })
+    }
+}
+
+impl Drop for Block<'_> {
+    fn drop(&mut self) {
+        let freed = self.memory.free(self.address);
+        debug_assert!(freed.is_ok(), "bug: a dispatch's block was freed twice");
+    }
+}
+
+/// What a dispatch puts into guest memory before the first wave.
+struct Prepared<'a> {
+    code: &'a LoadedCode,
+    kernel: &'a KernelCode,
+    kernarg: Vec<u8>,
+    kernarg_ptr: u64,
+    /// Packet and queue.
+    structures: Block<'a>,
+    _arguments: Option<Block<'a>>,
+    scratch: Option<Block<'a>>,
+    worker_scratch: u64,
+    dispatch_id: u64,
+    sizes: Sizes,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(
+        memory: &'a Memory,
+        code: &'a LoadedCode,
+        kernel: &'a KernelCode,
+        launch: &Launch<'_>,
+        sizes: Sizes,
+        threads: usize,
+        dispatch_id: u64,
+    ) -> Result<Prepared<'a>, LaunchError> {
+        let structures = Block::new(memory, (PACKET_BYTES + QUEUE_BYTES) as u64, 256)?;
+        let packet_ptr = structures.address;
+        let queue_ptr = packet_ptr + PACKET_BYTES as u64;
+        let (kernarg, kernarg_ptr, arguments) = match launch.arguments {
+            Arguments::At(address) => {
+                let mut bytes = vec![0; kernel.kernarg_bytes as usize];
+                memory.read_bytes(address, &mut bytes)?;
+                (bytes, address, None)
+            }
+            Arguments::Build(build) => {
+                let bytes = build(&Hidden {
+                    shape: launch.shape,
+                    global_offset: launch.global_offset,
+                    dynamic_lds: launch.dynamic_lds,
+                    queue_ptr,
+                    private_base: PRIVATE_BASE,
+                    shared_base: SHARED_BASE,
+                });
+                if (bytes.len() as u64) < u64::from(kernel.kernarg_bytes) {
+                    return Err(LaunchError::KernargTooSmall {
+                        kernel: kernel.name.clone(),
+                        needed: kernel.kernarg_bytes.into(),
+                        given: bytes.len() as u64,
+                    });
+                }
+                // Compilers load whole aligned dwords, up to four at once, from the segment.
+                let block = Block::new(memory, bytes.len().next_multiple_of(16) as u64, 256)?;
+                memory.write_bytes(block.address, &bytes)?;
+                (bytes, block.address, Some(block))
+            }
+        };
+        let packet = packet::packet(
+            &launch.shape,
+            &PacketFacts {
+                private_bytes: sizes.lane_scratch,
+                group_bytes: sizes.lds,
+                kernel_object: kernel.descriptor,
+                kernarg: kernarg_ptr,
+            },
+        );
+        memory.write_bytes(packet_ptr, &packet)?;
+
+        let waves = u64::from(launch.shape.waves());
+        let worker_scratch = u64::from(sizes.lane_scratch) * LANES as u64 * waves;
+        let scratch = match worker_scratch {
+            0 => None,
+            bytes => Some(Block::new(memory, bytes * threads as u64, 1 << 16)?),
+        };
+        let scratch_base = scratch.as_ref().map_or(0, |block| block.address);
+        let queue = packet::queue(&QueueFacts {
+            packets: packet_ptr,
+            dispatch_id,
+            scratch: (scratch_base, worker_scratch),
+            hidden_base: if code.gfx().is_gfx9() {
+                0
+            } else {
+                scratch_base
+            },
+            lane_bytes: sizes.lane_scratch,
+        });
+        memory.write_bytes(queue_ptr, &queue)?;
+        Ok(Prepared {
+            code,
+            kernel,
+            kernarg,
+            kernarg_ptr,
+            structures,
+            _arguments: arguments,
+            scratch,
+            worker_scratch,
+            dispatch_id,
+            sizes,
+        })
+    }
+
+    /// Initial registers and scratch of a worker's waves. Each worker has scratch of its own, which
+    /// to its waves is all the scratch of the queue.
+    fn worker(&self, number: usize) -> (InitialState, Scratch) {
+        let base = match &self.scratch {
+            Some(block) => block.address + self.worker_scratch * number as u64,
+            None => 0,
+        };
+        let packet_ptr = self.structures.address;
+        let facts = Facts {
+            dispatch_ptr: packet_ptr,
+            queue_ptr: packet_ptr + PACKET_BYTES as u64,
+            kernarg_ptr: self.kernarg_ptr,
+            dispatch_id: self.dispatch_id,
+            kernarg: &self.kernarg,
+            scratch: (base, self.worker_scratch),
+            lane_bytes: self.sizes.lane_scratch,
+            lds_bytes: self.sizes.lds,
+        };
+        let kernel = self.kernel;
+        let state = InitialState::new(self.code.gfx(), kernel.controls, kernel.entry, &facts);
+        let scratch = Scratch {
+            hidden_base: if self.code.gfx().is_gfx9() { 0 } else { base },
+            base,
+            lane_bytes: self.sizes.lane_scratch,
+        };
+        (state, scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,448 @@
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicUsize;
+
+use frontend::{Gfx, WaveState};
+
+use super::super::registers::Controls;
+use super::super::shape::Shape;
+use super::*;
+use crate::engine::{Exit, Group};
+use crate::fault::Access;
+use crate::memory::Options;
+
+/// An engine made of a closure.
+struct Fake<F>(F);
+
+impl<F> Engine for Fake<F>
+where
+    F: Fn(&mut WaveState, &mut Group<'_>, &mut u64) -> Exit + Sync,
+{
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        (self.0)(wave, group, fuel)
+    }
+}
+
+struct World {
+    memory: Memory,
+    code: LoadedCode,
+    kernel: KernelCode,
+    dispatcher: Dispatcher,
+    settings: Settings<'static>,
+}
+
+fn world(threads: usize) -> World {
+    let memory = Memory::with_options(Options {
+        reserve: 256 << 20,
+        exact: false,
+    })
+    .unwrap();
+    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[0xff; 64]).unwrap();
+    let kernel = KernelCode {
+        name: "fake".to_owned(),
+        entry: code.base(),
+        ..KernelCode::default()
+    };
+    World {
+        memory,
+        code,
+        kernel,
+        dispatcher: Dispatcher::new(),
+        settings: Settings {
+            threads,
+            ..Settings::default()
+        },
+    }
+}
+
+impl World {
+    fn run<F>(&self, grid: u32, workgroup: u32, run: F) -> Result<Stats, RunError>
+    where
+        F: Fn(&mut WaveState, &mut Group<'_>, &mut u64) -> Exit + Sync,
+    {
+        self.launch(grid, workgroup, &|_| vec![0; 64], run)
+    }
+
+    fn launch<F>(
+        &self,
+        grid: u32,
+        workgroup: u32,
+        kernarg: &dyn Fn(&Hidden) -> Vec<u8>,
+        run: F,
+    ) -> Result<Stats, RunError>
+    where
+        F: Fn(&mut WaveState, &mut Group<'_>, &mut u64) -> Exit + Sync,
+    {
+        let launch = Launch {
+            shape: Shape::new([grid, 1, 1], [workgroup, 1, 1], 1)?,
+            global_offset: [0; 3],
+            dynamic_lds: 0,
+            arguments: Arguments::Build(kernarg),
+        };
+        self.dispatcher.run(
+            &Fake(run),
+            &self.memory,
+            &self.code,
+            &self.kernel,
+            &launch,
+            &self.settings,
+        )
+    }
+}
+
+fn fault_of(result: Result<Stats, RunError>) -> Fault {
+    match result {
+        Err(RunError::Fault(fault)) => *fault,
+        other => panic!("not a fault: {other:?}"),
+    }
+}
+
+#[test]
+fn every_wave_runs_once_on_any_number_of_threads() {
+    for threads in [1, 2, 3, 8] {
+        let world = world(threads);
+        let seen = Mutex::new(BTreeSet::new());
+        let stats = world
+            .run(1000, 130, |wave, group, _| {
+                let key = (group.workgroup[0], group.wave);
+                assert!(seen.lock().unwrap().insert(key), "{key:?} ran twice");
+                assert_eq!(wave.vgpr[0][0], group.wave * 64);
+                assert_eq!(group.waves, if group.workgroup[0] == 7 { 2 } else { 3 });
+                Exit::End
+            })
+            .unwrap();
+        // Seven groups of 130 work-items and one of 90.
+        assert_eq!((stats.workgroups, stats.waves), (8, 7 * 3 + 2));
+        assert_eq!(seen.into_inner().unwrap().len(), 23);
+    }
+}
+
+#[test]
+fn one_worker_takes_groups_in_ascending_order() {
+    let world = world(1);
+    let order = Mutex::new(Vec::new());
+    world
+        .run(640, 64, |_, group, _| {
+            order.lock().unwrap().push(group.workgroup[0]);
+            Exit::End
+        })
+        .unwrap();
+    assert_eq!(order.into_inner().unwrap(), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_barrier_waits_for_all_waves_that_have_not_ended() {
+    let world = world(1);
+    let log = Mutex::new(Vec::new());
+    world
+        .run(256, 256, |wave, group, _| {
+            wave.sgpr[20] += 1;
+            log.lock().unwrap().push((wave.sgpr[20], group.wave));
+            match (wave.sgpr[20], group.wave) {
+                (1, 2) | (3, _) => Exit::End,
+                _ => Exit::Barrier,
+            }
+        })
+        .unwrap();
+    let expected = [
+        (1, 0),
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (2, 0),
+        (2, 1),
+        (2, 3),
+        (3, 0),
+        (3, 1),
+        (3, 3),
+    ];
+    assert_eq!(log.into_inner().unwrap(), expected);
+}
+
+#[test]
+fn waves_that_wait_for_each_other_make_progress() {
+    let world = world(1);
+    let flag = AtomicUsize::new(0);
+    // Wave 0 spins until wave 1 has been there, which must wait for wave 0 in its turn.
+    world
+        .run(128, 128, |wave, group, fuel| {
+            assert_eq!(*fuel, 2048);
+            wave.sgpr[20] += 1;
+            match (group.wave, flag.load(Relaxed)) {
+                (0, 0) => {
+                    flag.store(1, Relaxed);
+                    Exit::Yield
+                }
+                (1, 1) => {
+                    flag.store(2, Relaxed);
+                    Exit::Yield
+                }
+                (0, 2) => {
+                    flag.store(3, Relaxed);
+                    Exit::End
+                }
+                (1, 3) => Exit::End,
+                _ => Exit::Yield,
+            }
+        })
+        .unwrap();
+    assert_eq!(flag.into_inner(), 3);
+}
+
+#[test]
+fn groups_that_wait_for_earlier_groups_make_progress() {
+    for threads in [1, 2, 3, 8] {
+        let world = world(threads);
+        let done = AtomicU64::new(0);
+        world
+            .run(64 * 50, 64, |_, group, _| {
+                let me = u64::from(group.workgroup[0]);
+                match done.compare_exchange(me, me + 1, Relaxed, Relaxed) {
+                    Ok(_) => Exit::End,
+                    Err(_) => Exit::Yield,
+                }
+            })
+            .unwrap();
+        assert_eq!(done.into_inner(), 50);
+    }
+}
+
+#[test]
+fn an_endless_wave_ends_in_a_timeout() {
+    let mut world = world(2);
+    world.settings.timeout = Some(Duration::from_millis(30));
+    let fault = fault_of(world.run(64 * 10, 64, |wave, _, _| {
+        wave.pc += 8;
+        Exit::Yield
+    }));
+    assert_eq!(fault.kind, FaultKind::Timeout { seconds: 0.03 });
+    assert_eq!(fault.workgroup, [0, 0, 0]);
+    assert_eq!(
+        fault.kind.to_string(),
+        "was still running after 0.03 s, the time limit of the dispatch"
+    );
+}
+
+#[test]
+fn the_fault_of_the_lowest_workgroup_wins() {
+    for threads in [1, 2, 8] {
+        let world = world(threads);
+        let fault = fault_of(world.run(64 * 100, 64, |wave, group, _| {
+            let group = group.workgroup[0];
+            // Group 13 faults late, those behind it at once.
+            if group == 13 && wave.sgpr[20] < 50 {
+                wave.sgpr[20] += 1;
+                return Exit::Yield;
+            }
+            match group {
+                0..13 => Exit::End,
+                _ => Exit::Fault(WaveFault {
+                    kind: FaultKind::Trap { id: group },
+                    pc: wave.pc + 8,
+                    lane: Some(3),
+                }),
+            }
+        }));
+        assert_eq!(fault.kind, FaultKind::Trap { id: 13 });
+        assert_eq!(fault.workgroup, [13, 0, 0]);
+        assert_eq!(fault.pc, 8, "numbered as the code object does");
+        assert_eq!(fault.exec, u64::MAX);
+    }
+}
+
+#[test]
+fn the_lowest_wave_of_a_group_faults_first_and_stops_it() {
+    let world = world(1);
+    let fault = fault_of(world.run(256, 256, |wave, group, _| match group.wave {
+        0 => Exit::End,
+        id => Exit::Fault(WaveFault {
+            kind: FaultKind::Trap { id },
+            pc: wave.pc,
+            lane: None,
+        }),
+    }));
+    assert_eq!((fault.kind, fault.wave), (FaultKind::Trap { id: 1 }, 1));
+}
+
+#[test]
+fn a_fault_says_everything() {
+    let world = world(1);
+    let buffer = world.memory.alloc(4096, 4).unwrap();
+    let fault = fault_of(world.run(1, 1, |wave, _, _| {
+        Exit::Fault(WaveFault {
+            kind: FaultKind::Memory {
+                access: Access::Read,
+                address: buffer + 4096 + 64,
+                bytes: 4,
+                nearest: None,
+            },
+            pc: wave.pc + 4,
+            lane: Some(0),
+        })
+    }));
+    let text = fault.to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(
+        lines[0],
+        format!(
+            "lane 0 read 4 bytes at 0x{:x}, 64 bytes past the end of a 4096-byte allocation",
+            buffer + 4096 + 64
+        )
+    );
+    assert_eq!(lines[1], "   at 0x0004  .long 0xffffffff");
+    assert_eq!(
+        lines[2],
+        "   wave 0 of workgroup (0,0,0) of kernel fake, exec 0x0000000000000001"
+    );
+}
+
+#[test]
+fn a_billion_workgroups_need_no_memory() {
+    let world = world(2);
+    let fault = fault_of(
+        world.run(u32::MAX, 1, |wave, group, _| match group.workgroup[0] {
+            0..1000 => Exit::End,
+            _ => Exit::Fault(WaveFault {
+                kind: FaultKind::Trap { id: 2 },
+                pc: wave.pc,
+                lane: None,
+            }),
+        }),
+    );
+    assert_eq!(fault.workgroup, [1000, 0, 0]);
+}
+
+#[test]
+fn some_workgroups_can_be_run_alone() {
+    let mut world = world(3);
+    world.settings.only = Some(4..7);
+    let seen = Mutex::new(BTreeSet::new());
+    world
+        .run(640, 64, |_, group, _| {
+            seen.lock().unwrap().insert(group.workgroup[0]);
+            Exit::End
+        })
+        .unwrap();
+    assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([4, 5, 6]));
+}
+
+#[test]
+fn lds_is_the_groups_own_and_starts_as_zero() {
+    let mut world = world(2);
+    world.kernel.lds_bytes = 512;
+    world
+        .run(64 * 40, 64, |_, group, _| {
+            assert_eq!(group.lds.bytes(), [0; 512]);
+            group.lds.bytes_mut().fill(0xaa);
+            Exit::End
+        })
+        .unwrap();
+}
+
+#[test]
+fn every_wave_has_scratch_of_its_own() {
+    let mut world = world(4);
+    world.kernel.scratch_bytes = 64;
+    world.kernel.controls = Controls {
+        rsrc2: 1 | 6 << 1,
+        properties: 1 | 1 << 5,
+        ..Controls::default()
+    };
+    let live = Mutex::new(BTreeSet::new());
+    world
+        .run(192 * 20, 192, |wave, group, _| {
+            let scratch = group.scratch;
+            assert_eq!(scratch.lane_bytes, 64);
+            // Two passes, so that the waves of a group are alive together.
+            wave.sgpr[20] += 1;
+            if wave.sgpr[20] == 1 {
+                assert!(live.lock().unwrap().insert(scratch.base), "shared scratch");
+                return Exit::Barrier;
+            }
+            live.lock().unwrap().remove(&scratch.base);
+            let flat = u64::from(wave.sgpr[4]) | u64::from(wave.sgpr[5]) << 32;
+            let offset = u64::from(wave.sgpr[6]);
+            assert_eq!(flat + offset, scratch.base, "registers and facts agree");
+            assert_eq!(
+                wave.sgpr[0], flat as u32,
+                "the buffer descriptor begins there too"
+            );
+            assert!(group.memory.contains(scratch.base, 64 * 64));
+            Exit::End
+        })
+        .unwrap();
+}
+
+#[test]
+fn the_kernel_can_read_packet_queue_and_arguments() {
+    let mut world = world(1);
+    world.kernel.controls = Controls {
+        rsrc2: 6 << 1,
+        properties: 1 << 1 | 1 << 2 | 1 << 3,
+        ..Controls::default()
+    };
+    world.kernel.kernarg_bytes = 16;
+    let told = Mutex::new(None);
+    let kernarg = |hidden: &Hidden| {
+        *told.lock().unwrap() = Some(*hidden);
+        [hidden.queue_ptr.to_le_bytes(), [7; 8]].concat()
+    };
+    world
+        .launch(100, 64, &kernarg, |wave, group, _| {
+            let [packet, queue, kernarg] = [0, 2, 4].map(|code| wave.sgpr64(code));
+            let memory = group.memory;
+            assert_eq!(memory.load_u32(packet + 12), Ok(100));
+            assert_eq!(memory.load_u64(packet + 40), Ok(kernarg));
+            assert_eq!(memory.load_u64(kernarg), Ok(queue));
+            assert_eq!(
+                memory.load_u32(queue + 0x44),
+                Ok((PRIVATE_BASE >> 32) as u32)
+            );
+            Exit::End
+        })
+        .unwrap();
+    let hidden = told.into_inner().unwrap().unwrap();
+    assert_eq!(hidden.shape.grid, [100, 1, 1]);
+    assert_eq!(hidden.shared_base, SHARED_BASE);
+    let few = world.launch(100, 64, &|_| vec![0; 15], |_, _, _| Exit::End);
+    assert!(matches!(
+        few,
+        Err(RunError::Launch(LaunchError::KernargTooSmall {
+            needed: 16,
+            given: 15,
+            ..
+        }))
+    ));
+}
+
+#[test]
+fn an_entry_without_code_is_refused() {
+    let mut world = world(1);
+    world.kernel.entry += 4096;
+    let error = world.run(1, 1, |_, _, _| Exit::End).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("where its code object has no code"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dispatch_leaves_no_memory_behind() {
+    let world = world(2);
+    let before = world.memory.alloc(4, 4).unwrap();
+    world.memory.free(before).unwrap();
+    for _ in 0..10 {
+        world.run(256, 64, |_, _, _| Exit::End).unwrap();
+    }
+    assert_eq!(world.memory.alloc(4, 4).unwrap(), before);
+}
+
+#[test]
+fn progress_is_counted() {
+    static PROGRESS: AtomicU64 = AtomicU64::new(0);
+    let mut world = world(2);
+    world.settings.progress = Some(&PROGRESS);
+    world.run(640, 64, |_, _, _| Exit::End).unwrap();
+    assert_eq!(PROGRESS.load(Relaxed), 10);
+}
