@@ -12,6 +12,9 @@ pub const VCC_LO: u8 = 106;
 pub const VCC_HI: u8 = 107;
 /// Code of M0 in the SGPR file.
 pub const M0: u8 = 124;
+/// Code that no register has before gfx10. LLVM calls it `null`; memory instructions hold it as
+/// [`Operand::Inline`] with value 0.
+pub const NULL: u8 = 125;
 /// Code of EXEC_LO in the SGPR file.
 pub const EXEC_LO: u8 = 126;
 /// Code of EXEC_HI in the SGPR file.
@@ -52,7 +55,7 @@ pub enum Operand {
     Agpr(u8),
     /// Inline constant: its code, and the bits in the operand's type (packed types: the whole dword).
     Inline {
-        /// Encoding code 128..=208 or 240..=248.
+        /// Encoding code 128..=208 or 240..=248, or [`NULL`].
         code: u8,
         /// Value in the operand's type, zero-extended to 64 bits.
         bits: u64,
@@ -153,7 +156,11 @@ pub struct Mods {
 #[allow(missing_docs, reason = "the names are the manual's")]
 pub struct MemMods {
     /// Immediate offset in bytes (DS two-address forms: offset0 in elements; SMRD scaled to bytes).
-    pub offset: i32,
+    /// What hardware ignores is not in it: FLAT has none before gfx9 and 12 bits on gfx9.
+    pub offset: i64,
+    /// FLAT: the 13 bits of the offset field as encoded, which LLVM prints even where hardware
+    /// ignores them.
+    pub flat_offset_field: u16,
     /// DS two-address forms: offset1 in elements.
     pub offset1: u8,
     /// SMEM: an immediate offset is there (as opposed to a register only).
