@@ -8,6 +8,7 @@ pub(crate) mod memory;
 pub(crate) mod operand;
 mod scalar;
 mod vector;
+mod vop3;
 
 /// Why a word is not an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,6 +56,16 @@ pub enum DecodeError {
     /// A literal where the form takes none.
     #[error("{name} takes no literal in this form on {gfx}")]
     LiteralNotAllowed {
+        /// Instruction.
+        name: &'static str,
+        /// Target.
+        gfx: Gfx,
+    },
+    /// An SDWA or DPP form that the instruction does not have.
+    #[error("{name} has no {form} form on {gfx}")]
+    NoSuchForm {
+        /// `SDWA` or `DPP`.
+        form: &'static str,
         /// Instruction.
         name: &'static str,
         /// Target.
@@ -162,9 +173,9 @@ pub fn decode(gfx: Gfx, bytes: &[u8]) -> Result<Inst, DecodeError> {
         (0b11_0000, _) | (0b11_0001, true) => memory::decode_smem(code),
         (0b11_0010, true) | (0b11_0101, false) => vector::decode_vintrp(code),
         (0b11_0100, false) if gfx.is_gfx9() && word >> 23 == 0b1_1010_0111 => {
-            vector::decode_vop3p(code)
+            vop3::decode_vop3p(code)
         }
-        (0b11_0100, _) => vector::decode_vop3(code),
+        (0b11_0100, _) => vop3::decode_vop3(code),
         (0b11_0110, _) => memory::decode_ds(code),
         (0b11_0111, _) if gfx != Gfx::Gfx600 => memory::decode_flat(code),
         (0b11_1000, _) => memory::decode_mubuf(code),

@@ -133,6 +133,9 @@ pub struct Mods {
     pub abs: u8,
     /// Negation, applied after `abs`. VOP3P: negation of the low half's source (`neg_lo`).
     pub neg: u8,
+    /// VOP3: NEG bits at integer sources of a float instruction (`v_ldexp`). Without effect; LLVM
+    /// prints them as `sext()`.
+    pub neg_int: u8,
     /// VOP3P: negation of the high half's source; for the mixes: absolute value.
     pub neg_hi: u8,
     /// Clamp.

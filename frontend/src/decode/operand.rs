@@ -149,6 +149,20 @@ const FLOATS: [(u16, u32, u64); 9] = [
     (0x3118, 0x3e22_f983, 0x3fc4_5f30_6dc9_c882),
 ];
 
+/// The inline constant whose bits in `ty` (F16, F32 or F64) are `bits`.
+pub(crate) fn float_code(bits: u64, ty: Ty) -> Option<u8> {
+    FLOATS
+        .iter()
+        .position(|&(f16, f32, f64)| {
+            bits == match ty {
+                Ty::F16 => u64::from(f16),
+                Ty::F32 => u64::from(f32),
+                _ => f64,
+            }
+        })
+        .map(|i| 240 + i as u8)
+}
+
 /// A literal expanded to the operand's type.
 pub(crate) fn literal_bits(word: u32, ty: Ty) -> u64 {
     match ty {

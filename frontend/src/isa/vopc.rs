@@ -1,7 +1,7 @@
 //! VOPC: vector compares. Families of eight or sixteen comparisons differ in the type only; the
 //! macros list their rows.
 
-use crate::desc::{Effects, Encoding, InstDesc, Opcodes, absent, op, row};
+use crate::desc::{Effects, Encoding, Forms, InstDesc, Opcodes, absent, op, row};
 use crate::isa::Index;
 use crate::op::{Cmp, Op};
 use crate::target::Gfx;
@@ -14,7 +14,12 @@ const fn vopc(
     s: &'static [Ty],
     op: Op,
 ) -> InstDesc {
-    row(Encoding::Vopc, name, opcodes, d, s, op)
+    let row = row(Encoding::Vopc, name, opcodes, d, s, op);
+    if s[0].bits() == 64 {
+        row.form(Forms::NO_SDWA.and(Forms::NO_DPP))
+    } else {
+        row
+    }
 }
 
 /// The `cmpx` forms write EXEC as well as the mask.

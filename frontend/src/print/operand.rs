@@ -1,7 +1,6 @@
 //! Registers, register groups, constants and separators, as all encodings print them.
 
-use std::fmt::Write;
-
+use crate::decode::operand::float_code;
 use crate::inst::{Operand, Special};
 use crate::target::Gfx;
 use crate::ty::Ty;
@@ -9,7 +8,8 @@ use crate::ty::Ty;
 /// Appends formatted text; writing to a `String` cannot fail.
 macro_rules! put {
     ($out:expr, $($arg:tt)*) => {
-        write!($out, $($arg)*).expect("writing to a String does not fail")
+        std::fmt::Write::write_fmt($out, format_args!($($arg)*))
+            .expect("writing to a String does not fail")
     };
 }
 pub(super) use put;
@@ -87,9 +87,36 @@ pub(super) fn inline(out: &mut String, code: u8, ty: Ty) {
     }
 }
 
-/// A literal.
-pub(super) fn literal(out: &mut String, _gfx: Gfx, word: u32, _ty: Ty) {
-    put!(out, "0x{word:x}");
+/// A literal; one that equals an inline constant prints as that constant, as LLVM does.
+pub(super) fn literal(out: &mut String, gfx: Gfx, word: u32, ty: Ty) {
+    let (number, code) = match ty {
+        Ty::B16 | Ty::U16 | Ty::I16 => (i32::from(word as i16), None),
+        Ty::F16 | Ty::PkF16 => (i32::from(word as i16), float_code(u64::from(word), Ty::F16)),
+        _ if ty.bits() == 64 && ty != Ty::F64 => match i32::try_from(word) {
+            Ok(number) => (number, None),
+            Err(_) => return put!(out, "0x{word:x}"),
+        },
+        Ty::F64 => (
+            if word == 0 { 0 } else { i32::MAX },
+            float_code(u64::from(word) << 32, Ty::F64),
+        ),
+        _ => (word as i32, float_code(u64::from(word), Ty::F32)),
+    };
+    match (number, code) {
+        (-16..=64, _) => put!(out, "{number}"),
+        (_, Some(code)) if code != 248 || gfx.is_gfx8_up() => inline(out, code, ty),
+        _ if ty.bits() == 16 => put!(out, "0x{:x}", word & 0xffff),
+        _ => put!(out, "0x{word:x}"),
+    }
+}
+
+/// A number in an immediate field as LLVM prints plain ones: small decimal, else hexadecimal.
+pub(super) fn number(out: &mut String, value: u32) {
+    if value <= 64 {
+        put!(out, "{value}");
+    } else {
+        put!(out, "0x{value:x}");
+    }
 }
 
 /// The name of a special source.

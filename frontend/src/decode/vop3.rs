@@ -1,0 +1,175 @@
+//! Vector ALU encodings in 64 bits: VOP3 (native and promoted), VOP3P and the matrix instructions.
+
+use crate::decode::operand::{At, scalar_reg, src9};
+use crate::decode::vector::{float_sources, takes_clamp, takes_omod};
+use crate::decode::{Code, DecodeError, bit, blank, field};
+use crate::desc::{Encoding, Forms, InstDesc};
+use crate::inst::{Form, Inst, Operand};
+use crate::isa::{vop3, vop3p};
+use crate::op::Op;
+use crate::target::Gfx;
+use crate::ty::Ty;
+
+const SRC: [&str; 3] = ["SRC0", "SRC1", "SRC2"];
+
+fn at(code: Code<'_>, desc: &'static InstDesc, what: &'static str) -> At {
+    At {
+        gfx: code.gfx,
+        desc,
+        what,
+    }
+}
+
+pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
+    let gfx = code.gfx;
+    let old = gfx.is_gfx6_7();
+    let opcode = if old {
+        code.bits(17, 9)
+    } else {
+        code.bits(16, 10)
+    };
+    let desc = vop3::INDEX.get(gfx, opcode, code.word)?;
+    let high = code.dword(1)?;
+    let mut inst = blank(desc, 8);
+    if desc.encoding != Encoding::Vop3 {
+        inst.form = Form::Vop3;
+    }
+    if desc.src.is_empty() {
+        return Ok(inst);
+    }
+
+    let raw = code.bits(0, 8);
+    inst.dst[0] = match (desc.op, desc.dst[0]) {
+        (Op::ReadLane | Op::ReadFirstLane, _) => scalar_reg(at(code, desc, "SDST"), raw as u16, 1)?,
+        (_, Ty::Mask) => scalar_reg(at(code, desc, "SDST"), raw as u16, 2)?,
+        _ => Operand::Vgpr(raw as u8),
+    };
+    let vop3b = desc.forms.has(Forms::VOP3B);
+    if vop3b {
+        let raw = code.bits(8, 7) as u16;
+        inst.dst[1] = scalar_reg(at(code, desc, "SDST"), raw, 2)?;
+    }
+
+    let interp = matches!(
+        desc.op,
+        Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov
+    );
+    let mut neg = field(high, 29, 3) as u8;
+    let mut abs = if vop3b { 0 } else { code.bits(8, 3) as u8 };
+    if interp {
+        // The attribute stands in SRC0, the register in SRC1.
+        inst.src[1] = Operand::Imm(field(high, 0, 9) as i32);
+        inst.src[0] = if desc.op == Op::InterpMov {
+            Operand::Imm(field(high, 9, 8) as i32)
+        } else {
+            src9(
+                at(code, desc, SRC[1]),
+                field(high, 9, 9) as u16,
+                desc.src[0],
+                None,
+            )?
+        };
+        if let Some(&ty) = desc.src.get(2) {
+            inst.src[2] = src9(at(code, desc, SRC[2]), field(high, 18, 9) as u16, ty, None)?;
+        }
+        neg = neg >> 1 & 1 | neg & 4;
+        abs = abs >> 1 & 1 | abs & 4;
+    } else {
+        for (i, &ty) in desc.src.iter().enumerate().take(3) {
+            let raw = field(high, 9 * i as u32, 9) as u16;
+            inst.src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;
+        }
+    }
+
+    inst.mods.neg = float_sources(desc, neg);
+    inst.mods.abs = float_sources(desc, abs);
+    if inst.desc.src[0].is_float() && !desc.forms.has(Forms::OP_SEL) {
+        inst.mods.neg_int = neg & !inst.mods.neg & ((1 << desc.src.len()) - 1);
+    }
+    // On gfx6 and gfx7 SDST of the VOP3b layout stands where CLAMP is.
+    let clamp = match (old, vop3b) {
+        (true, true) => false,
+        (true, false) => bit(code.word, 11),
+        (false, _) => bit(code.word, 15),
+    };
+    inst.mods.clamp = clamp && takes_clamp(gfx, desc);
+    if takes_omod(desc) {
+        inst.mods.omod = field(high, 27, 2) as u8;
+    }
+    if desc.forms.has(Forms::OP_SEL) && gfx.is_gfx9() {
+        let sources = (1 << desc.src.len()) - 1;
+        inst.mods.op_sel = code.bits(11, 4) as u8 & (sources | 8);
+    }
+    Ok(inst)
+}
+
+pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
+    let desc = vop3p::INDEX.get(code.gfx, code.bits(16, 7), code.word)?;
+    let high = code.dword(1)?;
+    let mut inst = blank(desc, 8);
+    if matches!(desc.op, Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite) {
+        return matrix(code, inst, high);
+    }
+    inst.dst[0] = Operand::Vgpr(code.bits(0, 8) as u8);
+    let sources = (1 << desc.src.len()) - 1;
+    let hi = (field(high, 27, 2) | code.bits(14, 1) << 2) as u8 & sources;
+    inst.mods.op_sel = code.bits(11, 3) as u8 & sources;
+    inst.mods.op_sel_hi = hi;
+    inst.mods.neg = field(high, 29, 3) as u8 & sources;
+    inst.mods.neg_hi = code.bits(8, 3) as u8 & sources;
+    inst.mods.clamp = bit(code.word, 15);
+    let mix = matches!(desc.op, Op::Mix | Op::MixLo | Op::MixHi);
+    for (i, &ty) in desc.src.iter().enumerate().take(3) {
+        // A source of a mix is f16 where op_sel_hi says so.
+        let ty = if mix && hi >> i & 1 != 0 { Ty::F16 } else { ty };
+        let raw = field(high, 9 * i as u32, 9) as u16;
+        inst.src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;
+    }
+    Ok(inst)
+}
+
+/// The matrix instructions of CDNA: `acc` bits choose between VGPRs and AccVGPRs.
+fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError> {
+    let desc = inst.desc;
+    let unified = code.gfx == Gfx::Gfx90a;
+    let acc = |raw: u16, set: bool, ty, what| {
+        if raw >= 256 && set {
+            Ok(Operand::Agpr(raw as u8))
+        } else {
+            src9(at(code, desc, what), raw, ty, None)
+        }
+    };
+    let (s0, s1, s2) = (
+        field(high, 0, 9) as u16,
+        field(high, 9, 9) as u16,
+        field(high, 18, 9) as u16,
+    );
+    let raw = code.bits(0, 8) as u8;
+    match desc.op {
+        Op::AccVgprRead => {
+            inst.dst[0] = Operand::Vgpr(raw);
+            inst.src[0] = acc(s0 | 256, true, desc.src[0], SRC[0])?;
+        }
+        Op::AccVgprWrite => {
+            inst.dst[0] = Operand::Agpr(raw);
+            inst.src[0] = src9(at(code, desc, SRC[0]), s0, desc.src[0], None)?;
+        }
+        _ => {
+            let acc_cd = !unified || bit(code.word, 15);
+            inst.dst[0] = if acc_cd {
+                Operand::Agpr(raw)
+            } else {
+                Operand::Vgpr(raw)
+            };
+            inst.src[0] = acc(s0, bit(high, 27), desc.src[0], SRC[0])?;
+            inst.src[1] = acc(s1, bit(high, 28), desc.src[1], SRC[1])?;
+            inst.src[2] = acc(s2, acc_cd, desc.src[2], SRC[2])?;
+            inst.mods.mfma = [
+                code.bits(8, 3) as u8,
+                code.bits(11, 4) as u8,
+                field(high, 29, 3) as u8,
+            ];
+        }
+    }
+    Ok(inst)
+}
