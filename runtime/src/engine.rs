@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use frontend::{Gfx, WaveState};
+use frontend::{Gfx, LANES, WaveState};
 
 use crate::code::LoadedCode;
 use crate::fault::WaveFault;
@@ -61,8 +61,9 @@ pub struct Group<'a> {
     pub wave: u32,
     /// Waves in the workgroup.
     pub waves: u32,
-    /// Checked mode: report accesses outside LDS and scratch, and reads of what was never written.
-    /// (Accesses outside the exact allocation are reported by [`Memory`] itself.)
+    /// Checked mode: announce LDS accesses to [`Lds::check`] and report scratch offsets outside the
+    /// lane's size. (Accesses outside the exact allocation and reads of scratch that was never
+    /// written are reported by [`Memory`] itself.)
     pub checked: bool,
     /// Count instructions.
     pub counting: bool,
@@ -80,6 +81,13 @@ pub struct Scratch {
     pub base: u64,
     /// Bytes for each lane.
     pub lane_bytes: u32,
+}
+
+impl Scratch {
+    /// Bytes for the wave.
+    pub fn wave_bytes(&self) -> u64 {
+        u64::from(self.lane_bytes) * LANES as u64
+    }
 }
 
 /// Counters of a dispatch.

@@ -199,6 +199,11 @@ impl From<MemoryError> for FaultKind {
                 bytes,
                 nearest: None,
             },
+            MemoryError::Unwritten { offset, bytes } => FaultKind::Uninitialized {
+                space: Private::Scratch,
+                offset,
+                bytes,
+            },
             MemoryError::Misaligned {
                 access,
                 address,

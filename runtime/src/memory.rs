@@ -15,16 +15,19 @@
     reason = "guest memory is reached by address; every access is checked here"
 )]
 
+mod copy;
 mod host;
+mod scratch;
 mod table;
 
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, Ordering::Relaxed};
 
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
 use crate::fault::{Access, FaultKind, Nearest};
 use host::HostRanges;
+use scratch::ScratchRegions;
 use table::{Block, Table};
 
 /// Address space that is reserved when the caller does not say otherwise.
@@ -46,6 +49,14 @@ pub enum MemoryError {
         access: Access,
         /// First byte.
         address: u64,
+        /// Size.
+        bytes: u32,
+    },
+    /// Checked mode: scratch that was never written.
+    #[error("read of {bytes} bytes of scratch at offset 0x{offset:x}, which was never written")]
+    Unwritten {
+        /// Offset in the lane's scratch.
+        offset: u64,
         /// Size.
         bytes: u32,
     },
@@ -123,6 +134,7 @@ pub struct Memory {
     exact: bool,
     table: RwLock<Table>,
     host: HostRanges,
+    scratch: ScratchRegions,
 }
 
 impl Memory {
@@ -157,6 +169,7 @@ impl Memory {
             exact: options.exact,
             table: RwLock::new(Table::new(reserve)),
             host: HostRanges::default(),
+            scratch: ScratchRegions::default(),
             map,
         })
     }
@@ -196,6 +209,9 @@ impl Memory {
             .checked_sub(self.base)
             .and_then(|offset| table.free(offset))
             .ok_or(AllocError::NotAllocated(address))?;
+        if self.exact {
+            self.scratch.end(address, block.len);
+        }
         // Refusal costs host memory, not correctness: reuse clears what was not given back.
         let _ = self.give_back(block);
         Ok(())
@@ -233,7 +249,7 @@ impl Memory {
     /// Turns a block that was used before into zeros.
     fn clear(&self, block: Block) {
         let (from, to) = self.give_back(block).unwrap_or((block.start, block.start));
-        let fill = |from: u64, to: u64| store_fill(self.arena_ptr(from), 0, (to - from) as usize);
+        let fill = |from: u64, to: u64| copy::fill(self.arena_ptr(from), 0, (to - from) as usize);
         fill(block.start, from);
         fill(to, block.extent());
     }
@@ -311,7 +327,7 @@ impl Memory {
 
     /// May the guest access `bytes` bytes at `address`?
     pub fn contains(&self, address: u64, bytes: u64) -> bool {
-        self.locate(address, bytes).is_some()
+        self.locate(Access::Execute, address, bytes).is_ok()
     }
 
     fn arena_ptr(&self, offset: u64) -> *mut u8 {
@@ -325,38 +341,48 @@ impl Memory {
     /// Host pointer for an access, when it is allowed. The pointer is valid for reads and writes
     /// of `bytes` bytes as long as `self` is.
     #[inline]
-    fn locate(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+    fn locate(&self, access: Access, address: u64, bytes: u64) -> Result<*mut u8, MemoryError> {
         let offset = address.wrapping_sub(self.base);
         let limit = self.limit.load(Relaxed);
         if offset < limit && limit - offset >= bytes {
-            Some(self.arena_ptr(offset))
+            Ok(self.arena_ptr(offset))
         } else {
-            self.locate_slow(address, bytes)
+            self.locate_slow(access, address, bytes)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn locate_slow(&self, address: u64, bytes: u64) -> Option<*mut u8> {
-        if self.exact && address.wrapping_sub(self.base) < self.len {
-            let offset = address - self.base;
+    fn locate_slow(
+        &self,
+        access: Access,
+        address: u64,
+        bytes: u64,
+    ) -> Result<*mut u8, MemoryError> {
+        let offset = address.wrapping_sub(self.base);
+        if self.exact && offset < self.len {
             let table = self.table.read().expect("no holder of the lock panics");
-            return table.covers(offset, bytes).then(|| self.arena_ptr(offset));
+            if table.covers(offset, bytes) {
+                drop(table);
+                self.scratch.check(access, address, bytes)?;
+                return Ok(self.arena_ptr(offset));
+            }
+        } else if self.host.contains(address, bytes) {
+            return Ok(std::ptr::with_exposed_provenance_mut(address as usize));
         }
-        if self.host.contains(address, bytes) {
-            return Some(std::ptr::with_exposed_provenance_mut(address as usize));
-        }
-        None
+        Err(MemoryError::Unmapped {
+            access,
+            address,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+        })
     }
 
-    #[inline]
-    fn check(&self, access: Access, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
-        self.locate(address, bytes as u64)
-            .ok_or(MemoryError::Unmapped {
-                access,
-                address,
-                bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            })
+    /// Checked mode: the `len` bytes at `start` are the scratch of a wave that begins, and what is
+    /// read there before it is written is reported, until the block is freed. Otherwise nothing.
+    pub fn begin_scratch(&self, start: u64, len: u64) {
+        if self.exact {
+            self.scratch.begin(start, len);
+        }
     }
 
     // ---- accesses of the guest
@@ -364,17 +390,17 @@ impl Memory {
     /// Loads `N` bytes.
     #[inline]
     pub fn load<const N: usize>(&self, address: u64) -> Result<[u8; N], MemoryError> {
-        let ptr = self.check(Access::Read, address, N)?;
+        let ptr = self.locate(Access::Read, address, N as u64)?;
         let mut bytes = [0; N];
-        copy_out(ptr, &mut bytes);
+        copy::copy_out(ptr, &mut bytes);
         Ok(bytes)
     }
 
     /// Stores `N` bytes.
     #[inline]
     pub fn store<const N: usize>(&self, address: u64, bytes: [u8; N]) -> Result<(), MemoryError> {
-        let ptr = self.check(Access::Write, address, N)?;
-        copy_in(ptr, &bytes);
+        let ptr = self.locate(Access::Write, address, N as u64)?;
+        copy::copy_in(ptr, &bytes);
         Ok(())
     }
 
@@ -429,10 +455,10 @@ impl Memory {
     /// Loads consecutive dwords; one access, checked as a whole.
     #[inline]
     pub fn load_dwords(&self, address: u64, out: &mut [u32]) -> Result<(), MemoryError> {
-        let ptr = self.check(Access::Read, address, out.len() * 4)?;
+        let ptr = self.locate(Access::Read, address, out.len() as u64 * 4)?;
         for (i, word) in out.iter_mut().enumerate() {
             let mut bytes = [0; 4];
-            copy_out(ptr.wrapping_add(i * 4), &mut bytes);
+            copy::copy_out(ptr.wrapping_add(i * 4), &mut bytes);
             *word = u32::from_le_bytes(bytes);
         }
         Ok(())
@@ -441,9 +467,9 @@ impl Memory {
     /// Stores consecutive dwords; one access, checked as a whole.
     #[inline]
     pub fn store_dwords(&self, address: u64, words: &[u32]) -> Result<(), MemoryError> {
-        let ptr = self.check(Access::Write, address, words.len() * 4)?;
+        let ptr = self.locate(Access::Write, address, words.len() as u64 * 4)?;
         for (i, word) in words.iter().enumerate() {
-            copy_in(ptr.wrapping_add(i * 4), &word.to_le_bytes());
+            copy::copy_in(ptr.wrapping_add(i * 4), &word.to_le_bytes());
         }
         Ok(())
     }
@@ -484,7 +510,7 @@ impl Memory {
     #[inline]
     fn check_atomic(&self, address: u64, bytes: usize) -> Result<*mut u8, MemoryError> {
         let access = Access::Atomic;
-        let ptr = self.check(access, address, bytes)?;
+        let ptr = self.locate(access, address, bytes as u64)?;
         if address.is_multiple_of(bytes as u64) {
             Ok(ptr)
         } else {
@@ -503,8 +529,8 @@ impl Memory {
         if out.is_empty() {
             return Ok(());
         }
-        let ptr = self.check(Access::Read, address, out.len())?;
-        copy_out(ptr, out);
+        let ptr = self.locate(Access::Read, address, out.len() as u64)?;
+        copy::copy_out(ptr, out);
         Ok(())
     }
 
@@ -513,8 +539,8 @@ impl Memory {
         if bytes.is_empty() {
             return Ok(());
         }
-        let ptr = self.check(Access::Write, address, bytes.len())?;
-        copy_in(ptr, bytes);
+        let ptr = self.locate(Access::Write, address, bytes.len() as u64)?;
+        copy::copy_in(ptr, bytes);
         Ok(())
     }
 
@@ -523,107 +549,9 @@ impl Memory {
         if len == 0 {
             return Ok(());
         }
-        let unmapped = MemoryError::Unmapped {
-            access: Access::Write,
-            address,
-            bytes: u32::try_from(len).unwrap_or(u32::MAX),
-        };
-        let ptr = self.locate(address, len).ok_or(unmapped)?;
-        store_fill(ptr, value, len as usize);
+        let ptr = self.locate(Access::Write, address, len)?;
+        copy::fill(ptr, value, len as usize);
         Ok(())
-    }
-}
-
-/// Loads and stores of one size through an atomic type. `ptr` must be aligned to it.
-macro_rules! piece {
-    ($load:ident, $store:ident, $int:ty, $atomic:ty) => {
-        #[inline(always)]
-        fn $load(ptr: *mut u8) -> $int {
-            debug_assert!(ptr.cast::<$int>().is_aligned(), "bug: misaligned piece");
-            // SAFETY: callers of this module's copy functions pass pointers that `Memory::locate`
-            // gave for at least this many bytes, and split them at aligned addresses.
-            unsafe { <$atomic>::from_ptr(ptr.cast()) }.load(Relaxed)
-        }
-
-        #[inline(always)]
-        fn $store(ptr: *mut u8, value: $int) {
-            debug_assert!(ptr.cast::<$int>().is_aligned(), "bug: misaligned piece");
-            // SAFETY: as for the load.
-            unsafe { <$atomic>::from_ptr(ptr.cast()) }.store(value, Relaxed);
-        }
-    };
-}
-piece!(load_1, store_1, u8, AtomicU8);
-piece!(load_2, store_2, u16, AtomicU16);
-piece!(load_4, store_4, u32, AtomicU32);
-piece!(load_8, store_8, u64, AtomicU64);
-
-/// The widest piece of at most `len` bytes that an access at `ptr` may use.
-#[inline(always)]
-fn piece_size(ptr: *mut u8, len: usize) -> usize {
-    let addr = ptr.addr();
-    if len >= 8 && addr.is_multiple_of(8) {
-        8
-    } else if len >= 4 && addr.is_multiple_of(4) {
-        4
-    } else if len >= 2 && addr.is_multiple_of(2) {
-        2
-    } else {
-        1
-    }
-}
-
-/// Copies guest bytes out; `ptr` comes from [`Memory::locate`] for `out.len()` bytes.
-#[inline(always)]
-fn copy_out(ptr: *mut u8, out: &mut [u8]) {
-    let mut done = 0;
-    while done < out.len() {
-        let at = ptr.wrapping_add(done);
-        let rest = &mut out[done..];
-        let size = piece_size(at, rest.len());
-        match size {
-            8 => rest[..8].copy_from_slice(&load_8(at).to_ne_bytes()),
-            4 => rest[..4].copy_from_slice(&load_4(at).to_ne_bytes()),
-            2 => rest[..2].copy_from_slice(&load_2(at).to_ne_bytes()),
-            _ => rest[0] = load_1(at),
-        }
-        done += size;
-    }
-}
-
-/// Copies bytes in; `ptr` comes from [`Memory::locate`] for `bytes.len()` bytes.
-#[inline(always)]
-fn copy_in(ptr: *mut u8, bytes: &[u8]) {
-    let mut done = 0;
-    while done < bytes.len() {
-        let at = ptr.wrapping_add(done);
-        let rest = &bytes[done..];
-        let size = piece_size(at, rest.len());
-        match rest {
-            &[a, b, c, d, e, f, g, h, ..] if size == 8 => {
-                store_8(at, u64::from_ne_bytes([a, b, c, d, e, f, g, h]));
-            }
-            &[a, b, c, d, ..] if size == 4 => store_4(at, u32::from_ne_bytes([a, b, c, d])),
-            &[a, b, ..] if size == 2 => store_2(at, u16::from_ne_bytes([a, b])),
-            _ => store_1(at, rest[0]),
-        }
-        done += size;
-    }
-}
-
-/// Writes `len` times `value`; `ptr` comes from [`Memory::locate`] for `len` bytes.
-fn store_fill(ptr: *mut u8, value: u8, len: usize) {
-    let mut done = 0;
-    while done < len {
-        let at = ptr.wrapping_add(done);
-        let size = piece_size(at, len - done);
-        match size {
-            8 => store_8(at, u64::from_ne_bytes([value; 8])),
-            4 => store_4(at, u32::from_ne_bytes([value; 4])),
-            2 => store_2(at, u16::from_ne_bytes([value; 2])),
-            _ => store_1(at, value),
-        }
-        done += size;
     }
 }
 

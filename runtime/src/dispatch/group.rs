@@ -107,6 +107,11 @@ impl GroupRunner<'_> {
         let waves = &mut room.waves[..count as usize];
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
             self.initial.start(wave, group, index as u32, ids);
+            let scratch = self.scratch_of(index as u32);
+            if scratch.lane_bytes != 0 {
+                self.memory
+                    .begin_scratch(scratch.base, scratch.wave_bytes());
+            }
         }
         room.lds.reset(self.lds_bytes as usize);
         stats.workgroups += 1;
@@ -176,9 +181,8 @@ impl GroupRunner<'_> {
     }
 
     fn scratch_of(&self, wave: u32) -> Scratch {
-        let bytes = u64::from(self.scratch.lane_bytes) * frontend::LANES as u64;
         Scratch {
-            base: self.scratch.base + u64::from(wave) * bytes,
+            base: self.scratch.base + u64::from(wave) * self.scratch.wave_bytes(),
             ..self.scratch
         }
     }
