@@ -1,2 +1,3 @@
-//! placeholder
-fn main() {}
+//! Tests of the guest: rows, decoding, disassembly.
+
+mod memory;

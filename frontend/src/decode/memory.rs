@@ -271,7 +271,8 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
     inst.mem.glc = f.bit(16);
     inst.mem.slc = f.bit(17);
     inst.mem.scc = f.bit_gfx90a(25);
-    // Bit 55 is TFE (never implemented) before gfx9, NV on gfx9, ACC on gfx90a.
+    // Bit 55 is TFE before gfx9 (LLVM does not know it), NV on gfx9, ACC on gfx90a.
+    inst.mem.tfe = !f.gfx.is_gfx9() && f.bit(55);
     inst.mem.nv = f.gfx.is_gfx9() && f.gfx < Gfx::Gfx90a && f.bit(55);
     let acc = f.bit_gfx90a(55);
     match (segment, f.gfx.is_gfx9()) {
@@ -304,7 +305,8 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
         _ => !inst.mem.lds,
     };
     if let (true, Some(ty)) = (returns, desc.dst.first()) {
-        inst.dst[0] = f.vector(56, ty.regs(), acc, "VDST")?;
+        let regs = ty.regs() + u32::from(inst.mem.tfe);
+        inst.dst[0] = f.vector(56, regs, acc, "VDST")?;
     }
     if !matches!(desc.op, Op::Load(..)) {
         inst.src[1] = f.vector(40, regs_at(desc.src, 1), acc, "DATA")?;

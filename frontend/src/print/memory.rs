@@ -1,7 +1,5 @@
 //! Memory instructions and exports as text.
 
-use std::fmt::Write;
-
 use crate::desc::Encoding;
 use crate::inst::{Inst, NULL, Operand};
 use crate::op::{DsOp, ImageOp, Op, SampleMods};
