@@ -1,1 +1,3 @@
-//! placeholder
+//! wavelift runs AMD GCN machine code on an ordinary CPU.
+
+pub mod manifest;

@@ -1,0 +1,163 @@
+//! Launch manifests: one TOML file that describes a run, its buffers, its dispatches in order, what to
+//! write out and what to expect. [`Manifest::load`] reads the manifest and every file that it names
+//! except code objects, and checks all that can be checked without them.
+
+use std::path::{Path, PathBuf};
+
+mod array;
+mod compare;
+mod error;
+pub mod npy;
+mod parse;
+pub mod random;
+mod tree;
+
+#[cfg(test)]
+mod tests;
+
+pub use array::{Array, Dtype, Value};
+pub use compare::{Comparison, FirstMismatch, Tolerance};
+pub use error::{ManifestError, Place};
+
+/// A whole manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    /// The file.
+    pub path: PathBuf,
+    /// Buffers in the order in which they are written.
+    pub buffers: Vec<Buffer>,
+    /// Dispatches in order.
+    pub dispatches: Vec<Dispatch>,
+    /// Files to write after the last dispatch.
+    pub outputs: Vec<Output>,
+    /// What the buffers hold after the last dispatch.
+    pub expectations: Vec<Expectation>,
+}
+
+/// A buffer and what it holds before the first dispatch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// Where it stands.
+    pub place: Place,
+    /// Name.
+    pub name: String,
+    /// Does the shape come from a file, so that expectations must have the same?
+    pub shaped: bool,
+    /// Contents.
+    pub array: Array,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dispatch {
+    /// Where it stands.
+    pub place: Place,
+    /// The code object's file.
+    pub code_object: PathBuf,
+    /// Where the code object is named.
+    pub code_object_place: Place,
+    /// Kernel.
+    pub kernel: String,
+    /// Where the kernel is named.
+    pub kernel_place: Place,
+    /// Dimensions of the grid, 1 to 3.
+    pub dimensions: u32,
+    /// Work-items in each dimension.
+    pub grid: [u32; 3],
+    /// Where the grid stands.
+    pub grid_place: Place,
+    /// Work-items of a workgroup in each dimension.
+    pub workgroup: [u32; 3],
+    /// Where the workgroup stands.
+    pub workgroup_place: Place,
+    /// OpenCL's global work offset.
+    pub global_offset: [u64; 3],
+    /// Bytes of LDS beside the static ones and those of `local` arguments.
+    pub dynamic_lds: u32,
+    /// Where the dynamic LDS stands; the dispatch when it is not given.
+    pub dynamic_lds_place: Place,
+    /// How often it is launched.
+    pub repeat: u64,
+    /// Arguments.
+    pub args: Vec<(Place, Arg)>,
+    /// Where the arguments stand; the dispatch when they are not given.
+    pub args_place: Place,
+}
+
+/// An argument of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// The address of a buffer plus bytes.
+    Buffer {
+        /// Which of the manifest's buffers.
+        index: usize,
+        /// Bytes behind its beginning.
+        offset: u64,
+    },
+    /// A number.
+    Scalar {
+        /// Its type.
+        dtype: Dtype,
+        /// Its little-endian bytes.
+        bytes: Vec<u8>,
+    },
+    /// A pointer to that many bytes of LDS.
+    Local(u32),
+    /// Raw bytes of a struct by value.
+    Bytes(Vec<u8>),
+}
+
+/// A file to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Where it stands.
+    pub place: Place,
+    /// Which of the manifest's buffers.
+    pub buffer: usize,
+    /// The file as the manifest names it.
+    pub file: PathBuf,
+}
+
+/// What a buffer must hold in the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// Where it stands.
+    pub place: Place,
+    /// Which of the manifest's buffers.
+    pub buffer: usize,
+    /// The right contents.
+    pub array: Array,
+    /// How far they may be off.
+    pub tolerance: Tolerance,
+}
+
+impl Manifest {
+    /// Reads a manifest and the data files that it names.
+    pub fn load(path: &Path) -> Result<Manifest, ManifestError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ManifestError {
+            path: path.to_owned(),
+            place: None,
+            message: format!("cannot be read: {error}"),
+        })?;
+        Manifest::parse(path, &text)
+    }
+
+    /// Reads a manifest from text; `path` says what relative names in it are relative to.
+    pub fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
+        parse::manifest(path, text)
+    }
+
+    /// The folder that names in the manifest are relative to.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
+    }
+
+    /// An error at a place of this manifest.
+    pub fn error(&self, place: &Place, message: impl Into<String>) -> ManifestError {
+        ManifestError {
+            path: self.path.clone(),
+            place: Some(place.clone()),
+            message: message.into(),
+        }
+    }
+}

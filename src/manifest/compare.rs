@@ -1,0 +1,286 @@
+//! Comparing what a buffer holds with what it should hold.
+
+use super::array::{Array, Dtype, Value};
+
+/// How far a value may be off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Every bit is the same.
+    Exact,
+    /// `|a - b| <= abs + rel * |b|`, where `b` is the expected value. A NaN equals a NaN, an infinity
+    /// only itself.
+    Close {
+        /// Absolute part.
+        abs: f64,
+        /// Relative part.
+        rel: f64,
+    },
+    /// At most that many values of the type lie between. A NaN equals a NaN; the zeros are equal.
+    Ulp(u64),
+}
+
+/// The first element that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstMismatch {
+    /// Number of the element, counted over all dimensions.
+    pub index: u64,
+    /// Its index in each dimension.
+    pub position: Vec<u64>,
+    /// What the buffer holds.
+    pub got: String,
+    /// Its bits in hexadecimal.
+    pub got_bits: String,
+    /// What it should hold.
+    pub expected: String,
+    /// Its bits in hexadecimal.
+    pub expected_bits: String,
+}
+
+/// The result of comparing a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Elements compared.
+    pub elements: u64,
+    /// Elements that differ.
+    pub mismatches: u64,
+    /// The first of them.
+    pub first: Option<FirstMismatch>,
+    /// Why the contents cannot be compared at all.
+    pub incomparable: Option<String>,
+}
+
+impl Comparison {
+    /// Does the buffer hold what it should?
+    pub fn ok(&self) -> bool {
+        self.mismatches == 0 && self.incomparable.is_none()
+    }
+
+    /// What is wrong, as a sentence; empty when nothing is.
+    pub fn message(&self) -> String {
+        if let Some(reason) = &self.incomparable {
+            return reason.clone();
+        }
+        let Some(first) = &self.first else {
+            return String::new();
+        };
+        let mut text = format!(
+            "{} of {} elements differ; first at {:?}: got {} (0x{}), expected {} (0x{})",
+            self.mismatches,
+            self.elements,
+            first.position,
+            first.got,
+            first.got_bits,
+            first.expected,
+            first.expected_bits
+        );
+        if first.got == "NaN" && first.expected == "NaN" {
+            text.push_str("; both are NaN, `ulp = 0` would accept it");
+        }
+        text
+    }
+}
+
+impl Tolerance {
+    /// Compares what a buffer holds with what it should hold. `shaped` says that the buffer's own
+    /// shape means something.
+    pub fn compare(self, got: &Array, expected: &Array, shaped: bool) -> Comparison {
+        let mut result = Comparison {
+            elements: 0,
+            mismatches: 0,
+            first: None,
+            incomparable: None,
+        };
+        let kinds_agree = match (got.dtype, expected.dtype) {
+            (Some(a), Some(b)) => a == b && (!shaped || got.shape == expected.shape),
+            _ => true,
+        };
+        if !kinds_agree || got.bytes.len() != expected.bytes.len() {
+            result.incomparable = Some(format!(
+                "the buffer is {}, the expected array {}",
+                got.kind(),
+                expected.kind()
+            ));
+            result.mismatches = 1;
+            return result;
+        }
+        // Raw bytes on one side are read as what the other side says.
+        let dtype = expected.dtype.or(got.dtype).unwrap_or(Dtype::U8);
+        let shape = if expected.dtype.is_some() {
+            &expected.shape
+        } else {
+            &got.shape
+        };
+        let size = dtype.size();
+        result.elements = (expected.bytes.len() / size) as u64;
+        if got.bytes == expected.bytes {
+            return result;
+        }
+        let pairs = got
+            .bytes
+            .chunks_exact(size)
+            .zip(expected.bytes.chunks_exact(size));
+        for (index, (a, b)) in pairs.enumerate() {
+            if a == b || self.accepts(dtype.decode(a), dtype.decode(b)) {
+                continue;
+            }
+            result.mismatches += 1;
+            if result.first.is_none() {
+                result.first = Some(FirstMismatch {
+                    index: index as u64,
+                    position: position(index as u64, shape),
+                    got: dtype.decode(a).to_string(),
+                    got_bits: bits(a),
+                    expected: dtype.decode(b).to_string(),
+                    expected_bits: bits(b),
+                });
+            }
+        }
+        result
+    }
+
+    /// Is `a`, whose bits differ, close enough to `b`?
+    fn accepts(self, a: Value, b: Value) -> bool {
+        match self {
+            Tolerance::Exact => false,
+            Tolerance::Close { abs, rel } => {
+                if let (Value::Integer(a), Value::Integer(b)) = (a, b) {
+                    return a.abs_diff(b) as f64 <= abs + rel * (b as f64).abs();
+                }
+                let (a, b) = (a.to_f64(), b.to_f64());
+                if a.is_nan() || b.is_nan() {
+                    return a.is_nan() && b.is_nan();
+                }
+                a == b || (b.is_finite() && (a - b).abs() <= abs + rel * b.abs())
+            }
+            Tolerance::Ulp(most) => match (a.rank(), b.rank()) {
+                (Some(a), Some(b)) => a.abs_diff(b) <= u128::from(most),
+                (a, b) => a.is_none() && b.is_none(),
+            },
+        }
+    }
+}
+
+/// The index in each dimension of element `index`.
+fn position(mut index: u64, shape: &[u64]) -> Vec<u64> {
+    let mut out: Vec<u64> = shape
+        .iter()
+        .rev()
+        .map(|&n| {
+            let here = index % n.max(1);
+            index /= n.max(1);
+            here
+        })
+        .collect();
+    out.reverse();
+    out
+}
+
+/// Bits of a little-endian element as digits.
+fn bits(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .rev()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(values: &[f32]) -> Array {
+        Array::list(
+            Dtype::F32,
+            values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        )
+    }
+
+    fn ok(tolerance: Tolerance, got: f32, expected: f32) -> bool {
+        tolerance
+            .compare(&floats(&[got]), &floats(&[expected]), false)
+            .ok()
+    }
+
+    #[test]
+    fn exact_means_every_bit() {
+        assert!(ok(Tolerance::Exact, f32::NAN, f32::NAN));
+        assert!(!ok(Tolerance::Exact, 0.0, -0.0));
+        let result = Tolerance::Exact.compare(&floats(&[-f32::NAN]), &floats(&[f32::NAN]), false);
+        assert_eq!(
+            result.message(),
+            "1 of 1 elements differ; first at [0]: got NaN (0xffc00000), expected NaN (0x7fc00000); \
+             both are NaN, `ulp = 0` would accept it"
+        );
+    }
+
+    #[test]
+    fn tolerances_hold_at_their_edge() {
+        let close = Tolerance::Close {
+            abs: 0.5,
+            rel: 0.25,
+        };
+        assert!(ok(close, 5.5, 4.0));
+        assert!(!ok(close, 5.5f32.next_up(), 4.0));
+        assert!(ok(close, -f32::NAN, f32::NAN));
+        assert!(!ok(close, 1.0, f32::INFINITY));
+        assert!(!ok(close, f32::INFINITY, 1.0));
+        assert!(!ok(close, 1.0, f32::NAN));
+        assert!(ok(Tolerance::Ulp(1), 1.0f32.next_up(), 1.0));
+        assert!(!ok(Tolerance::Ulp(1), 1.0f32.next_up().next_up(), 1.0));
+        assert!(ok(Tolerance::Ulp(0), -0.0, 0.0));
+        assert!(ok(Tolerance::Ulp(0), -f32::NAN, f32::NAN));
+        assert!(!ok(Tolerance::Ulp(u64::MAX), 1.0, f32::NAN));
+        assert!(ok(Tolerance::Ulp(1), f32::INFINITY, f32::MAX));
+    }
+
+    #[test]
+    fn integers_have_tolerances_too() {
+        let list =
+            |values: &[i8]| Array::list(Dtype::I8, values.iter().map(|&v| v as u8).collect());
+        let (a, b) = (list(&[127, -128]), list(&[126, -126]));
+        assert!(Tolerance::Ulp(2).compare(&a, &b, false).ok());
+        let result = Tolerance::Ulp(1).compare(&a, &b, false);
+        assert_eq!(result.mismatches, 1);
+        assert_eq!(
+            result.message(),
+            "1 of 2 elements differ; first at [1]: got -128 (0x80), expected -126 (0x82)"
+        );
+        assert!(
+            Tolerance::Close { abs: 2.0, rel: 0.0 }
+                .compare(&a, &b, false)
+                .ok()
+        );
+    }
+
+    #[test]
+    fn kinds_must_agree_unless_one_side_is_raw() {
+        let a = floats(&[1.0, 2.0]);
+        let raw = Array::raw(a.bytes.clone());
+        assert!(Tolerance::Exact.compare(&raw, &a, false).ok());
+        let ints = Array::list(Dtype::U32, a.bytes.clone());
+        let result = Tolerance::Exact.compare(&ints, &a, false);
+        assert!(!result.ok());
+        assert_eq!(
+            result.message(),
+            "the buffer is u32[2], the expected array f32[2]"
+        );
+        let column = Array {
+            shape: vec![2, 1],
+            ..a.clone()
+        };
+        assert!(Tolerance::Exact.compare(&a, &column, false).ok());
+        let result = Tolerance::Exact.compare(&a, &column, true);
+        assert_eq!(
+            result.message(),
+            "the buffer is f32[2], the expected array f32[2, 1]"
+        );
+        let short = floats(&[1.0]);
+        assert!(!Tolerance::Exact.compare(&short, &a, false).ok());
+    }
+
+    #[test]
+    fn positions_count_the_last_dimension_first() {
+        assert_eq!(position(7, &[2, 3, 2]), [1, 0, 1]);
+        assert_eq!(position(0, &[]), [0u64; 0]);
+    }
+}
