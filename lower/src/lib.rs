@@ -4,6 +4,11 @@
 pub mod abi;
 pub mod arms;
 pub mod build;
+pub mod clif;
 pub mod functions;
 pub mod guest;
 pub mod ir;
+pub mod jit;
+pub mod liveness;
+pub mod region;
+pub mod schedule;

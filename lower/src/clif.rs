@@ -1,0 +1,495 @@
+//! Lane IR to CLIF: the complete emitter. One CLIF function a region; scalar slots are variables, VGPRs
+//! live in the wave, each segment is one loop over lane groups in two versions (EXEC all ones, and
+//! masked).
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    self as clif, AbiParam, BlockArg, Endianness, InstBuilder, MemFlagsData, SigRef, Signature,
+    StackSlot, StackSlotData, StackSlotKind, Value, types,
+};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use frontend::inst::{EXEC_LO, VCC_LO};
+use frontend::state::WaveState;
+
+use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
+use crate::functions::{EffectFn, LaneFn};
+use crate::ir::{Block, Func, Slot, Target, Term, Val};
+use crate::liveness;
+use crate::schedule::{self, Schedule};
+
+mod lanes;
+mod scalar;
+mod segment;
+mod whole;
+
+/// How code is emitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// NaN results follow the guest's rule bit for bit.
+    pub exact_nan: bool,
+    /// Count instructions and lane-instructions.
+    pub count: bool,
+    /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
+    pub group: Option<u8>,
+    /// Always use the masked loops.
+    pub always_masked: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            exact_nan: false,
+            count: false,
+            group: None,
+            always_masked: false,
+        }
+    }
+}
+
+/// Flags of accesses to our own structures, and of bit casts.
+pub(crate) fn flags() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
+}
+
+/// Flags of accesses that cannot trap and are aligned.
+fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// Signature of a compiled region.
+pub fn entry_signature(call_conv: CallConv) -> Signature {
+    let mut sig = Signature::new(call_conv);
+    sig.params.push(AbiParam::new(types::I64));
+    sig.returns.push(AbiParam::new(types::I64));
+    sig
+}
+
+/// Emits `f` into `func`. `sites` is where the region's sites will stay. Returns the frame slots used.
+pub fn emit(
+    f: &Func,
+    options: &Options,
+    sites: *const Site,
+    func: &mut clif::Function,
+    contexts: &mut FunctionBuilderContext,
+    config: TargetFrontendConfig,
+) -> u32 {
+    func.signature = entry_signature(config.default_call_conv);
+    let mut e = Emitter::new(
+        f,
+        *options,
+        sites,
+        FunctionBuilder::new(func, contexts),
+        config,
+    );
+    e.prologue();
+    let live = liveness::live_out(f);
+    for (i, block) in f.blocks.iter().enumerate() {
+        let plan = schedule::plan(block, &live[i]);
+        e.block(i, block, &plan);
+    }
+    e.epilogue();
+    let slots = e.slots;
+    e.b.seal_all_blocks();
+    e.b.finalize(config);
+    slots
+}
+
+/// Emission of one region.
+struct Emitter<'f> {
+    f: &'f Func,
+    o: Options,
+    b: FunctionBuilder<'f>,
+    sites: *const Site,
+    ctx: Value,
+    wave: Value,
+    frame: Value,
+    vars: HashMap<Slot, Variable>,
+    written: BTreeSet<Slot>,
+    blocks: Vec<clif::Block>,
+    exit: clif::Block,
+    lane_sig: SigRef,
+    effect_sig: SigRef,
+    arg_slot: StackSlot,
+    out_slot: StackSlot,
+    slots: u32,
+    // The block being emitted.
+    scalars: HashMap<Val, Value>,
+    bits: HashMap<Val, Value>,
+}
+
+/// Most results of a call.
+const MAX_RESULTS: usize = 16;
+
+fn offset32(n: usize) -> i32 {
+    i32::try_from(n).expect("structures are small")
+}
+
+impl<'f> Emitter<'f> {
+    fn new(
+        f: &'f Func,
+        o: Options,
+        sites: *const Site,
+        mut b: FunctionBuilder<'f>,
+        config: TargetFrontendConfig,
+    ) -> Emitter<'f> {
+        let mut lane = Signature::new(config.default_call_conv);
+        lane.params.push(AbiParam::new(types::I64));
+        lane.params.push(AbiParam::new(types::I64));
+        lane.params.push(AbiParam::new(types::I32));
+        let mut effect = Signature::new(config.default_call_conv);
+        effect.params.extend([AbiParam::new(types::I64); 4]);
+        effect.returns.push(AbiParam::new(types::I64));
+        let lane_sig = b.import_signature(lane);
+        let effect_sig = b.import_signature(effect);
+        let words = |n: usize| StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * n as u32, 3);
+        let arg_slot = b.create_sized_stack_slot(words(2 * crate::ir::Args::MAX));
+        let out_slot = b.create_sized_stack_slot(words(MAX_RESULTS));
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let ctx = b.block_params(entry)[0];
+        let wave = b.ins().load(
+            types::I64,
+            trusted(),
+            ctx,
+            offset32(offset_of!(Context, wave)),
+        );
+        let frame = b.ins().load(
+            types::I64,
+            trusted(),
+            ctx,
+            offset32(offset_of!(Context, frame)),
+        );
+        let blocks = f.blocks.iter().map(|_| b.create_block()).collect();
+        let exit = b.create_block();
+        b.append_block_param(exit, types::I64);
+        b.append_block_param(exit, types::I64);
+        Emitter {
+            f,
+            o,
+            b,
+            sites,
+            ctx,
+            wave,
+            frame,
+            vars: HashMap::new(),
+            written: BTreeSet::new(),
+            blocks,
+            exit,
+            lane_sig,
+            effect_sig,
+            arg_slot,
+            out_slot,
+            slots: 0,
+            scalars: HashMap::new(),
+            bits: HashMap::new(),
+        }
+    }
+
+    /// Loads every scalar slot that the region touches.
+    fn prologue(&mut self) {
+        let mut touched = BTreeSet::new();
+        for block in &self.f.blocks {
+            for node in &block.nodes {
+                if let crate::ir::Op::ReadS(slot) = node.op {
+                    touched.insert(slot);
+                }
+            }
+            for &(slot, _) in &block.writes_s {
+                touched.insert(slot);
+                self.written.insert(slot);
+            }
+        }
+        for slot in touched {
+            let ty = slot_type(slot);
+            let var = self.b.declare_var(ty);
+            self.vars.insert(slot, var);
+        }
+        self.load_slots();
+        let first = self.blocks[0];
+        self.b.ins().jump(first, &[]);
+    }
+
+    /// Reads all scalar slots from the wave into their variables.
+    fn load_slots(&mut self) {
+        let mut slots: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
+        slots.sort_unstable_by_key(|&(slot, _)| slot);
+        for (slot, var) in slots {
+            let (offset, ty) = slot_home(slot);
+            let v = self.b.ins().load(ty, trusted(), self.wave, offset);
+            let v = if slot == Slot::Scc {
+                self.b.ins().ireduce(types::I8, v)
+            } else {
+                v
+            };
+            self.b.def_var(var, v);
+        }
+    }
+
+    /// Writes the scalar slots that the region changes to the wave.
+    fn store_slots(&mut self) {
+        for slot in self.written.clone() {
+            let v = self.b.use_var(self.vars[&slot]);
+            let v = if slot == Slot::Scc {
+                self.b.ins().uextend(types::I32, v)
+            } else {
+                v
+            };
+            let (offset, _) = slot_home(slot);
+            self.b.ins().store(trusted(), v, self.wave, offset);
+        }
+    }
+
+    /// The one way out: registers and PC to the wave, return the code.
+    fn epilogue(&mut self) {
+        self.b.switch_to_block(self.exit);
+        let params = self.b.block_params(self.exit).to_vec();
+        self.store_slots();
+        let pc_offset = offset32(offset_of!(WaveState, pc));
+        self.b
+            .ins()
+            .store(trusted(), params[0], self.wave, pc_offset);
+        self.b.ins().return_(&[params[1]]);
+    }
+
+    /// Leaves the region for `pc` (I64) with `code`.
+    fn leave(&mut self, pc: Value, code: ExitCode) {
+        let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
+        self.b
+            .ins()
+            .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(code)]);
+    }
+
+    fn address(&mut self, pc: u64) -> Value {
+        self.b.ins().iconst(types::I64, pc as i64)
+    }
+
+    fn block(&mut self, index: usize, block: &Block, plan: &Schedule) {
+        self.b.switch_to_block(self.blocks[index]);
+        self.scalars.clear();
+        self.bits.clear();
+        self.slots = self.slots.max(plan.slots);
+        if self.o.count {
+            self.count(block);
+        }
+        for (gap, calls) in plan.gaps.iter().enumerate() {
+            for &call in calls {
+                self.whole(block, plan, call);
+            }
+            if let Some(segment) = plan.segments.get(gap) {
+                self.segment(block, plan, segment);
+            }
+        }
+        if self.o.count {
+            self.count_lanes(block, plan);
+        }
+        let writes: Vec<(Slot, Value)> = block
+            .writes_s
+            .iter()
+            .map(|&(slot, v)| (slot, self.scalar(block, plan, v)))
+            .collect();
+        let cond = match &block.term {
+            Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(self.scalar(block, plan, *v)),
+            _ => None,
+        };
+        for (slot, v) in writes {
+            self.b.def_var(self.vars[&slot], v);
+        }
+        self.terminate(&block.term, cond);
+    }
+
+    fn terminate(&mut self, term: &Term, value: Option<Value>) {
+        match term {
+            Term::Jump(target) => self.jump(target),
+            Term::Branch { then, other, .. } => {
+                let cond = value.expect("a branch has a condition");
+                let yes = self.b.create_block();
+                let no = self.b.create_block();
+                self.b.ins().brif(cond, yes, &[], no, &[]);
+                self.b.switch_to_block(yes);
+                self.jump(then);
+                self.b.switch_to_block(no);
+                self.jump(other);
+            }
+            Term::Indirect(_) => {
+                let pc = value.expect("an indirect jump has a target");
+                self.leave(pc, ExitCode::Continue);
+            }
+            Term::End => {
+                let pc = self.address(0);
+                self.leave(pc, ExitCode::End);
+            }
+            Term::Barrier { pc } => {
+                let pc = self.address(*pc);
+                self.leave(pc, ExitCode::Barrier);
+            }
+            Term::Interpret { pc } => {
+                let pc = self.address(*pc);
+                self.leave(pc, ExitCode::Interpret);
+            }
+            Term::Fallback { site, next } => {
+                self.store_slots();
+                let pc = self.f.sites[site.0 as usize].pc;
+                let args = self.b.ins().iconst(types::I64, 0);
+                let status = self.call_effect(EffectFn::Interpret, *site, args, args);
+                self.check(status, pc, false);
+                self.load_slots();
+                self.jump(next);
+            }
+        }
+    }
+
+    fn jump(&mut self, target: &Target) {
+        match *target {
+            Target::Exit { pc } => {
+                let pc = self.address(pc);
+                self.leave(pc, ExitCode::Continue);
+            }
+            Target::Block {
+                block, back: false, ..
+            } => {
+                let to = self.blocks[block];
+                self.b.ins().jump(to, &[]);
+            }
+            Target::Block {
+                block,
+                back: true,
+                pc,
+            } => {
+                let offset = offset32(offset_of!(Context, fuel));
+                let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+                let one = self.b.ins().iconst(types::I32, 1);
+                let left = self.b.ins().isub(fuel, one);
+                self.b.ins().store(trusted(), left, self.ctx, offset);
+                let tired = self.b.create_block();
+                let to = self.blocks[block];
+                self.b.set_cold_block(tired);
+                let empty = self
+                    .b
+                    .ins()
+                    .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+                self.b.ins().brif(empty, tired, &[], to, &[]);
+                self.b.switch_to_block(tired);
+                let pc = self.address(pc);
+                self.leave(pc, ExitCode::Yield);
+            }
+        }
+    }
+
+    /// Leaves with the call's own status when it is not `Continue`.
+    fn check(&mut self, status: Value, pc: u64, store: bool) {
+        let bad = self.b.create_block();
+        let good = self.b.create_block();
+        self.b.set_cold_block(bad);
+        self.b.ins().brif(status, bad, &[], good, &[]);
+        self.b.switch_to_block(bad);
+        if store {
+            let pc = self.address(pc);
+            self.b
+                .ins()
+                .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(status)]);
+        } else {
+            // The interpreter has written the wave's registers and PC itself.
+            self.b.ins().return_(&[status]);
+        }
+        self.b.switch_to_block(good);
+    }
+
+    /// Calls a function with effects; `args` and `out` are addresses. Gives the status.
+    fn call_effect(
+        &mut self,
+        f: EffectFn,
+        site: crate::ir::SiteId,
+        args: Value,
+        out: Value,
+    ) -> Value {
+        let index = LaneFn::ALL.len() + f as usize;
+        let callee = self.function(index);
+        let site = self.sites.wrapping_add(site.0 as usize);
+        let site = self.b.ins().iconst(types::I64, site as usize as i64);
+        let call =
+            self.b
+                .ins()
+                .call_indirect(self.effect_sig, callee, &[self.ctx, site, args, out]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Address of the runtime's function number `index`.
+    fn function(&mut self, index: usize) -> Value {
+        let offset = offset32(offset_of!(Context, functions));
+        let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+        self.b
+            .ins()
+            .load(types::I64, trusted(), table, offset32(index * 8))
+    }
+
+    /// Adds the block's instructions to the counters.
+    fn count(&mut self, block: &Block) {
+        let add = |e: &mut Self, offset: usize, n: Value| {
+            let offset = offset32(offset);
+            let old = e.b.ins().load(types::I64, trusted(), e.ctx, offset);
+            let new = e.b.ins().iadd(old, n);
+            e.b.ins().store(trusted(), new, e.ctx, offset);
+        };
+        let n = self
+            .b
+            .ins()
+            .iconst(types::I64, i64::from(block.guest_insts));
+        add(self, offset_of!(Context, instructions), n);
+    }
+
+    /// Adds the block's lane-instructions to the counters, once its EXEC values are known.
+    fn count_lanes(&mut self, block: &Block, plan: &Schedule) {
+        let mut total: Option<Value> = None;
+        for &(exec, n) in &block.counts {
+            let exec = self.scalar(block, plan, exec);
+            let lanes = self.b.ins().popcnt(exec);
+            let all = self.b.ins().imul_imm_u(lanes, i64::from(n));
+            total = Some(match total {
+                None => all,
+                Some(sum) => self.b.ins().iadd(sum, all),
+            });
+        }
+        if let Some(total) = total {
+            let offset = offset32(offset_of!(Context, lane_instructions));
+            let old = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+            let new = self.b.ins().iadd(old, total);
+            self.b.ins().store(trusted(), new, self.ctx, offset);
+        }
+    }
+
+    /// Address of a VGPR's home.
+    fn home_offset(n: u8) -> i32 {
+        offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
+    }
+
+    /// Offset of a frame slot.
+    fn frame_offset(slot: u32) -> i32 {
+        offset32(slot as usize * size_of::<LaneSlot>())
+    }
+}
+
+/// Type of a slot's variable.
+fn slot_type(slot: Slot) -> clif::Type {
+    match slot {
+        Slot::Sgpr(_) | Slot::Mode => types::I32,
+        Slot::Exec | Slot::Vcc => types::I64,
+        Slot::Scc => types::I8,
+    }
+}
+
+/// Where a slot lies in the wave, and as what.
+fn slot_home(slot: Slot) -> (i32, clif::Type) {
+    let sgpr = |n: u8| offset32(offset_of!(WaveState, sgpr) + usize::from(n) * 4);
+    match slot {
+        Slot::Sgpr(n) => (sgpr(n), types::I32),
+        Slot::Exec => (sgpr(EXEC_LO), types::I64),
+        Slot::Vcc => (sgpr(VCC_LO), types::I64),
+        Slot::Scc => (offset32(offset_of!(WaveState, scc)), types::I32),
+        Slot::Mode => (offset32(offset_of!(WaveState, mode)), types::I32),
+    }
+}

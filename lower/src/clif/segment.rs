@@ -1,0 +1,473 @@
+//! One segment: a loop over lane groups, in an unmasked and a masked version.
+
+use std::collections::HashMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::lanes::Lanes;
+use super::scalar::Scalars;
+use super::{Emitter, trusted};
+use crate::ir::{Block, Node, Op, Val, Vary, Width};
+use crate::schedule::{Class, Place, Schedule, Segment};
+
+/// One version of a segment's loop while its body is emitted.
+struct Body {
+    /// Host vectors in a group.
+    slices: usize,
+    /// EXEC is known to be all ones.
+    full: bool,
+    /// First lane of the group, I32.
+    lane: Value,
+    /// The wave plus the group's byte offset.
+    wave: Value,
+    /// The frame plus the group's byte offset.
+    frame: Value,
+    /// Values computed so far.
+    values: HashMap<Val, Vec<Value>>,
+}
+
+impl<'f> Emitter<'f> {
+    /// A wave value, computed where we stand unless it is there already.
+    pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        if let Some(&value) = self.scalars.get(&v) {
+            return value;
+        }
+        let node = &block.nodes[v.index()];
+        let value = match node.op {
+            Op::ReadS(slot) => self.b.use_var(self.vars[&slot]),
+            Op::Ballot => self.mask_bits(block, plan, node.args[0]),
+            Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
+                unreachable!("bug: %{} was not computed in its gap", v.0)
+            }
+            _ => {
+                let args: Vec<Value> = node
+                    .args
+                    .iter()
+                    .map(|&a| self.scalar(block, plan, a))
+                    .collect();
+                let width = node
+                    .args
+                    .first()
+                    .map_or(node.ty.width, |a| block.nodes[a.index()].ty.width);
+                let width = if node.op == Op::Select {
+                    node.ty.width
+                } else {
+                    width
+                };
+                let exact_nan = self.o.exact_nan;
+                Scalars {
+                    b: &mut self.b,
+                    exact_nan,
+                }
+                .op(node.op, width, &args)
+            }
+        };
+        self.scalars.insert(v, value);
+        value
+    }
+
+    /// The 64 bits of a lane mask as a wave value.
+    pub(super) fn mask_bits(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::MaskFromBits | Op::ExecMask => self.scalar(block, plan, node.args[0]),
+            _ if node.ty.vary == Vary::Wave => {
+                let one = self.scalar(block, plan, v);
+                let wide = self.b.ins().uextend(types::I64, one);
+                self.b.ins().ineg(wide)
+            }
+            _ => self.bits[&v],
+        }
+    }
+
+    pub(super) fn segment(&mut self, block: &Block, plan: &Schedule, segment: &Segment) {
+        if segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty() {
+            return;
+        }
+        let execs = self.prepare(block, plan, segment);
+        let bits: Vec<(Val, Variable)> = segment
+            .ballots
+            .iter()
+            .map(|&v| {
+                let var = self.b.declare_var(types::I64);
+                let zero = self.b.ins().iconst(types::I64, 0);
+                self.b.def_var(var, zero);
+                (v, var)
+            })
+            .collect();
+        let after = self.b.create_block();
+        let group = usize::from(self.o.group.unwrap_or_else(|| width(block, segment)));
+        if execs.is_empty() {
+            self.lane_loop(block, plan, segment, &bits, group, true, None, after);
+        } else {
+            let mut all = execs[0];
+            for &e in &execs[1..] {
+                all = self.b.ins().band(all, e);
+            }
+            let masked = self.b.create_block();
+            if !self.o.always_masked {
+                let full = self.b.create_block();
+                let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
+                self.b.ins().brif(ones, full, &[], masked, &[]);
+                self.b.switch_to_block(full);
+                self.lane_loop(block, plan, segment, &bits, group, true, None, after);
+            } else {
+                self.b.ins().jump(masked, &[]);
+            }
+            self.b.switch_to_block(masked);
+            let skip = skippable(block, segment).then(|| {
+                let mut any = execs[0];
+                for &e in &execs[1..] {
+                    any = self.b.ins().bor(any, e);
+                }
+                any
+            });
+            self.lane_loop(block, plan, segment, &bits, 4, false, skip, after);
+        }
+        self.b.switch_to_block(after);
+        for (v, var) in bits {
+            let value = self.b.use_var(var);
+            self.bits.insert(v, value);
+        }
+    }
+
+    /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
+    fn prepare(&mut self, block: &Block, plan: &Schedule, segment: &Segment) -> Vec<Value> {
+        let mut execs = Vec::new();
+        let mut uses: Vec<Val> = Vec::new();
+        for &v in &segment.nodes {
+            uses.extend(block.nodes[v.index()].args.iter());
+        }
+        uses.extend(segment.stores.iter().map(|&(_, v)| v));
+        for v in uses {
+            let node = &block.nodes[v.index()];
+            if plan.class[v.index()] == Class::Leaf
+                && matches!(node.op, Op::MaskFromBits | Op::ExecMask)
+            {
+                let e = self.scalar(block, plan, node.args[0]);
+                if node.op == Op::ExecMask && !execs.contains(&e) {
+                    execs.push(e);
+                }
+            } else if node.ty.vary == Vary::Wave {
+                self.scalar(block, plan, v);
+            }
+        }
+        execs
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one loop's facts, used once")]
+    fn lane_loop(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        bits: &[(Val, Variable)],
+        group: usize,
+        full: bool,
+        skip: Option<Value>,
+        after: cranelift_codegen::ir::Block,
+    ) {
+        let header = self.b.create_block();
+        let offset = self.b.append_block_param(header, types::I64);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(header, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(header);
+        let lane64 = self.b.ins().ushr_imm_u(offset, 2);
+        let latch = self.b.create_block();
+        if let Some(any) = skip {
+            let shifted = self.b.ins().ushr(any, lane64);
+            let here = self.b.ins().band_imm_u(shifted, (1 << group) - 1);
+            let work = self.b.create_block();
+            self.b.ins().brif(here, work, &[], latch, &[]);
+            self.b.switch_to_block(work);
+        }
+        let lane = self.b.ins().ireduce(types::I32, lane64);
+        let wave = self.b.ins().iadd(self.wave, offset);
+        let frame = self.b.ins().iadd(self.frame, offset);
+        let mut body = Body {
+            slices: group / 4,
+            full,
+            lane,
+            wave,
+            frame,
+            values: HashMap::new(),
+        };
+        for &v in &segment.nodes {
+            let value = self.lane_node(block, plan, &mut body, v);
+            body.values.insert(v, value);
+        }
+        // All old values are read before any home is written.
+        let stores: Vec<(u8, Vec<Value>)> = segment
+            .stores
+            .iter()
+            .map(|&(n, v)| (n, self.lane_value(block, plan, &mut body, v)))
+            .collect();
+        for &(v, slot) in &segment.spills {
+            let value = body.values[&v].clone();
+            self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
+        }
+        for (n, value) in stores {
+            for (j, x) in value.into_iter().enumerate() {
+                let at = Self::home_offset(n) + 16 * j as i32;
+                self.b.ins().store(trusted(), x, body.wave, at);
+            }
+        }
+        for &(v, var) in bits {
+            let mask = body.values[&v].clone();
+            let collected = self.lanes(&body).collect_mask(&mask);
+            let placed = self.b.ins().ishl(collected, lane64);
+            let old = self.b.use_var(var);
+            let new = self.b.ins().bor(old, placed);
+            self.b.def_var(var, new);
+        }
+        self.b.ins().jump(latch, &[]);
+        self.b.switch_to_block(latch);
+        let next = self.b.ins().iadd_imm_s(offset, 4 * group as i64);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
+        self.b
+            .ins()
+            .brif(more, header, &[BlockArg::Value(next)], after, &[]);
+    }
+
+    fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
+        Lanes {
+            b: &mut self.b,
+            exact_nan: self.o.exact_nan,
+            slices: body.slices,
+        }
+    }
+
+    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &[Value]) {
+        if width == Width::W64 {
+            let lo = self.lanes(body).op(Op::Lo, Width::W64, &[value]);
+            let hi = self.lanes(body).op(Op::Hi, Width::W64, &[value]);
+            self.spill(body, Width::W32, slot, &lo);
+            self.spill(body, Width::W32, slot + 1, &hi);
+            return;
+        }
+        for (j, &x) in value.iter().enumerate() {
+            let at = Self::frame_offset(slot) + 16 * j as i32;
+            self.b.ins().store(trusted(), x, body.frame, at);
+        }
+    }
+
+    /// The group's part of a value in memory.
+    fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
+        let (base, offset) = match place {
+            Place::Home(n) => (body.wave, Self::home_offset(n)),
+            Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
+        };
+        (0..body.slices)
+            .map(|j| {
+                self.b
+                    .ins()
+                    .load(types::I32X4, trusted(), base, offset + 16 * j as i32)
+            })
+            .collect()
+    }
+
+    /// A value as the group's lanes, from wherever it is.
+    fn lane_value(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        v: Val,
+    ) -> Vec<Value> {
+        if let Some(value) = body.values.get(&v) {
+            return value.clone();
+        }
+        let node = &block.nodes[v.index()];
+        let value = match (plan.class[v.index()], node.op) {
+            (_, Op::ReadV(n)) => self.reload(body, Place::Home(n)),
+            (_, Op::LaneId) => {
+                let lane = body.lane;
+                self.lanes(body).lane_ids(lane)
+            }
+            (_, Op::ExecMask) if body.full => self.lanes(body).all_true(),
+            (Class::Leaf, Op::MaskFromBits | Op::ExecMask) => {
+                let bits = self.scalar(block, plan, node.args[0]);
+                self.expand(body, bits)
+            }
+            (Class::Lane, _) if node.ty.width == Width::W1 => {
+                let bits = self.bits[&v];
+                self.expand(body, bits)
+            }
+            (Class::Scalar, Op::Const(c)) if node.ty.width != Width::W1 => {
+                self.lanes(body).const_lanes(node.ty.width, c)
+            }
+            (Class::Scalar, _) => {
+                let s = self.scalar(block, plan, v);
+                self.lanes(body).splat(node.ty.width, s)
+            }
+            (Class::Whole, _) if node.ty.vary == Vary::Wave => {
+                let s = self.scalar(block, plan, v);
+                self.lanes(body).splat(node.ty.width, s)
+            }
+            _ => {
+                let place = plan.place[v.index()]
+                    .unwrap_or_else(|| panic!("bug: %{} has no place: {node:?}", v.0));
+                match (node.ty.width, place) {
+                    (Width::W64, Place::Frame(slot)) => {
+                        let lo = self.reload(body, Place::Frame(slot));
+                        let hi = self.reload(body, Place::Frame(slot + 1));
+                        self.lanes(body).op(Op::Pair, Width::W32, &[&lo, &hi])
+                    }
+                    _ => self.reload(body, place),
+                }
+            }
+        };
+        body.values.insert(v, value.clone());
+        value
+    }
+
+    /// The group's part of 64 mask bits as masks.
+    fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
+        let lane = self.b.ins().uextend(types::I64, body.lane);
+        let here = self.b.ins().ushr(bits, lane);
+        let here = self.b.ins().ireduce(types::I32, here);
+        self.lanes(body).expand_mask(here)
+    }
+
+    fn lane_node(&mut self, block: &Block, plan: &Schedule, body: &mut Body, v: Val) -> Vec<Value> {
+        let node: &Node = &block.nodes[v.index()];
+        let is_exec = |a: Val| block.nodes[a.index()].op == Op::ExecMask;
+        // What EXEC being all ones makes trivial.
+        if body.full {
+            match node.op {
+                Op::Select if is_exec(node.args[0]) => {
+                    return self.lane_value(block, plan, body, node.args[1]);
+                }
+                Op::And if is_exec(node.args[0]) => {
+                    return self.lane_value(block, plan, body, node.args[1]);
+                }
+                Op::And if is_exec(node.args[1]) => {
+                    return self.lane_value(block, plan, body, node.args[0]);
+                }
+                _ => {}
+            }
+        }
+        let arg = |i: usize| node.args[i];
+        let is_wave = |a: Val| block.nodes[a.index()].ty.vary == Vary::Wave;
+        let constant = |a: Val| match block.nodes[a.index()].op {
+            Op::Const(c) => Some(c),
+            _ => None,
+        };
+        match node.op {
+            Op::Shl | Op::Lshr | Op::Ashr if is_wave(arg(1)) => {
+                let a = self.lane_value(block, plan, body, arg(0));
+                let amount = self.scalar(block, plan, arg(1));
+                return self.lanes(body).shift_by_wave(node.op, &a, amount);
+            }
+            Op::AlignBit if is_wave(arg(2)) => {
+                let hi = self.lane_value(block, plan, body, arg(0));
+                let lo = self.lane_value(block, plan, body, arg(1));
+                return match constant(arg(2)).map(|c| c as u32 & 31) {
+                    Some(0) => lo,
+                    Some(n) => self.lanes(body).align_by_const(&hi, &lo, n),
+                    None => {
+                        let amount = self.scalar(block, plan, arg(2));
+                        self.lanes(body).align_by_wave(&hi, &lo, amount)
+                    }
+                };
+            }
+            Op::Perm => {
+                let signs = |s: u32| s.to_le_bytes().iter().any(|b| (8..12).contains(b));
+                if let Some(selector) = constant(arg(2)).map(|c| c as u32).filter(|&s| !signs(s)) {
+                    let s0 = self.lane_value(block, plan, body, arg(0));
+                    let s1 = self.lane_value(block, plan, body, arg(1));
+                    return self.lanes(body).perm_by_const(&s0, &s1, selector);
+                }
+            }
+            Op::Select => {
+                let mask = self.lane_value(block, plan, body, arg(0));
+                let a = self.lane_value(block, plan, body, arg(1));
+                let b = self.lane_value(block, plan, body, arg(2));
+                if node.ty.width == Width::W1 {
+                    return self.lanes(body).select(Width::W32, &mask, &a, &b);
+                }
+                return self.lanes(body).select(node.ty.width, &mask, &a, &b);
+            }
+            _ => {}
+        }
+        let args: Vec<Vec<Value>> = node
+            .args
+            .iter()
+            .map(|&a| self.lane_value(block, plan, body, a))
+            .collect();
+        let args: Vec<&[Value]> = args.iter().map(Vec::as_slice).collect();
+        let width = block.nodes[arg(0).index()].ty.width;
+        self.lanes(body).op(node.op, width, &args)
+    }
+}
+
+/// Lanes in an unmasked group, by the most lane values alive at once.
+fn width(block: &Block, segment: &Segment) -> u8 {
+    let mut last_use: HashMap<Val, usize> = HashMap::new();
+    let here: HashMap<Val, usize> = segment
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(i, &v)| (v, i))
+        .collect();
+    for (i, &v) in segment.nodes.iter().enumerate() {
+        for &a in block.nodes[v.index()].args.iter() {
+            if here.contains_key(&a) {
+                last_use.insert(a, i);
+            }
+        }
+    }
+    let end = segment.nodes.len();
+    for &(_, v) in &segment.stores {
+        last_use.insert(v, end);
+    }
+    for &v in segment
+        .spills
+        .iter()
+        .map(|(v, _)| v)
+        .chain(&segment.ballots)
+    {
+        last_use.insert(v, end);
+    }
+    let mut ends = vec![0usize; end + 1];
+    let (mut alive, mut most) = (0usize, 0usize);
+    for (i, &v) in segment.nodes.iter().enumerate() {
+        let size = if block.nodes[v.index()].ty.width == Width::W64 {
+            2
+        } else {
+            1
+        };
+        if let Some(&last) = last_use.get(&v) {
+            alive += size;
+            ends[last] += size;
+        }
+        most = most.max(alive);
+        alive -= ends[i].min(alive);
+    }
+    match most {
+        0..=4 => 16,
+        5..=8 => 8,
+        _ => 4,
+    }
+}
+
+/// May the masked loop skip groups without an active lane? Only when every result is confined to
+/// active lanes: merged stores into the register itself, and masks and-ed with EXEC.
+fn skippable(block: &Block, segment: &Segment) -> bool {
+    let op = |v: Val| block.nodes[v.index()].op;
+    let merged = |&(n, v): &(u8, Val)| {
+        let node = &block.nodes[v.index()];
+        node.op == Op::Select
+            && op(node.args[0]) == Op::ExecMask
+            && op(node.args[2]) == Op::ReadV(n)
+    };
+    let confined = |&v: &Val| {
+        let node = &block.nodes[v.index()];
+        node.op == Op::And && node.args.iter().any(|&a| op(a) == Op::ExecMask)
+    };
+    segment.spills.is_empty()
+        && segment.stores.iter().all(merged)
+        && segment.ballots.iter().all(confined)
+}

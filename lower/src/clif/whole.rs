@@ -1,0 +1,413 @@
+//! Nodes that see the whole wave: calls of the runtime, memory, single lanes. They stand between
+//! segments; lane arguments and results lie in memory.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
+
+use super::{Emitter, flags, offset32, trusted};
+use crate::abi::Context;
+use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
+use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
+use crate::schedule::{Class, Place, Schedule};
+
+impl Emitter<'_> {
+    /// Emits a whole-wave node.
+    pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::LaneAt => {
+                let value = self.lane_at(block, plan, v);
+                self.scalars.insert(v, value);
+            }
+            Op::Call(f, mode) => self.call(block, plan, v, f, mode),
+            Op::ScalarLoad(n, site) => self.scalar_load(block, plan, v, n, site),
+            Op::Load(space, data, site) => {
+                let mut args = self.addresses(block, plan, node.args[0]);
+                args.push(self.mask_bits(block, plan, node.args[1]));
+                args.push(
+                    self.b
+                        .ins()
+                        .iconst(types::I64, mem_code(space, data) as i64),
+                );
+                let results = load_results(data);
+                self.effect(block, plan, v, EffectFn::Load, site, &args, results, 0);
+            }
+            Op::Store(space, data, site) => {
+                let mut args = self.addresses(block, plan, node.args[0]);
+                args.push(self.mask_bits(block, plan, node.args[1]));
+                args.push(
+                    self.b
+                        .ins()
+                        .iconst(types::I64, mem_code(space, data) as i64),
+                );
+                for &word in &node.args[2..] {
+                    args.extend(self.words(block, plan, word));
+                }
+                self.effect(block, plan, v, EffectFn::Store, site, &args, 0, 0);
+            }
+            Op::Atomic(space, op, dwords, wanted, site) => {
+                let mut args = self.addresses(block, plan, node.args[0]);
+                args.push(self.mask_bits(block, plan, node.args[1]));
+                let code = atomic_code(space, op, dwords);
+                args.push(self.b.ins().iconst(types::I64, code as i64));
+                for &word in &node.args[2..] {
+                    args.extend(self.words(block, plan, word));
+                }
+                let results = if wanted { usize::from(dwords) } else { 0 };
+                self.effect(block, plan, v, EffectFn::Atomic, site, &args, results, 0);
+            }
+            Op::Effect {
+                f,
+                site,
+                lanes,
+                scalars,
+            } => {
+                let mut args = Vec::new();
+                for &a in node.args.iter() {
+                    args.extend(self.effect_arg(block, plan, a));
+                }
+                self.effect(
+                    block,
+                    plan,
+                    v,
+                    f,
+                    site,
+                    &args,
+                    usize::from(lanes),
+                    usize::from(scalars),
+                );
+            }
+            _ => unreachable!("bug: {:?} is not a whole-wave node", node.op),
+        }
+    }
+
+    // ---- arguments
+
+    /// Address of a lane value's 64 words. A wave value is spread to a slot first.
+    fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            let word = self.scalar(block, plan, v);
+            return self.spread(word);
+        }
+        match (node.op, plan.place[v.index()]) {
+            (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => self
+                .b
+                .ins()
+                .iadd_imm_s(self.wave, i64::from(Self::home_offset(n))),
+            (Op::LaneId, _) => {
+                let slot = self.take_slot();
+                let at = self
+                    .b
+                    .ins()
+                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+                for first in (0..64u32).step_by(4) {
+                    let ids: Vec<u8> = (first..first + 4).flat_map(u32::to_le_bytes).collect();
+                    let c = self.b.func.dfg.constants.insert(ids.as_slice().into());
+                    let ids = self.b.ins().vconst(types::I32X4, c);
+                    self.b.ins().store(trusted(), ids, at, first as i32 * 4);
+                }
+                at
+            }
+            (_, Some(Place::Frame(slot))) => self
+                .b
+                .ins()
+                .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot))),
+            _ => unreachable!("bug: %{} {node:?} has no place", v.0),
+        }
+    }
+
+    /// A slot beyond the plan's.
+    fn take_slot(&mut self) -> u32 {
+        let slot = self.slots;
+        self.slots += 1;
+        slot
+    }
+
+    /// A wave word in all 64 lanes of a fresh slot.
+    fn spread(&mut self, word: Value) -> Value {
+        let slot = self.take_slot();
+        let at = self
+            .b
+            .ins()
+            .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+        let four = self.b.ins().splat(types::I32X4, word);
+        for i in 0..16 {
+            self.b.ins().store(trusted(), four, at, 16 * i);
+        }
+        at
+    }
+
+    /// A value as addresses of lane words: one for W32, low and high for W64.
+    fn words(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        if node.ty.width != Width::W64 {
+            return vec![self.place_address(block, plan, v)];
+        }
+        if node.ty.vary == Vary::Wave {
+            let wide = self.scalar(block, plan, v);
+            let lo = self.b.ins().ireduce(types::I32, wide);
+            let hi = self.b.ins().ushr_imm_u(wide, 32);
+            let hi = self.b.ins().ireduce(types::I32, hi);
+            return vec![self.spread(lo), self.spread(hi)];
+        }
+        match node.op {
+            Op::Pair => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                let hi = self.place_address(block, plan, node.args[1]);
+                vec![lo, hi]
+            }
+            Op::Zext => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                let zero = self.b.ins().iconst(types::I32, 0);
+                vec![lo, self.spread(zero)]
+            }
+            _ => {
+                let Some(Place::Frame(slot)) = plan.place[v.index()] else {
+                    unreachable!("bug: %{} has no place", v.0)
+                };
+                [slot, slot + 1]
+                    .into_iter()
+                    .map(|s| {
+                        self.b
+                            .ins()
+                            .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// An address as (low, high or 0) slot addresses.
+    fn addresses(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        let lane = node.ty.vary != Vary::Wave;
+        match (node.ty.width, node.op) {
+            (Width::W64, Op::Zext) if lane => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                vec![lo, self.b.ins().iconst(types::I64, 0)]
+            }
+            (Width::W64, _) => self.words(block, plan, v),
+            _ => {
+                let lo = self.place_address(block, plan, v);
+                vec![lo, self.b.ins().iconst(types::I64, 0)]
+            }
+        }
+    }
+
+    /// An argument of an effect call: wave values by value, masks as bits, lanes by address.
+    fn effect_arg(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        match (node.ty.width, node.ty.vary) {
+            (Width::W64, Vary::Wave) => vec![self.scalar(block, plan, v)],
+            (_, Vary::Wave) => {
+                let s = self.scalar(block, plan, v);
+                vec![self.b.ins().uextend(types::I64, s)]
+            }
+            (Width::W1, _) => vec![self.mask_bits(block, plan, v)],
+            _ => self.words(block, plan, v),
+        }
+    }
+
+    // ---- calls
+
+    fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        for (i, &w) in words.iter().enumerate() {
+            self.b.ins().store(trusted(), w, at, offset32(8 * i));
+        }
+        at
+    }
+
+    /// Addresses for the lane results of a call: their places, or a slot nobody reads.
+    fn outputs(&mut self, block: &Block, plan: &Schedule, v: Val, lanes: usize) -> Vec<Value> {
+        let mut places = vec![None; lanes];
+        for (i, node) in block.nodes.iter().enumerate() {
+            let n = match node.op {
+                Op::Result(n) if node.args[0] == v => usize::from(n),
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if n < lanes && plan.needed[i] {
+                places[n] = plan.place[i];
+            }
+        }
+        places
+            .into_iter()
+            .map(|place| {
+                let (base, offset) = match place {
+                    Some(Place::Home(n)) => (self.wave, Self::home_offset(n)),
+                    Some(Place::Frame(slot)) => (self.frame, Self::frame_offset(slot)),
+                    None => {
+                        let slot = self.take_slot();
+                        (self.frame, Self::frame_offset(slot))
+                    }
+                };
+                self.b.ins().iadd_imm_s(base, i64::from(offset))
+            })
+            .collect()
+    }
+
+    fn call(&mut self, block: &Block, plan: &Schedule, v: Val, f: LaneFn, mode: u32) {
+        let node = &block.nodes[v.index()];
+        let mut args = Vec::new();
+        for &a in node.args.iter() {
+            args.extend(self.words(block, plan, a));
+        }
+        let (_, results) = f.shape();
+        let out = self.outputs(block, plan, v, results);
+        let args = self.store_words(self.arg_slot, &args);
+        let out = self.store_words(self.out_slot, &out);
+        let mode = self.b.ins().iconst(types::I32, i64::from(mode));
+        let callee = self.function(f as usize);
+        self.b
+            .ins()
+            .call_indirect(self.lane_sig, callee, &[out, args, mode]);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a call's facts, passed once")]
+    fn effect(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        f: EffectFn,
+        site: SiteId,
+        args: &[Value],
+        lanes: usize,
+        scalars: usize,
+    ) {
+        let out = self.outputs(block, plan, v, lanes);
+        let args = self.store_words(self.arg_slot, args);
+        let out = self.store_words(self.out_slot, &out);
+        let status = self.call_effect(f, site, args, out);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, true);
+        self.take_scalars(block, v, lanes, scalars);
+    }
+
+    /// Reads the wave results of a call from the context.
+    fn take_scalars(&mut self, block: &Block, v: Val, lanes: usize, scalars: usize) {
+        for (i, node) in block.nodes.iter().enumerate() {
+            let n = match node.op {
+                Op::Result(n) if node.args[0] == v => usize::from(n),
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if n >= lanes && n < lanes + scalars {
+                let at = offset32(offset_of!(Context, ret) + 4 * (n - lanes));
+                let word = self.b.ins().load(types::I32, trusted(), self.ctx, at);
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    // ---- memory and lanes
+
+    /// Loads dwords at a wave address: inline inside the arena, by call elsewhere.
+    fn scalar_load(&mut self, block: &Block, plan: &Schedule, v: Val, n: u8, site: SiteId) {
+        let node = &block.nodes[v.index()];
+        let address = self.scalar(block, plan, node.args[0]);
+        let base_at = offset32(offset_of!(Context, arena_base));
+        let len_at = offset32(offset_of!(Context, arena_len));
+        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+        let offset = self.b.ins().isub(address, base);
+        let bytes = self.b.ins().iconst(types::I64, 4 * i64::from(n));
+        let end = self.b.ins().iadd(offset, bytes);
+        // offset <= len and offset + bytes <= len, both unsigned; the sum cannot wrap when the first holds.
+        let starts = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
+        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
+        let inside = self.b.ins().band(starts, ends);
+        let slow = self.b.create_block();
+        let join = self.b.create_block();
+        let at = self.b.append_block_param(join, types::I64);
+        self.b.set_cold_block(slow);
+        self.b
+            .ins()
+            .brif(inside, join, &[BlockArg::Value(address)], slow, &[]);
+        self.b.switch_to_block(slow);
+        let count = self.b.ins().iconst(types::I64, i64::from(n));
+        let args = self.store_words(self.arg_slot, &[address, count]);
+        let status = self.call_effect(EffectFn::ScalarLoad, site, args, args);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, true);
+        let ret = self
+            .b
+            .ins()
+            .iadd_imm_s(self.ctx, offset_of!(Context, ret) as i64);
+        self.b.ins().jump(join, &[BlockArg::Value(ret)]);
+        self.b.switch_to_block(join);
+        for (i, other) in block.nodes.iter().enumerate() {
+            let k = match other.op {
+                Op::Result(k) if other.args[0] == v => k,
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if k < n && plan.needed[i] {
+                let word =
+                    self.b
+                        .ins()
+                        .load(types::I32, flags().with_notrap(), at, 4 * i32::from(k));
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    /// One lane of a value.
+    fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        let index = self.scalar(block, plan, node.args[1]);
+        let lane = self.b.ins().band_imm_u(index, 63);
+        let lane = self.b.ins().uextend(types::I64, lane);
+        let source = node.args[0];
+        let what = &block.nodes[source.index()];
+        if what.op == Op::LaneId {
+            return self.b.ins().ireduce(types::I32, lane);
+        }
+        if what.ty.width == Width::W1 {
+            let bits = self.mask_bits(block, plan, source);
+            let bit = self.b.ins().ushr(bits, lane);
+            let bit = self.b.ins().band_imm_u(bit, 1);
+            return self.b.ins().ireduce(types::I8, bit);
+        }
+        debug_assert!(
+            plan.class[source.index()] != Class::Scalar,
+            "a lane of a wave value folds to the value"
+        );
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let words: Vec<Value> = self
+            .words(block, plan, source)
+            .into_iter()
+            .map(|base| {
+                let at = self.b.ins().iadd(base, bytes);
+                self.b.ins().load(types::I32, trusted(), at, 0)
+            })
+            .collect();
+        match words[..] {
+            [word] => word,
+            [lo, hi] => {
+                let lo = self.b.ins().uextend(types::I64, lo);
+                let hi = self.b.ins().uextend(types::I64, hi);
+                let hi = self.b.ins().ishl_imm_u(hi, 32);
+                self.b.ins().bor(lo, hi)
+            }
+            _ => unreachable!("bug: a value of {} words", words.len()),
+        }
+    }
+}
+
+/// Lane results of a load.
+fn load_results(data: frontend::op::Data) -> usize {
+    use frontend::op::Data;
+    match data {
+        Data::Dwords(n) | Data::Format(n) => usize::from(n),
+        Data::FormatD16(n) => usize::from(n).div_ceil(2),
+        _ => 1,
+    }
+}

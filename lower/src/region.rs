@@ -1,0 +1,435 @@
+//! Guest code to a region of lane IR: finds the blocks reachable from an entry without passing a
+//! barrier or an indirect jump, and lowers each.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::{BranchIf, Op as GuestOp};
+use frontend::state::mode;
+use frontend::target::Gfx;
+use frontend::{Encoding, decode};
+
+use crate::arms::{self, Lowered, Sites};
+use crate::build::Build;
+use crate::guest::Guest;
+use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
+
+/// Where code comes from: the bytes from a guest address to the end of its executable segment.
+pub type Fetch<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
+
+/// What to translate and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Target.
+    pub gfx: Gfx,
+    /// Guest address of the entry.
+    pub entry: u64,
+    /// MODE at entry; the float bits specialise the code.
+    pub mode: u32,
+    /// Guest instructions after which the region stops growing.
+    pub max_insts: usize,
+}
+
+/// A block's key: the address, and MODE's float bits on entry to it.
+type Key = (u64, u32);
+
+struct Explored {
+    insts: Vec<(u64, Inst)>,
+    end: End,
+}
+
+/// How a run of instructions ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// Falls into the next block.
+    Fall(Key),
+    /// Ends with the control instruction that is the last of `insts`.
+    Control,
+    /// Undecodable, or an instruction for the interpreter alone, at this address.
+    Interpret(u64),
+    /// The region is full.
+    Stop(u64),
+}
+
+/// Does the instruction end a block by changing the flow of control?
+fn is_control(inst: &Inst) -> bool {
+    matches!(
+        inst.op(),
+        GuestOp::Branch(_)
+            | GuestOp::Endpgm
+            | GuestOp::Barrier
+            | GuestOp::SetPc
+            | GuestOp::SwapPc
+            | GuestOp::Call
+    )
+}
+
+/// Must the interpreter run the instruction because it changes how code behaves?
+fn is_interpreted(inst: &Inst) -> bool {
+    match inst.op() {
+        GuestOp::Trap
+        | GuestOp::Rfe
+        | GuestOp::RfeRestore
+        | GuestOp::CbranchGFork
+        | GuestOp::CbranchIFork
+        | GuestOp::CbranchJoin
+        | GuestOp::SetGprIdxOn
+        | GuestOp::SetGprIdxOff
+        | GuestOp::SetGprIdxMode
+        | GuestOp::SetGprIdxIdx
+        | GuestOp::SetVskip => true,
+        GuestOp::SetReg => mode_write(inst).is_none(),
+        _ => false,
+    }
+}
+
+/// `s_setreg` of constant bits of MODE that are float bits only: (mask, value) in place.
+fn mode_write(inst: &Inst) -> Option<(u32, u32)> {
+    if inst.op() != GuestOp::SetReg {
+        return None;
+    }
+    let value = match inst.src[0] {
+        Operand::Literal { word, .. } => word,
+        Operand::Inline { bits, .. } => bits as u32,
+        _ => return None,
+    };
+    let Operand::Imm(field) = inst.src[1] else {
+        return None;
+    };
+    let field = field as u32;
+    let (id, offset, size) = (field & 63, field >> 6 & 31, (field >> 11 & 31) + 1);
+    if id != 1 || offset + size > 32 {
+        return None;
+    }
+    let mask = (if size == 32 {
+        u32::MAX
+    } else {
+        (1 << size) - 1
+    }) << offset;
+    (mask & !mode::FLOAT_BITS == 0).then_some((mask, value << offset & mask))
+}
+
+/// Address of the instruction behind `pc`.
+fn behind(pc: u64, inst: &Inst) -> u64 {
+    pc.wrapping_add(u64::from(inst.len))
+}
+
+/// Target of a relative branch.
+fn branch_target(pc: u64, inst: &Inst) -> u64 {
+    match inst.src[0] {
+        Operand::Imm(distance) => pc
+            .wrapping_add(4)
+            .wrapping_add((i64::from(distance) * 4) as u64),
+        _ => pc.wrapping_add(4),
+    }
+}
+
+/// Translates the region at `request.entry`.
+pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
+    let (decoded, leaders) = explore(request, fetch);
+    let mut region = Region {
+        request: *request,
+        decoded,
+        leaders,
+        index: HashMap::new(),
+        queue: Vec::new(),
+        sites: Sites::default(),
+        fallbacks: Vec::new(),
+    };
+    let entry = (request.entry, request.mode & mode::FLOAT_BITS);
+    region.index.insert(entry, 0);
+    region.queue.push(entry);
+    let mut blocks = Vec::new();
+    while let Some(&key) = region.queue.get(blocks.len()) {
+        let block = region.lower_block(key);
+        blocks.push(block);
+    }
+    Func {
+        entry: request.entry,
+        mode: entry.1,
+        blocks,
+        sites: region.sites.0,
+        fallbacks: region.fallbacks,
+    }
+}
+
+/// Decoded instructions by address and MODE; `Err` where there is none.
+type Decoded = BTreeMap<Key, Result<Inst, ()>>;
+
+/// A region while its blocks are lowered. Blocks get their numbers when something jumps to them.
+struct Region {
+    request: Request,
+    decoded: Decoded,
+    leaders: BTreeSet<Key>,
+    index: HashMap<Key, usize>,
+    queue: Vec<Key>,
+    sites: Sites,
+    fallbacks: Vec<&'static str>,
+}
+
+/// Decodes what is reachable, and notes where blocks begin.
+fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
+    let float_mode = request.mode & mode::FLOAT_BITS;
+    let mut decoded = Decoded::new();
+    let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
+    let mut work = vec![(request.entry, float_mode)];
+    while let Some((mut pc, mut mode_bits)) = work.pop() {
+        loop {
+            if decoded.contains_key(&(pc, mode_bits)) || decoded.len() >= request.max_insts {
+                break;
+            }
+            let inst = fetch(pc)
+                .and_then(|bytes| decode(request.gfx, bytes).ok())
+                .ok_or(());
+            decoded.insert((pc, mode_bits), inst);
+            let Ok(inst) = inst else { break };
+            if is_interpreted(&inst) {
+                break;
+            }
+            let next = behind(pc, &inst);
+            if is_control(&inst) {
+                let mut targets = Vec::new();
+                match inst.op() {
+                    GuestOp::Branch(cond) => {
+                        targets.push(branch_target(pc, &inst));
+                        if cond != BranchIf::Always {
+                            targets.push(next);
+                        }
+                    }
+                    GuestOp::Call => targets.push(branch_target(pc, &inst)),
+                    _ => {}
+                }
+                for target in targets {
+                    if leaders.insert((target, mode_bits)) {
+                        work.push((target, mode_bits));
+                    }
+                }
+                break;
+            }
+            if let Some((mask, value)) = mode_write(&inst) {
+                mode_bits = mode_bits & !mask | value;
+            }
+            pc = next;
+        }
+    }
+    (decoded, leaders)
+}
+
+/// The block that starts at `key`.
+fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>) -> Explored {
+    let mut insts: Vec<(u64, Inst)> = Vec::new();
+    let (mut pc, mut mode_bits) = key;
+    loop {
+        if !insts.is_empty() && leaders.contains(&(pc, mode_bits)) {
+            return Explored {
+                insts,
+                end: End::Fall((pc, mode_bits)),
+            };
+        }
+        let inst = match decoded.get(&(pc, mode_bits)) {
+            None => {
+                return Explored {
+                    insts,
+                    end: End::Stop(pc),
+                };
+            }
+            Some(Err(())) => {
+                return Explored {
+                    insts,
+                    end: End::Interpret(pc),
+                };
+            }
+            Some(Ok(inst)) if is_interpreted(inst) => {
+                return Explored {
+                    insts,
+                    end: End::Interpret(pc),
+                };
+            }
+            Some(Ok(inst)) => *inst,
+        };
+        insts.push((pc, inst));
+        if is_control(&inst) {
+            return Explored {
+                insts,
+                end: End::Control,
+            };
+        }
+        if let Some((mask, value)) = mode_write(&inst) {
+            mode_bits = mode_bits & !mask | value;
+        }
+        pc = behind(pc, &inst);
+        if insts.len() >= MAX_BLOCK {
+            return Explored {
+                insts,
+                end: End::Fall((pc, mode_bits)),
+            };
+        }
+    }
+}
+
+/// Longest block in guest instructions; longer runs are split so that passes stay linear.
+const MAX_BLOCK: usize = 512;
+
+impl Region {
+    /// Where a jump from `from` to `pc` goes.
+    fn target(&mut self, pc: u64, from: u64, mode_bits: u32) -> Target {
+        let key = (pc, mode_bits);
+        if !self.decoded.contains_key(&key) {
+            return Target::Exit { pc };
+        }
+        let block = *self.index.entry(key).or_insert_with(|| {
+            self.queue.push(key);
+            self.queue.len() - 1
+        });
+        Target::Block {
+            block,
+            back: pc <= from,
+            pc,
+        }
+    }
+
+    fn lower_block(&mut self, key: Key) -> Block {
+        let explored = run(key, &self.decoded, &self.leaders);
+        let b = Build::new();
+        let mut g = Guest::new(&b, self.request.gfx, key.1);
+        let mut counts: Vec<(Val, u32)> = Vec::new();
+        let mut term = None;
+        let mut done = 0;
+        for &(pc, inst) in &explored.insts {
+            done += 1;
+            if is_vector(&inst) {
+                let exec = g.exec();
+                match counts.last_mut() {
+                    Some((value, n)) if *value == exec => *n += 1,
+                    _ => counts.push((exec, 1)),
+                }
+            }
+            if is_control(&inst) {
+                term = Some(self.control(&mut g, pc, &inst));
+                break;
+            }
+            if let Some((mask, value)) = mode_write(&inst) {
+                let old = g.mode_reg();
+                let kept = b.pure(Op::And, &[old, g.imm32(!mask)]);
+                let new = b.pure(Op::Or, &[kept, g.imm32(value)]);
+                let bits = g.mode & !mask | value;
+                g.set_mode_reg(new, bits);
+                continue;
+            }
+            if arms::lower(&mut g, &inst, pc, &mut self.sites) == Lowered::Fallback {
+                self.fallbacks.push(inst.desc.name_on(self.request.gfx));
+                let site = self.sites.add(pc, &inst);
+                let next = self.target(behind(pc, &inst), pc, g.mode);
+                term = Some(Term::Fallback { site, next });
+                break;
+            }
+        }
+        let term = term.unwrap_or_else(|| {
+            let last = explored.insts.last().map_or(key.0, |&(pc, _)| pc);
+            match explored.end {
+                End::Fall((pc, mode_bits)) => Term::Jump(self.target(pc, last, mode_bits)),
+                End::Interpret(pc) => Term::Interpret { pc },
+                End::Stop(pc) => Term::Jump(Target::Exit { pc }),
+                End::Control => Term::End,
+            }
+        });
+        let (writes_s, writes_v) = g.writes();
+        let (nodes, effects) = b.finish();
+        Block {
+            pc: key.0,
+            nodes,
+            effects,
+            writes_s,
+            writes_v,
+            term,
+            guest_insts: done,
+            counts,
+        }
+    }
+
+    /// The terminator of a block that ends with a control instruction.
+    fn control(&mut self, g: &mut Guest<'_>, pc: u64, inst: &Inst) -> Term {
+        let b = g.b;
+        let next = behind(pc, inst);
+        let mode_bits = g.mode;
+        match inst.op() {
+            GuestOp::Branch(cond) => {
+                let zero = |b: &Build, v: Val| {
+                    let zero = b.constant(Width::W64, 0);
+                    b.pure(Op::Icmp(Icmp::Eq), &[v, zero])
+                };
+                let to = branch_target(pc, inst);
+                let (cond, negate) = match cond {
+                    BranchIf::Always => return Term::Jump(self.target(to, pc, mode_bits)),
+                    BranchIf::Scc0 => (g.scc(), true),
+                    BranchIf::Scc1 => (g.scc(), false),
+                    BranchIf::Vccz => (zero(b, g.vcc()), false),
+                    BranchIf::Vccnz => (zero(b, g.vcc()), true),
+                    BranchIf::Execz => (zero(b, g.exec()), false),
+                    BranchIf::Execnz => (zero(b, g.exec()), true),
+                    // No debugger is attached.
+                    BranchIf::CdbgSys
+                    | BranchIf::CdbgUser
+                    | BranchIf::CdbgSysOrUser
+                    | BranchIf::CdbgSysAndUser => {
+                        return Term::Jump(self.target(next, pc, mode_bits));
+                    }
+                };
+                if let Some(value) = b.as_const(cond) {
+                    let to = if (value != 0) != negate { to } else { next };
+                    return Term::Jump(self.target(to, pc, mode_bits));
+                }
+                let taken = self.target(to, pc, mode_bits);
+                let other = self.target(next, pc, mode_bits);
+                if negate {
+                    Term::Branch {
+                        cond,
+                        then: other,
+                        other: taken,
+                    }
+                } else {
+                    Term::Branch {
+                        cond,
+                        then: taken,
+                        other,
+                    }
+                }
+            }
+            GuestOp::Barrier => Term::Barrier { pc: next },
+            GuestOp::Endpgm => Term::End,
+            GuestOp::Call => {
+                if let Operand::Sgpr(d) = inst.dst[0] {
+                    g.write_s64(d, g.imm64(next));
+                }
+                Term::Jump(self.target(branch_target(pc, inst), pc, mode_bits))
+            }
+            GuestOp::SetPc | GuestOp::SwapPc => {
+                let Operand::Sgpr(s) = inst.src[0] else {
+                    return Term::Interpret { pc };
+                };
+                let to = g.read_s64(s);
+                let aligned = b.pure(Op::And, &[to, g.imm64(!3)]);
+                if inst.op() == GuestOp::SwapPc
+                    && let Operand::Sgpr(d) = inst.dst[0]
+                {
+                    g.write_s64(d, g.imm64(next));
+                }
+                Term::Indirect(aligned)
+            }
+            _ => Term::Interpret { pc },
+        }
+    }
+}
+
+/// Vector ALU and vector memory instructions: what lane-instruction counts count.
+pub fn is_vector(inst: &Inst) -> bool {
+    !matches!(
+        inst.desc.encoding,
+        Encoding::Sop1
+            | Encoding::Sop2
+            | Encoding::Sopk
+            | Encoding::Sopc
+            | Encoding::Sopp
+            | Encoding::Smem
+    )
+}
