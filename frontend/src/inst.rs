@@ -161,8 +161,8 @@ pub struct MemMods {
     /// Immediate offset in bytes (DS two-address forms: offset0 in elements; SMRD scaled to bytes).
     /// What hardware ignores is not in it: FLAT has none before gfx9 and 12 bits on gfx9.
     pub offset: i64,
-    /// FLAT: the 13 bits of the offset field as encoded, which LLVM prints even where hardware
-    /// ignores them.
+    /// FLAT from gfx8 on: the 13 bits of the offset field as encoded, which LLVM prints even where
+    /// hardware ignores them.
     pub flat_offset_field: u16,
     /// DS two-address forms: offset1 in elements.
     pub offset1: u8,

@@ -419,6 +419,49 @@ fn exports() {
     ));
 }
 
+/// Words that LLVM's disassembler prints and this decoder refuses, with the reason. (What a word
+/// with bits in unused fields prints is the other way round: LLVM refuses many, hardware does not
+/// look at them.)
+const REFUSED: [(Gfx, [u32; 2], &str, &str); 5] = [
+    (
+        Gfx::Gfx803,
+        [0xc00e_1e02, 0x8458_ae58],
+        "s_load_dwordx8 ttmp[8:15], s[4:5], 0x8ae58",
+        "gfx8 has twelve TTMP registers; the group would overwrite M0 and EXEC",
+    ),
+    (
+        Gfx::Gfx803,
+        [0xc032_bc13, 0x2101_2800],
+        "s_buffer_load_dwordx16 ttmp[0:15], s[36:39], 0x12800",
+        "gfx8 has twelve TTMP registers",
+    ),
+    (
+        Gfx::Gfx900,
+        [0xc002_1f40, 0x0000_0005],
+        "s_load_dword null, s[0:1], 0x5",
+        "code 125 is no register before gfx10: data would be lost",
+    ),
+    (
+        Gfx::Gfx90a,
+        [0xc197_7f72, 0x2000_0001],
+        "s_buffer_atomic_umin_x2 null, s[100:103], s16 offset:0x1 glc",
+        "code 125 is no register before gfx10, and no pair",
+    ),
+    (
+        Gfx::Gfx803,
+        [0xe068_42a4, 0xee0e_28c4],
+        "buffer_store_short v40, off, s[56:59], src_private_limit offset:676 glc",
+        "the aperture registers came with gfx9",
+    ),
+];
+
+#[test]
+fn refused_although_llvm_prints_them() {
+    for (gfx, words, text, reason) in REFUSED {
+        assert!(decode(gfx, &bytes(&words)).is_err(), "{text}: {reason}");
+    }
+}
+
 /// Partial writes of a register read it; what asks other lanes says so.
 #[test]
 fn effects_of_the_rows() {

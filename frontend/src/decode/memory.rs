@@ -277,7 +277,9 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
     let acc = f.bit_gfx90a(55);
     match (segment, f.gfx.is_gfx9()) {
         (0, gfx9) => {
-            inst.mem.flat_offset_field = f.get(0, 13) as u16;
+            if f.gfx.is_gfx8_up() {
+                inst.mem.flat_offset_field = f.get(0, 13) as u16;
+            }
             inst.mem.offset = if gfx9 { i64::from(f.get(0, 12)) } else { 0 };
         }
         _ => inst.mem.offset = i64::from((f.get(0, 13) << 19) as i32 >> 19),
