@@ -9,6 +9,7 @@ pub mod engine;
 pub mod fault;
 pub mod lds;
 pub mod memory;
+pub mod object;
 
 pub use code::LoadedCode;
 pub use engine::{Engine, Exit, Group, Stats};
