@@ -7,6 +7,7 @@ pub mod code;
 pub mod dispatch;
 pub mod engine;
 pub mod fault;
+pub mod kernarg;
 pub mod lds;
 pub mod memory;
 pub mod object;
