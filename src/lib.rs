@@ -1,3 +1,58 @@
-//! wavelift runs AMD GCN machine code on an ordinary CPU.
+//! wavelift runs AMD GCN machine code on an ordinary CPU: real code objects, as compilers make them
+//! for gfx600 to gfx906, bit for bit and without a GPU.
+//!
+//! A [`Device`] has memory and an engine (the translator or the interpreter), a [`Module`] is a
+//! code object loaded into it, and [`Device::launch`] runs a kernel over a grid:
+//!
+//! ```no_run
+//! use wavelift::{Device, Launch, Module};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Device::new()?;
+//! let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+//! let saxpy = module.kernel("saxpy")?;
+//!
+//! let x = device.buffer(&[1.0f32, 2.0, 3.0])?;
+//! let y = device.buffer(&[10.0f32, 20.0, 30.0])?;
+//! let args = [(&y).into(), (&x).into(), 2.0f32.into(), 3u32.into()];
+//! device.launch(&saxpy, &Launch::new(256, 256), &args)?;
+//! assert_eq!(y.read::<f32>()?, [12.0, 24.0, 36.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! When the guest does wrong, the launch ends in a [`Fault`] that names lane, address and
+//! instruction; the other buffers keep their contents:
+//!
+//! ```no_run
+//! # use wavelift::{Arg, Device, Launch, Module};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let device = Device::new()?;
+//! # let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
+//! # let saxpy = module.kernel("saxpy")?;
+//! # let x = device.buffer(&[1.0f32, 2.0, 3.0])?;
+//! let args = [Arg::Pointer(0), (&x).into(), 2.0f32.into(), 3u32.into()];
+//! let error = device.launch(&saxpy, &Launch::new(256, 256), &args).unwrap_err();
+//! let fault = error.fault().expect("the guest did wrong");
+//! assert_eq!(fault.kind.name(), "memory");
+//! assert_eq!(fault.lane, Some(0));
+//! # Ok(())
+//! # }
+//! ```
 
+mod device;
+mod error;
+mod launch;
 pub mod manifest;
+mod module;
+
+pub use device::{Buffer, Device, DeviceOptions, Element};
+pub use error::Error;
+pub use frontend::Gfx;
+pub use launch::{Launch, Size};
+pub use module::{Kernel, Module};
+pub use runtime::dispatch::Settings;
+pub use runtime::engine::{EngineKind, EngineOptions};
+/// An argument of a kernel: numbers and references to buffers convert into it.
+pub use runtime::kernarg::ArgValue as Arg;
+pub use runtime::{Fault, FaultKind, Stats};

@@ -2,10 +2,13 @@
 //! is loaded and never changes: as on the hardware, whose instruction caches know nothing of
 //! stores, a guest that writes over its own code does not see that until it is loaded anew.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use frontend::{Gfx, Inst};
 
 use crate::fault::FaultKind;
 use crate::memory::{AllocError, Memory, MemoryError};
+use crate::object::{CodeObject, LoadError};
 
 /// An executable segment.
 #[derive(Clone, Debug)]
@@ -31,14 +34,18 @@ pub enum CodeError {
     /// There is no room.
     #[error("the code object does not fit: {0}")]
     Alloc(#[from] AllocError),
-    /// Writing failed: an address or size in the code object does not belong to its image.
-    #[error("the code object's image is inconsistent: {0}")]
+    /// The image could not be written.
+    #[error("the code object cannot be written to guest memory: {0}")]
     Memory(#[from] MemoryError),
+    /// The image could not be made.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
 /// Loaded code of one code object.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LoadedCode {
+    id: u64,
     gfx: Gfx,
     /// First byte of the image in guest memory.
     base: u64,
@@ -52,13 +59,81 @@ pub struct LoadedCode {
     symbols: Vec<CodeSymbol>,
 }
 
+/// Numbers loaded code.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Relaxed)
+}
+
 impl LoadedCode {
+    /// Puts a code object into guest memory, with data of its own.
+    pub fn load(memory: &Memory, object: &CodeObject) -> Result<LoadedCode, CodeError> {
+        let len = object.image_size();
+        let base = memory.alloc(len, object.image_align())?;
+        let loaded = LoadedCode::write(memory, object, base, len);
+        if loaded.is_err() {
+            memory.free(base)?;
+        }
+        loaded
+    }
+
+    fn write(
+        memory: &Memory,
+        object: &CodeObject,
+        base: u64,
+        len: u64,
+    ) -> Result<LoadedCode, CodeError> {
+        // The size was checked against a limit when the object was parsed.
+        let mut image = vec![0; len as usize];
+        object.load(base, &mut image)?;
+        memory.write_bytes(base, &image)?;
+        let start = object.image_start();
+        let segments = object.segments.iter().filter(|segment| segment.execute);
+        let segments = segments.map(|segment| {
+            let at = (segment.address - start) as usize;
+            Segment {
+                start: base + (segment.address - start),
+                bytes: image[at..at + segment.size as usize].into(),
+            }
+        });
+        let mut symbols: Vec<_> = object
+            .functions
+            .iter()
+            .map(|symbol| CodeSymbol {
+                address: object.address_in(base, symbol.value),
+                size: symbol.size,
+                name: symbol.name.clone(),
+            })
+            .collect();
+        symbols.sort_by_key(|symbol| symbol.address);
+        Ok(LoadedCode {
+            id: next_id(),
+            gfx: object.target.gfx,
+            base,
+            len,
+            bias: base.wrapping_sub(start),
+            segments: segments.collect(),
+            symbols,
+        })
+    }
+
+    /// Frees the guest memory. The code must not be run any more.
+    pub fn unload(self, memory: &Memory) -> Result<(), AllocError> {
+        memory.free(self.base)
+    }
+
+    /// A number that no other loaded code of this process ever has.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Plain instructions without a code object, as tests and tools use them; they are numbered
     /// from 0.
     pub fn from_bytes(memory: &Memory, gfx: Gfx, bytes: &[u8]) -> Result<LoadedCode, CodeError> {
         let base = memory.alloc(bytes.len() as u64, 4096)?;
         memory.write_bytes(base, bytes)?;
         Ok(LoadedCode {
+            id: next_id(),
             gfx,
             base,
             len: bytes.len() as u64,
@@ -145,5 +220,93 @@ impl LoadedCode {
     /// Symbols by address.
     pub fn symbols(&self) -> &[CodeSymbol] {
         &self.symbols
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Access;
+    use crate::memory::Options;
+
+    fn memory() -> Memory {
+        Memory::with_options(Options {
+            reserve: 64 << 20,
+            exact: true,
+        })
+        .unwrap()
+    }
+
+    fn example(name: &str) -> CodeObject {
+        let path = format!("{}/../examples/{name}", env!("CARGO_MANIFEST_DIR"));
+        CodeObject::parse(&std::fs::read(path).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_code_object_lies_in_guest_memory_as_its_segments_say() {
+        let memory = memory();
+        let object = example("saxpy/saxpy.gfx900.co");
+        let code = LoadedCode::load(&memory, &object).unwrap();
+        assert_eq!(code.gfx(), Gfx::Gfx900);
+        for segment in &object.segments {
+            let mut bytes = vec![0; segment.data.len()];
+            let address = code.guest(segment.address);
+            memory.read_bytes(address, &mut bytes).unwrap();
+            // Relocations change data only.
+            if segment.execute {
+                assert_eq!(bytes, segment.data);
+                assert_eq!(code.bytes_at(address).unwrap(), segment.data);
+            } else {
+                assert_eq!(code.bytes_at(address), None, "data is no code");
+            }
+        }
+        let kernel = object.kernel("saxpy").unwrap();
+        let entry = code.guest(kernel.code.start);
+        let (symbol, offset) = code.symbol_at(entry + 8).unwrap();
+        assert_eq!((symbol.name.as_str(), offset), ("saxpy", 8));
+        assert_eq!(code.local(entry), kernel.code.start);
+        assert_eq!(code.local(4), 4);
+        let base = code.base();
+        code.unload(&memory).unwrap();
+        assert!(memory.load_u32(base).is_err());
+    }
+
+    #[test]
+    fn each_load_is_its_own() {
+        let memory = memory();
+        let object = example("saxpy/saxpy.gfx803.co");
+        let one = LoadedCode::load(&memory, &object).unwrap();
+        let two = LoadedCode::load(&memory, &object).unwrap();
+        assert_ne!(one.base(), two.base());
+        assert_ne!(one.id(), two.id());
+    }
+
+    #[test]
+    fn code_ends_where_its_segment_ends() {
+        let memory = memory();
+        let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+        let base = code.base();
+        assert_eq!(code.bytes_at(base + 4), Some(&[5, 6, 7, 8][..]));
+        for pc in [base + 8, base - 4, base + 2, 0, u64::MAX & !3] {
+            assert_eq!(code.bytes_at(pc), None, "{pc:#x}");
+            assert_eq!(
+                code.decode(pc),
+                Err(FaultKind::Memory {
+                    access: Access::Execute,
+                    address: pc,
+                    bytes: 4,
+                    nearest: None
+                })
+            );
+        }
+        assert_eq!(code.text_at(base + 8), "(no code)");
+    }
+
+    #[test]
+    fn stores_over_code_do_not_change_what_runs() {
+        let memory = memory();
+        let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[0; 8]).unwrap();
+        memory.store_u32(code.base(), 0xbf81_0000).unwrap();
+        assert_eq!(code.bytes_at(code.base()), Some(&[0; 8][..]));
     }
 }

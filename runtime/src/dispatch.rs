@@ -17,6 +17,5 @@ mod shape;
 mod workers;
 
 pub use launch::{Arguments, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH};
-pub use registers::Controls;
 pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
 pub use workers::{Dispatcher, RunError, Settings};

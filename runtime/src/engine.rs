@@ -126,3 +126,63 @@ impl Stats {
         }
     }
 }
+
+/// The engines that there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineKind {
+    /// Translates to host code.
+    #[cfg_attr(feature = "jit", default)]
+    Jit,
+    /// Interprets.
+    #[cfg_attr(not(feature = "jit"), default)]
+    Interp,
+}
+
+/// How the translator makes host code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emitter {
+    /// The best that there is for each region.
+    #[default]
+    Auto,
+    /// Cranelift for everything.
+    Cranelift,
+    /// The wide emitter where it can, Cranelift elsewhere.
+    Wide,
+}
+
+/// How an engine works. The interpreter needs none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// NaN results have the payload and sign that the interpreter gives.
+    pub exact_nan: bool,
+    /// An instruction that the translator would hand to the interpreter is a fault instead.
+    pub no_fallback: bool,
+    /// How host code is made.
+    pub emitter: Emitter,
+}
+
+/// Why there is no such engine.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// This build has no interpreter yet.
+    #[error("this build has no interpreter yet")]
+    NoInterpreter,
+    /// This build has no translator.
+    #[error("this build has no translator; build with the feature `jit` or use the interpreter")]
+    NoTranslator,
+    /// The host cannot run what the translator makes.
+    #[error("the translator does not run on this host: {0}; use the interpreter")]
+    Host(String),
+}
+
+/// Makes an engine.
+pub fn create(
+    kind: EngineKind,
+    options: &EngineOptions,
+) -> Result<Box<dyn Engine + Send>, EngineError> {
+    let _ = options;
+    match kind {
+        EngineKind::Interp => Err(EngineError::NoInterpreter),
+        EngineKind::Jit => Err(EngineError::NoTranslator),
+    }
+}

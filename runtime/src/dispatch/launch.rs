@@ -4,10 +4,12 @@ use std::fmt;
 
 use frontend::Gfx;
 
-use super::registers::Controls;
 use super::shape::Shape;
+use crate::LoadedCode;
+use crate::kernarg::{ArgError, ArgValue};
 use crate::lds::LDS_MAX;
 use crate::memory::{AllocError, MemoryError};
+use crate::object::{Kernel, KernelDescriptor, KernelMetadata};
 
 /// Most scratch that a lane may have.
 pub const MAX_LANE_SCRATCH: u32 = 1 << 20;
@@ -127,14 +129,9 @@ pub enum LaunchError {
         /// The entry's address.
         entry: u64,
     },
-    /// The kernel asks for waves of 32 lanes.
-    #[error("kernel {kernel} was compiled for waves of 32 lanes; {gfx} has 64")]
-    Wave32 {
-        /// The kernel.
-        kernel: String,
-        /// Target.
-        gfx: Gfx,
-    },
+    /// Arguments that do not suit the kernel.
+    #[error(transparent)]
+    Argument(#[from] ArgError),
     /// The kernarg segment that the caller made is smaller than the kernel's.
     #[error("kernel {kernel} has {needed} bytes of arguments, but only {given} were given")]
     KernargTooSmall {
@@ -178,51 +175,45 @@ pub struct KernelCode {
     /// Its name.
     pub name: String,
     /// Guest address of the kernel descriptor.
-    pub descriptor: u64,
+    pub address: u64,
+    /// The kernel descriptor.
+    pub descriptor: KernelDescriptor,
     /// Guest address of the first instruction.
     pub entry: u64,
-    /// The descriptor's fields for registers.
-    pub controls: Controls,
-    /// Bytes of LDS without what a launch adds.
-    pub lds_bytes: u32,
-    /// Bytes of scratch of a work-item, without a dynamic stack.
-    pub scratch_bytes: u32,
-    /// Bytes of the kernarg segment.
-    pub kernarg_bytes: u32,
     /// Most work-items in a workgroup, when the metadata tell.
     pub max_work_items: Option<u32>,
     /// The only workgroup size, when the metadata tell.
     pub required_workgroup: Option<[u32; 3]>,
 }
 
+impl KernelCode {
+    /// A kernel of a loaded code object.
+    pub fn new(code: &LoadedCode, kernel: &Kernel) -> KernelCode {
+        let metadata = kernel.metadata.as_ref();
+        KernelCode {
+            name: kernel.name.clone(),
+            address: code.guest(kernel.descriptor_address),
+            descriptor: kernel.descriptor,
+            entry: code.guest(kernel.code.start),
+            max_work_items: metadata.and_then(|metadata| metadata.max_flat_workgroup_size),
+            required_workgroup: metadata.and_then(|metadata| metadata.reqd_workgroup_size),
+        }
+    }
+}
+
 /// The kernel's arguments.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Arguments<'a> {
-    /// Builds the kernarg segment when the dispatch's addresses are known.
-    Build(&'a dyn Fn(&Hidden) -> Vec<u8>),
+    /// Values, placed as the metadata say; hidden arguments are added.
+    Values(&'a KernelMetadata, &'a [ArgValue]),
+    /// The whole kernarg segment.
+    Segment(&'a [u8]),
     /// The kernarg segment is in guest memory already.
     At(u64),
 }
 
-/// What hidden arguments may tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hidden {
-    /// Grid and workgroups.
-    pub shape: Shape,
-    /// First global id in each dimension.
-    pub global_offset: [u64; 3],
-    /// Bytes of LDS that the launch adds.
-    pub dynamic_lds: u32,
-    /// Address of the queue structure.
-    pub queue_ptr: u64,
-    /// First byte of the scratch aperture.
-    pub private_base: u64,
-    /// First byte of the LDS aperture.
-    pub shared_base: u64,
-}
-
 /// One dispatch.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
     /// Grid and workgroups.
     pub shape: Shape,
@@ -234,15 +225,6 @@ pub struct Launch<'a> {
     pub arguments: Arguments<'a>,
 }
 
-/// Sizes that follow from kernel and launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sizes {
-    /// LDS of a workgroup.
-    pub(super) lds: u32,
-    /// Scratch of a lane; 0 when there is none.
-    pub(super) lane_scratch: u32,
-}
-
 /// Most LDS of a workgroup.
 fn lds_limit(gfx: Gfx) -> u32 {
     match gfx {
@@ -251,22 +233,10 @@ fn lds_limit(gfx: Gfx) -> u32 {
     }
 }
 
-/// Checks the launch against the kernel.
-pub(super) fn check(
-    gfx: Gfx,
-    kernel: &KernelCode,
-    launch: &Launch<'_>,
-    stack_bytes: u32,
-) -> Result<Sizes, LaunchError> {
-    const WAVE32: u16 = 1 << 10;
-    let workgroup = launch.shape.workgroup;
+/// Checks the workgroup size against the kernel.
+pub(super) fn check_workgroup(kernel: &KernelCode, shape: &Shape) -> Result<(), LaunchError> {
+    let workgroup = shape.workgroup;
     let name = || kernel.name.clone();
-    if kernel.controls.properties & WAVE32 != 0 {
-        return Err(LaunchError::Wave32 {
-            kernel: name(),
-            gfx,
-        });
-    }
     if let Some(required) = kernel.required_workgroup
         && required != workgroup
     {
@@ -277,7 +247,7 @@ pub(super) fn check(
         });
     }
     if let Some(limit) = kernel.max_work_items
-        && launch.shape.work_items() > limit
+        && shape.work_items() > limit
     {
         return Err(LaunchError::WorkgroupOverKernelLimit {
             kernel: name(),
@@ -285,55 +255,49 @@ pub(super) fn check(
             limit,
         });
     }
+    Ok(())
+}
+
+/// LDS of a workgroup: what the kernel has, and `dynamic` bytes more.
+pub(super) fn lds_size(gfx: Gfx, kernel: &KernelCode, dynamic: u32) -> Result<u32, LaunchError> {
+    let fixed = kernel.descriptor.group_segment_fixed_size;
     let limit = lds_limit(gfx);
-    let lds = kernel
-        .lds_bytes
-        .checked_add(launch.dynamic_lds)
+    fixed
+        .checked_add(dynamic)
         .filter(|&bytes| bytes <= limit)
         .ok_or_else(|| LaunchError::LdsTooLarge {
-            kernel: name(),
-            fixed: kernel.lds_bytes,
-            dynamic: launch.dynamic_lds,
+            kernel: kernel.name.clone(),
+            fixed,
+            dynamic,
             gfx,
             limit,
-        })?;
-    let controls = &kernel.controls;
-    let mut scratch = u64::from(kernel.scratch_bytes);
-    if controls.uses_dynamic_stack() {
-        scratch += u64::from(stack_bytes);
+        })
+}
+
+/// Scratch of a lane, 0 when there is none. `stack` is added when the kernel's own use is not known.
+pub(super) fn scratch_size(kernel: &KernelCode, stack: u32) -> Result<u32, LaunchError> {
+    let descriptor = &kernel.descriptor;
+    let mut bytes = u64::from(descriptor.private_segment_fixed_size);
+    if descriptor.uses_dynamic_stack() {
+        bytes += u64::from(stack);
     }
-    if !controls.uses_scratch() && scratch == 0 {
-        return Ok(Sizes {
-            lds,
-            lane_scratch: 0,
-        });
+    if !descriptor.enable_private_segment() && bytes == 0 {
+        return Ok(0);
     }
     // A wave's scratch is a multiple of 1 KiB, as the hardware's.
-    let scratch = scratch.max(1).next_multiple_of(16);
-    if scratch > u64::from(MAX_LANE_SCRATCH) {
-        return Err(LaunchError::ScratchTooLarge {
-            kernel: name(),
-            bytes: scratch,
-        });
+    let bytes = bytes.max(1).next_multiple_of(16);
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes <= MAX_LANE_SCRATCH => Ok(bytes),
+        _ => Err(LaunchError::ScratchTooLarge {
+            kernel: kernel.name.clone(),
+            bytes,
+        }),
     }
-    Ok(Sizes {
-        lds,
-        lane_scratch: scratch as u32,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn launch(workgroup: u32, dynamic_lds: u32) -> Launch<'static> {
-        Launch {
-            shape: Shape::new([4096, 1, 1], [workgroup, 1, 1], 1).unwrap(),
-            global_offset: [0; 3],
-            dynamic_lds,
-            arguments: Arguments::At(0),
-        }
-    }
 
     fn kernel() -> KernelCode {
         KernelCode {
@@ -345,34 +309,28 @@ mod tests {
     #[test]
     fn the_kernels_own_limits_hold() {
         let mut kernel = kernel();
+        let check = |kernel: &KernelCode, workgroup| {
+            let shape = Shape::new([4096, 1, 1], [workgroup, 1, 1], 1).unwrap();
+            check_workgroup(kernel, &shape).map_err(|error| error.to_string())
+        };
         kernel.max_work_items = Some(256);
-        assert!(check(Gfx::Gfx900, &kernel, &launch(256, 0), 0).is_ok());
+        assert_eq!(check(&kernel, 256), Ok(()));
         assert_eq!(
-            check(Gfx::Gfx900, &kernel, &launch(257, 0), 0)
-                .unwrap_err()
-                .to_string(),
+            check(&kernel, 257).unwrap_err(),
             "kernel k was compiled for workgroups of at most 256 work-items; (257, 1, 1) has 257"
         );
         kernel.required_workgroup = Some([64, 1, 1]);
         assert_eq!(
-            check(Gfx::Gfx900, &kernel, &launch(32, 0), 0)
-                .unwrap_err()
-                .to_string(),
+            check(&kernel, 32).unwrap_err(),
             "kernel k was compiled for workgroups of exactly (64, 1, 1), not (32, 1, 1)"
         );
-        kernel.controls.properties = 1 << 10;
-        assert!(matches!(
-            check(Gfx::Gfx900, &kernel, &launch(64, 0), 0),
-            Err(LaunchError::Wave32 { .. })
-        ));
     }
 
     #[test]
     fn lds_has_the_targets_limit() {
         let mut kernel = kernel();
-        kernel.lds_bytes = 30 * 1024;
-        let lds =
-            |gfx, dynamic| check(gfx, &kernel, &launch(64, dynamic), 0).map(|sizes| sizes.lds);
+        kernel.descriptor.group_segment_fixed_size = 30 * 1024;
+        let lds = |gfx, dynamic| lds_size(gfx, &kernel, dynamic);
         assert_eq!(lds(Gfx::Gfx600, 2048).unwrap(), 32 * 1024);
         assert_eq!(
             lds(Gfx::Gfx600, 2049).unwrap_err().to_string(),
@@ -387,24 +345,21 @@ mod tests {
     #[test]
     fn scratch_is_rounded_and_limited() {
         let mut kernel = kernel();
-        let scratch = |kernel: &KernelCode, stack| {
-            check(Gfx::Gfx900, kernel, &launch(64, 0), stack).map(|sizes| sizes.lane_scratch)
-        };
-        assert_eq!(scratch(&kernel, 4096).unwrap(), 0);
-        kernel.scratch_bytes = 20;
-        assert_eq!(scratch(&kernel, 4096).unwrap(), 32);
-        kernel.controls.properties = 1 << 11;
-        assert_eq!(scratch(&kernel, 4096).unwrap(), 4128);
-        kernel.scratch_bytes = u32::MAX;
-        assert!(matches!(
-            scratch(&kernel, 4096),
-            Err(LaunchError::ScratchTooLarge { .. })
-        ));
-        kernel.scratch_bytes = 0;
-        kernel.controls = Controls {
+        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 0);
+        kernel.descriptor.private_segment_fixed_size = 20;
+        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 32);
+        kernel.descriptor.properties = 1 << 11;
+        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 4128);
+        kernel.descriptor.private_segment_fixed_size = u32::MAX;
+        assert_eq!(
+            scratch_size(&kernel, 4096).unwrap_err().to_string(),
+            "kernel k needs 4294971392 bytes of scratch for each work-item; \
+             at most 1048576 are possible"
+        );
+        kernel.descriptor = KernelDescriptor {
             rsrc2: 1,
-            ..Controls::default()
+            ..KernelDescriptor::default()
         };
-        assert_eq!(scratch(&kernel, 0).unwrap(), 16);
+        assert_eq!(scratch_size(&kernel, 0).unwrap(), 16);
     }
 }

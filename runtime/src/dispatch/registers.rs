@@ -7,6 +7,7 @@ use frontend::{Gfx, LANES, WaveState};
 
 use super::shape::GroupShape;
 use crate::engine::{PRIVATE_BASE, SHARED_BASE};
+use crate::object::KernelDescriptor;
 
 /// Most user SGPRs that the hardware sets.
 const USER_SGPRS: usize = 16;
@@ -15,87 +16,35 @@ const USER_SGPRS: usize = 16;
 /// 4, index stride 64, thread id added.
 const SCRATCH_WORD3: u32 = 0x00ea_4fac;
 
-/// The fields of a kernel descriptor that decide the initial registers, as they stand there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Controls {
-    /// `compute_pgm_rsrc1`
-    pub rsrc1: u32,
-    /// `compute_pgm_rsrc2`
-    pub rsrc2: u32,
-    /// `compute_pgm_rsrc3`
-    pub rsrc3: u32,
-    /// `kernel_code_properties`
-    pub properties: u16,
-    /// `kernarg_preload`
-    pub preload: u16,
+/// VGPRs of a wave that the code can name; on gfx90a the accumulation registers come behind them.
+fn vgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
+    let all = descriptor.vgpr_count(gfx);
+    let all = match gfx {
+        Gfx::Gfx90a => all.min(descriptor.accum_offset()),
+        _ => all,
+    };
+    all.min(256)
 }
 
-/// Bits of `kernel_code_properties`.
-mod property {
-    pub(super) const PRIVATE_SEGMENT_BUFFER: u16 = 1 << 0;
-    pub(super) const DISPATCH_PTR: u16 = 1 << 1;
-    pub(super) const QUEUE_PTR: u16 = 1 << 2;
-    pub(super) const KERNARG_SEGMENT_PTR: u16 = 1 << 3;
-    pub(super) const DISPATCH_ID: u16 = 1 << 4;
-    pub(super) const FLAT_SCRATCH_INIT: u16 = 1 << 5;
-    pub(super) const PRIVATE_SEGMENT_SIZE: u16 = 1 << 6;
-    pub(super) const DYNAMIC_STACK: u16 = 1 << 11;
+/// SGPRs of a wave that the code can name as such.
+fn sgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
+    let limit = if gfx.is_gfx8_up() { 102 } else { 104 };
+    descriptor.sgpr_count(gfx).min(limit)
 }
 
-impl Controls {
-    fn has(&self, property: u16) -> bool {
-        self.properties & property != 0
-    }
+/// MODE at the start.
+fn mode(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
+    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+    descriptor.float_mode()
+        | flag(descriptor.dx10_clamp(), mode::DX10_CLAMP)
+        | flag(descriptor.ieee_mode(), mode::IEEE)
+        | flag(gfx.is_gfx9() && descriptor.fp16_overflow(), mode::FP16_OVFL)
+}
 
-    /// The stack grows beyond the private segment that the descriptor names.
-    pub fn uses_dynamic_stack(&self) -> bool {
-        self.has(property::DYNAMIC_STACK)
-    }
-
-    /// The waves need scratch.
-    pub fn uses_scratch(&self) -> bool {
-        self.rsrc2 & 1 != 0
-    }
-
-    /// Kernel arguments that are loaded into SGPRs: first dword and number of dwords.
-    pub fn preloaded(&self, gfx: Gfx) -> Option<(usize, usize)> {
-        let len = usize::from(self.preload & 0x7f);
-        (gfx >= Gfx::Gfx90a && len != 0).then(|| (usize::from(self.preload >> 7), len))
-    }
-
-    /// VGPRs that are allocated to a wave.
-    pub fn vgprs(&self, gfx: Gfx) -> u32 {
-        let blocks = (self.rsrc1 & 0x3f) + 1;
-        let all = if gfx >= Gfx::Gfx90a {
-            // The accumulation registers come behind the architectural ones.
-            (blocks * 8).min(((self.rsrc3 & 0x3f) + 1) * 4)
-        } else {
-            blocks * 4
-        };
-        all.min(256)
-    }
-
-    /// SGPRs that are allocated to a wave, VCC and its neighbours included.
-    pub fn sgprs(&self, gfx: Gfx) -> u32 {
-        let field = self.rsrc1 >> 6 & 0xf;
-        let all = if gfx.is_gfx9() {
-            (field / 2 + 1) * 16
-        } else {
-            (field + 1) * 8
-        };
-        all.min(if gfx.is_gfx8_up() { 102 } else { 104 })
-    }
-
-    /// MODE at the start.
-    pub fn mode(&self, gfx: Gfx) -> u32 {
-        let bit = |from: u32, to: u32| if self.rsrc1 >> from & 1 != 0 { to } else { 0 };
-        let overflow = if gfx.is_gfx9() {
-            bit(26, mode::FP16_OVFL)
-        } else {
-            0
-        };
-        (self.rsrc1 >> 12 & 0xff) | bit(21, mode::DX10_CLAMP) | bit(23, mode::IEEE) | overflow
-    }
+/// Kernel arguments that are loaded into SGPRs: first dword and number of dwords.
+fn preloaded(descriptor: &KernelDescriptor, gfx: Gfx) -> Option<(usize, usize)> {
+    let (first, len) = (descriptor.preload_offset(), descriptor.preload_length());
+    (gfx >= Gfx::Gfx90a && len != 0).then_some((first as usize, len as usize))
 }
 
 /// What the dispatch knows and registers may show.
@@ -119,7 +68,7 @@ pub(super) struct Facts<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct InitialState {
     gfx: Gfx,
-    controls: Controls,
+    descriptor: KernelDescriptor,
     entry: u64,
     user: [u32; 32],
     /// Number of the first SGPR behind the user SGPRs.
@@ -132,25 +81,33 @@ pub(super) struct InitialState {
 }
 
 impl InitialState {
-    pub(super) fn new(gfx: Gfx, controls: Controls, entry: u64, facts: &Facts<'_>) -> InitialState {
+    pub(super) fn new(
+        gfx: Gfx,
+        descriptor: KernelDescriptor,
+        entry: u64,
+        facts: &Facts<'_>,
+    ) -> InitialState {
         let mut user = Vec::with_capacity(32);
-        if controls.has(property::PRIVATE_SEGMENT_BUFFER) {
+        if descriptor.private_segment_buffer() {
             user.extend(scratch_descriptor(facts.scratch));
         }
         let pairs = [
-            (property::DISPATCH_PTR, facts.dispatch_ptr),
-            (property::QUEUE_PTR, facts.queue_ptr),
-            (property::KERNARG_SEGMENT_PTR, facts.kernarg_ptr),
-            (property::DISPATCH_ID, facts.dispatch_id),
-            (property::FLAT_SCRATCH_INIT, flat_scratch_init(gfx, facts)),
+            (descriptor.dispatch_ptr(), facts.dispatch_ptr),
+            (descriptor.queue_ptr(), facts.queue_ptr),
+            (descriptor.kernarg_segment_ptr(), facts.kernarg_ptr),
+            (descriptor.dispatch_id(), facts.dispatch_id),
+            (
+                descriptor.flat_scratch_init(),
+                flat_scratch_init(gfx, facts),
+            ),
         ];
-        for (property, value) in pairs {
-            if controls.has(property) {
+        for (enabled, value) in pairs {
+            if enabled {
                 user.extend([value as u32, (value >> 32) as u32]);
             }
         }
         let mut entry = entry;
-        if let Some((first, len)) = controls.preloaded(gfx) {
+        if let Some((first, len)) = preloaded(&descriptor, gfx) {
             // The code before the preloading entry loads the arguments itself.
             entry += 256;
             let (dwords, _) = facts.kernarg.as_chunks::<4>();
@@ -163,24 +120,24 @@ impl InitialState {
             user.extend(preloaded);
             user.resize(end, 0);
         }
-        if controls.has(property::PRIVATE_SEGMENT_SIZE) {
+        if descriptor.private_segment_size() {
             user.push(facts.lane_bytes);
         }
-        let system = (controls.rsrc2 >> 1 & 0x1f) as usize;
+        let system = descriptor.user_sgpr_count() as usize;
         user.resize(32, 0);
         // The command processor sets as many as the descriptor counts, and 16 at most.
         user[system.min(USER_SGPRS)..].fill(0);
         InitialState {
             gfx,
-            controls,
+            descriptor,
             entry,
             user: user.try_into().expect("it was made 32 long"),
             system,
             wave_bytes: facts.lane_bytes * LANES as u32,
-            hwreg: hardware_registers(gfx, controls, facts.lds_bytes),
-            vgprs: controls.vgprs(gfx),
-            sgprs: controls.sgprs(gfx),
-            mode: controls.mode(gfx),
+            hwreg: hardware_registers(gfx, &descriptor, facts.lds_bytes),
+            vgprs: vgprs(&descriptor, gfx),
+            sgprs: sgprs(&descriptor, gfx),
+            mode: mode(&descriptor, gfx),
         }
     }
 
@@ -196,17 +153,19 @@ impl InitialState {
         wave.sgpr.fill(0);
         wave.sgpr[..32].copy_from_slice(&self.user);
         let mut next = self.system;
-        let mut system = |bit: u32, value: u32| {
-            if self.controls.rsrc2 >> bit & 1 != 0 {
+        let mut system = |enabled: bool, value: u32| {
+            if enabled {
                 wave.sgpr[next] = value;
                 next += 1;
             }
         };
-        system(7, group.id[0]);
-        system(8, group.id[1]);
-        system(9, group.id[2]);
-        system(10, u32::from(index == 0) << 31 | waves & 0x3f);
-        system(0, index * self.wave_bytes);
+        let descriptor = &self.descriptor;
+        system(descriptor.enable_workgroup_id_x(), group.id[0]);
+        system(descriptor.enable_workgroup_id_y(), group.id[1]);
+        system(descriptor.enable_workgroup_id_z(), group.id[2]);
+        let info = u32::from(index == 0) << 31 | waves & 0x3f;
+        system(descriptor.enable_workgroup_info(), info);
+        system(descriptor.enable_private_segment(), index * self.wave_bytes);
         debug_assert_eq!(
             wave.sgpr[usize::from(M0)],
             0,
@@ -224,7 +183,7 @@ impl InitialState {
         wave.sgpr_count = self.sgprs;
         wave.set_exec(group.exec(index));
 
-        let components = match self.controls.rsrc2 >> 11 & 3 {
+        let components = match descriptor.workitem_id_vgprs() {
             0 => 1,
             1 => 2,
             _ => 3,
@@ -236,10 +195,11 @@ impl InitialState {
                 let z = if components > 2 { zs[lane] } else { 0 };
                 wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
             }
-            wave.vgpr[1..self.vgprs as usize].fill([0; LANES]);
+            wave.vgpr[1..self.vgprs as usize].as_flattened_mut().fill(0);
         } else {
             wave.vgpr[..components].copy_from_slice(&ids[..components]);
-            wave.vgpr[components..self.vgprs as usize].fill([0; LANES]);
+            let rest = &mut wave.vgpr[components..self.vgprs as usize];
+            rest.as_flattened_mut().fill(0);
         }
     }
 }
@@ -270,14 +230,13 @@ fn flat_scratch_init(gfx: Gfx, facts: &Facts<'_>) -> u64 {
 }
 
 /// What `s_getreg` shows of the allocation and of the apertures.
-fn hardware_registers(gfx: Gfx, controls: Controls, lds_bytes: u32) -> [u32; 32] {
+fn hardware_registers(gfx: Gfx, descriptor: &KernelDescriptor, lds_bytes: u32) -> [u32; 32] {
     const GPR_ALLOC: usize = 5;
     const LDS_ALLOC: usize = 6;
     const SH_MEM_BASES: usize = 15;
     let mut hwreg = [0; 32];
-    hwreg[GPR_ALLOC] = (controls.rsrc1 & 0x3f) << 8 | (controls.rsrc1 >> 6 & 0xf) << 24;
-    let granule = if gfx == Gfx::Gfx600 { 256 } else { 512 };
-    hwreg[LDS_ALLOC] = lds_bytes.div_ceil(granule) << 12;
+    hwreg[GPR_ALLOC] = descriptor.granulated_vgprs() << 8 | descriptor.granulated_sgprs() << 24;
+    hwreg[LDS_ALLOC] = lds_bytes.div_ceil(KernelDescriptor::lds_granule(gfx)) << 12;
     if gfx.is_gfx9() {
         hwreg[SH_MEM_BASES] = (SHARED_BASE >> 48 << 16 | PRIVATE_BASE >> 48) as u32;
     }

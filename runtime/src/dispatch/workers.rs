@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use frontend::LANES;
 
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
-use super::launch::{self, Arguments, Hidden, KernelCode, Launch, LaunchError, Sizes};
+use super::launch::{self, Arguments, KernelCode, Launch, LaunchError};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
 use super::shape::Shape;
 use crate::LoadedCode;
 use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
-use crate::fault::{Fault, FaultKind, WaveFault};
-use crate::memory::Memory;
+use crate::fault::{Access, Fault, FaultKind, WaveFault};
+use crate::kernarg::{self, HiddenContext};
+use crate::memory::{Memory, MemoryError};
 
 /// How a dispatch is run.
 #[derive(Clone, Debug)]
@@ -159,7 +160,7 @@ impl Dispatcher {
         launch: &Launch<'_>,
         settings: &Settings<'_>,
     ) -> Result<Stats, RunError> {
-        let sizes = launch::check(code.gfx(), kernel, launch, settings.stack_bytes)?;
+        launch::check_workgroup(kernel, &launch.shape)?;
         if code.bytes_at(kernel.entry).is_none() {
             return Err(RunError::Launch(LaunchError::EntryOutsideCode {
                 kernel: kernel.name.clone(),
@@ -176,7 +177,8 @@ impl Dispatcher {
         let threads = threads.min(usize::try_from(groups.end - groups.start).unwrap_or(threads));
         let threads = threads.max(1);
         let id = self.dispatches.fetch_add(1, Relaxed);
-        let prepared = Prepared::new(memory, code, kernel, launch, sizes, threads, id)?;
+        let stack = settings.stack_bytes;
+        let prepared = Prepared::new(memory, code, kernel, launch, stack, threads, id)?;
 
         let begin = Instant::now();
         let board = Board {
@@ -198,7 +200,7 @@ impl Dispatcher {
                 code,
                 initial,
                 full_size: shape.workgroup,
-                lds_bytes: sizes.lds,
+                lds_bytes: prepared.lds_bytes,
                 scratch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
@@ -298,6 +300,24 @@ fn describe(
     }
 }
 
+/// More bytes of a kernarg segment than a descriptor can ask to preload.
+const PRELOADABLE: u64 = 4096;
+
+/// What hidden arguments are made of.
+fn hidden_context(launch: &Launch<'_>, queue_ptr: u64) -> HiddenContext {
+    HiddenContext {
+        dims: launch.shape.dims,
+        grid: launch.shape.grid,
+        workgroup: launch.shape.workgroup,
+        global_offset: launch.global_offset,
+        private_base_hi: (PRIVATE_BASE >> 32) as u32,
+        shared_base_hi: (SHARED_BASE >> 32) as u32,
+        queue_ptr,
+        dynamic_lds: launch.dynamic_lds,
+        ..HiddenContext::default()
+    }
+}
+
 /// A block of guest memory that is freed at the end of the dispatch.
 struct Block<'a> {
     memory: &'a Memory,
@@ -326,11 +346,13 @@ struct Prepared<'a> {
     kernarg_ptr: u64,
     /// Packet and queue.
     structures: Block<'a>,
-    _arguments: Option<Block<'a>>,
+    _kernarg_block: Option<Block<'a>>,
     scratch: Option<Block<'a>>,
+    /// Scratch of all waves of a worker.
     worker_scratch: u64,
+    lane_scratch: u32,
+    lds_bytes: u32,
     dispatch_id: u64,
-    sizes: Sizes,
 }
 
 impl<'a> Prepared<'a> {
@@ -339,54 +361,76 @@ impl<'a> Prepared<'a> {
         code: &'a LoadedCode,
         kernel: &'a KernelCode,
         launch: &Launch<'_>,
-        sizes: Sizes,
+        stack_bytes: u32,
         threads: usize,
         dispatch_id: u64,
     ) -> Result<Prepared<'a>, LaunchError> {
+        let gfx = code.gfx();
+        let lane_scratch = launch::scratch_size(kernel, stack_bytes)?;
         let structures = Block::new(memory, (PACKET_BYTES + QUEUE_BYTES) as u64, 256)?;
         let packet_ptr = structures.address;
         let queue_ptr = packet_ptr + PACKET_BYTES as u64;
-        let (kernarg, kernarg_ptr, arguments) = match launch.arguments {
+
+        let mut dynamic_lds = launch.dynamic_lds;
+        let needed = u64::from(kernel.descriptor.kernarg_size);
+        let (kernarg, kernarg_block) = match launch.arguments {
             Arguments::At(address) => {
-                let mut bytes = vec![0; kernel.kernarg_bytes as usize];
-                memory.read_bytes(address, &mut bytes)?;
-                (bytes, address, None)
-            }
-            Arguments::Build(build) => {
-                let bytes = build(&Hidden {
-                    shape: launch.shape,
-                    global_offset: launch.global_offset,
-                    dynamic_lds: launch.dynamic_lds,
-                    queue_ptr,
-                    private_base: PRIVATE_BASE,
-                    shared_base: SHARED_BASE,
-                });
-                if (bytes.len() as u64) < u64::from(kernel.kernarg_bytes) {
-                    return Err(LaunchError::KernargTooSmall {
-                        kernel: kernel.name.clone(),
-                        needed: kernel.kernarg_bytes.into(),
-                        given: bytes.len() as u64,
-                    });
+                // All of it must be there; only what may be preloaded is read here.
+                if !memory.contains(address, needed) {
+                    return Err(LaunchError::Memory(MemoryError::Unmapped {
+                        access: Access::Read,
+                        address,
+                        bytes: kernel.descriptor.kernarg_size,
+                    }));
                 }
-                // Compilers load whole aligned dwords, up to four at once, from the segment.
-                let block = Block::new(memory, bytes.len().next_multiple_of(16) as u64, 256)?;
-                memory.write_bytes(block.address, &bytes)?;
-                (bytes, block.address, Some(block))
+                let mut bytes = vec![0; needed.min(PRELOADABLE) as usize];
+                memory.read_bytes(address, &mut bytes)?;
+                (bytes, None)
             }
+            Arguments::Segment(bytes) => (bytes.to_vec(), Some(())),
+            Arguments::Values(metadata, values) => {
+                let built = kernarg::build(metadata, values, &hidden_context(launch, queue_ptr))?;
+                // What pointer arguments add to the LDS that the metadata know.
+                dynamic_lds = built
+                    .lds_size
+                    .saturating_sub(metadata.group_segment_fixed_size);
+                (built.bytes, Some(()))
+            }
+        };
+        if kernarg_block.is_some() && (kernarg.len() as u64) < needed {
+            return Err(LaunchError::KernargTooSmall {
+                kernel: kernel.name.clone(),
+                needed,
+                given: kernarg.len() as u64,
+            });
+        }
+        let lds_bytes = launch::lds_size(gfx, kernel, dynamic_lds)?;
+        let kernarg_block = match kernarg_block {
+            None => None,
+            Some(()) => {
+                // Compilers load whole aligned dwords, up to four at once, from the segment.
+                let block = Block::new(memory, kernarg.len().next_multiple_of(16) as u64, 256)?;
+                memory.write_bytes(block.address, &kernarg)?;
+                Some(block)
+            }
+        };
+        let kernarg_ptr = match (launch.arguments, &kernarg_block) {
+            (Arguments::At(address), _) => address,
+            (_, block) => block.as_ref().map_or(0, |block| block.address),
         };
         let packet = packet::packet(
             &launch.shape,
             &PacketFacts {
-                private_bytes: sizes.lane_scratch,
-                group_bytes: sizes.lds,
-                kernel_object: kernel.descriptor,
+                private_bytes: lane_scratch,
+                group_bytes: lds_bytes,
+                kernel_object: kernel.address,
                 kernarg: kernarg_ptr,
             },
         );
         memory.write_bytes(packet_ptr, &packet)?;
 
         let waves = u64::from(launch.shape.waves());
-        let worker_scratch = u64::from(sizes.lane_scratch) * LANES as u64 * waves;
+        let worker_scratch = u64::from(lane_scratch) * LANES as u64 * waves;
         let scratch = match worker_scratch {
             0 => None,
             bytes => Some(Block::new(memory, bytes * threads as u64, 1 << 16)?),
@@ -401,7 +445,7 @@ impl<'a> Prepared<'a> {
             } else {
                 scratch_base
             },
-            lane_bytes: sizes.lane_scratch,
+            lane_bytes: lane_scratch,
         });
         memory.write_bytes(queue_ptr, &queue)?;
         Ok(Prepared {
@@ -410,11 +454,12 @@ impl<'a> Prepared<'a> {
             kernarg,
             kernarg_ptr,
             structures,
-            _arguments: arguments,
+            _kernarg_block: kernarg_block,
             scratch,
             worker_scratch,
+            lane_scratch,
+            lds_bytes,
             dispatch_id,
-            sizes,
         })
     }
 
@@ -433,15 +478,15 @@ impl<'a> Prepared<'a> {
             dispatch_id: self.dispatch_id,
             kernarg: &self.kernarg,
             scratch: (base, self.worker_scratch),
-            lane_bytes: self.sizes.lane_scratch,
-            lds_bytes: self.sizes.lds,
+            lane_bytes: self.lane_scratch,
+            lds_bytes: self.lds_bytes,
         };
         let kernel = self.kernel;
-        let state = InitialState::new(self.code.gfx(), kernel.controls, kernel.entry, &facts);
+        let state = InitialState::new(self.code.gfx(), kernel.descriptor, kernel.entry, &facts);
         let scratch = Scratch {
             hidden_base: if self.code.gfx().is_gfx9() { 0 } else { base },
             base,
-            lane_bytes: self.sizes.lane_scratch,
+            lane_bytes: self.lane_scratch,
         };
         (state, scratch)
     }

@@ -7,7 +7,7 @@ use frontend::Gfx;
 pub const DESCRIPTOR_SIZE: u64 = 64;
 
 /// A kernel descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelDescriptor {
     /// Static LDS in bytes.
     pub group_segment_fixed_size: u32,

@@ -21,12 +21,12 @@ const GROUP: GroupShape = GroupShape {
 };
 
 /// Wave 1 of [`GROUP`], whose registers were all ones before.
-fn wave(gfx: Gfx, controls: Controls, kernarg: &[u8]) -> Box<WaveState> {
+fn wave(gfx: Gfx, descriptor: KernelDescriptor, kernarg: &[u8]) -> Box<WaveState> {
     let mut wave = WaveState::new_boxed();
     wave.sgpr.fill(!0);
     wave.vgpr.fill([!0; LANES]);
     wave.scc = 1;
-    let state = InitialState::new(gfx, controls, 0x1000, &facts(kernarg));
+    let state = InitialState::new(gfx, descriptor, 0x1000, &facts(kernarg));
     let ids = [[5; LANES], [6; LANES], [7; LANES]];
     state.start(&mut wave, &GROUP, 1, &ids);
     wave
@@ -84,12 +84,12 @@ fn user_and_system_sgprs_are_dense_and_in_order() {
     ];
     for gfx in Gfx::ALL {
         for &(properties, count, system, expected) in cases {
-            let controls = Controls {
+            let descriptor = KernelDescriptor {
                 rsrc2: user_count(count) | system,
                 properties,
-                ..Controls::default()
+                ..KernelDescriptor::default()
             };
-            let wave = wave(gfx, controls, &[]);
+            let wave = wave(gfx, descriptor, &[]);
             let mut expected = expected.to_vec();
             if properties & 1 << 5 != 0 {
                 let init = if gfx.is_gfx9() {
@@ -113,13 +113,13 @@ fn user_and_system_sgprs_are_dense_and_in_order() {
 fn work_item_ids_go_where_the_target_wants_them() {
     for gfx in Gfx::ALL {
         for (field, x, y, z) in [(0, 5, 0, 0), (1, 5, 6, 0), (2, 5, 6, 7), (3, 5, 6, 7)] {
-            let controls = Controls {
+            let descriptor = KernelDescriptor {
                 rsrc1: 1,
                 rsrc2: field << 11,
                 rsrc3: 1,
-                ..Controls::default()
+                ..KernelDescriptor::default()
             };
-            let wave = wave(gfx, controls, &[]);
+            let wave = wave(gfx, descriptor, &[]);
             let expected = if gfx == Gfx::Gfx90a {
                 [x | y << 10 | z << 20, 0, 0]
             } else {
@@ -139,7 +139,7 @@ fn work_item_ids_go_where_the_target_wants_them() {
 #[test]
 fn everything_else_starts_defined() {
     for gfx in Gfx::ALL {
-        let wave = wave(gfx, Controls::default(), &[]);
+        let wave = wave(gfx, KernelDescriptor::default(), &[]);
         assert_eq!(wave.pc, 0x1000);
         assert_eq!(wave.scc, 0);
         assert_eq!(wave.vcc(), 0);
@@ -159,11 +159,11 @@ fn everything_else_starts_defined() {
 
 #[test]
 fn the_first_wave_says_so() {
-    let controls = Controls {
+    let descriptor = KernelDescriptor {
         rsrc2: 1 << 10,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
-    let state = InitialState::new(Gfx::Gfx900, controls, 0, &facts(&[]));
+    let state = InitialState::new(Gfx::Gfx900, descriptor, 0, &facts(&[]));
     let mut wave = WaveState::new_boxed();
     state.start(&mut wave, &GROUP, 0, &[[0; LANES]; 3]);
     assert_eq!(wave.sgpr[0], 1 << 31 | 2);
@@ -183,13 +183,13 @@ fn mode_comes_from_the_descriptor() {
     ];
     for gfx in Gfx::ALL {
         for (rsrc1, before, gfx9) in cases {
-            let controls = Controls {
+            let descriptor = KernelDescriptor {
                 rsrc1,
-                ..Controls::default()
+                ..KernelDescriptor::default()
             };
             let expected = if gfx.is_gfx9() { gfx9 } else { before };
             assert_eq!(
-                wave(gfx, controls, &[]).mode,
+                wave(gfx, descriptor, &[]).mode,
                 expected,
                 "{gfx}, rsrc1 {rsrc1:#x}"
             );
@@ -199,10 +199,10 @@ fn mode_comes_from_the_descriptor() {
 
 #[test]
 fn register_counts_follow_the_granules() {
-    let controls = |rsrc1, rsrc3| Controls {
+    let descriptor = |rsrc1, rsrc3| KernelDescriptor {
         rsrc1,
         rsrc3,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
     for (gfx, rsrc1, rsrc3, vgprs, sgprs) in [
         (Gfx::Gfx600, 0, 0, 4, 8),
@@ -214,21 +214,22 @@ fn register_counts_follow_the_granules() {
         (Gfx::Gfx90a, 5, 63, 48, 16),
         (Gfx::Gfx90a, 5, 3, 16, 16),
     ] {
-        assert_eq!(controls(rsrc1, rsrc3).vgprs(gfx), vgprs, "{gfx} {rsrc1:#x}");
-        assert_eq!(controls(rsrc1, rsrc3).sgprs(gfx), sgprs, "{gfx} {rsrc1:#x}");
+        let descriptor = descriptor(rsrc1, rsrc3);
+        assert_eq!(super::vgprs(&descriptor, gfx), vgprs, "{gfx} {rsrc1:#x}");
+        assert_eq!(super::sgprs(&descriptor, gfx), sgprs, "{gfx} {rsrc1:#x}");
     }
 }
 
 #[test]
 fn preloaded_arguments_stand_before_the_private_segment_size() {
     let kernarg: Vec<u8> = (0..32).collect();
-    let controls = Controls {
+    let descriptor = KernelDescriptor {
         rsrc2: user_count(6) | 1 << 7,
         properties: 1 << 3 | 1 << 6,
         preload: 3 | 1 << 7,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
-    let on = |gfx| wave(gfx, controls, &kernarg);
+    let on = |gfx| wave(gfx, descriptor, &kernarg);
     let wave = on(Gfx::Gfx90a);
     let expected = [
         0x3003,
@@ -252,16 +253,16 @@ fn preloaded_arguments_stand_before_the_private_segment_size() {
 
 #[test]
 fn a_kernel_without_scratch_gets_an_unbound_descriptor() {
-    let controls = Controls {
+    let descriptor = KernelDescriptor {
         rsrc2: user_count(4),
         properties: 1,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
     let none = Facts {
         scratch: (0, 0),
         lane_bytes: 0,
         ..facts(&[])
     };
-    let state = InitialState::new(Gfx::Gfx900, controls, 0, &none);
+    let state = InitialState::new(Gfx::Gfx900, descriptor, 0, &none);
     assert_eq!(state.user[..4], [0; 4]);
 }

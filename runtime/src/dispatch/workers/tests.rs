@@ -3,12 +3,12 @@ use std::sync::atomic::AtomicUsize;
 
 use frontend::{Gfx, WaveState};
 
-use super::super::registers::Controls;
 use super::super::shape::Shape;
 use super::*;
 use crate::engine::{Exit, Group};
-use crate::fault::Access;
+use crate::kernarg::ArgValue;
 use crate::memory::Options;
+use crate::object::{ArgKind, ArgMetadata, KernelDescriptor, KernelMetadata};
 
 /// An engine made of a closure.
 struct Fake<F>(F);
@@ -59,14 +59,14 @@ impl World {
     where
         F: Fn(&mut WaveState, &mut Group<'_>, &mut u64) -> Exit + Sync,
     {
-        self.launch(grid, workgroup, &|_| vec![0; 64], run)
+        self.launch(grid, workgroup, Arguments::Segment(&[0; 64]), run)
     }
 
     fn launch<F>(
         &self,
         grid: u32,
         workgroup: u32,
-        kernarg: &dyn Fn(&Hidden) -> Vec<u8>,
+        arguments: Arguments<'_>,
         run: F,
     ) -> Result<Stats, RunError>
     where
@@ -76,7 +76,7 @@ impl World {
             shape: Shape::new([grid, 1, 1], [workgroup, 1, 1], 1)?,
             global_offset: [0; 3],
             dynamic_lds: 0,
-            arguments: Arguments::Build(kernarg),
+            arguments,
         };
         self.dispatcher.run(
             &Fake(run),
@@ -328,7 +328,7 @@ fn some_workgroups_can_be_run_alone() {
 #[test]
 fn lds_is_the_groups_own_and_starts_as_zero() {
     let mut world = world(2);
-    world.kernel.lds_bytes = 512;
+    world.kernel.descriptor.group_segment_fixed_size = 512;
     world
         .run(64 * 40, 64, |_, group, _| {
             assert_eq!(group.lds.bytes(), [0; 512]);
@@ -341,11 +341,11 @@ fn lds_is_the_groups_own_and_starts_as_zero() {
 #[test]
 fn every_wave_has_scratch_of_its_own() {
     let mut world = world(4);
-    world.kernel.scratch_bytes = 64;
-    world.kernel.controls = Controls {
+    world.kernel.descriptor = KernelDescriptor {
+        private_segment_fixed_size: 64,
         rsrc2: 1 | 6 << 1,
         properties: 1 | 1 << 5,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
     let live = Mutex::new(BTreeSet::new());
     world
@@ -372,45 +372,124 @@ fn every_wave_has_scratch_of_its_own() {
         .unwrap();
 }
 
+fn arg(kind: ArgKind, offset: u32, size: u32) -> ArgMetadata {
+    ArgMetadata {
+        name: None,
+        type_name: None,
+        offset,
+        size,
+        kind,
+        address_space: None,
+        access: None,
+        actual_access: None,
+        is_const: false,
+        is_restrict: false,
+        is_volatile: false,
+        is_pipe: false,
+        pointee_align: None,
+    }
+}
+
 #[test]
 fn the_kernel_can_read_packet_queue_and_arguments() {
     let mut world = world(1);
-    world.kernel.controls = Controls {
+    world.kernel.descriptor = KernelDescriptor {
+        kernarg_size: 32,
+        group_segment_fixed_size: 100,
         rsrc2: 6 << 1,
         properties: 1 << 1 | 1 << 2 | 1 << 3,
-        ..Controls::default()
+        ..KernelDescriptor::default()
     };
-    world.kernel.kernarg_bytes = 16;
-    let told = Mutex::new(None);
-    let kernarg = |hidden: &Hidden| {
-        *told.lock().unwrap() = Some(*hidden);
-        [hidden.queue_ptr.to_le_bytes(), [7; 8]].concat()
+    let metadata = KernelMetadata {
+        name: "fake".to_owned(),
+        kernarg_segment_size: 32,
+        group_segment_fixed_size: 100,
+        args: vec![
+            arg(ArgKind::ByValue, 0, 4),
+            arg(ArgKind::DynamicSharedPointer, 4, 4),
+            arg(ArgKind::HiddenQueuePtr, 8, 8),
+            arg(ArgKind::HiddenSharedBase, 16, 4),
+            arg(ArgKind::HiddenPrivateBase, 20, 4),
+        ],
+        ..KernelMetadata::default()
     };
+    let values = [ArgValue::from(77u32), ArgValue::Local(60)];
+    let check = |wave: &mut WaveState, group: &mut Group<'_>, _: &mut u64| {
+        let [packet, queue, kernarg] = [0, 2, 4].map(|code| wave.sgpr64(code));
+        let memory = group.memory;
+        assert_eq!(memory.load_u32(packet + 12), Ok(100));
+        assert_eq!(memory.load_u64(packet + 40), Ok(kernarg));
+        assert_eq!(memory.load_u32(kernarg), Ok(77));
+        assert_eq!(
+            memory.load_u32(kernarg + 4),
+            Ok(100),
+            "behind the static LDS"
+        );
+        assert_eq!(memory.load_u64(kernarg + 8), Ok(queue));
+        assert_eq!(
+            memory.load_u32(kernarg + 16),
+            Ok((SHARED_BASE >> 32) as u32)
+        );
+        assert_eq!(
+            memory.load_u32(kernarg + 20),
+            Ok((PRIVATE_BASE >> 32) as u32)
+        );
+        assert_eq!(
+            memory.load_u32(queue + 0x44),
+            Ok((PRIVATE_BASE >> 32) as u32)
+        );
+        assert_eq!(group.lds.size(), 160);
+        Exit::End
+    };
+    let arguments = Arguments::Values(&metadata, &values);
+    world.launch(100, 64, arguments, check).unwrap();
+
+    let few = world.launch(100, 64, Arguments::Values(&metadata, &values[..1]), check);
+    assert!(matches!(
+        few,
+        Err(RunError::Launch(LaunchError::Argument(_)))
+    ));
+    let large = [ArgValue::from(77u32), ArgValue::Local(65536)];
+    let large = world.launch(100, 64, Arguments::Values(&metadata, &large), check);
+    assert!(matches!(
+        large,
+        Err(RunError::Launch(LaunchError::LdsTooLarge {
+            fixed: 100,
+            dynamic: 65536,
+            ..
+        }))
+    ));
+    let short = world.launch(100, 64, Arguments::Segment(&[0; 31]), check);
+    assert!(matches!(
+        short,
+        Err(RunError::Launch(LaunchError::KernargTooSmall {
+            needed: 32,
+            given: 31,
+            ..
+        }))
+    ));
+}
+
+#[test]
+fn arguments_may_be_in_guest_memory_already() {
+    let mut world = world(1);
+    world.kernel.descriptor = KernelDescriptor {
+        kernarg_size: 8,
+        rsrc2: 2 << 1,
+        properties: 1 << 3,
+        ..KernelDescriptor::default()
+    };
+    let segment = world.memory.alloc(8, 16).unwrap();
     world
-        .launch(100, 64, &kernarg, |wave, group, _| {
-            let [packet, queue, kernarg] = [0, 2, 4].map(|code| wave.sgpr64(code));
-            let memory = group.memory;
-            assert_eq!(memory.load_u32(packet + 12), Ok(100));
-            assert_eq!(memory.load_u64(packet + 40), Ok(kernarg));
-            assert_eq!(memory.load_u64(kernarg), Ok(queue));
-            assert_eq!(
-                memory.load_u32(queue + 0x44),
-                Ok((PRIVATE_BASE >> 32) as u32)
-            );
+        .launch(64, 64, Arguments::At(segment), |wave, _, _| {
+            assert_eq!(wave.sgpr64(0), segment);
             Exit::End
         })
         .unwrap();
-    let hidden = told.into_inner().unwrap().unwrap();
-    assert_eq!(hidden.shape.grid, [100, 1, 1]);
-    assert_eq!(hidden.shared_base, SHARED_BASE);
-    let few = world.launch(100, 64, &|_| vec![0; 15], |_, _, _| Exit::End);
+    let wild = world.launch(64, 64, Arguments::At(16), |_, _, _| Exit::End);
     assert!(matches!(
-        few,
-        Err(RunError::Launch(LaunchError::KernargTooSmall {
-            needed: 16,
-            given: 15,
-            ..
-        }))
+        wild,
+        Err(RunError::Launch(LaunchError::Memory(_)))
     ));
 }
 

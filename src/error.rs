@@ -1,0 +1,71 @@
+//! Everything that can go wrong in the library.
+
+use runtime::Fault;
+use runtime::code::CodeError;
+use runtime::dispatch::{LaunchError, RunError};
+use runtime::engine::EngineError;
+use runtime::memory::{AllocError, MemoryError};
+use runtime::object::LoadError;
+
+/// Why the library did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file is no code object that can be run.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The code object could not be put into memory.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// The engine is not there.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// No memory.
+    #[error(transparent)]
+    Alloc(#[from] AllocError),
+    /// An access by the host outside guest memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The launch does not suit the kernel or the device; nothing has run.
+    #[error(transparent)]
+    Launch(LaunchError),
+    /// The guest did wrong.
+    #[error(transparent)]
+    Fault(Box<Fault>),
+    /// An access by the host outside a buffer.
+    #[error("{bytes} bytes at offset {offset} are outside a buffer of {len} bytes")]
+    OutsideBuffer {
+        /// First byte.
+        offset: u64,
+        /// Size of the access.
+        bytes: u64,
+        /// Size of the buffer.
+        len: u64,
+    },
+    /// A kernel of another device.
+    #[error("kernel {0} was loaded for another device")]
+    OtherDevice(String),
+    /// Arguments for a kernel of which the code object tells nothing.
+    #[error(
+        "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"
+    )]
+    NoMetadata(String),
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        match error {
+            RunError::Launch(error) => Error::Launch(error),
+            RunError::Fault(fault) => Error::Fault(fault),
+        }
+    }
+}
+
+impl Error {
+    /// The fault, when the guest did wrong.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Error::Fault(fault) => Some(fault),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The geometry of a launch.
+
+use runtime::dispatch::{self, Arguments, Shape};
+use runtime::kernarg::ArgValue;
+
+use crate::error::Error;
+use crate::module::Kernel;
+
+/// A number of work-items in one to three dimensions; made from `n`, `[x]`, `[x, y]` or `[x, y, z]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    sizes: [u32; 3],
+    dims: u16,
+}
+
+impl Size {
+    /// From one to three numbers.
+    pub fn from_slice(sizes: &[u32]) -> Option<Size> {
+        match *sizes {
+            [x] => Some(x.into()),
+            [x, y] => Some([x, y].into()),
+            [x, y, z] => Some([x, y, z].into()),
+            _ => None,
+        }
+    }
+}
+
+impl From<u32> for Size {
+    fn from(x: u32) -> Size {
+        [x].into()
+    }
+}
+
+impl From<[u32; 1]> for Size {
+    fn from([x]: [u32; 1]) -> Size {
+        Size {
+            sizes: [x, 1, 1],
+            dims: 1,
+        }
+    }
+}
+
+impl From<[u32; 2]> for Size {
+    fn from([x, y]: [u32; 2]) -> Size {
+        Size {
+            sizes: [x, y, 1],
+            dims: 2,
+        }
+    }
+}
+
+impl From<[u32; 3]> for Size {
+    fn from(sizes: [u32; 3]) -> Size {
+        Size { sizes, dims: 3 }
+    }
+}
+
+/// How a kernel is spread over work-items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    grid: Size,
+    workgroup: Size,
+    global_offset: [u64; 3],
+    dynamic_lds: u32,
+}
+
+impl Launch {
+    /// `grid` work-items in workgroups of `workgroup`. The grid tells the number of dimensions; the
+    /// last workgroup of a dimension may be partial.
+    pub fn new(grid: impl Into<Size>, workgroup: impl Into<Size>) -> Launch {
+        Launch {
+            grid: grid.into(),
+            workgroup: workgroup.into(),
+            global_offset: [0; 3],
+            dynamic_lds: 0,
+        }
+    }
+
+    /// The first global id in each dimension, as OpenCL's global work offset.
+    pub fn global_offset(self, global_offset: [u64; 3]) -> Launch {
+        Launch {
+            global_offset,
+            ..self
+        }
+    }
+
+    /// Bytes of LDS beside those of the kernel and of its arguments.
+    pub fn dynamic_lds(self, dynamic_lds: u32) -> Launch {
+        Launch {
+            dynamic_lds,
+            ..self
+        }
+    }
+
+    /// What the dispatcher runs.
+    pub(crate) fn resolve<'a>(
+        &self,
+        kernel: &'a Kernel,
+        args: &'a [ArgValue],
+    ) -> Result<dispatch::Launch<'a>, Error> {
+        let arguments = match (kernel.info(), args) {
+            (Some(metadata), _) => Arguments::Values(metadata, args),
+            // Without metadata the arguments are the kernarg segment as it stands, or nothing.
+            (None, [ArgValue::Bytes(bytes)]) => Arguments::Segment(bytes),
+            (None, []) => Arguments::Segment(&[]),
+            (None, _) => return Err(Error::NoMetadata(kernel.name().to_owned())),
+        };
+        Ok(dispatch::Launch {
+            shape: Shape::new(self.grid.sizes, self.workgroup.sizes, self.grid.dims)
+                .map_err(dispatch::RunError::Launch)?,
+            global_offset: self.global_offset,
+            dynamic_lds: self.dynamic_lds,
+            arguments,
+        })
+    }
+}

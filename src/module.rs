@@ -1,0 +1,145 @@
+//! Code objects on a device, and their kernels.
+
+use std::sync::Arc;
+
+use frontend::Gfx;
+use runtime::LoadedCode;
+use runtime::dispatch::KernelCode;
+use runtime::object::{self, CodeObject, KernelMetadata, TargetId};
+
+use crate::device::Device;
+use crate::error::Error;
+
+/// A code object that is loaded into a device's memory. Cheap to clone; its memory is freed with
+/// the last clone and the last kernel of it.
+#[derive(Clone, Debug)]
+pub struct Module(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    device: Device,
+    object: CodeObject,
+    /// `None` only while it is being dropped.
+    code: Option<LoadedCode>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(code) = self.code.take() {
+            let unloaded = code.unload(&self.device.0.memory);
+            debug_assert!(
+                unloaded.is_ok(),
+                "bug: a module's memory was freed by somebody else"
+            );
+        }
+    }
+}
+
+impl Inner {
+    fn code(&self) -> &LoadedCode {
+        self.code.as_ref().expect("it is there until the drop")
+    }
+}
+
+impl Module {
+    /// Loads a code object: an ELF file, an offload bundle or a HIP fat binary, which must hold
+    /// exactly one code object for a GPU that wavelift runs.
+    pub fn load(device: &Device, bytes: &[u8]) -> Result<Module, Error> {
+        Module::from_object(device, object::open(bytes, None)?)
+    }
+
+    /// As [`Module::load`], choosing from a bundle what suits `target`, such as `gfx906:xnack-`.
+    pub fn load_for(device: &Device, bytes: &[u8], target: &str) -> Result<Module, Error> {
+        let target: TargetId = target.parse()?;
+        Module::from_object(device, object::open(bytes, Some(&target))?)
+    }
+
+    /// Loads a code object that was parsed before. Each load has variables of its own.
+    pub fn from_object(device: &Device, object: CodeObject) -> Result<Module, Error> {
+        let code = LoadedCode::load(&device.0.memory, &object)?;
+        Ok(Module(Arc::new(Inner {
+            device: device.clone(),
+            object,
+            code: Some(code),
+        })))
+    }
+
+    /// What it was compiled for.
+    pub fn gfx(&self) -> Gfx {
+        self.0.object.target.gfx
+    }
+
+    /// The code object.
+    pub fn object(&self) -> &CodeObject {
+        &self.0.object
+    }
+
+    /// The code in guest memory.
+    pub fn code(&self) -> &LoadedCode {
+        self.0.code()
+    }
+
+    /// Names of the kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.0
+            .object
+            .kernels
+            .iter()
+            .map(|kernel| kernel.name.as_str())
+    }
+
+    /// The kernel of this name.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        let kernel = self.0.object.kernel(name)?;
+        Ok(Kernel {
+            code: KernelCode::new(self.code(), kernel),
+            metadata: kernel.metadata.clone(),
+            module: self.clone(),
+        })
+    }
+
+    /// Guest address and size of a variable.
+    pub fn global(&self, name: &str) -> Option<(u64, u64)> {
+        let symbol = self.0.object.global(name)?;
+        Some((self.code().guest(symbol.value), symbol.size))
+    }
+}
+
+/// A kernel of a [`Module`].
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    module: Module,
+    code: KernelCode,
+    metadata: Option<KernelMetadata>,
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.code.name
+    }
+
+    /// What the compiler says about it: arguments, register and LDS use. `None` when the code
+    /// object does not tell.
+    pub fn info(&self) -> Option<&KernelMetadata> {
+        self.metadata.as_ref()
+    }
+
+    /// The module that it belongs to.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// What the dispatcher knows of it.
+    pub fn code(&self) -> &KernelCode {
+        &self.code
+    }
+
+    pub(crate) fn device(&self) -> &Device {
+        &self.module.0.device
+    }
+
+    pub(crate) fn loaded(&self) -> &LoadedCode {
+        self.module.code()
+    }
+}
