@@ -127,6 +127,11 @@ pub struct Dpp {
 }
 
 /// Modifiers of vector ALU instructions. Bit n of a field is source n.
+///
+/// VOP3, SDWA and DPP: bits that mean nothing for the instruction are dropped by the decoder, except
+/// `clamp` of float compares and conversions to integers and `omod` of the latter, which exist
+/// without effect. VOP3P: all bits are kept as they stand, since LLVM prints them: `neg` and `neg_hi`
+/// of integer types and `clamp` of integer rows without `Forms::INT_CLAMP` have no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Mods {
     /// Absolute value, applied first.

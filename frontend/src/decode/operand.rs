@@ -91,16 +91,18 @@ pub(crate) fn scalar_reg(at: At, code: u16, regs: u32) -> Result<Operand, Decode
         _ => 4,
     };
     let first = code & !(align - 1);
-    // The named registers are pairs; longer groups exist of SGPRs and TTMPs only.
+    // The named registers are pairs, which start at even codes; longer groups exist of SGPRs and
+    // TTMPs only.
     let ttmp = if at.gfx.is_gfx9() { 108 } else { 112 };
+    let sgprs = if at.gfx.is_gfx6_7() { 104 } else { 102 };
+    let named = regs <= 1 || (regs == 2 && code & 1 == 0);
     let fits = match code {
-        0..=101 => first + regs as u16 <= 104,
-        102 | 103 => regs <= 2,
-        104..=107 => regs <= 2 && !(at.gfx == Gfx::Gfx600 && code < 106),
-        108..=123 if code >= ttmp => first >= ttmp && first + regs as u16 <= 124,
-        108..=111 => regs <= 2,
+        _ if code < sgprs => first + regs as u16 <= sgprs,
+        102..=105 => named && (code >= 104 || !at.gfx.is_gfx6_7()) && at.gfx != Gfx::Gfx600,
+        106 | 107 | 126 | 127 => named,
+        108..=123 if code >= ttmp => first + regs as u16 <= 124,
+        108..=111 => named,
         124 => regs <= 1,
-        126 | 127 => regs <= 2,
         _ => false,
     };
     if fits {
@@ -113,27 +115,29 @@ pub(crate) fn scalar_reg(at: At, code: u16, regs: u32) -> Result<Operand, Decode
 /// An inline constant in the operand's type. `code` is 128..=208 or 240..=248.
 pub(crate) fn inline(code: u8, ty: Ty) -> Operand {
     let bits = match code {
-        128..=192 => i64::from(code) - 128,
-        193..=208 => 192 - i64::from(code),
-        _ => {
-            let i = usize::from(code - 240) % FLOATS.len();
-            let (f16, f32, f64) = FLOATS[i];
-            let bits = match ty {
-                Ty::F16 | Ty::PkF16 => u64::from(f16),
-                // Integer operands of 16 bits read the low half of the f32.
-                Ty::B16 | Ty::U16 | Ty::I16 => u64::from(f32 & 0xffff),
-                _ if ty.bits() == 64 && !matches!(ty, Ty::PkF32 | Ty::PkB32) => f64,
-                _ => u64::from(f32),
-            };
-            return Operand::Inline { code, bits };
-        }
+        128..=192 => u64::from(code) - 128,
+        193..=208 => (192 - i64::from(code)) as u64,
+        _ => float_bits(code, ty),
     };
     let bits = match ty.bits() {
-        16 => bits as u64 & 0xffff,
-        64 => bits as u64,
+        16 => bits & 0xffff,
+        64 => bits,
         _ => u64::from(bits as u32),
     };
     Operand::Inline { code, bits }
+}
+
+/// The float constant `code` (240..=248) in an operand's type. 16-bit integers read the low half of
+/// the f32 (only f16 operands get f16 bits); packed f16 has the constant in the low half, packed
+/// integers and pairs have the f32.
+pub(crate) fn float_bits(code: u8, ty: Ty) -> u64 {
+    let (f16, f32, f64) = FLOATS[usize::from(code - 240) % FLOATS.len()];
+    match ty {
+        Ty::F16 | Ty::PkF16 => u64::from(f16),
+        Ty::PkF32 | Ty::PkB32 => u64::from(f32),
+        _ if ty.bits() == 64 => f64,
+        _ => u64::from(f32),
+    }
 }
 
 /// 0.5, -0.5, 1, -1, 2, -2, 4, -4 and 1/(2 pi) as f16, f32 and f64.

@@ -91,6 +91,8 @@ enum Kind {
 fn kind(code: Code<'_>, desc: &'static InstDesc) -> Result<Kind, DecodeError> {
     let gfx = code.gfx;
     match code.bits(0, 9) {
+        // `v_clrexcp` ignores the field.
+        SDWA | DPP if desc.op == Op::ClrExcp => Ok(Kind::Plain),
         SDWA if gfx.is_gfx8_up() => {
             if desc.forms.has(Forms::NO_SDWA)
                 || (desc.forms.has(Forms::SDWA_GFX8) && gfx != Gfx::Gfx803)
@@ -282,6 +284,8 @@ fn dpp(
             let lo = 20 + 2 * i as u32;
             inst.mods.neg |= u8::from(bit(word, lo)) << i;
             inst.mods.abs |= u8::from(bit(word, lo + 1)) << i;
+        } else if takes_neg(desc, 0) {
+            inst.mods.neg_int |= u8::from(bit(word, 20 + 2 * i as u32)) << i;
         }
     }
     inst.mods.dpp = Some(Dpp {

@@ -60,7 +60,7 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
         // The attribute stands in SRC0, the register in SRC1.
         inst.src[1] = Operand::Imm(field(high, 0, 9) as i32);
         inst.src[0] = if desc.op == Op::InterpMov {
-            Operand::Imm(field(high, 9, 8) as i32)
+            Operand::Imm(field(high, 9, 9) as i32)
         } else {
             src9(
                 at(code, desc, SRC[1]),

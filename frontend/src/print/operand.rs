@@ -1,6 +1,6 @@
 //! Registers, register groups, constants and separators, as all encodings print them.
 
-use crate::decode::operand::float_code;
+use crate::decode::operand::{float_bits, float_code};
 use crate::inst::{Operand, Special};
 use crate::target::Gfx;
 use crate::ty::Ty;
@@ -78,7 +78,13 @@ pub(super) fn inline(out: &mut String, code: u8, ty: Ty) {
     match code {
         128..=192 => put!(out, "{}", code - 128),
         193..=208 => put!(out, "-{}", code - 192),
-        248 if ty.bits() == 64 => out.push_str("0.15915494309189532"),
+        // An integer operand of 16 bits: LLVM shows the bits that the constant has as f16.
+        _ if matches!(ty, Ty::B16 | Ty::U16 | Ty::I16) => {
+            put!(out, "0x{:x}", float_bits(code, Ty::F16));
+        }
+        248 if ty.bits() == 64 && !matches!(ty, Ty::PkF32 | Ty::PkB32) => {
+            out.push_str("0.15915494309189532")
+        }
         248 => out.push_str("0.15915494"),
         _ => {
             const FLOATS: [&str; 8] = ["0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"];
@@ -89,24 +95,42 @@ pub(super) fn inline(out: &mut String, code: u8, ty: Ty) {
 
 /// A literal; one that equals an inline constant prints as that constant, as LLVM does.
 pub(super) fn literal(out: &mut String, gfx: Gfx, word: u32, ty: Ty) {
-    let (number, code) = match ty {
-        Ty::B16 | Ty::U16 | Ty::I16 => (i32::from(word as i16), None),
-        Ty::F16 | Ty::PkF16 => (i32::from(word as i16), float_code(u64::from(word), Ty::F16)),
-        _ if ty.bits() == 64 && ty != Ty::F64 => match i32::try_from(word) {
-            Ok(number) => (number, None),
-            Err(_) => return put!(out, "0x{word:x}"),
-        },
-        Ty::F64 => (
-            if word == 0 { 0 } else { i32::MAX },
-            float_code(u64::from(word) << 32, Ty::F64),
+    let small = |number: i32| (-16..=64).contains(&number).then_some(number);
+    // The number or the float that it prints as, and the bits that remain otherwise.
+    let (number, float, bits) = match ty {
+        Ty::F16 => (
+            small(i32::from(word as i16)),
+            float_code(u64::from(word), Ty::F16),
+            word & 0xffff,
         ),
-        _ => (word as i32, float_code(u64::from(word), Ty::F32)),
+        Ty::B16 | Ty::U16 | Ty::I16 => (
+            small(word as i32),
+            float_code(u64::from(word), Ty::F32),
+            word & 0xffff,
+        ),
+        Ty::PkF16 => (
+            small(word as i32),
+            float_code(u64::from(word), Ty::F16),
+            word,
+        ),
+        Ty::F64 => (
+            (word == 0).then_some(0),
+            float_code(u64::from(word) << 32, Ty::F64),
+            word,
+        ),
+        _ if ty.bits() == 64 => (i32::try_from(word).ok().and_then(small), None, word),
+        _ => (
+            small(word as i32),
+            float_code(u64::from(word), Ty::F32),
+            word,
+        ),
     };
-    match (number, code) {
-        (-16..=64, _) => put!(out, "{number}"),
-        (_, Some(code)) if code != 248 || gfx.is_gfx8_up() => inline(out, code, ty),
-        _ if ty.bits() == 16 => put!(out, "0x{:x}", word & 0xffff),
-        _ => put!(out, "0x{word:x}"),
+    match (number, float) {
+        (Some(number), _) => put!(out, "{number}"),
+        (None, Some(248)) if gfx.is_gfx6_7() => put!(out, "0x{bits:x}"),
+        (None, Some(248)) if ty == Ty::F64 => out.push_str("0.15915494309189532"),
+        (None, Some(code)) => inline(out, code, Ty::F32),
+        (None, None) => put!(out, "0x{bits:x}"),
     }
 }
 

@@ -88,6 +88,12 @@ fn source(out: &mut String, inst: &Inst, gfx: Gfx, i: usize) {
     } else {
         ty
     };
+    // LLVM takes the exponent of the half-precision form for an f16.
+    let ty = if (desc.op, inst.form, i) == (Op::Ldexp, Form::Vop3, 1) && ty == Ty::I16 {
+        Ty::F16
+    } else {
+        ty
+    };
     // A minus before a number would read as a negative number.
     let number = matches!(value, Operand::Inline { .. } | Operand::Literal { .. });
     let (open, close) = match (neg, abs) {
