@@ -7,8 +7,10 @@ pub mod code;
 pub mod dispatch;
 pub mod engine;
 pub mod fault;
+pub mod interp;
 pub mod kernarg;
 pub mod lds;
+pub mod math;
 pub mod memory;
 pub mod object;
 

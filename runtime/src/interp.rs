@@ -1,0 +1,3 @@
+//! The reference interpreter.
+
+pub mod float;
