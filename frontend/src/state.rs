@@ -53,9 +53,13 @@ pub struct WaveState {
     pub vgpr_count: u32,
     /// Number of SGPRs allocated to the wave.
     pub sgpr_count: u32,
+    /// Puts the vector registers on a cache line, for aligned vector accesses.
+    pub(crate) pad: [u32; 9],
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
 }
+
+const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
 
 impl WaveState {
     /// A wave with every register 0, on the heap (it is 65 KiB).
@@ -69,6 +73,7 @@ impl WaveState {
             hwreg: [0; 32],
             vgpr_count: 256,
             sgpr_count: 104,
+            pad: [0; 9],
             vgpr: [[0; LANES]; 256],
         })
     }

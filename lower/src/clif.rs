@@ -24,6 +24,8 @@ use crate::schedule::{self, Schedule};
 mod lanes;
 mod scalar;
 mod segment;
+#[cfg(test)]
+mod tests;
 mod whole;
 
 /// How code is emitted.
@@ -442,9 +444,12 @@ impl<'f> Emitter<'f> {
         add(self, offset_of!(Context, instructions), n);
     }
 
-    /// Adds the block's lane-instructions to the counters, once its EXEC values are known.
+    /// Adds the block's lane-instructions to the counters, once its EXEC values are known: a vector
+    /// instruction counts once for every active lane, a scalar one once.
     fn count_lanes(&mut self, block: &Block, plan: &Schedule) {
-        let mut total: Option<Value> = None;
+        let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
+        let scalar = i64::from(block.guest_insts.saturating_sub(vector));
+        let mut total = Some(self.b.ins().iconst(types::I64, scalar));
         for &(exec, n) in &block.counts {
             let exec = self.scalar(block, plan, exec);
             let lanes = self.b.ins().popcnt(exec);

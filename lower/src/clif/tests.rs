@@ -1,0 +1,313 @@
+//! Every IR operation compiles on every host level, and its lane form equals its wave form lane by
+//! lane: the two are written apart in `lanes.rs` and `scalar.rs`.
+#![expect(unsafe_code, reason = "runs compiled code")]
+
+use frontend::WaveState;
+use frontend::state::LANES;
+
+use crate::abi::{Context, ExitCode};
+use crate::build::{Build, types};
+use crate::clif::Options;
+use crate::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Term, Val, Width};
+use crate::jit::{HostLevel, Jit};
+
+/// Operation, width of its arguments, number of arguments.
+fn operations() -> Vec<(Op, Width, usize)> {
+    use Width::{W32, W64};
+    let mut ops = Vec::new();
+    for width in [W32, W64] {
+        for op in [Op::Add, Op::Sub, Op::Mul, Op::And, Op::Or, Op::Xor] {
+            ops.push((op, width, 2));
+        }
+        ops.push((Op::Not, width, 1));
+        for op in [
+            Op::Popcnt,
+            Op::Clz,
+            Op::Ctz,
+            Op::Brev,
+            Op::SextFrom(8),
+            Op::SextFrom(24),
+        ] {
+            ops.push((op, width, 1));
+        }
+        for op in [Op::MinU, Op::MaxU, Op::MinS, Op::MaxS] {
+            ops.push((op, width, 2));
+        }
+        for c in [
+            Icmp::Eq,
+            Icmp::Ne,
+            Icmp::Ult,
+            Icmp::Ule,
+            Icmp::Slt,
+            Icmp::Sle,
+        ] {
+            ops.push((Op::Icmp(c), width, 2));
+        }
+    }
+    for op in [Op::MulHiU, Op::MulHiS] {
+        ops.push((op, W32, 2));
+    }
+    for n in 0..4 {
+        ops.push((Op::ByteU(n), W32, 1));
+    }
+    ops.push((Op::Pair, W32, 2));
+    ops.push((Op::Zext, W32, 1));
+    ops.push((Op::Sext, W32, 1));
+    ops.push((Op::Lo, W64, 1));
+    ops.push((Op::Hi, W64, 1));
+    ops.push((Op::AlignBit, W32, 3));
+    ops.push((Op::Perm, W32, 3));
+    for (float, width) in [(Float::F32, W32), (Float::F64, W64)] {
+        for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
+            let flush = Flush { src, dst };
+            ops.push((Op::FAdd(float, flush), width, 2));
+            ops.push((Op::FSub(float, flush), width, 2));
+            ops.push((Op::FMul(float, flush), width, 2));
+            ops.push((Op::Fma(float, flush), width, 3));
+            for c in [
+                Fcmp::Eq,
+                Fcmp::Lt,
+                Fcmp::Le,
+                Fcmp::Ord,
+                Fcmp::Uno,
+                Fcmp::Une,
+            ] {
+                ops.push((Op::Fcmp(float, c, flush), width, 2));
+            }
+        }
+        let keep = Flush::default();
+        ops.push((Op::FDiv(float, keep), width, 2));
+        ops.push((Op::FSqrt(float, keep), width, 1));
+        for op in [
+            Op::FFloor(float),
+            Op::FCeil(float),
+            Op::FTrunc(float),
+            Op::FNearest(float),
+        ] {
+            ops.push((op, width, 1));
+        }
+        ops.push((Op::FQuiet(float), width, 1));
+        ops.push((Op::FFlush(float), width, 1));
+        ops.push((Op::CvtFromS(float), W32, 1));
+        ops.push((Op::CvtFromU(float), W32, 1));
+        ops.push((Op::CvtToS(float), width, 1));
+        ops.push((Op::CvtToU(float), width, 1));
+    }
+    ops.push((Op::FWiden, W32, 1));
+    ops.push((Op::FNarrow(Flush::default()), W64, 1));
+    ops.push((
+        Op::FNarrow(Flush {
+            src: false,
+            dst: true,
+        }),
+        W64,
+        1,
+    ));
+    ops
+}
+
+const EDGES: [u32; 24] = [
+    0,
+    1,
+    0xffff_ffff,
+    0x8000_0000,
+    0x7fff_ffff,
+    31,
+    32,
+    33,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_1234,
+    0xff81_0001,
+    0x0000_0001,
+    0x8040_0000,
+    0x0080_0000,
+    0x007f_ffff,
+    0x7f7f_ffff,
+    0x7ff0_0000,
+    0xfff8_0001,
+    0x000f_ffff,
+    0x0d0c_0804,
+    0x4b00_0000,
+];
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        let word = (self.0 >> 20) as u32;
+        if word & 3 == 0 {
+            EDGES[(word >> 8) as usize % EDGES.len()]
+        } else {
+            word
+        }
+    }
+}
+
+/// A block that computes `op` by lane from v0.. into v8/v9 under EXEC, and for the wave from s0.. into
+/// s16/s17.
+fn region(op: Op, width: Width, args: usize) -> Func {
+    let b = Build::new();
+    let words = if width == Width::W64 { 2 } else { 1 };
+    let exec = b.leaf(Op::ReadS(Slot::Exec), types::W64);
+    let mask = b.pure(Op::ExecMask, &[exec]);
+    let mut lane = Vec::new();
+    let mut wave = Vec::new();
+    for i in 0..args as u8 {
+        let read = |n: u8| {
+            (
+                b.leaf(Op::ReadV(n), types::L32),
+                b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32),
+            )
+        };
+        let (v, s) = read(i * words);
+        if words == 2 {
+            let (v_hi, s_hi) = read(i * 2 + 1);
+            lane.push(b.pure(Op::Pair, &[v, v_hi]));
+            wave.push(b.pure(Op::Pair, &[s, s_hi]));
+        } else {
+            lane.push(v);
+            wave.push(s);
+        }
+    }
+    let results = |v: Val| match b.ty(v).width {
+        Width::W1 => vec![b.pure(Op::BoolToInt, &[v])],
+        Width::W32 => vec![v],
+        Width::W64 => vec![b.pure(Op::Lo, &[v]), b.pure(Op::Hi, &[v])],
+    };
+    let mut writes_v = Vec::new();
+    for (i, r) in results(b.pure(op, &lane)).into_iter().enumerate() {
+        let old = b.leaf(Op::ReadV(8 + i as u8), types::L32);
+        writes_v.push((8 + i as u8, b.pure(Op::Select, &[mask, r, old])));
+    }
+    let mut writes_s = Vec::new();
+    for (i, r) in results(b.pure(op, &wave)).into_iter().enumerate() {
+        writes_s.push((Slot::Sgpr(16 + i as u8), r));
+    }
+    let (nodes, effects) = b.finish();
+    let block = Block {
+        pc: 0,
+        nodes,
+        effects,
+        writes_s,
+        writes_v,
+        term: Term::Barrier { pc: 4 },
+        guest_insts: 1,
+        counts: Vec::new(),
+    };
+    Func {
+        entry: 0,
+        mode: 0,
+        blocks: vec![block],
+        sites: Vec::new(),
+        fallbacks: Vec::new(),
+    }
+}
+
+fn run(compiled: &crate::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {
+    let functions = [0usize; 1];
+    assert!(frame.len() >= compiled.frame_slots as usize);
+    let mut ctx = Context {
+        wave,
+        frame: frame.as_mut_ptr(),
+        arena_base: 0,
+        arena_len: 0,
+        lds: std::ptr::null_mut(),
+        lds_len: 0,
+        fuel: 100,
+        functions: functions.as_ptr(),
+        ret: [0; 16],
+        instructions: 0,
+        lane_instructions: 0,
+        fallbacks: 0,
+        host: std::ptr::null_mut(),
+    };
+    // SAFETY: the region uses registers and the frame only; both are live and large enough.
+    let code = unsafe { compiled.run(&mut ctx) };
+    assert_eq!(code, ExitCode::Barrier);
+}
+
+fn check(level: HostLevel, group: Option<u8>) {
+    let mut jit = Jit::new(level).expect("this host");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut wave = WaveState::new_boxed();
+    let mut frame = vec![[0u32; LANES]; 64];
+    for (op, width, args) in operations() {
+        let float_fma = matches!(op, Op::Fma(..));
+        if float_fma && level == HostLevel::Sse41 {
+            continue;
+        }
+        let options = Options {
+            exact_nan: true,
+            group,
+            ..Options::default()
+        };
+        let func = region(op, width, args);
+        let words = func.blocks[0].writes_v.len();
+        let compiled = jit
+            .compile(func, &options)
+            .unwrap_or_else(|e| panic!("{op:?} {width:?}: {e}"));
+        for exec in [u64::MAX, 0, 0x5555_5555_5555_5555, 1 << 37, 0xffff_ffff] {
+            for v in 0..10 {
+                for lane in 0..LANES {
+                    wave.vgpr[v][lane] = random.next();
+                }
+            }
+            let before = wave.vgpr;
+            wave.set_exec(exec);
+            run(&compiled, &mut wave, &mut frame);
+            let after = wave.vgpr;
+            for lane in 0..LANES {
+                if exec >> lane & 1 == 0 {
+                    assert_eq!(
+                        after[8][lane], before[8][lane],
+                        "{op:?} writes inactive lane {lane}"
+                    );
+                    continue;
+                }
+                if lane % 5 != 0 && exec == u64::MAX {
+                    continue;
+                }
+                for v in 0..8 {
+                    wave.sgpr[v] = before[v][lane];
+                }
+                run(&compiled, &mut wave, &mut frame);
+                let words = if [Op::Pair, Op::Zext, Op::Sext, Op::FWiden].contains(&op) {
+                    2
+                } else {
+                    1
+                };
+                for i in 0..words {
+                    assert_eq!(
+                        after[8 + i][lane],
+                        wave.sgpr[16 + i],
+                        "{op:?} {width:?} on {level:?}: lane {lane} of {:x?}",
+                        before[..6].iter().map(|v| v[lane]).collect::<Vec<_>>()
+                    );
+                }
+                wave.vgpr = before;
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_equal_waves_on_this_host() {
+    check(HostLevel::Native, None);
+    check(HostLevel::Native, Some(16));
+}
+
+#[test]
+fn lanes_equal_waves_with_avx2() {
+    check(HostLevel::Avx2, Some(4));
+}
+
+#[test]
+fn lanes_equal_waves_with_sse41() {
+    check(HostLevel::Sse41, Some(8));
+}
