@@ -39,6 +39,12 @@ const LEAST_RESERVE: u64 = 64 << 20;
 /// Freed blocks of at least this size are given back to the host rather than cleared.
 const GIVE_BACK: u64 = 256 << 10;
 
+/// Allocations of at least this size are aligned to, and ask for, large host pages.
+const LARGE: u64 = 4 << 20;
+
+/// A large page of the usual hosts.
+const LARGE_PAGE: u64 = 2 << 20;
+
 /// A refused access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
@@ -182,6 +188,11 @@ impl Memory {
         if !align.is_power_of_two() {
             return Err(AllocError::Alignment(align));
         }
+        let align = if bytes >= LARGE {
+            align.max(LARGE_PAGE)
+        } else {
+            align
+        };
         let mut table = self.table.write().expect("no holder of the lock panics");
         let full = |table: &Table| AllocError::Full {
             bytes,
@@ -194,6 +205,7 @@ impl Memory {
         if placed.used_before {
             self.clear(placed.block);
         }
+        self.use_large_pages(placed.block);
         let end = placed.block.extent();
         let high = self.high.fetch_max(end, Relaxed).max(end);
         if !self.exact {
@@ -252,6 +264,18 @@ impl Memory {
         let fill = |from: u64, to: u64| copy::fill(self.arena_ptr(from), 0, (to - from) as usize);
         fill(block.start, from);
         fill(to, block.extent());
+    }
+
+    /// Asks the host for large pages behind a large block: fewer page faults, fewer TLB misses.
+    fn use_large_pages(&self, block: Block) {
+        #[cfg(target_os = "linux")]
+        if block.len >= LARGE {
+            let (start, len) = (block.start as usize, block.len as usize);
+            // Refusal costs time, not correctness.
+            let _ = self.map.advise_range(memmap2::Advice::HugePage, start, len);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = block;
     }
 
     /// Gives whole pages of a large block back to the host, which turns them into zeros. Tells

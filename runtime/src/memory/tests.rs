@@ -260,3 +260,13 @@ fn checked_mode_reports_reads_of_unwritten_scratch() {
     assert_eq!(memory.alloc(64 * 16, 256).unwrap(), a);
     assert_eq!(memory.load_u16(address), Ok(0), "not scratch any more");
 }
+
+#[test]
+fn large_allocations_are_aligned_to_large_pages() {
+    let memory = memory();
+    memory.alloc(1, 1).unwrap();
+    let a = memory.alloc(5 << 20, 4).unwrap();
+    assert_eq!(a % LARGE_PAGE, 0);
+    memory.store_u32(a + (5 << 20) - 4, 7).unwrap();
+    assert_eq!(memory.load_u32(a + (5 << 20) - 4), Ok(7));
+}
