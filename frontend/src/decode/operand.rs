@@ -76,9 +76,18 @@ pub(crate) fn src9(
     literal: Option<u32>,
 ) -> Result<Operand, DecodeError> {
     if code >= 256 {
-        Ok(Operand::Vgpr(code as u8))
+        vgpr(at, code & 0xff, ty.regs())
     } else {
         scalar_src(at, code, ty, literal)
+    }
+}
+
+/// A vector register or the first of `regs`, all of which exist.
+pub(crate) fn vgpr(at: At, first: u16, regs: u32) -> Result<Operand, DecodeError> {
+    if u32::from(first) + regs <= 256 {
+        Ok(Operand::Vgpr(first as u8))
+    } else {
+        Err(at.reserved(first + 256))
     }
 }
 
@@ -97,7 +106,8 @@ pub(crate) fn scalar_reg(at: At, code: u16, regs: u32) -> Result<Operand, Decode
     let sgprs = if at.gfx.is_gfx6_7() { 104 } else { 102 };
     let named = regs <= 1 || (regs == 2 && code & 1 == 0);
     let fits = match code {
-        _ if code < sgprs => first + regs as u16 <= sgprs,
+        // Up to the end of the pair behind the SGPRs, which hardware lets a group reach.
+        _ if code < sgprs => first + regs as u16 <= 104,
         102..=105 => named && (code >= 104 || !at.gfx.is_gfx6_7()) && at.gfx != Gfx::Gfx600,
         106 | 107 | 126 | 127 => named,
         108..=123 if code >= ttmp => first + regs as u16 <= 124,

@@ -4,7 +4,7 @@
 //! Modifier bits that mean nothing for an instruction are dropped here, so that an engine may apply
 //! whatever it finds in [`Mods`](crate::inst::Mods).
 
-use crate::decode::operand::{At, LITERAL, literal_bits, scalar_reg, scalar_src, src9};
+use crate::decode::operand::{At, LITERAL, literal_bits, scalar_reg, scalar_src, src9, vgpr};
 use crate::decode::{Code, DecodeError, bit, blank, field};
 use crate::desc::{Forms, InstDesc};
 use crate::inst::{Dpp, Form, Inst, Operand, Sdwa, Sel, Unused, VCC_LO};
@@ -81,6 +81,17 @@ fn at(code: Code<'_>, desc: &'static InstDesc, what: &'static str) -> At {
     }
 }
 
+/// The vector register (or the first of as many as the type takes) in an 8-bit field.
+fn vector(
+    code: Code<'_>,
+    desc: &'static InstDesc,
+    what: &'static str,
+    raw: u16,
+    ty: Ty,
+) -> Result<Operand, DecodeError> {
+    vgpr(at(code, desc, what), raw, ty.regs())
+}
+
 /// What the 9-bit source field of a 32-bit encoding announces.
 enum Kind {
     Plain,
@@ -91,8 +102,6 @@ enum Kind {
 fn kind(code: Code<'_>, desc: &'static InstDesc) -> Result<Kind, DecodeError> {
     let gfx = code.gfx;
     match code.bits(0, 9) {
-        // `v_clrexcp` ignores the field.
-        SDWA | DPP if desc.op == Op::ClrExcp => Ok(Kind::Plain),
         SDWA if gfx.is_gfx8_up() => {
             if desc.forms.has(Forms::NO_SDWA)
                 || (desc.forms.has(Forms::SDWA_GFX8) && gfx != Gfx::Gfx803)
@@ -142,7 +151,7 @@ fn sources(code: Code<'_>, inst: &mut Inst) -> Result<(), DecodeError> {
                 inst.src[0] = src9(at(code, desc, "SRC0"), raw, desc.src[0], literal)?;
             }
             if count > 1 {
-                inst.src[1] = Operand::Vgpr(second as u8);
+                inst.src[1] = vector(code, desc, "VSRC1", second, desc.src[1])?;
             }
         }
         Kind::Sdwa(word) => {
@@ -232,7 +241,7 @@ fn sdwa(
         inst.src[i] = if scalar && gfx9 {
             scalar_src(at(code, desc, what), raw, desc.src[i], None)?
         } else {
-            Operand::Vgpr(raw as u8)
+            vector(code, desc, what, raw, desc.src[i])?
         };
         let lo = 16 + 8 * i as u32;
         let name = if i == 0 { "src0_sel" } else { "src1_sel" };
@@ -274,10 +283,10 @@ fn dpp(
         return Err(reserved_field(code, desc, u32::from(ctrl), "dpp_ctrl"));
     }
     if count > 0 {
-        inst.src[0] = Operand::Vgpr(word as u8);
+        inst.src[0] = vector(code, desc, "SRC0", field(word, 0, 8) as u16, desc.src[0])?;
     }
     if count > 1 {
-        inst.src[1] = Operand::Vgpr(second as u8);
+        inst.src[1] = vector(code, desc, "VSRC1", second, desc.src[1])?;
     }
     for i in 0..count {
         if takes_neg(desc, i) {
@@ -310,8 +319,11 @@ pub(crate) fn decode_vop1(code: Code<'_>) -> Result<Inst, DecodeError> {
             inst.src[0] = Operand::Agpr(code.word as u8);
             return Ok(inst);
         }
-        _ if !desc.dst.is_empty() => inst.dst[0] = Operand::Vgpr(raw as u8),
-        _ => {}
+        _ => {
+            if let Some(&ty) = desc.dst.first() {
+                inst.dst[0] = vector(code, desc, "VDST", raw as u16, ty)?;
+            }
+        }
     }
     sources(code, &mut inst)?;
     Ok(inst)
@@ -334,7 +346,7 @@ pub(crate) fn decode_vop2(code: Code<'_>) -> Result<Inst, DecodeError> {
             inst.src[1] = scalar_src(at(code, desc, "SRC1"), lane, desc.src[1], None)?;
             return Ok(inst);
         }
-        _ => inst.dst[0] = Operand::Vgpr(raw as u8),
+        _ => inst.dst[0] = vector(code, desc, "VDST", raw, desc.dst[0])?,
     }
     if desc.dst.len() > 1 {
         inst.dst[1] = VCC;

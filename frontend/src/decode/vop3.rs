@@ -1,6 +1,6 @@
 //! Vector ALU encodings in 64 bits: VOP3 (native and promoted), VOP3P and the matrix instructions.
 
-use crate::decode::operand::{At, scalar_reg, src9};
+use crate::decode::operand::{At, scalar_reg, src9, vgpr};
 use crate::decode::vector::{float_sources, takes_clamp, takes_omod};
 use crate::decode::{Code, DecodeError, bit, blank, field};
 use crate::desc::{Encoding, Forms, InstDesc};
@@ -42,7 +42,7 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
     inst.dst[0] = match (desc.op, desc.dst[0]) {
         (Op::ReadLane | Op::ReadFirstLane, _) => scalar_reg(at(code, desc, "SDST"), raw as u16, 1)?,
         (_, Ty::Mask) => scalar_reg(at(code, desc, "SDST"), raw as u16, 2)?,
-        _ => Operand::Vgpr(raw as u8),
+        (_, ty) => vgpr(at(code, desc, "VDST"), raw as u16, ty.regs())?,
     };
     let vop3b = desc.forms.has(Forms::VOP3B);
     if vop3b {
@@ -110,7 +110,8 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
     if matches!(desc.op, Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite) {
         return matrix(code, inst, high);
     }
-    inst.dst[0] = Operand::Vgpr(code.bits(0, 8) as u8);
+    let raw = code.bits(0, 8) as u16;
+    inst.dst[0] = vgpr(at(code, desc, "VDST"), raw, desc.dst[0].regs())?;
     let sources = (1 << desc.src.len()) - 1;
     let hi = (field(high, 27, 2) | code.bits(14, 1) << 2) as u8 & sources;
     inst.mods.op_sel = code.bits(11, 3) as u8 & sources;
@@ -133,11 +134,10 @@ fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError
     let desc = inst.desc;
     let unified = code.gfx == Gfx::Gfx90a;
     let acc = |raw: u16, set: bool, ty, what| {
-        if raw >= 256 && set {
-            Ok(Operand::Agpr(raw as u8))
-        } else {
-            src9(at(code, desc, what), raw, ty, None)
-        }
+        src9(at(code, desc, what), raw, ty, None).map(|operand| match operand {
+            Operand::Vgpr(first) if set => Operand::Agpr(first),
+            other => other,
+        })
     };
     let (s0, s1, s2) = (
         field(high, 0, 9) as u16,
@@ -156,11 +156,7 @@ fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError
         }
         _ => {
             let acc_cd = !unified || bit(code.word, 15);
-            inst.dst[0] = if acc_cd {
-                Operand::Agpr(raw)
-            } else {
-                Operand::Vgpr(raw)
-            };
+            inst.dst[0] = acc(u16::from(raw) | 256, acc_cd, desc.dst[0], "VDST")?;
             inst.src[0] = acc(s0, bit(high, 27), desc.src[0], SRC[0])?;
             inst.src[1] = acc(s1, bit(high, 28), desc.src[1], SRC[1])?;
             inst.src[2] = acc(s2, acc_cd, desc.src[2], SRC[2])?;

@@ -38,7 +38,7 @@ pub static ROWS: &[InstDesc] = &[
     vop2("v_subrev_f32",         op(0x05).gfx8(0x03),                         &[F32],       &[F32, F32],       Op::Sub).rev(),
     vop2("v_mac_legacy_f32",     op(0x06).dropped_in(Gfx::Gfx803),            &[F32],       &[F32, F32],       Op::MacLegacy).effect(Effects::READS_D),
     vop2("v_mul_legacy_f32",     op(0x07).gfx8(0x04).dropped_in(Gfx::Gfx90a), &[F32],       &[F32, F32],       Op::MulLegacy),
-    vop2("v_fmac_f64",           absent().gfx90a(0x04),                       &[F64],       &[F64, F64],       Op::Fmac).effect(Effects::READS_D).form(Forms::NO_SDWA),
+    vop2("v_fmac_f64",           absent().gfx90a(0x04),                       &[F64],       &[F64, F64],       Op::Fmac).effect(Effects::READS_D).form(WIDE),
     vop2("v_mul_f32",            op(0x08).gfx8(0x05),                         &[F32],       &[F32, F32],       Op::Mul),
     vop2("v_mul_i32_i24",        op(0x09).gfx8(0x06),                         &[I32],       &[I32, I32],       Op::Mul24).form(Forms::INT_CLAMP),
     vop2("v_mul_hi_i32_i24",     op(0x0a).gfx8(0x07),                         &[I32],       &[I32, I32],       Op::MulHi24),
