@@ -137,7 +137,7 @@ pub static ROWS: &[InstDesc] = &[
     vop3("v_sub_i32",            absent().gfx9(0x29d),                         &[I32],       &[I32, I32],       Op::Sub).form(Forms::INT_CLAMP),
     vop3("v_add_i16",            absent().gfx9(0x29e),                         &[I16],       &[I16, I16],       Op::Add).form(Forms::OP_SEL.and(Forms::INT_CLAMP)),
     vop3("v_sub_i16",            absent().gfx9(0x29f),                         &[I16],       &[I16, I16],       Op::Sub).form(Forms::OP_SEL.and(Forms::INT_CLAMP)),
-    vop3("v_pack_b32_f16",       absent().gfx9(0x2a0),                         &[PkF16],     &[F16, F16],       Op::PackF16).form(Forms::OP_SEL),
+    vop3("v_pack_b32_f16",       absent().gfx9(0x2a0),                         &[B32],       &[F16, F16],       Op::PackF16).form(Forms::OP_SEL),
     vop3("v_mul_legacy_f32",     absent().gfx90a(0x2a1),                       &[F32],       &[F32, F32],       Op::MulLegacy),
 ];
 
