@@ -59,6 +59,8 @@ pub struct CodeObject {
     pub functions: Vec<Symbol>,
     /// `amdhsa.version` of the metadata.
     pub metadata_version: Option<(u32, u32)>,
+    /// The metadata note as it stands (msgpack); empty when there is none.
+    pub metadata_note: Vec<u8>,
     /// Formats of the device's printf calls.
     pub printf: Vec<String>,
     symbols: Vec<Symbol>,
@@ -111,6 +113,7 @@ impl CodeObject {
             globals: Vec::new(),
             functions: Vec::new(),
             metadata_version,
+            metadata_note: elf.metadata.unwrap_or_default().to_vec(),
             printf: metadata.printf,
             symbols: elf.dynamic_symbols,
             relocations,

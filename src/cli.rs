@@ -1,0 +1,80 @@
+//! The commands. Exit status: 0 all is well, 1 an expectation or a comparison does not hold, 2 bad
+//! usage or bad input, 3 the guest faulted.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod disasm;
+mod info;
+mod output;
+
+use output::{Output, complain};
+
+/// What a command comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// All ran and every expectation holds.
+    Success,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(match status {
+            Status::Success => 0,
+        })
+    }
+}
+
+/// Bad usage or bad input; nothing ran.
+const BAD_INPUT: u8 = 2;
+
+/// Runs AMD GCN machine code on an ordinary CPU: real code objects for gfx600 to gfx906, without a
+/// GPU.
+#[derive(Parser)]
+#[command(version, propagate_version = true, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  wavelift run examples/saxpy/saxpy.gfx900.toml
+  wavelift diff examples/sha256/sha256.gfx803.toml
+  wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
+  wavelift disasm examples/saxpy/saxpy.gfx900.co
+  wavelift info examples/saxpy/saxpy.bundle.hipfb
+
+Exit status: 0 all ran and every expectation holds; 1 an expectation or a comparison does not hold;
+2 bad usage or bad input, nothing ran; 3 the guest faulted.";
+
+#[derive(Subcommand)]
+enum Command {
+    Disasm(disasm::Args),
+    Info(info::Args),
+}
+
+/// Parses the command line and runs the command.
+pub(crate) fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version come here too; when nobody reads them there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT));
+        }
+    };
+    let mut out = Output::new();
+    let result = match cli.command {
+        Command::Disasm(args) => disasm::execute(&args, &mut out),
+        Command::Info(args) => info::execute(&args, &mut out),
+    };
+    match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
+        Ok(status) => status.into(),
+        Err(error) => {
+            complain(format_args!("error: {error:#}"));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
