@@ -8,6 +8,16 @@ use frontend::state::{LANES, WaveState};
 /// A value of 64 lanes in memory: a VGPR's home or a temporary slot.
 pub type Lanes = [u32; LANES];
 
+/// First byte of the LDS aperture as the aperture registers show it; the runtime's own constant must
+/// agree.
+pub const SHARED_BASE: u64 = 1 << 48;
+
+/// First byte of the scratch aperture; see [`SHARED_BASE`].
+pub const PRIVATE_BASE: u64 = 2 << 48;
+
+/// Code of FLAT_SCRATCH_LO on gfx9.
+pub const FLAT_SCRATCH_GFX9: u8 = 102;
+
 /// How a compiled region came back. The low 32 bits of the returned word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

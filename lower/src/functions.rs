@@ -3,30 +3,279 @@
 
 use frontend::op::{Atomic, Data, Space};
 
-/// Pure functions of lanes. Each takes `args` 32-bit words a lane and gives `results` words a lane
-/// ([`LaneFn::shape`]); 64-bit values are (low, high) words, masks are words 0 or 1. All 64 lanes are
-/// computed. The `mode` argument is MODE's float bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u16)]
-pub enum LaneFn {
-    /// a << (b & 31), each lane its own amount
-    ShlVar,
-}
-
-impl LaneFn {
-    /// All of them, in the order of their numbers.
-    pub const ALL: &[LaneFn] = &[LaneFn::ShlVar];
-
-    /// Numbers of argument and result words.
-    pub const fn shape(self) -> (usize, usize) {
-        match self {
-            LaneFn::ShlVar => (2, 1),
+/// Lists the lane functions: name, numbers of argument and result words, and what is computed.
+macro_rules! lane_fns {
+    ($($(#[$doc:meta])* $name:ident: $args:literal, $results:literal;)*) => {
+        /// Pure functions of lanes. Each takes so many 32-bit words a lane and gives so many
+        /// ([`LaneFn::shape`]); 64-bit values are (low, high) words, truth values are words 0 or 1,
+        /// f16 values are low halves (the high half of an argument is ignored, that of a result is
+        /// 0). All 64 lanes are computed. The `mode` argument is MODE's float bits, unless the
+        /// function's own text names another immediate ("imm").
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum LaneFn {
+            $($(#[$doc])* $name,)*
         }
-    }
+
+        impl LaneFn {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &[LaneFn] = &[$(LaneFn::$name,)*];
+
+            /// Numbers of argument and result words.
+            pub const fn shape(self) -> (usize, usize) {
+                match self {
+                    $(LaneFn::$name => ($args, $results),)*
+                }
+            }
+        }
+    };
 }
 
-/// Functions with effects. The emitter calls the first five for the IR's own memory nodes; arms call
-/// others through `Op::Effect`. Arguments as `name(args) -> lane results; wave results`.
+lane_fns! {
+    // ---- integer
+    /// a << (b & 31), each lane its own amount
+    ShlVar: 2, 1;
+    /// Logical a >> (b & 31)
+    LshrVar: 2, 1;
+    /// Arithmetic a >> (b & 31)
+    AshrVar: 2, 1;
+    /// 64-bit (lo, hi) << (n & 63)
+    Shl64Var: 3, 2;
+    /// 64-bit logical right shift
+    Lshr64Var: 3, 2;
+    /// 64-bit arithmetic right shift
+    Ashr64Var: 3, 2;
+    /// {a, b} >> (c & 31), low word
+    AlignBitVar: 3, 1;
+    /// Bit field of a at b[4:0], c[4:0] bits wide, zero-extended
+    BfeU: 3, 1;
+    /// As [`LaneFn::BfeU`], sign-extended
+    BfeI: 3, 1;
+    /// Bytes of {a, b} by the selectors in c
+    Perm: 3, 1;
+    /// Rounding byte averages of a and b; bit 0 of each byte of c rounds up
+    Lerp: 3, 1;
+    /// Sum of the absolute differences of the bytes of a and b
+    SadU8: 2, 1;
+    /// The same of halves
+    SadU16: 2, 1;
+    /// As [`LaneFn::SadU8`], leaving out bytes where b's byte is 0
+    MsadU8: 2, 1;
+    /// Four sums of a 64-bit window (lo, hi) against b, added to four halves (lo, hi); imm 1: saturate
+    QsadPk: 5, 2;
+    /// As [`LaneFn::QsadPk`] with the rule of [`LaneFn::MsadU8`]
+    MqsadPk: 5, 2;
+    /// As [`LaneFn::MqsadPk`] with four dwords as accumulators; imm 1: saturate
+    MqsadU32: 7, 4;
+    /// Ones of a below the lane, lanes 0..32
+    MbcntLo: 1, 1;
+    /// Ones of a below the lane, lanes 32..64
+    MbcntHi: 1, 1;
+    /// Sum of the products of four signed bytes
+    Dot4I: 2, 1;
+    /// Sum of the products of four unsigned bytes
+    Dot4U: 2, 1;
+    /// Sum of the products of eight signed nibbles
+    Dot8I: 2, 1;
+    /// Sum of the products of eight unsigned nibbles
+    Dot8U: 2, 1;
+    // ---- f32 and f64 in MODE's rounding
+    /// a + b
+    AddF32: 2, 1;
+    /// a - b
+    SubF32: 2, 1;
+    /// a * b
+    MulF32: 2, 1;
+    /// a * b + c, one rounding
+    FmaF32: 3, 1;
+    /// a + b
+    AddF64: 4, 2;
+    /// a - b
+    SubF64: 4, 2;
+    /// a * b
+    MulF64: 4, 2;
+    /// a * b + c, one rounding
+    FmaF64: 6, 2;
+    /// a * b, then + c, both rounded, denormals flushed throughout
+    MadF32: 3, 1;
+    /// Middle of three f32; imm is MODE's float bits, with bit 31 set where MODE's denormal bits act (gfx9)
+    Med3F32: 3, 1;
+    // ---- f32 and f64 functions
+    /// 2^a
+    ExpF32: 1, 1;
+    /// log2(a)
+    LogF32: 1, 1;
+    /// sin(2 pi a)
+    SinF32: 1, 1;
+    /// cos(2 pi a)
+    CosF32: 1, 1;
+    /// 1 / sqrt(a)
+    RsqF64: 2, 2;
+    /// a * 2^b
+    LdexpF32: 2, 1;
+    /// (a, b) * 2^c
+    LdexpF64: 3, 2;
+    /// Exponent as integer
+    FrexpExpF32: 1, 1;
+    /// Mantissa
+    FrexpMantF32: 1, 1;
+    /// Exponent as integer
+    FrexpExpF64: 2, 1;
+    /// Mantissa
+    FrexpMantF64: 2, 2;
+    /// (S0, S1, S2) to (D, VCC bit)
+    DivScaleF32: 3, 2;
+    /// (S0, S1, S2) to (D, VCC bit)
+    DivScaleF64: 6, 3;
+    /// (S0, S1, S2, VCC bit)
+    DivFmasF32: 4, 1;
+    /// (S0, S1, S2, VCC bit)
+    DivFmasF64: 7, 2;
+    /// (S0, S1, S2)
+    DivFixupF32: 3, 1;
+    /// (S0, S1, S2)
+    DivFixupF64: 6, 2;
+    /// 2/pi words
+    TrigPreop: 3, 2;
+    /// (x, mask): is x in one of the classes?
+    ClassF32: 2, 1;
+    /// (lo, hi, mask)
+    ClassF64: 3, 1;
+    /// (x, mask)
+    ClassF16: 2, 1;
+    /// Cube map face of (x, y, z)
+    CubeId: 3, 1;
+    /// Cube map s
+    CubeSc: 3, 1;
+    /// Cube map t
+    CubeTc: 3, 1;
+    /// Cube map major axis, doubled
+    CubeMa: 3, 1;
+    /// `v_mullit_f32`
+    MulLit: 3, 1;
+    // ---- conversions in MODE's rounding
+    /// i32 to f32
+    CvtF32I32: 1, 1;
+    /// u32 to f32
+    CvtF32U32: 1, 1;
+    /// f64 to f32
+    CvtF32F64: 2, 1;
+    /// f32 to f16
+    CvtF16F32: 1, 1;
+    /// f16 to f32, flushing as MODE says
+    CvtF32F16: 1, 1;
+    /// f16 to f32, never flushing
+    WidenF16: 1, 1;
+    /// f16 to f32, denormals to zero
+    WidenF16Flush: 1, 1;
+    /// f32 to f16 by MODE's f16 rounding, denormal results to zero
+    NarrowF16Flush: 1, 1;
+    /// u16 to f16
+    CvtF16U16: 1, 1;
+    /// i16 to f16
+    CvtF16I16: 1, 1;
+    /// f16 to u16
+    CvtU16F16: 1, 1;
+    /// f16 to i16, sign-extended in the word
+    CvtI16F16: 1, 1;
+    /// floor(a + 0.5) to i32
+    CvtRpi: 1, 1;
+    /// f32 to u8 in MODE's rounding, saturating
+    CvtU8F32: 1, 1;
+    /// f32 to i16 normalised
+    NormI16F32: 1, 1;
+    /// f32 to u16 normalised
+    NormU16F32: 1, 1;
+    /// f16 to i16 normalised
+    NormI16F16: 1, 1;
+    /// f16 to u16 normalised
+    NormU16F16: 1, 1;
+    /// Two f32 to two f16, toward zero
+    PkRtzF16: 2, 1;
+    // ---- f16
+    /// a + b
+    AddF16: 2, 1;
+    /// a - b
+    SubF16: 2, 1;
+    /// a * b
+    MulF16: 2, 1;
+    /// a * b + c, one rounding
+    FmaF16: 3, 1;
+    /// a * b, then + c, both rounded, denormals flushed throughout
+    MadF16: 3, 1;
+    /// Smaller
+    MinF16: 2, 1;
+    /// Larger
+    MaxF16: 2, 1;
+    /// Middle of three
+    Med3F16: 3, 1;
+    /// 2^a
+    ExpF16: 1, 1;
+    /// log2(a)
+    LogF16: 1, 1;
+    /// 1 / a
+    RcpF16: 1, 1;
+    /// 1 / sqrt(a)
+    RsqF16: 1, 1;
+    /// sqrt(a)
+    SqrtF16: 1, 1;
+    /// sin(2 pi a)
+    SinF16: 1, 1;
+    /// cos(2 pi a)
+    CosF16: 1, 1;
+    /// a - floor(a)
+    FractF16: 1, 1;
+    /// Toward -inf
+    FloorF16: 1, 1;
+    /// Toward +inf
+    CeilF16: 1, 1;
+    /// Toward zero
+    TruncF16: 1, 1;
+    /// To nearest even
+    RndneF16: 1, 1;
+    /// a * 2^b (b an i16)
+    LdexpF16: 2, 1;
+    /// Exponent as i16
+    FrexpExpF16: 1, 1;
+    /// Mantissa
+    FrexpMantF16: 1, 1;
+    /// (S0, S1, S2)
+    DivFixupF16: 3, 1;
+    /// Output modifier, in imm bits 29:28 beside MODE's float bits
+    OmodF16: 1, 1;
+    /// Clamps to [0, 1]
+    ClampF16: 1, 1;
+    // ---- two f16 in a word
+    /// a + b
+    PkAddF16: 2, 1;
+    /// a * b
+    PkMulF16: 2, 1;
+    /// a * b + c
+    PkFmaF16: 3, 1;
+    /// Smaller
+    PkMinF16: 2, 1;
+    /// Larger
+    PkMaxF16: 2, 1;
+    /// Clamps to [0, 1]
+    PkClampF16: 1, 1;
+    // ---- lanes
+    /// DPP: (source, lane active) to (value or 0, was there a source lane); imm is the control field
+    Dpp: 2, 2;
+    /// `ds_swizzle`: (source, lane active); imm is the offset, bit 31 set on gfx9
+    Swizzle: 2, 1;
+    /// `ds_permute`: (byte address, data, lane active)
+    Permute: 3, 1;
+    /// `ds_bpermute`: (byte address, data, lane active)
+    Bpermute: 3, 1;
+}
+
+/// Functions with effects. The emitter calls those up to `Atomic` for the IR's own nodes; arms call
+/// the others through `Op::Effect`. Arguments as `name(args) -> lane results; wave results`.
+///
+/// Arguments of `Op::Effect` nodes: a W1 lane mask is its 64 bits, a wave value is itself
+/// zero-extended, another lane value (always W32) is the address of its slot. So that a function
+/// knows which it is, the first argument, `kinds`, has bit i set when argument i is a slot; it goes
+/// by the *type* of the IR value, never by what is known about it beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
 pub enum EffectFn {
@@ -41,8 +290,44 @@ pub enum EffectFn {
     /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…) -> nothing
     Store,
     /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…)
-    /// -> old value by lane (one or two dwords) when wanted
+    /// -> old value by lane (one or two dwords) when wanted. Data: the operand; compare-and-swap: new
+    /// value, then compare value; `Mskor` and `Wrap`: DATA0, then DATA1.
     Atomic,
+    /// Float atomics that MODE acts on: (kinds, address low, address high, exec mask, atomic code, MODE, data…)
+    /// -> old value by lane (0, 1 or 2 dwords)
+    AtomicFloat,
+    /// The site's MUBUF or MTBUF load, or load to LDS: (kinds, descriptor words 1:0, words 3:2,
+    /// SOFFSET, exec mask, index or 0, offset or 0, M0) -> VDATA registers by lane
+    BufferLoad,
+    /// The site's MUBUF or MTBUF store: (kinds, descriptor, descriptor, SOFFSET, exec mask, index,
+    /// offset, M0, up to four data words)
+    BufferStore,
+    /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, exec mask, index, offset,
+    /// MODE, up to four data words: operand; compare-and-swap: new, then compare) -> old value (0, 1 or 2)
+    BufferAtomic,
+    /// `s_buffer_load`: (0, descriptor words 1:0, words 3:2, offset, dwords) -> ; dwords
+    ScalarBufferLoad,
+    /// Scalar stores: (0, address, dwords, data words 1:0, 3:2)
+    ScalarStore,
+    /// `s_buffer_store`: (0, descriptor words 1:0, words 3:2, offset, dwords, data words 1:0, 3:2)
+    ScalarBufferStore,
+    /// Scalar atomics: (0, address, atomic code, operand, compare value) -> ; old value, 2 dwords
+    ScalarAtomic,
+    /// `s_buffer_atomic`: (0, descriptor words 1:0, words 3:2, offset, atomic code, operand, compare
+    /// value) -> ; old value, 2 dwords
+    ScalarBufferAtomic,
+    /// `s_memtime`, `s_memrealtime`: (0) -> ; 2 dwords
+    Time,
+    /// `s_getreg` of a register other than MODE: (0, SCC, EXEC, VCC, MODE) -> ; the field
+    GetReg,
+    /// `s_setreg` of a register other than MODE: (0, value)
+    SetReg,
+    /// `ds_append`, `ds_consume`: (0, byte address, exec mask) -> ; the old value
+    AppendConsume,
+    /// `ds_*_src2`: (kinds, address, exec mask, LDS limit, MODE)
+    LdsSrc2,
+    /// `ds_wrxchg2`, `ds_condxchg32`: (kinds, address 0, address 1, exec mask, data…) -> old values by lane
+    LdsExchange,
 }
 
 impl EffectFn {
@@ -53,6 +338,21 @@ impl EffectFn {
         EffectFn::Load,
         EffectFn::Store,
         EffectFn::Atomic,
+        EffectFn::AtomicFloat,
+        EffectFn::BufferLoad,
+        EffectFn::BufferStore,
+        EffectFn::BufferAtomic,
+        EffectFn::ScalarBufferLoad,
+        EffectFn::ScalarStore,
+        EffectFn::ScalarBufferStore,
+        EffectFn::ScalarAtomic,
+        EffectFn::ScalarBufferAtomic,
+        EffectFn::Time,
+        EffectFn::GetReg,
+        EffectFn::SetReg,
+        EffectFn::AppendConsume,
+        EffectFn::LdsSrc2,
+        EffectFn::LdsExchange,
     ];
 }
 

@@ -12,3 +12,4 @@ pub mod jit;
 pub mod liveness;
 pub mod region;
 pub mod schedule;
+pub mod value;

@@ -1,0 +1,102 @@
+//! Vector compares: VOPC and its VOP3 forms.
+
+use frontend::inst::Inst;
+use frontend::op::{Cmp, Op};
+use frontend::ty::Ty;
+
+use crate::arms::vector::{Args, Out};
+use crate::functions::LaneFn;
+use crate::ir::Float;
+use crate::value::{Env, F, M, call};
+
+/// Computes the mask of a compare or class test.
+pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    Some(Out::M(match inst.op() {
+        Op::CmpClass | Op::CmpxClass => class(args)?,
+        Op::Cmp(cmp) | Op::Cmpx(cmp) | Op::Cmps(cmp) | Op::Cmpsx(cmp) => match args.ty(0) {
+            Ty::F32 | Ty::F64 => float(cmp, args.f(0)?, args.f(1)?),
+            Ty::F16 => half(cmp, args)?,
+            _ => integer(cmp, args)?,
+        },
+        _ => return None,
+    }))
+}
+
+fn float<'b>(cmp: Cmp, s0: F<'b>, s1: F<'b>) -> M<'b> {
+    match cmp {
+        Cmp::F => M::imm(s0.builder(), false),
+        Cmp::T => M::imm(s0.builder(), true),
+        Cmp::Lt => s0.lt(s1),
+        Cmp::Eq => s0.eq(s1),
+        Cmp::Le => s0.le(s1),
+        Cmp::Gt => s1.lt(s0),
+        // Less or greater: false for NaN.
+        Cmp::Lg => s0.ord(s1) & s0.une(s1),
+        Cmp::Ge => s1.le(s0),
+        Cmp::O => s0.ord(s1),
+        Cmp::U => s0.uno(s1),
+        Cmp::Nge => !s1.le(s0),
+        Cmp::Nlg => s0.uno(s1) | s0.eq(s1),
+        Cmp::Ngt => !s1.lt(s0),
+        Cmp::Nle => !s0.le(s1),
+        Cmp::Neq => s0.une(s1),
+        Cmp::Nlt => !s0.lt(s1),
+    }
+}
+
+/// f16 values compare as the f32 values that they are.
+fn half<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
+    let env = Env::of(Float::F32, args.mode).keeping();
+    let wide = |i: usize| {
+        let s = args.u(i)?;
+        let word = call(s.builder(), LaneFn::CvtF32F16, args.mode, &[s]);
+        Some(word.float(env))
+    };
+    Some(float(cmp, wide(0)?, wide(1)?))
+}
+
+fn integer<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
+    let signed = args.ty(0).is_signed();
+    /// The six relations of a handle.
+    macro_rules! relation {
+        ($s0:expr, $s1:expr) => {{
+            let (s0, s1) = ($s0, $s1);
+            match (cmp, signed) {
+                (Cmp::F, _) => M::imm(s0.builder(), false),
+                (Cmp::T, _) => M::imm(s0.builder(), true),
+                (Cmp::Eq, _) => s0.eq(s1),
+                (Cmp::Lg, _) => s0.ne(s1),
+                (Cmp::Lt, true) => s0.lt_s(s1),
+                (Cmp::Lt, false) => s0.lt_u(s1),
+                (Cmp::Le, true) => s0.le_s(s1),
+                (Cmp::Le, false) => s0.le_u(s1),
+                (Cmp::Gt, true) => s1.lt_s(s0),
+                (Cmp::Gt, false) => s1.lt_u(s0),
+                (Cmp::Ge, true) => s1.le_s(s0),
+                (Cmp::Ge, false) => s1.le_u(s0),
+                _ => return None,
+            }
+        }};
+    }
+    Some(match args.ty(0).bits() {
+        64 => relation!(args.q(0)?, args.q(1)?),
+        16 if signed => relation!(args.u(0)?.lo16s(), args.u(1)?.lo16s()),
+        16 => relation!(args.u(0)?.lo16(), args.u(1)?.lo16()),
+        _ => relation!(args.u(0)?, args.u(1)?),
+    })
+}
+
+/// Class tests look at raw bits: no denormal is flushed.
+fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
+    let s1 = args.u(1)?;
+    let b = s1.builder();
+    let word = match args.ty(0) {
+        Ty::F64 => {
+            let s0 = args.q(0)?;
+            call(b, LaneFn::ClassF64, 0, &[s0.lo(), s0.hi(), s1])
+        }
+        Ty::F16 => call(b, LaneFn::ClassF16, 0, &[args.u(0)?, s1]),
+        _ => call(b, LaneFn::ClassF32, 0, &[args.u(0)?, s1]),
+    };
+    Some(word.is_nonzero())
+}

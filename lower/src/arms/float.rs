@@ -1,0 +1,333 @@
+//! Vector float operations with results of 32 and 64 bits.
+
+use frontend::inst::Inst;
+use frontend::op::Op;
+use frontend::ty::Ty;
+
+use crate::arms::scalar::vcc_mask;
+use crate::arms::vector::{Args, Out};
+use crate::functions::LaneFn;
+use crate::guest::Guest;
+use crate::ir::Float;
+use crate::value::{Env, F, Handle, M, Q, U, call, call64, result};
+
+/// A float as the result of its width.
+fn out(f: F<'_>) -> Out<'_> {
+    match f.env.ty {
+        Float::F32 => Out::W(U::new(f.builder(), f.v)),
+        Float::F64 => Out::D(Q::new(f.builder(), f.v)),
+    }
+}
+
+/// Computes an operation with an f32 or f64 result.
+pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let f = |i: usize| args.f(i);
+    let s0 = f(0)?;
+    let env = s0.env;
+    let gfx9 = g.gfx.is_gfx9();
+    let min = |a, b| lesser(gfx9, true, a, b);
+    let max = |a, b| lesser(gfx9, false, a, b);
+    Some(out(match inst.op() {
+        Op::Add => s0 + f(1)?,
+        Op::Sub => s0 - f(1)?,
+        Op::Mul => s0 * f(1)?,
+        Op::Mad | Op::Mac => mad(s0, f(1)?, f(2)?),
+        Op::Fma | Op::Fmac => s0.fma(f(1)?, f(2)?),
+        Op::MulLegacy => mul_legacy(s0, f(1)?),
+        Op::MadLegacy | Op::MacLegacy => {
+            let env = env.flushing();
+            mul_legacy(s0.in_env(env), f(1)?.in_env(env)) + f(2)?.in_env(env)
+        }
+        Op::Min => min(s0, f(1)?),
+        Op::Max => max(s0, f(1)?),
+        Op::Min3 => min(min(s0, f(1)?), f(2)?),
+        Op::Max3 => max(max(s0, f(1)?), f(2)?),
+        Op::Med3 => med3(gfx9, s0, f(1)?, f(2)?),
+        Op::MinLegacy => {
+            let (a, b) = (s0.in_env(env.keeping()), f(1)?);
+            a.lt(b).pick(a, b)
+        }
+        Op::MaxLegacy => {
+            let (a, b) = (s0.in_env(env.keeping()), f(1)?);
+            b.in_env(env.keeping()).le(a).pick(a, b)
+        }
+        Op::Fract => fract(s0),
+        Op::Trunc => s0.flush_src().trunc(),
+        Op::Ceil => s0.flush_src().ceil(),
+        Op::Rndne => s0.flush_src().nearest(),
+        Op::Floor => s0.flush_src().floor(),
+        _ => return functions(g, inst, args),
+    }))
+}
+
+/// S0 * S1 + S2, both steps rounded; f32 denormals are flushed whatever MODE says.
+fn mad<'b>(s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
+    let env = match s0.env.ty {
+        Float::F32 => s0.env.flushing(),
+        Float::F64 => s0.env,
+    };
+    if env.ty == Float::F32 && env.round != 0 {
+        let words = [s0.word(), s1.word(), s2.word()];
+        return s0.with(call(s0.builder(), LaneFn::MadF32, env.mode, &words).v);
+    }
+    (s0.in_env(env) * s1.in_env(env)) + s2.in_env(env)
+}
+
+/// The product, where 0 times anything is +0.
+fn mul_legacy<'b>(s0: F<'b>, s1: F<'b>) -> F<'b> {
+    let zero = s0.k(0.0);
+    (s0.eq(zero) | s1.eq(zero)).pick(zero, s0 * s1)
+}
+
+/// x - floor(x), below 1.
+fn fract(s0: F<'_>) -> F<'_> {
+    let s0 = s0.flush_src();
+    let d = s0 - s0.floor();
+    let below_one = match s0.env.ty {
+        Float::F32 => s0.bits(0x3f7f_ffff),
+        Float::F64 => s0.bits(0x3fef_ffff_ffff_ffff),
+    };
+    below_one.le(d).pick(below_one, d)
+}
+
+/// Can the values be equal and yet differ in bits (zeros)?
+fn may_be_zeros<'b>(a: F<'b>, b: F<'b>) -> bool {
+    let nonzero = |f: F<'b>| {
+        let constant = f.builder().as_const(f.v);
+        constant.is_some_and(|bits| match f.env.ty {
+            Float::F32 => bits & 0x7fff_ffff != 0,
+            Float::F64 => bits & (u64::MAX >> 1) != 0,
+        })
+    };
+    !nonzero(a) && !nonzero(b)
+}
+
+/// The smaller (larger) of two numbers, -0 below +0; NaN sources give S1.
+fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
+    let first = if min { a.lt(b) } else { b.lt(a) };
+    let other = if may_be_zeros(a, b) {
+        // Equal: the same bits, or zeros whose signs decide.
+        let builder = a.builder();
+        let bits = match (a.env.ty, min) {
+            (Float::F32, true) => (a.word() | b.word()).v,
+            (Float::F32, false) => (a.word() & b.word()).v,
+            (Float::F64, true) => (Q::new(builder, a.v) | Q::new(builder, b.v)).v,
+            (Float::F64, false) => (Q::new(builder, a.v) & Q::new(builder, b.v)).v,
+        };
+        a.eq(b).pick(a.with(bits), b)
+    } else {
+        b
+    };
+    first.pick(a, other)
+}
+
+/// v_min and v_max. Before gfx9 they keep denormals whatever MODE says.
+fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
+    let env = a.env;
+    let (a, b) = if gfx9 {
+        (a.flush_src(), b.flush_src())
+    } else {
+        (a, b)
+    };
+    let (a, b) = (a.in_env(env.keeping()), b.in_env(env.keeping()));
+    let number = lesser_number(min, a, b);
+    // Comparisons with a NaN are false, which chooses S1: right unless only S1 is a NaN.
+    let only_b = match (a.is_nan(), b.is_nan()) {
+        (_, b_nan) if b_nan.as_const() == Some(false) => b_nan,
+        (a_nan, b_nan) => b_nan & !a_nan,
+    };
+    let mut d = only_b.pick(a, number);
+    if env.ieee() {
+        d = b.is_snan().pick(b.quiet(), d);
+        d = a.is_snan().pick(a.quiet(), d);
+    }
+    let d = d.in_env(env);
+    if gfx9 { d.flush_dst().in_env(env) } else { d }
+}
+
+/// The median; with a NaN among the sources, min3.
+fn med3<'b>(gfx9: bool, a: F<'b>, b: F<'b>, c: F<'b>) -> F<'b> {
+    let builder = a.builder();
+    let constants = [a, b, c]
+        .iter()
+        .filter(|f| builder.as_const(f.v).is_some())
+        .count();
+    if constants < 2 {
+        let imm = a.env.mode | u32::from(gfx9) << 31;
+        let words = [a.word(), b.word(), c.word()];
+        return a.with(call(builder, LaneFn::Med3F32, imm, &words).v);
+    }
+    let env = a.env;
+    let (x, y, z) = if gfx9 {
+        (a.flush_src(), b.flush_src(), c.flush_src())
+    } else {
+        (a, b, c)
+    };
+    let keep = |f: F<'b>| f.in_env(env.keeping());
+    let (x, y, z) = (keep(x), keep(y), keep(z));
+    let low = lesser_number(true, x, y);
+    let high = lesser_number(true, lesser_number(false, x, y), z);
+    let median = lesser_number(false, low, high).in_env(env);
+    let median = if gfx9 { median.flush_dst() } else { median };
+    let nan = x.is_nan() | y.is_nan() | z.is_nan();
+    let min3 = lesser(gfx9, true, lesser(gfx9, true, a, b), c);
+    nan.pick(min3, median)
+}
+
+/// Infinities become the largest numbers.
+fn clamp_inf(f: F<'_>) -> F<'_> {
+    let b = f.builder();
+    match f.env.ty {
+        Float::F32 => {
+            let word = f.word();
+            let inf = (word & word.k(0x7fff_ffff)).eq(word.k(0x7f80_0000));
+            f.with(inf.pick(word - word.k(1), word).v)
+        }
+        Float::F64 => {
+            let q = Q::new(b, f.v);
+            let inf = (q & q.k(u64::MAX >> 1)).eq(q.k(0x7ff0_0000_0000_0000));
+            f.with(inf.pick(q - q.k(1), q).v)
+        }
+    }
+}
+
+/// The legacy forms of gfx6 and gfx7: zeros in place of infinities, sign kept.
+fn legacy_zero(f: F<'_>) -> F<'_> {
+    let word = f.word();
+    let inf = (word & word.k(0x7fff_ffff)).eq(word.k(0x7f80_0000));
+    f.with(inf.pick(word & word.k(0x8000_0000), word).v)
+}
+
+/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says,
+/// f64 keeps them.
+fn reciprocal_env(f: F<'_>) -> Env {
+    let env = match f.env.ty {
+        Float::F32 => f.env.flushing(),
+        Float::F64 => f.env.keeping(),
+    };
+    Env { round: 0, ..env }
+}
+
+/// 1 / x, correctly rounded.
+fn rcp(s0: F<'_>) -> F<'_> {
+    let env = reciprocal_env(s0);
+    s0.k(1.0).in_env(env).div(s0.in_env(env))
+}
+
+/// What is below zero gives the negative default NaN instead of a root.
+fn root<'b>(s0: F<'b>, root: F<'b>) -> F<'b> {
+    let nan = match s0.env.ty {
+        Float::F32 => s0.bits(0xffc0_0000),
+        Float::F64 => s0.bits(0xfff8_0000_0000_0000),
+    };
+    s0.lt(s0.k(0.0)).pick(nan, root)
+}
+
+/// sqrt(x), correctly rounded.
+fn sqrt(s0: F<'_>) -> F<'_> {
+    let s0 = s0.in_env(reciprocal_env(s0));
+    root(s0, s0.sqrt())
+}
+
+/// 1 / sqrt(x) of an f32: through f64, which rounds correctly for every f32.
+fn rsq32(s0: F<'_>) -> F<'_> {
+    let s0 = s0.in_env(reciprocal_env(s0)).flush_src();
+    let wide = Env {
+        round: 0,
+        ..Env::of(Float::F64, s0.env.mode).keeping()
+    };
+    let x = s0.widen(wide);
+    root(s0, x.k(1.0).div(x.sqrt()).narrow(s0.env))
+}
+
+/// What goes through lane functions.
+fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let b = g.b;
+    let mode = g.mode;
+    let s0 = args.f(0)?;
+    let wide = inst.desc.ty() == Ty::F64;
+    // A function of one float of either width.
+    let one = |f32: LaneFn, f64: Option<LaneFn>| {
+        Some(match (wide, f64) {
+            (false, _) => s0.with(call(b, f32, mode, &s0.words()).v),
+            (true, Some(f64)) => s0.with(call64(b, f64, mode, &s0.words()).v),
+            (true, None) => return None,
+        })
+    };
+    let words = |n: usize| -> Option<Vec<U<'b>>> {
+        let mut words = Vec::new();
+        for i in 0..n {
+            words.extend(args.f(i)?.words());
+        }
+        Some(words)
+    };
+    let three = |f32: LaneFn, f64: LaneFn| {
+        let words = words(3)?;
+        Some(if wide {
+            Out::D(call64(b, f64, mode, &words))
+        } else {
+            Out::W(call(b, f32, mode, &words))
+        })
+    };
+    let rsq = || match wide {
+        false => s0.with(rsq32(s0).v),
+        true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
+    };
+    let log = || one(LaneFn::LogF32, None);
+    Some(out(match inst.op() {
+        Op::Exp | Op::ExpLegacy => one(LaneFn::ExpF32, None)?,
+        Op::Log | Op::LogLegacy => log()?,
+        Op::LogClamp => clamp_inf(log()?),
+        Op::Rcp | Op::RcpIflag => rcp(s0),
+        Op::RcpClamp => clamp_inf(rcp(s0)),
+        Op::RcpLegacy => legacy_zero(rcp(s0)),
+        Op::Rsq => rsq(),
+        Op::RsqClamp => clamp_inf(rsq()),
+        Op::RsqLegacy => legacy_zero(rsq()),
+        Op::Sqrt => sqrt(s0),
+        Op::Sin => one(LaneFn::SinF32, None)?,
+        Op::Cos => one(LaneFn::CosF32, None)?,
+        Op::FrexpMant => one(LaneFn::FrexpMantF32, Some(LaneFn::FrexpMantF64))?,
+        Op::Ldexp => {
+            let mut words = s0.words();
+            words.push(args.u(1)?);
+            return Some(if wide {
+                Out::D(call64(b, LaneFn::LdexpF64, mode, &words))
+            } else {
+                Out::W(call(b, LaneFn::LdexpF32, mode, &words))
+            });
+        }
+        Op::TrigPreop => {
+            let mut words = s0.words();
+            words.push(args.u(1)?);
+            return Some(Out::D(call64(b, LaneFn::TrigPreop, mode, &words)));
+        }
+        Op::DivScale => {
+            let words = words(3)?;
+            return Some(if wide {
+                let lo = call(b, LaneFn::DivScaleF64, mode, &words);
+                Out::DM(lo.pair(result(lo, 1)), result(lo, 2).is_nonzero())
+            } else {
+                let d = call(b, LaneFn::DivScaleF32, mode, &words);
+                Out::WM(d, result(d, 1).is_nonzero())
+            });
+        }
+        Op::DivFmas => {
+            let mut words = words(3)?;
+            let vcc: M<'b> = vcc_mask(g);
+            words.push(vcc.int());
+            return Some(if wide {
+                Out::D(call64(b, LaneFn::DivFmasF64, mode, &words))
+            } else {
+                Out::W(call(b, LaneFn::DivFmasF32, mode, &words))
+            });
+        }
+        Op::DivFixup => return three(LaneFn::DivFixupF32, LaneFn::DivFixupF64),
+        Op::CubeId => return Some(Out::W(call(b, LaneFn::CubeId, mode, &words(3)?))),
+        Op::CubeSc => return Some(Out::W(call(b, LaneFn::CubeSc, mode, &words(3)?))),
+        Op::CubeTc => return Some(Out::W(call(b, LaneFn::CubeTc, mode, &words(3)?))),
+        Op::CubeMa => return Some(Out::W(call(b, LaneFn::CubeMa, mode, &words(3)?))),
+        Op::MulLit => return Some(Out::W(call(b, LaneFn::MulLit, mode, &words(3)?))),
+        _ => return None,
+    }))
+}

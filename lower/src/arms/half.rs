@@ -1,0 +1,61 @@
+//! Vector operations with f16 results. f16 arithmetic is not in the IR: everything that computes
+//! goes through lane functions.
+
+use frontend::inst::Inst;
+use frontend::op::Op;
+
+use crate::arms::vector::{Args, Out};
+use crate::functions::LaneFn;
+use crate::value::{U, call};
+
+/// The lane function of an operation on one f16, where there is one.
+fn unary(op: Op) -> Option<LaneFn> {
+    Some(match op {
+        Op::Exp => LaneFn::ExpF16,
+        Op::Log => LaneFn::LogF16,
+        Op::Rcp => LaneFn::RcpF16,
+        Op::Rsq => LaneFn::RsqF16,
+        Op::Sqrt => LaneFn::SqrtF16,
+        Op::Sin => LaneFn::SinF16,
+        Op::Cos => LaneFn::CosF16,
+        Op::Fract => LaneFn::FractF16,
+        Op::Floor => LaneFn::FloorF16,
+        Op::Ceil => LaneFn::CeilF16,
+        Op::Trunc => LaneFn::TruncF16,
+        Op::Rndne => LaneFn::RndneF16,
+        Op::FrexpMant => LaneFn::FrexpMantF16,
+        _ => return None,
+    })
+}
+
+/// Computes an operation with an f16 result, or one that packs two.
+pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let s0 = args.u(0)?;
+    let b = s0.builder();
+    let mode = args.mode;
+    if let Some(f) = unary(inst.op()) {
+        return Some(Out::W(call(b, f, mode, &[s0])));
+    }
+    let u = |i: usize| args.u(i);
+    let two = |f: LaneFn, x: U<'b>, y: U<'b>| call(b, f, mode, &[x, y]);
+    let three = |f: LaneFn| Some(call(b, f, mode, &[s0, u(1)?, u(2)?]));
+    let packed = inst.desc.ty().bits() == 32;
+    Some(Out::W(match inst.op() {
+        // v_pk_fmac_f16
+        Op::Fmac if packed => three(LaneFn::PkFmaF16)?,
+        Op::PackF16 => s0.pack16(u(1)?),
+        Op::Add => two(LaneFn::AddF16, s0, u(1)?),
+        Op::Sub => two(LaneFn::SubF16, s0, u(1)?),
+        Op::Mul => two(LaneFn::MulF16, s0, u(1)?),
+        Op::Mad | Op::Mac => three(LaneFn::MadF16)?,
+        Op::Fma | Op::Fmac => three(LaneFn::FmaF16)?,
+        Op::Min => two(LaneFn::MinF16, s0, u(1)?),
+        Op::Max => two(LaneFn::MaxF16, s0, u(1)?),
+        Op::Min3 => two(LaneFn::MinF16, two(LaneFn::MinF16, s0, u(1)?), u(2)?),
+        Op::Max3 => two(LaneFn::MaxF16, two(LaneFn::MaxF16, s0, u(1)?), u(2)?),
+        Op::Med3 => three(LaneFn::Med3F16)?,
+        Op::Ldexp => two(LaneFn::LdexpF16, s0, u(1)?),
+        Op::DivFixup => three(LaneFn::DivFixupF16)?,
+        _ => return None,
+    }))
+}

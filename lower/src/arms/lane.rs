@@ -1,0 +1,74 @@
+//! Instructions that move single lanes: readlane, writelane, readfirstlane.
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::Op;
+
+use crate::arms::Lowered;
+use crate::arms::vector::read32;
+use crate::guest::Guest;
+use crate::ir::Op as Ir;
+use crate::value::{M, Q, U};
+
+/// Lowers an instruction that looks at one lane, whatever EXEC says.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
+    match (|| match inst.op() {
+        Op::WriteLane => write_lane(g, inst),
+        _ => read_lane(g, inst),
+    })() {
+        Some(()) => Lowered::Done,
+        None => Lowered::Fallback,
+    }
+}
+
+/// A source as its lanes stand, EXEC or not.
+fn read_all<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
+    match operand {
+        Operand::Vgpr(n) => Some(U::new(g.b, g.read_v_all(n))),
+        other => read32(g, other),
+    }
+}
+
+fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
+    let Operand::Sgpr(d) = inst.dst[0] else {
+        return None;
+    };
+    let b = g.b;
+    let source = read_all(g, inst.src[0])?;
+    let lane = match inst.op() {
+        // The first active lane; 64 trailing zeros of an empty EXEC count as lane 0.
+        Op::ReadFirstLane => Q::new(b, g.exec()).ctz(),
+        _ => lane_number(g, inst.src[1])?,
+    };
+    let value = b.pure(Ir::LaneAt, &[source.v, lane.v]);
+    g.write_s32(d, value);
+    Some(())
+}
+
+/// A wave value that names a lane; of a vector register the first lane counts.
+fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
+    let b = g.b;
+    let lane = read_all(g, operand)?;
+    Some(if lane.is_wave() {
+        lane
+    } else {
+        let first = Q::new(b, g.exec()).ctz();
+        U::new(b, b.pure(Ir::LaneAt, &[lane.v, first.v]))
+    })
+}
+
+fn write_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
+    let Operand::Vgpr(d) = inst.dst[0] else {
+        return None;
+    };
+    let b = g.b;
+    let source = read_all(g, inst.src[0])?;
+    if !source.is_wave() {
+        return None;
+    }
+    let lane = lane_number(g, inst.src[1])?;
+    let here = lane.lane_id().eq(lane & lane.k(63));
+    let old = U::new(b, g.read_v_all(d));
+    let here: M<'_> = here;
+    g.write_v_all(d, here.pick(source, old).v);
+    Some(())
+}

@@ -1,0 +1,359 @@
+//! FLAT, GLOBAL and SCRATCH, and what all vector memory instructions share: data in registers, the
+//! halves of D16 forms, atomics.
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::{Atomic, Data, Op, Space};
+use frontend::target::Gfx;
+
+use crate::abi::FLAT_SCRATCH_GFX9;
+use crate::arms::{Lowered, Sites};
+use crate::build::types;
+use crate::functions::{EffectFn, atomic_code};
+use crate::guest::Guest;
+use crate::ir::{Op as Ir, SiteId, Val, Vary, Width};
+use crate::value::{Q, U};
+
+/// Lowers a FLAT, GLOBAL or SCRATCH instruction.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    // Loads to LDS do not exist on these targets' compilers; the interpreter knows them or says so.
+    if inst.mem.lds || inst.mem.tfe {
+        return Lowered::Fallback;
+    }
+    match access(g, inst, pc, sites) {
+        Some(()) => Lowered::Done,
+        None => Lowered::Fallback,
+    }
+}
+
+fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
+    match inst.op() {
+        Op::Load(Space::Scratch, data) => scratch_load(g, inst, data, pc, sites),
+        Op::Store(Space::Scratch, data) => scratch_store(g, inst, data, pc, sites),
+        Op::Load(space, data) => {
+            let address = address(g, inst)?;
+            let d = vgpr(inst.dst[0])?;
+            let site = sites.add(pc, inst);
+            load(g, space, data, address.v, d, site);
+            Some(())
+        }
+        Op::Store(space, data) => {
+            let address = address(g, inst)?;
+            let s = vgpr(inst.src[1])?;
+            let site = sites.add(pc, inst);
+            store(g, space, data, address.v, s, site);
+            Some(())
+        }
+        Op::Atomic(space, op) => {
+            let address = address(g, inst)?;
+            let s = vgpr(inst.src[1])?;
+            let width = (inst.dst_ty(0).regs()) as u8;
+            let count = if is_compare(op) { 2 * width } else { width };
+            let words: Vec<Val> = (0..count).map(|i| g.read_v(s.wrapping_add(i))).collect();
+            let site = sites.add(pc, inst);
+            atomic(g, (space, op, width), address.v, &words, inst.dst[0], site);
+            Some(())
+        }
+        _ => None,
+    }
+}
+
+/// The first register of a vector operand.
+pub(super) fn vgpr(operand: Operand) -> Option<u8> {
+    match operand {
+        Operand::Vgpr(n) => Some(n),
+        _ => None,
+    }
+}
+
+/// The address of FLAT and GLOBAL, offset included.
+fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
+    let b = g.b;
+    let v = vgpr(inst.src[0])?;
+    let offset = Q::imm(b, i64::from(inst.mem.offset) as u64);
+    match inst.src[2] {
+        Operand::None => {
+            let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
+            Some(U::new(b, lo).pair(U::new(b, hi)) + offset)
+        }
+        Operand::Sgpr(s) => {
+            let base = Q::new(b, g.read_s64(s));
+            let index = U::new(b, g.read_v(v)).zext();
+            Some(base + index + offset)
+        }
+        _ => None,
+    }
+}
+
+// ---- scratch
+
+/// The address of byte `a` of a lane's scratch: dwords of the 64 lanes lie side by side.
+fn swizzled<'b>(base: Q<'b>, a: U<'b>, bytes: bool) -> Q<'b> {
+    let row = (a & a.k(0xffff_fffc)).zext().shl_k(6);
+    let lane = a.lane_id().shl_k(2);
+    let within = if bytes { lane | (a & a.k(3)) } else { lane };
+    base + row + within.zext()
+}
+
+/// FLAT_SCRATCH and the offset of a SCRATCH instruction.
+fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> {
+    let b = g.b;
+    let from = match (inst.src[0], inst.src[2]) {
+        (Operand::Vgpr(v), Operand::None) => U::new(b, g.read_v(v)),
+        (Operand::None, Operand::Sgpr(s)) => U::new(b, g.read_s32(s)),
+        (Operand::None, Operand::None) => U::imm(b, 0),
+        (Operand::Vgpr(v), Operand::Sgpr(s)) => U::new(b, g.read_v(v)) + U::new(b, g.read_s32(s)),
+        _ => return None,
+    };
+    let base = Q::new(b, g.read_s64(FLAT_SCRATCH_GFX9));
+    Some((base, from + from.k(inst.mem.offset as u64)))
+}
+
+fn scratch_load(
+    g: &mut Guest<'_>,
+    inst: &Inst,
+    data: Data,
+    pc: u64,
+    sites: &mut Sites,
+) -> Option<()> {
+    let (base, offset) = scratch_offset(g, inst)?;
+    let d = vgpr(inst.dst[0])?;
+    let site = sites.add(pc, inst);
+    let Data::Dwords(n) = data else {
+        load(
+            g,
+            Space::Global,
+            data,
+            swizzled(base, offset, true).v,
+            d,
+            site,
+        );
+        return Some(());
+    };
+    let mask = g.exec_mask();
+    let words: Vec<Val> = (0..n)
+        .map(|i| {
+            let a = offset + offset.k(4 * u64::from(i));
+            let address = swizzled(base, a, false);
+            let op = Ir::Load(Space::Global, Data::Dwords(1), site);
+            g.b.effect(op, &[address.v, mask], types::L32)
+        })
+        .collect();
+    for (i, word) in words.into_iter().enumerate() {
+        g.write_v(d.wrapping_add(i as u8), word);
+    }
+    Some(())
+}
+
+fn scratch_store(
+    g: &mut Guest<'_>,
+    inst: &Inst,
+    data: Data,
+    pc: u64,
+    sites: &mut Sites,
+) -> Option<()> {
+    let (base, offset) = scratch_offset(g, inst)?;
+    let s = vgpr(inst.src[1])?;
+    let site = sites.add(pc, inst);
+    let Data::Dwords(n) = data else {
+        store(
+            g,
+            Space::Global,
+            data,
+            swizzled(base, offset, true).v,
+            s,
+            site,
+        );
+        return Some(());
+    };
+    for i in 0..n {
+        let a = offset + offset.k(4 * u64::from(i));
+        let address = swizzled(base, a, false);
+        store(
+            g,
+            Space::Global,
+            Data::Dwords(1),
+            address.v,
+            s.wrapping_add(i),
+            site,
+        );
+    }
+    Some(())
+}
+
+// ---- loads and stores of any space
+
+/// Does a D16 load keep the other half of its register? With SRAM ECC, which gfx906 and later may
+/// have, it does not.
+pub(super) fn d16_keeps(gfx: Gfx) -> bool {
+    gfx <= Gfx::Gfx900
+}
+
+/// How D16 data lies in memory, and whether it belongs to the high half.
+fn d16_parts(data: Data) -> Option<(Data, bool)> {
+    Some(match data {
+        Data::D16U8 => (Data::U8, false),
+        Data::D16I8 => (Data::I8, false),
+        Data::D16 => (Data::U16, false),
+        Data::D16HiU8 | Data::D16HiB8 => (Data::U8, true),
+        Data::D16HiI8 => (Data::I8, true),
+        Data::D16Hi => (Data::U16, true),
+        Data::FormatD16Hi => (Data::FormatD16Hi, true),
+        _ => return None,
+    })
+}
+
+/// A half joined with the other half of the old value, where that is kept.
+pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -> U<'b> {
+    let old = match d16_keeps(g.gfx) {
+        true => U::new(g.b, g.read_v(d)),
+        false => U::imm(g.b, 0),
+    };
+    if high {
+        half.shl_k(16) | old.lo16()
+    } else {
+        half.lo16() | (old & old.k(0xffff_0000))
+    }
+}
+
+/// Is it a D16 form that fills a half? Then: the half.
+pub(super) fn d16_half(data: Data) -> Option<bool> {
+    d16_parts(data).map(|(_, high)| high)
+}
+
+/// Loads into registers from `d` on.
+pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d: u8, site: SiteId) {
+    let b = g.b;
+    let mask = g.exec_mask();
+    let (memory, half) = match d16_parts(data) {
+        Some((memory, high)) => (memory, Some(high)),
+        None => (data, None),
+    };
+    let first = b.effect(Ir::Load(space, memory, site), &[address, mask], types::L32);
+    if let Some(high) = half {
+        let merged = merge_d16(g, U::new(b, first), high, d);
+        g.write_v(d, merged.v);
+        return;
+    }
+    let count = match data {
+        Data::Dwords(n) => n,
+        _ => 1,
+    };
+    for i in 0..count {
+        let word = b.result(first, i, types::L32);
+        g.write_v(d.wrapping_add(i), word);
+    }
+}
+
+/// Stores registers from `s` on.
+pub(super) fn store(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    address: Val,
+    s: u8,
+    site: SiteId,
+) {
+    let b = g.b;
+    let mut args = vec![address, g.exec_mask()];
+    let memory = match d16_parts(data) {
+        Some((memory, high)) => {
+            let word = U::new(b, g.read_v(s));
+            args.push(if high { word.hi16().v } else { word.v });
+            memory
+        }
+        None => {
+            let count = match data {
+                Data::Dwords(n) => n,
+                _ => 1,
+            };
+            args.extend((0..count).map(|i| g.read_v(s.wrapping_add(i))));
+            data
+        }
+    };
+    b.effect(Ir::Store(space, memory, site), &args, types::W32);
+}
+
+// ---- atomics
+
+/// Does the operation take a value to compare with?
+pub(super) fn is_compare(op: Atomic) -> bool {
+    matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap)
+}
+
+/// An atomic on words of `width` dwords; `words` are operand words, then compare words. The old value
+/// goes to `d` when that is a register.
+pub(super) fn atomic(
+    g: &mut Guest<'_>,
+    (space, op, width): (Space, Atomic, u8),
+    address: Val,
+    words: &[Val],
+    d: Operand,
+    site: SiteId,
+) {
+    let b = g.b;
+    let mask = g.exec_mask();
+    let d = vgpr(d);
+    let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
+        // MODE acts on these.
+        let (lo, hi) = match b.ty(address).width {
+            Width::W64 => {
+                let address = Q::new(b, address);
+                (address.lo().v, address.hi().v)
+            }
+            _ => (address, g.imm32(0)),
+        };
+        let code = g.imm32(atomic_code(space, op, width) as u32);
+        let mut args = vec![lo, hi, mask, code, g.mode_reg()];
+        args.extend(words);
+        let lanes = d.map_or(0, |_| width);
+        effect(g, EffectFn::AtomicFloat, site, &args, lanes, 0)
+    } else {
+        let mut args = vec![address, mask];
+        args.extend(words);
+        b.effect(
+            Ir::Atomic(space, op, width, d.is_some(), site),
+            &args,
+            types::L32,
+        )
+    };
+    let Some(d) = d else { return };
+    for i in 0..width {
+        let word = b.result(first, i, types::L32);
+        g.write_v(d.wrapping_add(i), word);
+    }
+}
+
+// ---- effects
+
+/// A call with effects, with the word that tells slots from wave values in front.
+pub(super) fn effect(
+    g: &mut Guest<'_>,
+    f: EffectFn,
+    site: SiteId,
+    args: &[Val],
+    lanes: u8,
+    scalars: u8,
+) -> Val {
+    let b = g.b;
+    let mut kinds = 0;
+    for (i, &arg) in args.iter().enumerate() {
+        let ty = b.ty(arg);
+        if ty.vary != Vary::Wave && ty.width != Width::W1 {
+            debug_assert!(
+                ty.width == Width::W32,
+                "bug: a 64-bit lane argument of {f:?}"
+            );
+            kinds |= 1 << (i + 1);
+        }
+    }
+    let mut all = vec![g.imm32(kinds)];
+    all.extend(args);
+    let op = Ir::Effect {
+        f,
+        site,
+        lanes,
+        scalars,
+    };
+    let ty = if lanes > 0 { types::L32 } else { types::W32 };
+    b.effect(op, &all, ty)
+}

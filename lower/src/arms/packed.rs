@@ -1,0 +1,285 @@
+//! VOP3P: packed halves, mixed precision, dot products, packed f32. OP_SEL chooses the half of each
+//! source for the low result, OP_SEL_HI for the high one.
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::Op;
+use frontend::ty::Ty;
+
+use crate::arms::integer::short_op;
+use crate::arms::vector::{Args, Out};
+use crate::functions::LaneFn;
+use crate::guest::Guest;
+use crate::ir::Float;
+use crate::value::{Env, F, Q, U, call};
+use frontend::target::Gfx;
+
+/// Computes a VOP3P instruction, or one of the VOP2 dot products.
+pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    match (inst.op(), inst.desc.ty()) {
+        (Op::Mix | Op::MixLo | Op::MixHi, _) => mix(g, inst, args),
+        (Op::Dot2 | Op::Dot2c | Op::Dot4 | Op::Dot4c | Op::Dot8 | Op::Dot8c, _) => dot(inst, args),
+        (_, Ty::PkF32) => pair_f32(inst, args),
+        (Op::Mov, Ty::PkB32) => {
+            let half = |i: usize, bit: u8| {
+                let s = args.q(i)?;
+                Some(if bit >> i & 1 != 0 { s.hi() } else { s.lo() })
+            };
+            // OP_SEL of S0 chooses the low result, that of S1 the high one.
+            let (lo, hi) = (half(0, inst.mods.op_sel)?, half(1, inst.mods.op_sel)?);
+            Some(Out::D(lo.pair(hi)))
+        }
+        (_, Ty::PkF16) => halves_float(inst, args).map(Out::W),
+        (_, Ty::PkU16 | Ty::PkI16) => halves_int(inst, args).map(Out::W),
+        // Matrix work and accumulation registers of CDNA.
+        _ => None,
+    }
+}
+
+/// Encoding position of the operation's source `i`.
+fn position(inst: &Inst, i: usize) -> usize {
+    match (inst.desc.rev, i) {
+        (true, 0) => 1,
+        (true, 1) => 0,
+        _ => i,
+    }
+}
+
+// ---- packed integers
+
+fn halves_int<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
+    let mods = &inst.mods;
+    let signed = inst.desc.ty() == Ty::PkI16;
+    let half = |i: usize, sel: u8| {
+        let word = args.u(i)?;
+        let high = sel >> position(inst, i) & 1 != 0;
+        Some(match (high, signed) {
+            (false, false) => word.lo16(),
+            (false, true) => word.lo16s(),
+            (true, false) => word.hi16(),
+            (true, true) => word.hi16s(),
+        })
+    };
+    let one = |sel: u8| {
+        let s2 = || half(2, sel);
+        short_op(
+            inst.op(),
+            signed,
+            args.saturate,
+            half(0, sel)?,
+            half(1, sel)?,
+            s2,
+        )
+    };
+    Some(one(mods.op_sel)?.pack16(one(mods.op_sel_hi)?))
+}
+
+// ---- packed f16
+
+/// A source with its halves in place and its signs applied.
+fn arranged<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
+    let mods = &inst.mods;
+    let at = position(inst, i);
+    let word = args.u(i)?;
+    let (lo_high, hi_high) = (mods.op_sel >> at & 1 != 0, mods.op_sel_hi >> at & 1 != 0);
+    let placed = match (lo_high, hi_high) {
+        (false, true) => word,
+        (false, false) => word.lo16() | word.shl_k(16),
+        (true, true) => word.hi16() | (word & word.k(0xffff_0000)),
+        (true, false) => word.hi16() | word.shl_k(16),
+    };
+    let neg = u64::from(mods.neg >> at & 1) << 15 | u64::from(mods.neg_hi >> at & 1) << 31;
+    Some(placed ^ placed.k(neg))
+}
+
+fn halves_float<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
+    let s0 = arranged(inst, args, 0)?;
+    let s1 = arranged(inst, args, 1)?;
+    let b = s0.builder();
+    let two = |f: LaneFn| call(b, f, args.mode, &[s0, s1]);
+    Some(match inst.op() {
+        Op::Add => two(LaneFn::PkAddF16),
+        Op::Mul => two(LaneFn::PkMulF16),
+        Op::Min => two(LaneFn::PkMinF16),
+        Op::Max => two(LaneFn::PkMaxF16),
+        Op::Fma => {
+            let s2 = arranged(inst, args, 2)?;
+            call(b, LaneFn::PkFmaF16, args.mode, &[s0, s1, s2])
+        }
+        _ => return None,
+    })
+}
+
+// ---- packed f32 (gfx90a)
+
+fn pair_f32<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let mods = &inst.mods;
+    let env = Env::of(Float::F32, args.mode);
+    let source = |i: usize, sel: u8, neg: u8| {
+        let s = args.q(i)?;
+        let word = if sel >> i & 1 != 0 { s.hi() } else { s.lo() };
+        let f = word.float(env);
+        Some(if neg >> i & 1 != 0 { f.neg() } else { f })
+    };
+    let one = |sel: u8, neg: u8| -> Option<U<'b>> {
+        let (s0, s1) = (source(0, sel, neg)?, source(1, sel, neg)?);
+        Some(
+            match inst.op() {
+                Op::Add => s0 + s1,
+                Op::Mul => s0 * s1,
+                Op::Fma => s0.fma(s1, source(2, sel, neg)?),
+                _ => return None,
+            }
+            .word(),
+        )
+    };
+    let lo = one(mods.op_sel, mods.neg)?;
+    let hi = one(mods.op_sel_hi, mods.neg_hi)?;
+    Some(Out::D(lo.pair(hi)))
+}
+
+// ---- mixed precision
+
+/// The f16 pattern of an inline constant.
+fn inline_f16(code: u8) -> u64 {
+    match code {
+        128..=192 => u64::from(code - 128),
+        193..=208 => (192 - i64::from(code)) as u64 & 0xffff_ffff,
+        240 => 0x3800,
+        241 => 0xb800,
+        242 => 0x3c00,
+        243 => 0xbc00,
+        244 => 0x4000,
+        245 => 0xc000,
+        246 => 0x4400,
+        247 => 0xc400,
+        _ => 0x3118,
+    }
+}
+
+fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let b = g.b;
+    let mods = &inst.mods;
+    // gfx900 multiplies, rounds and adds, and flushes; later targets fuse.
+    let fused = g.gfx >= Gfx::Gfx906;
+    let env = Env::of(Float::F32, args.mode);
+    let env = if fused { env } else { env.flushing() };
+    let widen = if fused {
+        LaneFn::CvtF32F16
+    } else {
+        LaneFn::WidenF16Flush
+    };
+    let source = |i: usize| -> Option<F<'b>> {
+        let mut word = args.u(i)?;
+        if mods.op_sel_hi >> i & 1 != 0 {
+            if let Operand::Inline { code, .. } = inst.src[i] {
+                word = word.k(inline_f16(code));
+            }
+            if mods.op_sel >> i & 1 != 0 {
+                word = word.hi16();
+            }
+            word = call(b, widen, args.mode, &[word]);
+        }
+        let mut f = word.float(env);
+        // ABS is in NEG_HI's place here.
+        if mods.neg_hi >> i & 1 != 0 {
+            f = f.abs();
+        }
+        if mods.neg >> i & 1 != 0 {
+            f = f.neg();
+        }
+        Some(f)
+    };
+    let (s0, s1, s2) = (source(0)?, source(1)?, source(2)?);
+    let d = match (fused, env.round) {
+        (true, _) => s0.fma(s1, s2),
+        (false, 0) => s0 * s1 + s2,
+        (false, _) => {
+            let words = [s0.word(), s1.word(), s2.word()];
+            call(b, LaneFn::MadF32, args.mode, &words).float(env)
+        }
+    };
+    Some(Out::W(match inst.op() {
+        Op::Mix => d.word(),
+        _ if fused => call(b, LaneFn::CvtF16F32, args.mode, &[d.word()]),
+        _ => call(b, LaneFn::NarrowF16Flush, args.mode, &[d.word()]),
+    }))
+}
+
+// ---- dot products
+
+fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
+    let (s0, s1, s2) = (args.u(0)?, args.u(1)?, args.u(2)?);
+    let b = s0.builder();
+    let signed = inst.desc.ty() == Ty::I32;
+    let mods = &inst.mods;
+    let is_vop3p = inst.desc.encoding == frontend::Encoding::Vop3p;
+    let (op_sel, op_sel_hi) = if is_vop3p {
+        (mods.op_sel, mods.op_sel_hi)
+    } else {
+        (0, 7)
+    };
+    // The pair of factors of the low or the high product.
+    let high = |i: usize, sel: u8| sel >> i & 1 != 0;
+    Some(Out::W(match inst.op() {
+        Op::Dot2 | Op::Dot2c if inst.desc.ty() == Ty::F32 => {
+            // Denormals are always flushed; halves are exact in f32.
+            let env = Env::of(Float::F32, args.mode).flushing();
+            let env = Env { round: 0, ..env };
+            let half = |word: U<'b>, i: usize, sel: u8, neg: u8| {
+                let half = if high(i, sel) { word.hi16() } else { word };
+                let f = call(b, LaneFn::WidenF16, args.mode, &[half]).float(env);
+                if is_vop3p && neg >> i & 1 != 0 {
+                    f.neg()
+                } else {
+                    f
+                }
+            };
+            let product = |sel: u8, neg: u8| half(s0, 0, sel, neg) * half(s1, 1, sel, neg);
+            let mut s2 = s2.float(env);
+            if is_vop3p && mods.neg >> 2 & 1 != 0 {
+                s2 = s2.neg();
+            }
+            (s2 + product(op_sel, mods.neg) + product(op_sel_hi, mods.neg_hi)).word()
+        }
+        Op::Dot2 | Op::Dot2c => {
+            let half = |word: U<'b>, i: usize, sel: u8| match (high(i, sel), signed) {
+                (false, false) => word.lo16(),
+                (false, true) => word.lo16s(),
+                (true, false) => word.hi16(),
+                (true, true) => word.hi16s(),
+            };
+            let product = |sel: u8| half(s0, 0, sel) * half(s1, 1, sel);
+            let (x, y) = (product(op_sel), product(op_sel_hi));
+            sum(args, signed, &[x, y, s2])
+        }
+        Op::Dot4 | Op::Dot4c => {
+            let f = if signed { LaneFn::Dot4I } else { LaneFn::Dot4U };
+            sum(args, signed, &[call(b, f, 0, &[s0, s1]), s2])
+        }
+        Op::Dot8 | Op::Dot8c => {
+            let f = if signed { LaneFn::Dot8I } else { LaneFn::Dot8U };
+            sum(args, signed, &[call(b, f, 0, &[s0, s1]), s2])
+        }
+        _ => return None,
+    }))
+}
+
+/// The sum of 32-bit terms, saturating at the end when asked.
+fn sum<'b>(args: &Args<'b>, signed: bool, terms: &[U<'b>]) -> U<'b> {
+    let low = terms[1..].iter().fold(terms[0], |acc, &term| acc + term);
+    if !args.saturate {
+        return low;
+    }
+    let wide = |x: U<'b>| if signed { x.sext() } else { x.zext() };
+    let exact = terms[1..]
+        .iter()
+        .fold(wide(terms[0]), |acc, &term| acc + wide(term));
+    let (min, max) = if signed {
+        (i64::from(i32::MIN) as u64, i32::MAX as u64)
+    } else {
+        (0, u64::from(u32::MAX))
+    };
+    let (min, max): (Q<'b>, Q<'b>) = (exact.k(min), exact.k(max));
+    let top = max.lt_s(exact).pick(max, exact);
+    exact.lt_s(min).pick(min, top).lo()
+}
