@@ -23,9 +23,6 @@ mod scalar;
 mod scalar_memory;
 mod vector;
 
-#[cfg(test)]
-mod tests;
-
 /// What became of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {

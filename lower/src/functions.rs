@@ -272,8 +272,7 @@ lane_fns! {
 /// Functions with effects. The emitter calls those up to `Atomic` for the IR's own nodes; arms call
 /// the others through `Op::Effect`. Arguments as `name(args) -> lane results; wave results`.
 ///
-/// Arguments of `Op::Effect` nodes: a W1 lane mask is its 64 bits, a wave value is itself
-/// zero-extended, another lane value (always W32) is the address of its slot. So that a function
+/// Arguments of `Op::Effect` nodes: a wave value is itself zero-extended (EXEC its 64 bits), another lane value (always W32) is the address of its slot. So that a function
 /// knows which it is, the first argument, `kinds`, has bit i set when argument i is a slot; it goes
 /// by the *type* of the IR value, never by what is known about it beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -293,16 +292,16 @@ pub enum EffectFn {
     /// -> old value by lane (one or two dwords) when wanted. Data: the operand; compare-and-swap: new
     /// value, then compare value; `Mskor` and `Wrap`: DATA0, then DATA1.
     Atomic,
-    /// Float atomics that MODE acts on: (kinds, address low, address high, exec mask, atomic code, MODE, data…)
+    /// Float atomics that MODE acts on: (kinds, address low, address high, EXEC, atomic code, MODE, data…)
     /// -> old value by lane (0, 1 or 2 dwords)
     AtomicFloat,
     /// The site's MUBUF or MTBUF load, or load to LDS: (kinds, descriptor words 1:0, words 3:2,
-    /// SOFFSET, exec mask, index or 0, offset or 0, M0) -> VDATA registers by lane
+    /// SOFFSET, EXEC, index or 0, offset or 0, M0) -> VDATA registers by lane
     BufferLoad,
-    /// The site's MUBUF or MTBUF store: (kinds, descriptor, descriptor, SOFFSET, exec mask, index,
+    /// The site's MUBUF or MTBUF store: (kinds, descriptor, descriptor, SOFFSET, EXEC, index,
     /// offset, M0, up to four data words)
     BufferStore,
-    /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, exec mask, index, offset,
+    /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, EXEC, index, offset,
     /// MODE, up to four data words: operand; compare-and-swap: new, then compare) -> old value (0, 1 or 2)
     BufferAtomic,
     /// `s_buffer_load`: (0, descriptor words 1:0, words 3:2, offset, dwords) -> ; dwords
@@ -322,11 +321,11 @@ pub enum EffectFn {
     GetReg,
     /// `s_setreg` of a register other than MODE: (0, value)
     SetReg,
-    /// `ds_append`, `ds_consume`: (0, byte address, exec mask) -> ; the old value
+    /// `ds_append`, `ds_consume`: (0, byte address, EXEC) -> ; the old value
     AppendConsume,
-    /// `ds_*_src2`: (kinds, address, exec mask, LDS limit, MODE)
+    /// `ds_*_src2`: (kinds, address, EXEC, LDS limit, MODE)
     LdsSrc2,
-    /// `ds_wrxchg2`, `ds_condxchg32`: (kinds, address 0, address 1, exec mask, data…) -> old values by lane
+    /// `ds_wrxchg2`, `ds_condxchg32`: (kinds, address 0, address 1, EXEC, data…) -> old values by lane
     LdsExchange,
 }
 

@@ -132,7 +132,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     let mem = &inst.mem;
     let [w0, w1, w2, w3] = descriptor(g, inst.src[1])?;
     let soffset = scalar_offset(g, inst.src[2])?;
-    let mut args = vec![w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.exec_mask()];
+    let mut args = vec![w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.exec()];
     // VADDR: index, then offset; or with ADDR64 the two words of an address.
     let mut next = match inst.src[0] {
         Operand::Vgpr(v) => Some(v),

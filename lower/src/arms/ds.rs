@@ -148,7 +148,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             for offset in offsets(inst, st64, width) {
                 args.push(address(g, base, offset, 4 * u32::from(width)).v);
             }
-            args.push(g.exec_mask());
+            args.push(g.exec());
             for s in data {
                 args.extend((0..width).map(|i| g.read_v(s.wrapping_add(i))));
             }
@@ -170,7 +170,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::AtomicSrc2(_) | Op::WriteSrc2 => {
             let base = base(g)?;
             let site = sites.add(pc, inst);
-            let args = [base.v, g.exec_mask(), limit(g), g.mode_reg()];
+            let args = [base.v, g.exec(), limit(g), g.mode_reg()];
             effect(g, EffectFn::LdsSrc2, site, &args, 0, 0);
         }
         Op::Ds(op) => return special(g, inst, op, pc, sites),
@@ -236,7 +236,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             let m0 = U::new(b, g.read_s32(M0));
             let a = m0 + m0.k(u64::from(offset));
             let site = sites.add(pc, inst);
-            let args = [a.v, g.exec_mask()];
+            let args = [a.v, g.exec()];
             let old = effect(g, EffectFn::AppendConsume, site, &args, 0, 1);
             g.write_v(d, old);
         }
@@ -247,7 +247,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             let a = address(g, base, offset, 8);
             let site = sites.add(pc, inst);
             let (lo, hi) = (g.read_v(s), g.read_v(s.wrapping_add(1)));
-            let args = [a.v, a.v, g.exec_mask(), lo, hi];
+            let args = [a.v, a.v, g.exec(), lo, hi];
             exchange(g, d, site, &args, 2);
         }
         // Global wave sync and ordered append belong to GDS.

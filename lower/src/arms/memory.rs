@@ -303,7 +303,7 @@ pub(super) fn atomic(
             _ => (address, g.imm32(0)),
         };
         let code = g.imm32(atomic_code(space, op, width) as u32);
-        let mut args = vec![lo, hi, mask, code, g.mode_reg()];
+        let mut args = vec![lo, hi, g.exec(), code, g.mode_reg()];
         args.extend(words);
         let lanes = d.map_or(0, |_| width);
         effect(g, EffectFn::AtomicFloat, site, &args, lanes, 0)
