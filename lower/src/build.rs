@@ -322,6 +322,7 @@ impl Build {
                     };
                     Some(self.constant(Width::W1, u64::from(yes)))
                 }
+                (_, Some(0)) if cond == Icmp::Ult => Some(self.constant(Width::W1, 0)),
                 _ if args[0] == args[1] => {
                     let yes = matches!(cond, Icmp::Eq | Icmp::Ule | Icmp::Sle);
                     Some(self.constant(Width::W1, u64::from(yes)))

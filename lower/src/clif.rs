@@ -18,7 +18,7 @@ use frontend::state::WaveState;
 use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
-use crate::liveness;
+use crate::liveness::{self, Live};
 use crate::schedule::{self, Schedule};
 
 mod lanes;
@@ -91,7 +91,7 @@ pub fn emit(
     let live = liveness::live_out(f);
     for (i, block) in f.blocks.iter().enumerate() {
         let plan = schedule::plan(block, &live[i]);
-        e.block(i, block, &plan);
+        e.block(i, block, &plan, &live[i]);
     }
     e.epilogue();
     let slots = e.slots;
@@ -270,7 +270,7 @@ impl<'f> Emitter<'f> {
         self.b.ins().iconst(types::I64, pc as i64)
     }
 
-    fn block(&mut self, index: usize, block: &Block, plan: &Schedule) {
+    fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();

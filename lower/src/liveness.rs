@@ -1,43 +1,64 @@
-//! Which VGPRs a block's successors may still read, so that dead ones are never stored.
+//! Which registers a block's successors may still read, so that dead ones are never computed or stored.
 //!
 //! The unit is the region: beyond its exits every register is live, except after the end of the wave.
-//! A write under EXEC does not end a register's life (inactive lanes keep the old value), so only an
-//! unconditional write kills.
+//! A write of a VGPR under EXEC does not end its life (inactive lanes keep the old value), so its merge
+//! reads it; a scalar write does.
 
-use crate::ir::{Block, Func, Op, Target, Term, Val};
+use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
-/// A set of VGPRs.
+/// A set of registers: 256 VGPRs, then the scalar slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Vgprs([u64; 4]);
+pub struct Live([u64; 7]);
 
-impl Vgprs {
+/// Bit number of a scalar slot.
+fn slot_bit(slot: Slot) -> usize {
+    256 + match slot {
+        Slot::Sgpr(n) => usize::from(n & 127),
+        Slot::Exec => 128,
+        Slot::Vcc => 129,
+        Slot::Scc => 130,
+        Slot::Mode => 131,
+    }
+}
+
+impl Live {
     /// All of them.
-    pub const ALL: Vgprs = Vgprs([u64::MAX; 4]);
+    pub const ALL: Live = Live([u64::MAX; 7]);
+
+    fn bit(&self, n: usize) -> bool {
+        self.0[n / 64] >> (n % 64) & 1 != 0
+    }
+
+    fn set(&mut self, n: usize, on: bool) {
+        let bit = 1 << (n % 64);
+        if on {
+            self.0[n / 64] |= bit;
+        } else {
+            self.0[n / 64] &= !bit;
+        }
+    }
 
     /// Is VGPR `n` in the set?
     pub fn has(&self, n: u8) -> bool {
-        self.0[usize::from(n) / 64] >> (n % 64) & 1 != 0
+        self.bit(usize::from(n))
     }
 
-    fn add(&mut self, n: u8) {
-        self.0[usize::from(n) / 64] |= 1 << (n % 64);
+    /// Is a scalar slot in the set?
+    pub fn has_slot(&self, slot: Slot) -> bool {
+        self.bit(slot_bit(slot))
     }
 
-    fn remove(&mut self, n: u8) {
-        self.0[usize::from(n) / 64] &= !(1 << (n % 64));
-    }
-
-    fn union(&mut self, other: &Vgprs) {
+    fn union(&mut self, other: &Live) {
         for (a, b) in self.0.iter_mut().zip(&other.0) {
             *a |= b;
         }
     }
 }
 
-/// Live VGPRs at the end of every block.
-pub fn live_out(f: &Func) -> Vec<Vgprs> {
-    let mut out = vec![Vgprs::default(); f.blocks.len()];
-    let mut live_in = vec![Vgprs::default(); f.blocks.len()];
+/// Live registers at the end of every block.
+pub fn live_out(f: &Func) -> Vec<Live> {
+    let mut out = vec![Live::default(); f.blocks.len()];
+    let mut live_in = vec![Live::default(); f.blocks.len()];
     loop {
         let mut changed = false;
         for i in (0..f.blocks.len()).rev() {
@@ -54,10 +75,10 @@ pub fn live_out(f: &Func) -> Vec<Vgprs> {
     }
 }
 
-fn live_at_end(block: &Block, live_in: &[Vgprs]) -> Vgprs {
+fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
     let of = |t: &Target| match *t {
         Target::Block { block, .. } => live_in[block],
-        Target::Exit { .. } => Vgprs::ALL,
+        Target::Exit { .. } => Live::ALL,
     };
     match &block.term {
         Term::Jump(t) => of(t),
@@ -66,19 +87,25 @@ fn live_at_end(block: &Block, live_in: &[Vgprs]) -> Vgprs {
             live.union(&of(other));
             live
         }
-        Term::End => Vgprs::default(),
+        Term::End => Live::default(),
         // The interpreter may read any register.
         Term::Fallback { .. }
         | Term::Indirect(_)
         | Term::Barrier { .. }
-        | Term::Interpret { .. } => Vgprs::ALL,
+        | Term::Interpret { .. } => Live::ALL,
     }
 }
 
-/// Values that the block needs whatever VGPRs are wanted: effects, scalars, the terminator's.
-pub fn roots(block: &Block) -> Vec<Val> {
+/// Values that the block needs whatever VGPRs are wanted: effects, live scalars, the terminator's.
+pub fn roots(block: &Block, live: &Live) -> Vec<Val> {
     let mut roots: Vec<Val> = block.effects.clone();
-    roots.extend(block.writes_s.iter().map(|&(_, v)| v));
+    roots.extend(
+        block
+            .writes_s
+            .iter()
+            .filter(|(s, _)| live.has_slot(*s))
+            .map(|&(_, v)| v),
+    );
     roots.extend(block.counts.iter().map(|&(v, _)| v));
     match &block.term {
         Term::Branch { cond: v, .. } | Term::Indirect(v) => roots.push(*v),
@@ -88,9 +115,9 @@ pub fn roots(block: &Block) -> Vec<Val> {
 }
 
 /// Values that the block needs when the registers in `live` are wanted at its end.
-pub fn needed(block: &Block, live: &Vgprs) -> Vec<bool> {
+pub fn needed(block: &Block, live: &Live) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
-    let mut work = roots(block);
+    let mut work = roots(block, live);
     work.extend(
         block
             .writes_v
@@ -106,15 +133,20 @@ pub fn needed(block: &Block, live: &Vgprs) -> Vec<bool> {
     needed
 }
 
-fn live_at_start(block: &Block, live: Vgprs) -> Vgprs {
+fn live_at_start(block: &Block, live: Live) -> Live {
     let needed = needed(block, &live);
     let mut entry = live;
     for &(n, _) in &block.writes_v {
-        entry.remove(n);
+        entry.set(usize::from(n), false);
+    }
+    for &(slot, _) in &block.writes_s {
+        entry.set(slot_bit(slot), false);
     }
     for (i, node) in block.nodes.iter().enumerate() {
-        if let (Op::ReadV(n), true) = (node.op, needed[i]) {
-            entry.add(n);
+        match node.op {
+            Op::ReadV(n) if needed[i] => entry.set(usize::from(n), true),
+            Op::ReadS(slot) if needed[i] => entry.set(slot_bit(slot), true),
+            _ => {}
         }
     }
     entry

@@ -5,7 +5,7 @@
 //! scalar; VGPRs are stored when nobody needs their old value any more.
 
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
-use crate::liveness::{self, Vgprs};
+use crate::liveness::{self, Live};
 
 /// How a node comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Planner<'_> {
 }
 
 /// Plans a block whose VGPRs in `live` are wanted at its end.
-pub fn plan(block: &Block, live: &Vgprs) -> Schedule {
+pub fn plan(block: &Block, live: &Live) -> Schedule {
     let count = block.nodes.len();
     let class: Vec<Class> = block.nodes.iter().map(classify).collect();
     let wanted: Vec<Val> = block
@@ -181,7 +181,7 @@ pub fn plan(block: &Block, live: &Vgprs) -> Schedule {
         .map(|&(_, v)| v)
         .collect();
     let s = Schedule {
-        needed: needed(block, &class, &wanted),
+        needed: needed(block, &class, live, &wanted),
         class,
         time: vec![-1; count],
         place: vec![None; count],
@@ -191,16 +191,16 @@ pub fn plan(block: &Block, live: &Vgprs) -> Schedule {
     assign_times(&mut p);
     let stores = store_times(&mut p, live);
     let stored: Vec<Val> = stores.iter().map(|&(_, v, _)| v).collect();
-    p.s.needed = needed(block, &p.s.class, &stored);
+    p.s.needed = needed(block, &p.s.class, live, &stored);
     place_values(&mut p, &stores);
     collect(&mut p, &stores);
     p.s
 }
 
 /// Which nodes are computed when the lane values in `wanted` are stored.
-fn needed(block: &Block, class: &[Class], wanted: &[Val]) -> Vec<bool> {
+fn needed(block: &Block, class: &[Class], live: &Live, wanted: &[Val]) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
-    let mut work = liveness::roots(block);
+    let mut work = liveness::roots(block, live);
     work.extend(wanted);
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {
@@ -251,7 +251,7 @@ fn assign_times(p: &mut Planner<'_>) {
 
 /// The segment that stores each written VGPR; a VGPR that a whole-wave node writes itself is left out
 /// and gets its place here.
-fn store_times(p: &mut Planner<'_>, live: &Vgprs) -> Vec<(u8, Val, i32)> {
+fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
     // The last moment at which each home's old value is read, as a segment: users in a gap count as
     // the segment behind it.
     let mut last_read = [-1i32; 256];
