@@ -4,7 +4,9 @@
 //! Workgroups begin in ascending order, each on one worker. The waves of a group run in turn, each
 //! until it ends, reaches a barrier or has burned its fuel, so that waves which wait for one
 //! another, and groups which wait for earlier groups, make progress. The result does not depend on
-//! the number of workers unless the guest races.
+//! the number of workers unless the guest races. (Registers and LDS start as 0; scratch keeps what
+//! an earlier wave of the same worker left there, so a guest that reads scratch before it writes it
+//! may depend on the number of workers. Checked mode reports that.)
 //!
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups above
 //! the lowest known fault and finish those below.

@@ -180,9 +180,14 @@ pub fn create(
     kind: EngineKind,
     options: &EngineOptions,
 ) -> Result<Box<dyn Engine + Send>, EngineError> {
-    let _ = options;
     match kind {
         EngineKind::Interp => Err(EngineError::NoInterpreter),
-        EngineKind::Jit => Err(EngineError::NoTranslator),
+        #[cfg(feature = "jit")]
+        EngineKind::Jit => crate::jit::create(options),
+        #[cfg(not(feature = "jit"))]
+        EngineKind::Jit => {
+            let _ = options;
+            Err(EngineError::NoTranslator)
+        }
     }
 }

@@ -8,6 +8,8 @@ pub mod dispatch;
 pub mod engine;
 pub mod fault;
 pub mod interp;
+#[cfg(feature = "jit")]
+pub mod jit;
 pub mod kernarg;
 pub mod lds;
 pub mod math;

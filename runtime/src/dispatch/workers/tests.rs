@@ -31,9 +31,13 @@ struct World {
 }
 
 fn world(threads: usize) -> World {
+    world_with(threads, false)
+}
+
+fn world_with(threads: usize, exact: bool) -> World {
     let memory = Memory::with_options(Options {
         reserve: 256 << 20,
-        exact: false,
+        exact,
     })
     .unwrap();
     let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &[0xff; 64]).unwrap();
@@ -524,4 +528,37 @@ fn progress_is_counted() {
     world.settings.progress = Some(&PROGRESS);
     world.run(640, 64, |_, _, _| Exit::End).unwrap();
     assert_eq!(PROGRESS.load(Relaxed), 10);
+}
+
+#[test]
+fn checked_mode_finds_scratch_that_the_wave_never_wrote() {
+    let mut world = world_with(1, true);
+    world.kernel.descriptor.private_segment_fixed_size = 16;
+    let run = |wave: &mut WaveState, group: &mut Group<'_>, _: &mut u64| {
+        assert!(group.checked);
+        let address = group.scratch.base + 256 + 5 * 4;
+        // The second group forgets to write what the first one wrote at the same place.
+        if group.workgroup[0] == 0 {
+            group.memory.store_u32(address, 7).unwrap();
+        }
+        match group.memory.load_u32(address) {
+            Ok(value) => {
+                assert_eq!(value, 7);
+                Exit::End
+            }
+            Err(error) => Exit::Fault(WaveFault {
+                kind: error.into(),
+                pc: wave.pc,
+                lane: Some(5),
+            }),
+        }
+    };
+    let fault = fault_of(world.run(128, 64, run));
+    assert_eq!(fault.workgroup, [1, 0, 0]);
+    assert!(
+        fault
+            .to_string()
+            .starts_with("lane 5 read 4 bytes of scratch at offset 0x4 that were never written\n"),
+        "{fault}"
+    );
 }
