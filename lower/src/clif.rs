@@ -292,6 +292,7 @@ impl<'f> Emitter<'f> {
         let writes: Vec<(Slot, Value)> = block
             .writes_s
             .iter()
+            .filter(|(slot, _)| live.has_slot(*slot))
             .map(|&(slot, v)| (slot, self.scalar(block, plan, v)))
             .collect();
         let cond = match &block.term {

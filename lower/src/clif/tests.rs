@@ -277,11 +277,6 @@ fn check(level: HostLevel, group: Option<u8>) {
                     wave.sgpr[v] = before[v][lane];
                 }
                 run(&compiled, &mut wave, &mut frame);
-                let words = if [Op::Pair, Op::Zext, Op::Sext, Op::FWiden].contains(&op) {
-                    2
-                } else {
-                    1
-                };
                 for i in 0..words {
                     assert_eq!(
                         after[8 + i][lane],
