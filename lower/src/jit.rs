@@ -136,10 +136,11 @@ impl Jit {
         let isa: isa::OwnedTargetIsa = builder
             .finish(settings::Flags::new(flags))
             .map_err(|e| host(&e))?;
-        let module = JITModule::new(JITBuilder::with_isa(
-            isa,
-            cranelift_module::default_libcall_names(),
-        ));
+        let mut jit = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
+        // What Cranelift calls where the host has no fused multiply-add.
+        jit.symbol("fmaf", fmaf as *const u8);
+        jit.symbol("fma", fma as *const u8);
+        let module = JITModule::new(jit);
         let codegen = module.make_context();
         Ok(Jit {
             module: Arc::new(Mutex::new(module)),
@@ -200,6 +201,16 @@ impl Jit {
             _jit: Arc::clone(&self.module),
         })
     }
+}
+
+/// a * b + c with one rounding.
+extern "C" fn fmaf(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
+/// a * b + c with one rounding.
+extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
 }
 
 const AVX512: &[&str] = &[

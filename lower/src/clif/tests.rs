@@ -238,10 +238,6 @@ fn check(level: HostLevel, group: Option<u8>) {
     let mut wave = WaveState::new_boxed();
     let mut frame = vec![[0u32; LANES]; 64];
     for (op, width, args) in operations() {
-        let float_fma = matches!(op, Op::Fma(..));
-        if float_fma && level == HostLevel::Sse41 {
-            continue;
-        }
         let options = Options {
             exact_nan: true,
             group,
