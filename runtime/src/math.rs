@@ -19,18 +19,22 @@
 
 mod convert;
 mod divide;
+mod elementary;
 mod format;
 mod reciprocal;
 mod scale;
 mod soft;
 #[cfg(test)]
 mod testing;
+mod trig_preop;
 
 pub use convert::*;
 pub use divide::*;
+pub use elementary::*;
 pub use reciprocal::*;
 pub use scale::*;
 pub use soft::*;
+pub use trig_preop::*;
 
 /// A rounding direction of MODE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
