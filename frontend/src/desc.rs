@@ -153,7 +153,7 @@ impl Effects {
     pub const WRITES_M0: Effects = Effects(16);
     /// A lane's result depends on other lanes (readlane, permute, swizzle; DPP forms by rule).
     pub const CROSS_LANE: Effects = Effects(32);
-    /// D is read as well (mac, fmac, writelane, partial writes).
+    /// D is read as well (mac, fmac, writelane, partial writes). More by rule: `Inst::reads_d`.
     pub const READS_D: Effects = Effects(64);
     /// Reads EXEC as data (saveexec, readfirstlane, execz branches).
     pub const READS_EXEC: Effects = Effects(128);

@@ -1,7 +1,7 @@
 //! A decoded instruction. After decoding nobody looks at encoding bits: operands are registers or
 //! bits of the right type, modifiers are data.
 
-use crate::desc::InstDesc;
+use crate::desc::{Effects, Forms, InstDesc};
 use crate::op::Op;
 use crate::target::Gfx;
 use crate::ty::Ty;
@@ -149,7 +149,7 @@ pub struct Mods {
     pub omod: u8,
     /// VOP3 on gfx9: high half of source n (bit 3: of the destination). VOP3P: half for the low result.
     pub op_sel: u8,
-    /// VOP3P: half for the high result. Mixes: source n is f16.
+    /// VOP3P: half for the high result. Mixes: source n is f16, and a constant there has f16 bits.
     pub op_sel_hi: u8,
     /// MFMA fields (cbsz, abid, blgp) of CDNA, raw.
     pub mfma: [u8; 3],
@@ -249,6 +249,24 @@ impl Inst {
     /// Type of source `i`.
     pub fn src_ty(&self, i: usize) -> Ty {
         self.desc.src[i]
+    }
+
+    /// Is the first destination read as well, or written only in part? That is the row's effect, and
+    /// by rule: SDWA results that preserve the rest, results in the high half (`op_sel`), and 16-bit
+    /// results that keep the high half on gfx9.
+    pub fn reads_d(&self, gfx: Gfx) -> bool {
+        let preserves = matches!(
+            self.mods.sdwa,
+            Some(Sdwa {
+                dst_unused: Unused::Preserve,
+                dst_sel,
+                ..
+            }) if dst_sel != Sel::Dword
+        );
+        self.desc.effects.has(Effects::READS_D)
+            || preserves
+            || (self.desc.forms.has(Forms::OP_SEL) && self.mods.op_sel & 8 != 0)
+            || (self.desc.forms.has(Forms::KEEPS_HI16) && gfx.is_gfx9())
     }
 
     /// The text as LLVM prints it for `gfx`; `pc` is the instruction's address (for branch targets

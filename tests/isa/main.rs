@@ -2,5 +2,6 @@
 
 mod disasm;
 mod memory;
+mod operands;
 mod table;
 mod total;

@@ -33,6 +33,7 @@ impl At {
 
 /// A source of 8 bits: a scalar register, a constant or a special source. `literal` is the dword
 /// after the instruction where the form takes one.
+#[inline]
 pub(crate) fn scalar_src(
     at: At,
     code: u16,
@@ -69,6 +70,7 @@ pub(crate) fn scalar_src(
 }
 
 /// A source of 9 bits: as [`scalar_src`], or a vector register.
+#[inline]
 pub(crate) fn src9(
     at: At,
     code: u16,
@@ -83,6 +85,7 @@ pub(crate) fn src9(
 }
 
 /// A vector register or the first of `regs`, all of which exist.
+#[inline]
 pub(crate) fn vgpr(at: At, first: u16, regs: u32) -> Result<Operand, DecodeError> {
     if u32::from(first) + regs <= 256 {
         Ok(Operand::Vgpr(first as u8))
@@ -93,6 +96,7 @@ pub(crate) fn vgpr(at: At, first: u16, regs: u32) -> Result<Operand, DecodeError
 
 /// A scalar register or the first of `regs` registers, as source or destination. A group that is
 /// not aligned as its size asks is rounded down, as hardware and LLVM do.
+#[inline]
 pub(crate) fn scalar_reg(at: At, code: u16, regs: u32) -> Result<Operand, DecodeError> {
     let align = match regs {
         0 | 1 => 1,

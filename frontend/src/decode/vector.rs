@@ -28,14 +28,23 @@ pub(super) fn takes_neg(desc: &InstDesc, i: usize) -> bool {
     }
 }
 
+/// Are NEG bits of integer sources kept for printing? So for the float instructions with an integer
+/// beside (`v_ldexp`).
+pub(super) fn takes_neg_int(desc: &InstDesc) -> bool {
+    matches!(
+        desc.op,
+        Op::Ldexp | Op::TrigPreop | Op::CvtPkU8 | Op::CvtPkAccumU8
+    )
+}
+
 /// Does `clamp` mean something (or at least exist)?
 pub(super) fn takes_clamp(gfx: Gfx, desc: &InstDesc) -> bool {
     match desc.op {
         Op::CmpClass | Op::CmpxClass => false,
+        _ if desc.dst.first().is_some_and(|ty| ty.is_float()) => true,
         _ => {
-            (desc.forms.has(Forms::INT_CLAMP) && gfx.is_gfx8_up())
-                || desc.dst.first().is_some_and(|ty| ty.is_float())
-                || desc.src.iter().any(|ty| ty.is_float())
+            gfx.is_gfx8_up()
+                && (desc.forms.has(Forms::INT_CLAMP) || desc.src.iter().any(|ty| ty.is_float()))
         }
     }
 }
@@ -293,7 +302,7 @@ fn dpp(
             let lo = 20 + 2 * i as u32;
             inst.mods.neg |= u8::from(bit(word, lo)) << i;
             inst.mods.abs |= u8::from(bit(word, lo + 1)) << i;
-        } else if takes_neg(desc, 0) {
+        } else if takes_neg_int(desc) {
             inst.mods.neg_int |= u8::from(bit(word, 20 + 2 * i as u32)) << i;
         }
     }
@@ -326,6 +335,10 @@ pub(crate) fn decode_vop1(code: Code<'_>) -> Result<Inst, DecodeError> {
         }
     }
     sources(code, &mut inst)?;
+    // The source of an exchange is written.
+    if desc.op == Op::Swap && !matches!(inst.src[0], Operand::Vgpr(_)) {
+        return Err(at(code, desc, "SRC0").reserved(code.bits(0, 9) as u16));
+    }
     Ok(inst)
 }
 

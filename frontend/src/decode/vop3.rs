@@ -1,10 +1,10 @@
 //! Vector ALU encodings in 64 bits: VOP3 (native and promoted), VOP3P and the matrix instructions.
 
 use crate::decode::operand::{At, scalar_reg, src9, vgpr};
-use crate::decode::vector::{float_sources, takes_clamp, takes_omod};
+use crate::decode::vector::{float_sources, takes_clamp, takes_neg_int, takes_omod};
 use crate::decode::{Code, DecodeError, bit, blank, field};
 use crate::desc::{Encoding, Forms, InstDesc};
-use crate::inst::{Form, Inst, Operand};
+use crate::inst::{Form, Inst, Mods, Operand};
 use crate::isa::{vop3, vop3p};
 use crate::op::Op;
 use crate::target::Gfx;
@@ -30,36 +30,39 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
     };
     let desc = vop3::INDEX.get(gfx, opcode, code.word)?;
     let high = code.dword(1)?;
-    let mut inst = blank(desc, 8);
-    if desc.encoding != Encoding::Vop3 {
-        inst.form = Form::Vop3;
-    }
+    let form = if desc.encoding == Encoding::Vop3 {
+        Form::Native
+    } else {
+        Form::Vop3
+    };
     if desc.src.is_empty() {
-        return Ok(inst);
+        return Ok(Inst {
+            form,
+            ..blank(desc, 8)
+        });
     }
 
     let raw = code.bits(0, 8);
-    inst.dst[0] = match (desc.op, desc.dst[0]) {
+    let d = match (desc.op, desc.dst[0]) {
         (Op::ReadLane | Op::ReadFirstLane, _) => scalar_reg(at(code, desc, "SDST"), raw as u16, 1)?,
         (_, Ty::Mask) => scalar_reg(at(code, desc, "SDST"), raw as u16, 2)?,
         (_, ty) => vgpr(at(code, desc, "VDST"), raw as u16, ty.regs())?,
     };
     let vop3b = desc.forms.has(Forms::VOP3B);
-    if vop3b {
-        let raw = code.bits(8, 7) as u16;
-        inst.dst[1] = scalar_reg(at(code, desc, "SDST"), raw, 2)?;
-    }
+    let d1 = if vop3b {
+        scalar_reg(at(code, desc, "SDST"), code.bits(8, 7) as u16, 2)?
+    } else {
+        Operand::None
+    };
 
-    let interp = matches!(
-        desc.op,
-        Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov
-    );
+    let mut mods = Mods::default();
     let mut neg = field(high, 29, 3) as u8;
     let mut abs = if vop3b { 0 } else { code.bits(8, 3) as u8 };
-    if interp {
+    let mut src = [Operand::None; 4];
+    if interpolates(desc.op) {
         // The attribute stands in SRC0, the register in SRC1.
-        inst.src[1] = Operand::Imm(field(high, 0, 9) as i32);
-        inst.src[0] = if desc.op == Op::InterpMov {
+        src[1] = Operand::Imm(field(high, 0, 9) as i32);
+        src[0] = if desc.op == Op::InterpMov {
             Operand::Imm(field(high, 9, 9) as i32)
         } else {
             src9(
@@ -70,21 +73,23 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
             )?
         };
         if let Some(&ty) = desc.src.get(2) {
-            inst.src[2] = src9(at(code, desc, SRC[2]), field(high, 18, 9) as u16, ty, None)?;
+            src[2] = src9(at(code, desc, SRC[2]), field(high, 18, 9) as u16, ty, None)?;
         }
         neg = neg >> 1 & 1 | neg & 4;
         abs = abs >> 1 & 1 | abs & 4;
     } else {
         for (i, &ty) in desc.src.iter().enumerate().take(3) {
             let raw = field(high, 9 * i as u32, 9) as u16;
-            inst.src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;
+            src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;
         }
     }
 
-    inst.mods.neg = float_sources(desc, neg);
-    inst.mods.abs = float_sources(desc, abs);
-    if inst.desc.src[0].is_float() && !desc.forms.has(Forms::OP_SEL) {
-        inst.mods.neg_int = neg & !inst.mods.neg & ((1 << desc.src.len()) - 1);
+    if neg | abs != 0 {
+        mods.neg = float_sources(desc, neg);
+        mods.abs = float_sources(desc, abs);
+        if takes_neg_int(desc) {
+            mods.neg_int = neg & !mods.neg & ((1 << desc.src.len()) - 1);
+        }
     }
     // On gfx6 and gfx7 SDST of the VOP3b layout stands where CLAMP is.
     let clamp = match (old, vop3b) {
@@ -92,15 +97,29 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
         (true, false) => bit(code.word, 11),
         (false, _) => bit(code.word, 15),
     };
-    inst.mods.clamp = clamp && takes_clamp(gfx, desc);
-    if takes_omod(desc) {
-        inst.mods.omod = field(high, 27, 2) as u8;
+    mods.clamp = clamp && takes_clamp(gfx, desc);
+    let omod = field(high, 27, 2) as u8;
+    if omod != 0 && takes_omod(desc) {
+        mods.omod = omod;
     }
     if desc.forms.has(Forms::OP_SEL) && gfx.is_gfx9() {
         let sources = (1 << desc.src.len()) - 1;
-        inst.mods.op_sel = code.bits(11, 4) as u8 & (sources | 8);
+        mods.op_sel = code.bits(11, 4) as u8 & (sources | 8);
     }
-    Ok(inst)
+    Ok(Inst {
+        form,
+        dst: [d, d1],
+        src,
+        mods,
+        ..blank(desc, 8)
+    })
+}
+
+fn interpolates(op: Op) -> bool {
+    matches!(
+        op,
+        Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov
+    )
 }
 
 pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
