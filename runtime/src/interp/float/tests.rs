@@ -403,3 +403,54 @@ fn cube_maps() {
     assert_eq!(cube_id_f32(ONE, ONE, QUIET), f(2.0));
     assert_eq!(cube_tc_f32(ONE, ONE, SIGNALLING2), 0xffc0_0004);
 }
+
+/// `(x, y, z)` to face, s, t, twice the major axis, and the median, from LLVM 19's constant folding.
+#[test]
+fn cube_maps_and_medians_as_in_llvm() {
+    let f = |x: f32| x.to_bits();
+    for ([x, y, z], result) in [
+        ([1.0, 1.0, -1.0], [5.0, -1.0, -1.0, -2.0, 1.0]),
+        ([1.0, 1.0, 0.5], [2.0, 1.0, 0.5, 2.0, 1.0]),
+        ([1.0, -1.0, 1.0], [4.0, 1.0, 1.0, 2.0, 1.0]),
+        ([1.0, -1.0, -1.0], [5.0, -1.0, 1.0, -2.0, -1.0]),
+        ([-1.0, 1.0, 1.0], [4.0, -1.0, -1.0, 2.0, 1.0]),
+        ([-1.0, 1.0, -1.0], [5.0, 1.0, -1.0, -2.0, -1.0]),
+        ([-1.0, 1.0, 0.5], [2.0, -1.0, 0.5, 2.0, 0.5]),
+        ([-1.0, -1.0, 0.5], [3.0, -1.0, -0.5, -2.0, -1.0]),
+        ([2.0, 1.0, -1.0], [0.0, 1.0, -1.0, 4.0, 1.0]),
+        ([2.0, -1.0, 0.5], [0.0, -0.5, 1.0, 4.0, 0.5]),
+        ([-2.0, 1.0, -2.0], [5.0, 2.0, -1.0, -4.0, -2.0]),
+        ([0.0, 0.0, 0.0], [4.0, 0.0, -0.0, 0.0, 0.0]),
+        ([-0.0, -0.0, -0.0], [4.0, -0.0, 0.0, -0.0, -0.0]),
+        ([0.0, -0.0, -0.0], [4.0, 0.0, 0.0, -0.0, -0.0]),
+        ([1.0, -0.0, -2.0], [5.0, -1.0, 0.0, -4.0, -0.0]),
+        ([-0.5, -0.0, -2.0], [5.0, 0.5, 0.0, -4.0, -0.5]),
+        ([2.0, -0.0, 2.0], [4.0, 2.0, 0.0, 4.0, 2.0]),
+        ([2.0, -2.0, 0.0], [3.0, 2.0, -0.0, -4.0, 0.0]),
+        ([2.0, 0.5, -0.5], [0.0, 0.5, -0.5, 4.0, 0.5]),
+    ] {
+        let (x, y, z) = (f(x), f(y), f(z));
+        let results = [
+            cube_id_f32(x, y, z),
+            cube_sc_f32(x, y, z),
+            cube_tc_f32(x, y, z),
+            cube_ma_f32(x, y, z, Round::NearestEven),
+            med3_f32(x, y, z, true),
+        ];
+        assert_eq!(results, result.map(f), "{x:#x} {y:#x} {z:#x}");
+    }
+    let (plus, minus) = (f(0.0), f(-0.0));
+    for (sources, median) in [
+        ([plus, plus, minus], plus),
+        ([plus, minus, plus], plus),
+        ([minus, plus, plus], plus),
+        ([minus, plus, minus], plus),
+        ([minus, minus, plus], plus),
+        ([plus, minus, f(-1.0)], minus),
+        ([minus, plus, f(-1.0)], plus),
+        ([minus, plus, f(1.0)], plus),
+    ] {
+        let [a, b, c] = sources;
+        assert_eq!(med3_f32(a, b, c, true), median, "{sources:x?}");
+    }
+}
