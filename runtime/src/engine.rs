@@ -164,9 +164,6 @@ pub struct EngineOptions {
 /// Why there is no such engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// This build has no interpreter yet.
-    #[error("this build has no interpreter yet")]
-    NoInterpreter,
     /// This build has no translator.
     #[error("this build has no translator; build with the feature `jit` or use the interpreter")]
     NoTranslator,
@@ -181,7 +178,7 @@ pub fn create(
     options: &EngineOptions,
 ) -> Result<Box<dyn Engine + Send>, EngineError> {
     match kind {
-        EngineKind::Interp => Err(EngineError::NoInterpreter),
+        EngineKind::Interp => Ok(Box::new(crate::interp::Interpreter)),
         #[cfg(feature = "jit")]
         EngineKind::Jit => crate::jit::create(options),
         #[cfg(not(feature = "jit"))]

@@ -1,3 +1,167 @@
-//! The reference interpreter.
+//! The interpreter: the reference that translated code is tested against. It runs one instruction
+//! after the other, each on all lanes, in plain safe code; the chapters of the manual are its files.
 
+mod atomic;
+mod buffer;
+mod compare;
+mod control;
+mod convert;
+mod data;
+mod ds;
+mod export;
+mod flat;
 pub mod float;
+mod format;
+mod image;
+mod lane;
+mod modifiers;
+mod operand;
+mod packed;
+mod scalar;
+mod smem;
+mod stop;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod vector;
+mod vector_float;
+mod vector_int;
+mod vector_wide;
+
+use frontend::state::mode;
+use frontend::{Encoding, Inst, WaveState};
+
+use crate::engine::{Engine, Exit, Group};
+use crate::fault::WaveFault;
+use control::Control;
+use operand::Exec;
+use stop::{Run, Stop};
+
+/// What the wave does after an instruction. The PC is where it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It goes on behind the instruction.
+    Next,
+    /// It jumped forward.
+    Jump,
+    /// It jumped backward or to an address in a register: this burns fuel.
+    Back,
+    /// It ended.
+    End,
+    /// It waits for the other waves of its group.
+    Barrier,
+}
+
+/// Executes one decoded instruction that lies at the wave's PC. After a fault the PC is still there,
+/// but lanes below the faulting one may have acted.
+pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<Flow, WaveFault> {
+    let pc = wave.pc;
+    let next_pc = pc.wrapping_add(u64::from(inst.len));
+    let gfx = group.gfx;
+    let mut exec = Exec {
+        wave,
+        group,
+        inst,
+        gfx,
+        next_pc,
+        active: 0,
+    };
+    let control = exec.run().map_err(|Stop { kind, lane }| WaveFault {
+        kind: *kind,
+        pc,
+        lane,
+    })?;
+    let (target, flow) = match control {
+        Control::Next => (next_pc, Flow::Next),
+        Control::Jump(target) if target > pc => (target, Flow::Jump),
+        Control::Jump(target) | Control::Indirect(target) => (target, Flow::Back),
+        Control::End => (next_pc, Flow::End),
+        Control::Barrier => (next_pc, Flow::Barrier),
+    };
+    wave.pc = target;
+    Ok(flow)
+}
+
+impl Exec<'_, '_> {
+    fn run(&mut self) -> Run<Control> {
+        let encoding = self.inst.desc.encoding;
+        match encoding {
+            Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Sopp => {
+                return match self.exec_control()? {
+                    Some(control) => Ok(control),
+                    None => self.exec_scalar().map(|()| Control::Next),
+                };
+            }
+            Encoding::Smem => {
+                self.exec_smem()?;
+                return Ok(Control::Next);
+            }
+            _ => {}
+        }
+        // Vector instructions of every kind are skipped under VSKIP.
+        if self.wave.mode & mode::VSKIP != 0 {
+            return Ok(Control::Next);
+        }
+        match encoding {
+            Encoding::Ds => self.exec_ds()?,
+            Encoding::Flat | Encoding::Global | Encoding::Scratch => self.exec_flat()?,
+            Encoding::Mubuf | Encoding::Mtbuf => self.exec_buffer()?,
+            Encoding::Mimg => self.exec_image()?,
+            Encoding::Exp => self.exec_export()?,
+            _ => self.exec_vector()?,
+        }
+        Ok(Control::Next)
+    }
+}
+
+/// The engine that interprets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interpreter;
+
+impl Engine for Interpreter {
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        loop {
+            let pc = wave.pc;
+            let code = group.code;
+            let inst = match code.decode(pc) {
+                Ok(inst) => inst,
+                Err(kind) => {
+                    let lane = None;
+                    return Exit::Fault(WaveFault { kind, pc, lane });
+                }
+            };
+            if group.counting {
+                group.stats.instructions += 1;
+                group.stats.lane_instructions += match is_scalar(&inst) {
+                    true => 1,
+                    false => u64::from(wave.exec().count_ones()),
+                };
+            }
+            match step(wave, group, &inst) {
+                Ok(Flow::Next | Flow::Jump) => {}
+                Ok(Flow::Back) => {
+                    *fuel = fuel.saturating_sub(1);
+                    if *fuel == 0 {
+                        return Exit::Yield;
+                    }
+                }
+                Ok(Flow::End) => return Exit::End,
+                Ok(Flow::Barrier) => return Exit::Barrier,
+                Err(fault) => return Exit::Fault(fault),
+            }
+        }
+    }
+}
+
+fn is_scalar(inst: &Inst) -> bool {
+    matches!(
+        inst.desc.encoding,
+        Encoding::Sop1
+            | Encoding::Sop2
+            | Encoding::Sopc
+            | Encoding::Sopk
+            | Encoding::Sopp
+            | Encoding::Smem
+    )
+}

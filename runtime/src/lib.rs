@@ -3,6 +3,7 @@
 //! `unsafe` is in [`memory`] and in the modules that call or are called by translated code; every
 //! other module is safe code.
 
+pub mod choices;
 pub mod code;
 pub mod dispatch;
 pub mod engine;
@@ -19,5 +20,6 @@ pub mod object;
 pub use code::LoadedCode;
 pub use engine::{Engine, Exit, Group, Stats};
 pub use fault::{Access, Fault, FaultKind, WaveFault};
+pub use interp::Interpreter;
 pub use lds::Lds;
 pub use memory::{Memory, MemoryError};

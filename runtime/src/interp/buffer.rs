@@ -1,0 +1,658 @@
+//! MUBUF and MTBUF: memory through a buffer descriptor.
+
+use frontend::inst::Operand;
+use frontend::op::{Atomic, Data, Space};
+use frontend::{Encoding, Gfx, Op};
+
+use super::data::{self, Raw};
+use super::format::Format;
+use super::operand::{Exec, Lanes, lanes};
+use super::stop::{Run, Stop};
+use crate::choices;
+use crate::fault::Access;
+
+/// The descriptor (V#) as one instruction sees it.
+#[derive(Clone, Copy, Debug)]
+struct Buffer {
+    base: u64,
+    stride: u64,
+    records: u64,
+    swizzle: bool,
+    add_tid: bool,
+    element: u64,
+    index_stride: u64,
+    dst_sel: [u32; 4],
+    number_format: u32,
+    data_format: u32,
+    /// Loads give 0 and stores are dropped.
+    unbound: bool,
+    /// Address from vector registers, no range check.
+    addr64: bool,
+    idxen: bool,
+    soffset: u64,
+    gfx: Gfx,
+}
+
+/// One lane's place in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    lane: usize,
+    index: u64,
+    offset: u64,
+    /// ADDR64: the address in vector registers.
+    address: u64,
+}
+
+impl Buffer {
+    fn new(words: [u32; 4], gfx: Gfx, format: bool) -> Buffer {
+        let [w0, w1, records, w3] = words;
+        let add_tid = w3 >> 23 & 1 != 0;
+        let data_format = w3 >> 15 & 15;
+        // With ADD_TID the format's bits extend the stride, unless the instruction needs them.
+        let extended = add_tid && gfx.is_gfx8_up() && !format;
+        let stride = u64::from(w1 >> 16 & 0x3fff);
+        Buffer {
+            base: u64::from(w0) | u64::from(w1 & 0xffff) << 32,
+            stride: match extended {
+                true => stride | u64::from(data_format) << 14,
+                false => stride,
+            },
+            records: u64::from(records),
+            swizzle: w1 >> 31 != 0,
+            add_tid,
+            element: match gfx.is_gfx9() {
+                true => 4,
+                false => 2 << (w3 >> 19 & 3),
+            },
+            index_stride: 8 << (w3 >> 21 & 3),
+            dst_sel: [0, 3, 6, 9].map(|shift| w3 >> shift & 7),
+            number_format: w3 >> 12 & 7,
+            data_format,
+            unbound: words == [0; 4] || data_format == 0 && !extended,
+            addr64: false,
+            idxen: false,
+            soffset: 0,
+            gfx,
+        }
+    }
+
+    /// Byte position in the buffer, without the scalar offset.
+    fn position(&self, index: u64, offset: u64) -> u64 {
+        if !self.swizzle || self.addr64 {
+            return index * self.stride + offset;
+        }
+        let (index_msb, index_lsb) = (index / self.index_stride, index % self.index_stride);
+        let (offset_msb, offset_lsb) = (offset / self.element, offset % self.element);
+        (index_msb * self.stride + offset_msb * self.element) * self.index_stride
+            + index_lsb * self.element
+            + offset_lsb
+    }
+
+    fn address(&self, at: At, offset: u64) -> u64 {
+        self.base
+            .wrapping_add(at.address)
+            .wrapping_add(self.soffset)
+            .wrapping_add(self.position(at.index, offset))
+    }
+
+    /// Is the access that begins at `offset` in range? The units of NUM_RECORDS differ between
+    /// targets.
+    fn inside(&self, at: At, offset: u64) -> bool {
+        if self.addr64 {
+            return true;
+        }
+        let gfx9 = self.gfx.is_gfx9();
+        if gfx9 && self.add_tid && !self.idxen {
+            return true;
+        }
+        let in_bytes = self.stride == 0
+            || match self.gfx {
+                Gfx::Gfx600 | Gfx::Gfx700 => false,
+                Gfx::Gfx803 => !self.swizzle,
+                _ => !self.idxen,
+            };
+        if in_bytes {
+            let checks_soffset = !gfx9 || choices::GFX9_RAW_CHECK_HAS_SOFFSET;
+            let soffset = if checks_soffset { self.soffset } else { 0 };
+            let limit = self.records.saturating_sub(soffset);
+            return self.position(at.index, offset) < limit;
+        }
+        let in_record = gfx9 || !self.swizzle || offset < self.stride;
+        at.index < self.records && in_record
+    }
+
+    /// All or nothing: first and last dword.
+    fn inside_whole(&self, at: At, offset: u64, bytes: usize) -> bool {
+        let last = (bytes.max(1) - 1) as u64 & !3;
+        self.inside(at, offset) && self.inside(at, offset + last)
+    }
+}
+
+impl Exec<'_, '_> {
+    /// One MUBUF or MTBUF instruction.
+    pub(crate) fn exec_buffer(&mut self) -> Run<()> {
+        let inst = self.inst;
+        self.active = self.wave.exec();
+        if inst.op() == Op::CacheCtl {
+            return Ok(());
+        }
+        let buffer = self.buffer()?;
+        match inst.op() {
+            Op::Load(Space::Buffer, data) if inst.mem.lds => self.buffer_load_lds(&buffer, data),
+            Op::Load(Space::Buffer, data) => self.buffer_load(&buffer, data),
+            Op::Store(Space::Buffer, data) => self.buffer_store(&buffer, data),
+            Op::Atomic(Space::Buffer, op) => self.buffer_atomic(&buffer, op),
+            Op::StoreLds => self.buffer_store_lds(&buffer),
+            _ => self.unknown(),
+        }
+    }
+
+    /// The descriptor and the uniform parts of the address.
+    fn buffer(&self) -> Run<Buffer> {
+        let inst = self.inst;
+        let words = self.uniform_block::<4>(inst.src[1])?;
+        let format = inst.desc.encoding == Encoding::Mtbuf
+            || matches!(
+                inst.op(),
+                Op::Load(_, Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi)
+                    | Op::Store(_, Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi)
+            );
+        let mut buffer = Buffer::new(words, self.gfx, format);
+        buffer.soffset = match inst.src[2] {
+            Operand::None => 0,
+            operand => u64::from(self.uniform32(operand)?),
+        };
+        buffer.addr64 = inst.mem.addr64;
+        buffer.idxen = inst.mem.idxen;
+        // Without a range check there is nothing unbound.
+        buffer.unbound &= !buffer.addr64;
+        Ok(buffer)
+    }
+
+    /// Every lane's place.
+    fn buffer_places(&self, buffer: &Buffer) -> Run<[At; 64]> {
+        let mem = &self.inst.mem;
+        let mut next = 0;
+        let mut register = |present: bool, count: usize| -> Run<Option<usize>> {
+            if !present {
+                return Ok(None);
+            }
+            let first = self.memory_vgpr(self.inst.src[0], next + count)? + next;
+            next += count;
+            Ok(Some(first))
+        };
+        let index = register(mem.idxen, 1)?;
+        let offset = register(mem.offen, 1)?;
+        let address = register(mem.addr64, 2)?;
+        let inst_offset = mem.offset as u64;
+        let value = |register: Option<usize>, lane: usize| {
+            register.map_or(0, |register| u64::from(self.wave.vgpr[register][lane]))
+        };
+        Ok(std::array::from_fn(|lane| {
+            let tid = if buffer.add_tid { lane as u64 } else { 0 };
+            At {
+                lane,
+                index: value(index, lane) + tid,
+                offset: value(offset, lane) + inst_offset,
+                address: address.map_or(0, |first| self.pair(first, 2, lane)),
+            }
+        }))
+    }
+
+    /// Reads one piece of at most a dword that lies at `offset`.
+    fn buffer_read_piece(&self, buffer: &Buffer, at: At, offset: u64, bytes: usize) -> Run<Raw> {
+        let address = buffer.address(at, offset);
+        if !buffer.swizzle || offset % 4 + bytes as u64 <= 4 {
+            return self.global_read(at.lane, self.buffer_align(address, bytes), bytes);
+        }
+        // A piece that crosses a swizzled element is scattered.
+        let mut raw = [0; 16];
+        for (i, byte) in raw.iter_mut().enumerate().take(bytes) {
+            let address = buffer.address(at, offset + i as u64);
+            *byte = self.global_read(at.lane, address, 1)?[0];
+        }
+        Ok(raw)
+    }
+
+    fn buffer_write_piece(
+        &self,
+        buffer: &Buffer,
+        at: At,
+        offset: u64,
+        raw: &Raw,
+        bytes: usize,
+    ) -> Run<()> {
+        let address = buffer.address(at, offset);
+        if !buffer.swizzle || offset % 4 + bytes as u64 <= 4 {
+            return self.global_write(at.lane, self.buffer_align(address, bytes), raw, bytes);
+        }
+        for (i, &byte) in raw.iter().enumerate().take(bytes) {
+            let address = buffer.address(at, offset + i as u64);
+            self.global_write(at.lane, address, &[byte; 16], 1)?;
+        }
+        Ok(())
+    }
+
+    /// Targets without unaligned access ignore the low bits of the address.
+    fn buffer_align(&self, address: u64, bytes: usize) -> u64 {
+        match choices::buffer_unaligned(self.gfx) {
+            true => address,
+            false => address & !(bytes.min(4) as u64 - 1),
+        }
+    }
+
+    /// Reads without a format; each dword is checked on its own and out of range gives 0.
+    fn buffer_read(&self, buffer: &Buffer, at: At, bytes: usize) -> Run<Raw> {
+        let mut raw = [0; 16];
+        if buffer.unbound {
+            return Ok(raw);
+        }
+        for start in (0..bytes).step_by(4) {
+            let offset = at.offset + start as u64;
+            let piece = (bytes - start).min(4);
+            if buffer.inside(at, offset) {
+                let read = self.buffer_read_piece(buffer, at, offset, piece)?;
+                raw[start..start + piece].copy_from_slice(&read[..piece]);
+            }
+        }
+        Ok(raw)
+    }
+
+    fn buffer_write(&self, buffer: &Buffer, at: At, raw: &Raw, bytes: usize) -> Run<()> {
+        if buffer.unbound {
+            return Ok(());
+        }
+        for start in (0..bytes).step_by(4) {
+            let offset = at.offset + start as u64;
+            let piece = (bytes - start).min(4);
+            if buffer.inside(at, offset) {
+                let mut part = [0; 16];
+                part[..piece].copy_from_slice(&raw[start..start + piece]);
+                self.buffer_write_piece(buffer, at, offset, &part, piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The format of a typed access: the instruction's or the resource's. `None`: unbound.
+    fn buffer_format(&self, buffer: &Buffer) -> Run<Option<Format>> {
+        if buffer.unbound {
+            return Ok(None);
+        }
+        let mem = &self.inst.mem;
+        let (data, number) = match self.inst.desc.encoding {
+            Encoding::Mtbuf => (u32::from(mem.dfmt), u32::from(mem.nfmt)),
+            _ => (buffer.data_format, buffer.number_format),
+        };
+        match Format::from_fields(data, number) {
+            Some(format) => Ok(Some(format)),
+            None if data == 0 => Ok(None),
+            None => Err(Stop::unsupported(format!(
+                "data format {data} with number format {number} in {}",
+                self.name()
+            ))),
+        }
+    }
+
+    /// Reads one texel and arranges its components as the descriptor says.
+    fn buffer_read_texel(&self, buffer: &Buffer, format: Option<Format>, at: At) -> Run<[u32; 4]> {
+        let typed = self.inst.desc.encoding == Encoding::Mtbuf;
+        let Some(format) = format else {
+            return Ok([0; 4]);
+        };
+        let bytes = format.bytes();
+        let inside = buffer.inside_whole(at, at.offset, bytes);
+        let texel = match inside {
+            true => {
+                let mut raw = [0; 16];
+                for start in (0..bytes).step_by(4) {
+                    let piece = (bytes - start).min(4);
+                    let offset = at.offset + start as u64;
+                    let read = self.buffer_read_piece(buffer, at, offset, piece)?;
+                    raw[start..start + piece].copy_from_slice(&read[..piece]);
+                }
+                format.unpack(&raw)
+            }
+            false => [0; 4],
+        };
+        if typed {
+            // Identity: what is not in memory is 0.
+            let count = format.components();
+            return Ok(std::array::from_fn(
+                |i| if i < count { texel[i] } else { 0 },
+            ));
+        }
+        Ok(buffer.dst_sel.map(|sel| match sel {
+            1 => format.number.one(),
+            4..=7 => texel[sel as usize - 4],
+            _ => 0,
+        }))
+    }
+
+    fn buffer_load(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
+        let count = self.inst.dst_ty(0).regs() as usize;
+        let tfe = usize::from(self.inst.mem.tfe);
+        let to = self.memory_vgpr(self.inst.dst[0], count + tfe)?;
+        let places = self.buffer_places(buffer)?;
+        let format = match data {
+            Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
+                self.buffer_format(buffer)?
+            }
+            _ => None,
+        };
+        for lane in lanes(self.active) {
+            let at = places[lane];
+            match data {
+                Data::Format(_) => {
+                    let texel = self.buffer_read_texel(buffer, format, at)?;
+                    for (i, value) in texel.into_iter().enumerate().take(count) {
+                        self.wave.vgpr[to + i][lane] = value;
+                    }
+                }
+                Data::FormatD16(components) => {
+                    let texel = self.buffer_read_texel(buffer, format, at)?;
+                    let mut halves = [0u16; 4];
+                    for (i, half) in halves.iter_mut().enumerate().take(components.into()) {
+                        *half = format.map_or(0, |format| format.narrow(texel[i]));
+                    }
+                    for i in 0..count {
+                        self.wave.vgpr[to + i][lane] = halves_of(halves, i, count, components);
+                    }
+                }
+                Data::FormatD16Hi => {
+                    let texel = self.buffer_read_texel(buffer, format, at)?;
+                    let half = format.map_or(0, |format| format.narrow(texel[0]));
+                    let mut raw = [0; 16];
+                    raw[..2].copy_from_slice(&half.to_le_bytes());
+                    self.write_loaded(Data::D16Hi, to, lane, &raw);
+                }
+                _ => {
+                    let raw = self.buffer_read(buffer, at, data::bytes(data))?;
+                    self.write_loaded(data, to, lane, &raw);
+                }
+            }
+            if tfe != 0 {
+                self.wave.vgpr[to + count][lane] = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn buffer_store(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
+        let count = self.inst.src_ty(3).regs() as usize;
+        let from = self.memory_vgpr(self.inst.src[3], count)?;
+        let places = self.buffer_places(buffer)?;
+        let format = match data {
+            Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
+                self.buffer_format(buffer)?
+            }
+            _ => None,
+        };
+        for lane in lanes(self.active) {
+            let at = places[lane];
+            let words = self.vgpr_words(from, count, lane);
+            let components = match data {
+                Data::Format(_) => words,
+                Data::FormatD16(n) => std::array::from_fn(|i| {
+                    let half = half_of(words, i, count, n);
+                    format.map_or(0, |format| format.widen(half))
+                }),
+                Data::FormatD16Hi => {
+                    let half = (words[0] >> 16) as u16;
+                    [format.map_or(0, |format| format.widen(half)), 0, 0, 0]
+                }
+                _ => {
+                    let raw = data::stored(data, words);
+                    self.buffer_write(buffer, at, &raw, data::bytes(data))?;
+                    continue;
+                }
+            };
+            self.buffer_write_texel(buffer, format, at, components)?;
+        }
+        Ok(())
+    }
+
+    /// Writes one texel; each component in memory takes the value that the descriptor's selects
+    /// route to it.
+    fn buffer_write_texel(
+        &self,
+        buffer: &Buffer,
+        format: Option<Format>,
+        at: At,
+        components: [u32; 4],
+    ) -> Run<()> {
+        let Some(format) = format else {
+            return Ok(());
+        };
+        let bytes = format.bytes();
+        if !buffer.inside_whole(at, at.offset, bytes) {
+            return Ok(());
+        }
+        let routed = match self.inst.desc.encoding {
+            Encoding::Mtbuf => components,
+            _ => std::array::from_fn(|channel| {
+                let source = buffer
+                    .dst_sel
+                    .iter()
+                    .position(|&sel| sel == channel as u32 + 4);
+                source.map_or(0, |source| components[source])
+            }),
+        };
+        let raw = format.pack(routed);
+        for start in (0..bytes).step_by(4) {
+            let piece = (bytes - start).min(4);
+            let mut part = [0; 16];
+            part[..piece].copy_from_slice(&raw[start..start + piece]);
+            self.buffer_write_piece(buffer, at, at.offset + start as u64, &part, piece)?;
+        }
+        Ok(())
+    }
+
+    fn buffer_atomic(&mut self, buffer: &Buffer, op: Atomic) -> Run<()> {
+        let inst = self.inst;
+        let wide = inst.dst_ty(0).bits() == 64;
+        let count = if wide { 2 } else { 1 };
+        let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
+        let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
+        let to = match inst.dst[0] {
+            Operand::None => None,
+            operand => Some(self.memory_vgpr(operand, count)?),
+        };
+        let places = self.buffer_places(buffer)?;
+        for lane in lanes(self.active) {
+            let at = places[lane];
+            let operands = self.memory_operands(from, count, swap, lane);
+            let inside = !buffer.unbound && buffer.inside_whole(at, at.offset, 4 * count);
+            let old = match inside {
+                true => {
+                    let address = buffer.address(at, at.offset);
+                    self.global_atomic(lane, op, address, wide, operands)?
+                }
+                false => 0,
+            };
+            if let Some(to) = to {
+                self.set_pair(to, count, lane, old);
+                if inst.mem.tfe {
+                    let status = self.memory_vgpr(inst.dst[0], count + 1)? + count;
+                    self.wave.vgpr[status][lane] = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Byte offsets in LDS for moves between memory and LDS; lanes without room do not act.
+    fn lds_move_slots(&mut self) -> Lanes {
+        let inst_offset = if self.gfx.is_gfx9() {
+            self.inst.mem.offset as u32
+        } else {
+            0
+        };
+        let base = self.wave.m0() & 0xffff;
+        let slots: Lanes =
+            std::array::from_fn(|lane| base.wrapping_add(inst_offset) + 4 * lane as u32);
+        let size = self.group.lds.size();
+        for lane in lanes(self.active) {
+            if slots[lane].checked_add(4).is_none_or(|end| end > size) {
+                self.active &= !(1 << lane);
+            }
+        }
+        slots
+    }
+
+    /// Loads with the LDS bit: one dword of LDS for each lane.
+    fn buffer_load_lds(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
+        let places = self.buffer_places(buffer)?;
+        let format = match data {
+            Data::Format(_) => self.buffer_format(buffer)?,
+            _ => None,
+        };
+        let slots = self.lds_move_slots();
+        for lane in lanes(self.active) {
+            let at = places[lane];
+            let value = match data {
+                Data::Format(_) => self.buffer_read_texel(buffer, format, at)?[0],
+                _ => {
+                    let raw = self.buffer_read(buffer, at, data::bytes(data))?;
+                    data::loaded(data, &raw, 0, false)
+                }
+            };
+            let slot = slots[lane] as usize;
+            self.check_lds_move(lane, Access::Write, slot)?;
+            self.group.lds.bytes_mut()[slot..slot + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        Ok(())
+    }
+
+    /// `buffer_store_lds_dword`.
+    fn buffer_store_lds(&mut self, buffer: &Buffer) -> Run<()> {
+        let places = self.buffer_places(buffer)?;
+        let slots = self.lds_move_slots();
+        for lane in lanes(self.active) {
+            let slot = slots[lane] as usize;
+            self.check_lds_move(lane, Access::Read, slot)?;
+            let mut raw = [0; 16];
+            raw[..4].copy_from_slice(&self.group.lds.bytes()[slot..slot + 4]);
+            self.buffer_write(buffer, places[lane], &raw, 4)?;
+        }
+        Ok(())
+    }
+
+    fn check_lds_move(&mut self, lane: usize, access: Access, slot: usize) -> Run<()> {
+        self.group
+            .lds
+            .check(access, slot as u64, 4)
+            .map_err(|kind| Stop::lane(kind, lane))
+    }
+}
+
+/// Register `i` of `count` that hold 16-bit components: one or two in each.
+fn halves_of(halves: [u16; 4], i: usize, count: usize, components: u8) -> u32 {
+    if count == usize::from(components) {
+        return u32::from(halves[i]);
+    }
+    u32::from(halves[(2 * i) & 3]) | u32::from(halves[(2 * i + 1) & 3]) << 16
+}
+
+/// The component `i` of registers that hold 16-bit components.
+fn half_of(words: [u32; 4], i: usize, count: usize, components: u8) -> u16 {
+    if i >= usize::from(components) {
+        0
+    } else if count == usize::from(components) {
+        words[i] as u16
+    } else {
+        (words[i / 2] >> (16 * (i & 1))) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(index: u64, offset: u64) -> At {
+        At {
+            lane: 0,
+            index,
+            offset,
+            address: 0,
+        }
+    }
+
+    /// Scratch descriptor as the runtime of HSA builds it.
+    const SCRATCH: [u32; 4] = [0x1000, 0x8000_0000, 0x10000, 0x00ec_4fac];
+
+    #[test]
+    fn scratch_is_interleaved_by_lane() {
+        let buffer = Buffer::new(SCRATCH, Gfx::Gfx900, false);
+        assert!(buffer.swizzle && buffer.add_tid && !buffer.unbound);
+        assert_eq!(buffer.index_stride, 64);
+        assert_eq!(buffer.element, 4);
+        assert_eq!(buffer.position(3, 0), 12);
+        assert_eq!(buffer.position(3, 6), 256 + 12 + 2);
+        assert_eq!(buffer.position(63, 8), 512 + 252);
+        assert!(buffer.inside(at(0, u64::from(u32::MAX)), u64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn units_of_num_records() {
+        // stride 16, 4 records
+        let words = [0, 16 << 16, 4, 4 << 15];
+        let check = |gfx, swizzle: bool, idxen: bool, index: u64, offset: u64| {
+            let mut words = words;
+            words[1] |= u32::from(swizzle) << 31;
+            let mut buffer = Buffer::new(words, gfx, false);
+            buffer.idxen = idxen;
+            buffer.inside(at(index, offset), offset)
+        };
+        assert!(check(Gfx::Gfx700, false, true, 3, 100));
+        assert!(!check(Gfx::Gfx700, false, true, 4, 0));
+        assert!(
+            !check(Gfx::Gfx700, true, true, 3, 16),
+            "a swizzled record ends at its stride"
+        );
+        assert!(check(Gfx::Gfx803, false, true, 0, 3));
+        assert!(
+            !check(Gfx::Gfx803, false, true, 0, 4),
+            "bytes when not swizzled"
+        );
+        assert!(check(Gfx::Gfx803, true, true, 3, 4));
+        assert!(check(Gfx::Gfx900, false, true, 3, 100));
+        assert!(
+            !check(Gfx::Gfx900, false, false, 0, 4),
+            "bytes without an index"
+        );
+        assert!(check(Gfx::Gfx900, false, false, 0, 3));
+    }
+
+    #[test]
+    fn scalar_offset_in_the_check() {
+        let words = [0, 0, 64, 4 << 15];
+        let mut old = Buffer::new(words, Gfx::Gfx803, false);
+        old.soffset = 60;
+        assert!(old.inside(at(0, 0), 3));
+        assert!(!old.inside(at(0, 0), 4));
+        let mut new = Buffer::new(words, Gfx::Gfx900, false);
+        new.soffset = 60;
+        assert!(new.inside(at(0, 0), 63));
+        assert!(!new.inside(at(0, 0), 64));
+    }
+
+    #[test]
+    fn strides_of_scratch_have_18_bits() {
+        let words = [0, 1 << 16, 0, 1 << 23 | 3 << 15];
+        assert_eq!(Buffer::new(words, Gfx::Gfx803, false).stride, 1 | 3 << 14);
+        assert_eq!(Buffer::new(words, Gfx::Gfx803, true).stride, 1);
+        assert_eq!(Buffer::new(words, Gfx::Gfx700, false).stride, 1);
+        assert!(Buffer::new([1, 0, 4, 0], Gfx::Gfx900, false).unbound);
+    }
+
+    #[test]
+    fn halves_in_registers() {
+        let halves = [1, 2, 3, 4];
+        assert_eq!(halves_of(halves, 1, 2, 4), 3 | 4 << 16);
+        assert_eq!(halves_of(halves, 1, 4, 4), 2);
+        assert_eq!(half_of([2 << 16 | 1, 3, 0, 0], 1, 2, 3), 2);
+        assert_eq!(half_of([1, 2, 3, 0], 2, 3, 3), 3);
+        assert_eq!(half_of([1, 2, 3, 9], 3, 3, 3), 0);
+    }
+}

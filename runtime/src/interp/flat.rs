@@ -1,0 +1,384 @@
+//! FLAT, GLOBAL and SCRATCH.
+//!
+//! FLAT decides lane by lane: the high dword of the address (offset included) picks LDS, scratch or
+//! global memory. Accesses through an aperture that leave LDS or scratch are faults.
+
+use frontend::inst::Operand;
+use frontend::op::{Atomic, Data};
+use frontend::{Encoding, Gfx, Op};
+
+use super::atomic::{Operands, apply32, apply64};
+use super::data::{self, Raw};
+use super::operand::{Exec, Lanes64, lanes};
+use super::stop::{Run, Stop};
+use crate::engine::{PRIVATE_BASE, SHARED_BASE};
+use crate::fault::{Access, FaultKind, Private};
+use crate::math::Denorm;
+
+/// Where one lane's access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Global(u64),
+    Lds(u32),
+    Scratch(u32),
+}
+
+/// How float additions in global memory treat denormals: f32 flushes always, the others never.
+pub(crate) fn global_denorm(op: Atomic, wide: bool) -> Denorm {
+    match op {
+        Atomic::FAdd if !wide => Denorm::FLUSH,
+        _ => Denorm::KEEP,
+    }
+}
+
+impl Exec<'_, '_> {
+    /// One FLAT, GLOBAL or SCRATCH instruction.
+    pub(crate) fn exec_flat(&mut self) -> Run<()> {
+        let inst = self.inst;
+        self.active = self.wave.exec();
+        if inst.op() == Op::CacheCtl {
+            return Ok(());
+        }
+        if inst.mem.lds {
+            return Err(Stop::unsupported(format!("{} to LDS", self.name())));
+        }
+        let addresses = self.flat_addresses()?;
+        match inst.op() {
+            Op::Load(_, data) => self.flat_load(data, &addresses),
+            Op::Store(_, data) => self.flat_store(data, &addresses),
+            Op::Atomic(_, op) => self.flat_atomic(op, &addresses),
+            _ => self.unknown(),
+        }
+    }
+
+    /// Address of each lane, offset included; of SCRATCH the byte offset in the lane's scratch.
+    fn flat_addresses(&self) -> Run<Lanes64> {
+        let inst = self.inst;
+        let offset = inst.mem.offset;
+        let scratch = inst.desc.encoding == Encoding::Scratch;
+        let scalar = match inst.src[2] {
+            Operand::None => None,
+            operand if scratch => Some(u64::from(self.uniform32(operand)?)),
+            operand => Some(self.uniform64(operand)?),
+        };
+        let narrow = scratch || scalar.is_some();
+        let vector: Lanes64 = match inst.src[0] {
+            Operand::None => [0; 64],
+            operand if narrow => self.wave.vgpr[self.memory_vgpr(operand, 1)?].map(u64::from),
+            operand => self.vgpr_pair(self.memory_vgpr(operand, 2)?),
+        };
+        let base = scalar.unwrap_or(0);
+        let sum = vector.map(|v| base.wrapping_add(v).wrapping_add_signed(offset));
+        // Scratch offsets have 32 bits.
+        Ok(if scratch {
+            sum.map(|a| a & 0xffff_ffff)
+        } else {
+            sum
+        })
+    }
+
+    fn flat_place(&self, address: u64) -> Place {
+        match self.inst.desc.encoding {
+            Encoding::Scratch => Place::Scratch(address as u32),
+            Encoding::Flat if address >> 32 == SHARED_BASE >> 32 => Place::Lds(address as u32),
+            Encoding::Flat if address >> 32 == PRIVATE_BASE >> 32 => Place::Scratch(address as u32),
+            _ => Place::Global(address),
+        }
+    }
+
+    fn flat_load(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
+        let (bytes, count) = (data::bytes(data), data::registers(data));
+        let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        for lane in lanes(self.active) {
+            let raw = match self.flat_place(addresses[lane]) {
+                Place::Global(address) => self.global_read(lane, address, bytes)?,
+                Place::Lds(offset) => {
+                    self.check_lds(lane, Access::Read, offset, bytes)?;
+                    self.lds_read(lane, offset, 0, bytes)?
+                }
+                Place::Scratch(offset) => self.scratch_read(lane, offset, bytes)?,
+            };
+            self.write_loaded(data, to, lane, &raw);
+        }
+        Ok(())
+    }
+
+    fn flat_store(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
+        let (bytes, count) = (data::bytes(data), data::registers(data));
+        let from = self.memory_vgpr(self.inst.src[1], count)?;
+        for lane in lanes(self.active) {
+            let raw = data::stored(data, self.vgpr_words(from, count, lane));
+            match self.flat_place(addresses[lane]) {
+                Place::Global(address) => self.global_write(lane, address, &raw, bytes)?,
+                Place::Lds(offset) => {
+                    self.check_lds(lane, Access::Write, offset, bytes)?;
+                    self.lds_write(lane, offset, 0, &raw, bytes)?;
+                }
+                Place::Scratch(offset) => self.scratch_write(lane, offset, &raw, bytes)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn flat_atomic(&mut self, op: Atomic, addresses: &Lanes64) -> Run<()> {
+        let inst = self.inst;
+        // The destination's type is the type of the value; packed halves count as a dword.
+        let wide = inst.dst_ty(0).bits() == 64;
+        let count = if wide { 2 } else { 1 };
+        let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
+        let from = self.memory_vgpr(inst.src[1], if swap { 2 * count } else { count })?;
+        let to = match inst.dst[0] {
+            Operand::None => None,
+            operand => Some(self.memory_vgpr(operand, count)?),
+        };
+        for lane in lanes(self.active) {
+            let operands = self.memory_operands(from, count, swap, lane);
+            let old = match self.flat_place(addresses[lane]) {
+                Place::Global(address) => self.global_atomic(lane, op, address, wide, operands)?,
+                Place::Lds(offset) => {
+                    self.check_lds(lane, Access::Atomic, offset, 4 * count)?;
+                    self.lds_atomic(lane, op, offset, 0, wide, operands)?
+                }
+                Place::Scratch(offset) => self.scratch_atomic(lane, op, offset, wide, operands)?,
+            };
+            if let Some(to) = to {
+                self.set_pair(to, count, lane, old);
+            }
+        }
+        Ok(())
+    }
+
+    /// Operands of FLAT and buffer atomics: the new value, then the compare value.
+    pub(crate) fn memory_operands(
+        &self,
+        from: usize,
+        count: usize,
+        swap: bool,
+        lane: usize,
+    ) -> Operands<u64> {
+        Operands {
+            data: self.pair(from, count, lane),
+            other: match swap {
+                true => self.pair(from + count, count, lane),
+                false => 0,
+            },
+        }
+    }
+
+    // ---- global memory
+
+    /// Reads up to 16 bytes as one access.
+    pub(crate) fn global_read(&self, lane: usize, address: u64, bytes: usize) -> Run<Raw> {
+        let memory = self.group.memory;
+        let mut raw = [0; 16];
+        let result = match bytes {
+            1 => memory
+                .load::<1>(address)
+                .map(|b| raw[..1].copy_from_slice(&b)),
+            2 => memory
+                .load::<2>(address)
+                .map(|b| raw[..2].copy_from_slice(&b)),
+            4 => memory
+                .load::<4>(address)
+                .map(|b| raw[..4].copy_from_slice(&b)),
+            8 => memory
+                .load::<8>(address)
+                .map(|b| raw[..8].copy_from_slice(&b)),
+            12 => memory
+                .load::<12>(address)
+                .map(|b| raw[..12].copy_from_slice(&b)),
+            _ => memory.load::<16>(address).map(|b| raw = b),
+        };
+        result.map_err(|error| Stop::memory(error, lane))?;
+        Ok(raw)
+    }
+
+    /// Writes up to 16 bytes as one access.
+    pub(crate) fn global_write(
+        &self,
+        lane: usize,
+        address: u64,
+        raw: &Raw,
+        bytes: usize,
+    ) -> Run<()> {
+        let memory = self.group.memory;
+        let result = match bytes {
+            1 => memory.store_u8(address, raw[0]),
+            2 => memory.store(address, [raw[0], raw[1]]),
+            4 => memory.store_u32(address, data::dword(raw, 0)),
+            n => memory.store_dwords(address, &dwords(raw)[..(n / 4).min(4)]),
+        };
+        result.map_err(|error| Stop::memory(error, lane))
+    }
+
+    /// An atomic on global memory.
+    pub(crate) fn global_atomic(
+        &self,
+        lane: usize,
+        op: Atomic,
+        address: u64,
+        wide: bool,
+        operands: Operands<u64>,
+    ) -> Run<u64> {
+        let memory = self.group.memory;
+        let denorm = global_denorm(op, wide);
+        let old = if wide {
+            memory.atomic_u64(address, |old| apply64(op, old, operands, denorm))
+        } else {
+            let operands = Operands {
+                data: operands.data as u32,
+                other: operands.other as u32,
+            };
+            memory
+                .atomic_u32(address, |old| apply32(op, old, operands, denorm))
+                .map(u64::from)
+        };
+        old.map_err(|error| Stop::memory(error, lane))
+    }
+
+    // ---- LDS and scratch through their apertures
+
+    /// FLAT access to LDS outside its size is a violation, not a silent zero.
+    fn check_lds(&self, lane: usize, access: Access, offset: u32, bytes: usize) -> Run<()> {
+        let size = self.lds_limit() as u64;
+        let offset = u64::from(offset);
+        if offset + bytes as u64 > size {
+            return Err(outside(Private::Lds, lane, access, offset, bytes, size));
+        }
+        Ok(())
+    }
+
+    /// Base of the wave's scratch and bytes of each lane, as the registers say.
+    fn scratch_window(&self) -> (u64, u64) {
+        let code = if self.gfx == Gfx::Gfx700 { 104 } else { 102 };
+        let flat_scratch = self.wave.sgpr64(code);
+        let scratch = &self.group.scratch;
+        if self.gfx.is_gfx9() {
+            (flat_scratch, u64::from(scratch.lane_bytes))
+        } else {
+            let offset = flat_scratch >> 32 << 8;
+            let size = flat_scratch & 0xffff_ffff;
+            (scratch.hidden_base.wrapping_add(offset), size)
+        }
+    }
+
+    /// Base of the scratch for an access that is inside it.
+    fn scratch_base(&self, lane: usize, access: Access, offset: u32, bytes: usize) -> Run<u64> {
+        let (base, size) = self.scratch_window();
+        let offset = u64::from(offset);
+        if offset + bytes as u64 > size {
+            return Err(outside(Private::Scratch, lane, access, offset, bytes, size));
+        }
+        Ok(base)
+    }
+
+    fn scratch_read(&mut self, lane: usize, offset: u32, bytes: usize) -> Run<Raw> {
+        let base = self.scratch_base(lane, Access::Read, offset, bytes)?;
+        let mut raw = [0; 16];
+        for (i, byte) in raw.iter_mut().enumerate().take(bytes) {
+            let address = swizzled(base, lane, offset + i as u32);
+            *byte = self
+                .group
+                .memory
+                .load_u8(address)
+                .map_err(|error| Stop::memory(error, lane))?;
+        }
+        Ok(raw)
+    }
+
+    fn scratch_write(&mut self, lane: usize, offset: u32, raw: &Raw, bytes: usize) -> Run<()> {
+        let base = self.scratch_base(lane, Access::Write, offset, bytes)?;
+        for (i, &byte) in raw.iter().enumerate().take(bytes) {
+            let address = swizzled(base, lane, offset + i as u32);
+            self.group
+                .memory
+                .store_u8(address, byte)
+                .map_err(|error| Stop::memory(error, lane))?;
+        }
+        Ok(())
+    }
+
+    /// Nobody else sees the lane's scratch, so that a load and a store are as good as an atomic.
+    fn scratch_atomic(
+        &mut self,
+        lane: usize,
+        op: Atomic,
+        offset: u32,
+        wide: bool,
+        operands: Operands<u64>,
+    ) -> Run<u64> {
+        let bytes = if wide { 8 } else { 4 };
+        if !offset.is_multiple_of(bytes) {
+            let address = PRIVATE_BASE + u64::from(offset);
+            return Err(Stop::lane(
+                FaultKind::Misaligned {
+                    access: Access::Atomic,
+                    address,
+                    bytes,
+                    align: bytes,
+                },
+                lane,
+            ));
+        }
+        let raw = self.scratch_read(lane, offset, bytes as usize)?;
+        let low = u64::from(data::dword(&raw, 0));
+        let old = low | u64::from(data::dword(&raw, 1)) << 32;
+        let denorm = global_denorm(op, wide);
+        let new = if wide {
+            apply64(op, old, operands, denorm)
+        } else {
+            let operands = Operands {
+                data: operands.data as u32,
+                other: operands.other as u32,
+            };
+            u64::from(apply32(op, old as u32, operands, denorm))
+        };
+        let words = [new as u32, (new >> 32) as u32, 0, 0];
+        let raw = data::stored(Data::Dwords(2), words);
+        self.scratch_write(lane, offset, &raw, bytes as usize)?;
+        Ok(old)
+    }
+}
+
+/// Dword-interleaved address of byte `offset` of a lane's scratch.
+fn swizzled(base: u64, lane: usize, offset: u32) -> u64 {
+    let (dword, byte) = (u64::from(offset / 4), u64::from(offset % 4));
+    base.wrapping_add(dword * 256 + lane as u64 * 4 + byte)
+}
+
+fn dwords(raw: &Raw) -> [u32; 4] {
+    std::array::from_fn(|i| data::dword(raw, i))
+}
+
+fn outside(
+    space: Private,
+    lane: usize,
+    access: Access,
+    offset: u64,
+    bytes: usize,
+    size: u64,
+) -> Stop {
+    Stop::lane(
+        FaultKind::OutsidePrivate {
+            space,
+            access,
+            offset,
+            bytes: bytes as u32,
+            size,
+        },
+        lane,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scratch_is_interleaved_by_dword() {
+        assert_eq!(swizzled(0x1000, 0, 0), 0x1000);
+        assert_eq!(swizzled(0x1000, 3, 2), 0x100e);
+        assert_eq!(swizzled(0x1000, 63, 4), 0x1000 + 256 + 252);
+        assert_eq!(swizzled(0x1000, 1, 9), 0x1000 + 512 + 4 + 1);
+    }
+}

@@ -1,0 +1,461 @@
+//! MIMG: images. Linear surfaces of one level in one to three dimensions, their arrays, and sampling
+//! with nearest and linear filters; what needs a tiling, several levels or a cube is refused.
+
+mod sample;
+
+use frontend::inst::Operand;
+use frontend::op::{Atomic, ImageOp};
+use frontend::{Gfx, Op};
+
+use super::format::{Format, Number};
+use super::operand::{Exec, lanes};
+use super::stop::{Run, Stop};
+use crate::math;
+
+/// Shape of an image, by the TYPE field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    D1,
+    D2,
+    D3,
+    D1Array,
+    D2Array,
+}
+
+impl Shape {
+    /// Spatial dimensions.
+    fn dimensions(self) -> usize {
+        match self {
+            Shape::D1 | Shape::D1Array => 1,
+            Shape::D2 | Shape::D2Array => 2,
+            Shape::D3 => 3,
+        }
+    }
+
+    fn is_array(self) -> bool {
+        matches!(self, Shape::D1Array | Shape::D2Array)
+    }
+}
+
+/// An image descriptor (T#).
+#[derive(Clone, Copy, Debug)]
+struct Image {
+    base: u64,
+    format: Format,
+    shape: Shape,
+    width: u64,
+    height: u64,
+    /// Depth of a 3D image, layers of an array, else 1.
+    depth: u64,
+    /// First layer.
+    first: u64,
+    /// Texels from one row to the next.
+    pitch: u64,
+    levels: u32,
+    dst_sel: [u32; 4],
+}
+
+impl Image {
+    /// The descriptor; the error says what of it is not supported.
+    fn new(words: [u32; 8], gfx: Gfx) -> Result<Image, String> {
+        let [w0, w1, w2, w3, w4, w5, ..] = words;
+        let shape = match w3 >> 28 {
+            8 => Shape::D1,
+            9 => Shape::D2,
+            10 => Shape::D3,
+            12 => Shape::D1Array,
+            13 => Shape::D2Array,
+            11 => return Err("a cube map".into()),
+            14 | 15 => return Err("a multisampled image".into()),
+            other => return Err(format!("an image of type {other}")),
+        };
+        let tiling = w3 >> 20 & 31;
+        // Swizzle mode 0 of gfx9 and the tiling index 8 of earlier targets are linear.
+        let linear = if gfx.is_gfx9() { 0 } else { 8 };
+        if tiling != linear {
+            return Err(format!("a tiled image (mode {tiling})"));
+        }
+        let (data, number) = (w1 >> 20 & 63, w1 >> 26 & 15);
+        let format = match number {
+            0..=7 => Format::from_fields(data, number),
+            _ => None,
+        }
+        .ok_or_else(|| format!("an image of data format {data}, number format {number}"))?;
+        let pitch_mask = if gfx.is_gfx9() { 0xffff } else { 0x3fff };
+        let first = u64::from(w5 & 0x1fff);
+        let depth = u64::from(w4 & 0x1fff);
+        // The last layer is in another field before gfx9.
+        let last = match gfx.is_gfx9() {
+            true => depth,
+            false => u64::from(w5 >> 13 & 0x1fff),
+        };
+        Ok(Image {
+            base: (u64::from(w0) | u64::from(w1 & 0xff) << 32) << 8,
+            format,
+            shape,
+            width: u64::from(w2 & 0x3fff) + 1,
+            height: match shape.dimensions() {
+                1 => 1,
+                _ => u64::from(w2 >> 14 & 0x3fff) + 1,
+            },
+            depth: match shape {
+                Shape::D3 => depth + 1,
+                _ if shape.is_array() => (last + 1).saturating_sub(first).max(1),
+                _ => 1,
+            },
+            first,
+            pitch: u64::from(w4 >> 13 & pitch_mask) + 1,
+            levels: (w3 >> 16 & 15).saturating_sub(w3 >> 12 & 15) + 1,
+            dst_sel: [0, 3, 6, 9].map(|shift| w3 >> shift & 7),
+        })
+    }
+
+    /// Address of a texel; `None` outside the image.
+    fn texel(&self, [x, y, z]: [u64; 3]) -> Option<u64> {
+        if x >= self.width || y >= self.height || z >= self.depth {
+            return None;
+        }
+        let layer = if self.shape.is_array() {
+            z + self.first
+        } else {
+            z
+        };
+        let index = (layer * self.height + y) * self.pitch + x;
+        Some(self.base.wrapping_add(index * self.format.bytes() as u64))
+    }
+
+    /// Components of a texel in the order that the descriptor selects.
+    fn select(&self, texel: [u32; 4]) -> [u32; 4] {
+        self.dst_sel.map(|sel| match sel {
+            1 => self.format.number.one(),
+            4..=7 => texel[sel as usize - 4],
+            _ => 0,
+        })
+    }
+}
+
+impl Exec<'_, '_> {
+    /// One image instruction.
+    pub(crate) fn exec_image(&mut self) -> Run<()> {
+        let inst = self.inst;
+        self.active = self.wave.exec();
+        let Op::Image(op) = inst.op() else {
+            return self.unknown();
+        };
+        if inst.mem.r128 {
+            return Err(self.image_unsupported("a 128-bit descriptor, which has no pitch"));
+        }
+        let words = self.uniform_block::<8>(inst.src[1])?;
+        if words == [0; 8] && !matches!(op, ImageOp::Sample(_) | ImageOp::Gather4(_)) {
+            return self.unbound_image(op);
+        }
+        let image = Image::new(words, self.gfx).map_err(|what| self.image_unsupported(&what))?;
+        match op {
+            ImageOp::Load { mip, pck, sgn } => self.image_load(&image, mip, pck, sgn),
+            ImageOp::Store { mip, pck } => self.image_store(&image, mip, pck),
+            ImageOp::GetResinfo => self.image_resinfo(&image),
+            ImageOp::Atomic(op) => self.image_atomic(&image, op),
+            ImageOp::Sample(mods) => self.image_sample(&image, mods),
+            _ => self.unknown(),
+        }
+    }
+
+    #[cold]
+    fn image_unsupported(&self, what: &str) -> Stop {
+        Stop::unsupported(format!("{what} in {} on {}", self.name(), self.gfx))
+    }
+
+    /// A descriptor of zeros: loads give 0, stores are dropped.
+    fn unbound_image(&mut self, op: ImageOp) -> Run<()> {
+        match op {
+            ImageOp::Store { .. } => Ok(()),
+            ImageOp::Atomic(_) if self.inst.dst[0] == Operand::None => Ok(()),
+            _ => {
+                for lane in lanes(self.active) {
+                    self.write_image_components(lane, [0; 4], None)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Address value `n` of a lane: a dword, or 16 bits with A16.
+    fn image_address(&self, n: usize, lane: usize) -> Run<u32> {
+        let a16 = self.inst.mem.a16;
+        let register = if a16 { n / 2 } else { n };
+        let first = self.memory_vgpr(self.inst.src[0], register + 1)?;
+        let value = self.wave.vgpr[first + register][lane];
+        Ok(match (a16, n & 1) {
+            (false, _) => value,
+            (true, 0) => value & 0xffff,
+            (true, _) => value >> 16,
+        })
+    }
+
+    /// Integer coordinates of a lane, and how many address values they took.
+    fn image_coordinates(&self, image: &Image, lane: usize) -> Run<([u64; 3], usize)> {
+        let mut at = [0; 3];
+        let dimensions = image.shape.dimensions();
+        for (n, value) in at.iter_mut().enumerate().take(dimensions) {
+            *value = u64::from(self.image_address(n, lane)?);
+        }
+        let mut used = dimensions;
+        if self.inst.mem.da {
+            let slice = u64::from(self.image_address(used, lane)?);
+            used += 1;
+            if image.shape.is_array() {
+                at[2] = slice;
+            }
+        }
+        Ok((at, used))
+    }
+
+    /// The only level that there is must be the one that is asked for.
+    fn check_level(&self, used: usize, lane: usize) -> Run<()> {
+        match self.image_address(used, lane)? {
+            0 => Ok(()),
+            level => Err(self.image_unsupported(&format!("mip level {level}"))),
+        }
+    }
+
+    /// Enabled components; none counts as the first.
+    fn dmask(&self) -> u8 {
+        match self.inst.mem.dmask & 15 {
+            0 => 1,
+            dmask => dmask,
+        }
+    }
+
+    /// Are halves packed two in a register?
+    fn packs_halves(&self) -> bool {
+        self.inst.mem.d16 && self.gfx.is_gfx9()
+    }
+
+    /// Writes the enabled components of one lane to consecutive registers.
+    fn write_image_components(
+        &mut self,
+        lane: usize,
+        components: [u32; 4],
+        format: Option<Format>,
+    ) -> Run<()> {
+        let dmask = self.dmask();
+        let status = self.inst.mem.tfe || self.inst.mem.lwe;
+        let mut words = [0; 5];
+        let mut count = 0;
+        for (i, &component) in components.iter().enumerate() {
+            if dmask >> i & 1 == 0 {
+                continue;
+            }
+            let value = match (self.inst.mem.d16, format) {
+                (true, Some(format)) => u32::from(format.narrow(component)),
+                _ => component,
+            };
+            if self.packs_halves() {
+                words[count / 2] |= value << (16 * (count & 1));
+            } else {
+                words[count] = value;
+            }
+            count += 1;
+        }
+        let registers = if self.packs_halves() {
+            count.div_ceil(2)
+        } else {
+            count
+        };
+        let total = registers + usize::from(status);
+        let to = self.memory_vgpr(self.inst.dst[0], total)?;
+        for (i, &word) in words.iter().enumerate().take(total) {
+            self.wave.vgpr[to + i][lane] = if i < registers { word } else { 0 };
+        }
+        Ok(())
+    }
+
+    /// Reads a texel's components; outside the image they are all 0.
+    fn read_texel(&self, image: &Image, lane: usize, at: [u64; 3]) -> Run<Option<[u32; 4]>> {
+        let Some(address) = image.texel(at) else {
+            return Ok(None);
+        };
+        let bytes = image.format.bytes();
+        let raw = self.global_read(lane, address, bytes)?;
+        Ok(Some(image.format.unpack(&raw)))
+    }
+
+    fn image_load(&mut self, image: &Image, mip: bool, pck: bool, sgn: bool) -> Run<()> {
+        let mut image = *image;
+        if pck {
+            // The bits as they are, zero- or sign-extended.
+            image.format.number = if sgn { Number::Sint } else { Number::Uint };
+        }
+        for lane in lanes(self.active) {
+            let (at, used) = self.image_coordinates(&image, lane)?;
+            if mip {
+                self.check_level(used, lane)?;
+            }
+            let components = match self.read_texel(&image, lane, at)? {
+                Some(texel) => image.select(texel),
+                None => [0; 4],
+            };
+            self.write_image_components(lane, components, Some(image.format))?;
+        }
+        Ok(())
+    }
+
+    /// The components that a store sends: those of DMASK from consecutive registers, else 0.
+    fn image_components(&self, lane: usize, format: Format) -> Run<[u32; 4]> {
+        let dmask = self.dmask();
+        let count = dmask.count_ones() as usize;
+        let registers = if self.packs_halves() {
+            count.div_ceil(2)
+        } else {
+            count
+        };
+        let from = self.memory_vgpr(self.inst.src[3], registers)?;
+        let mut components = [0; 4];
+        let mut next = 0;
+        for (i, component) in components.iter_mut().enumerate() {
+            // With D16 the mask only counts.
+            let there = match self.inst.mem.d16 {
+                true => i < count,
+                false => dmask >> i & 1 != 0,
+            };
+            if !there {
+                continue;
+            }
+            *component = if self.packs_halves() {
+                let word = self.wave.vgpr[from + next / 2][lane];
+                format.widen((word >> (16 * (next & 1))) as u16)
+            } else if self.inst.mem.d16 {
+                format.widen(self.wave.vgpr[from + next][lane] as u16)
+            } else {
+                self.wave.vgpr[from + next][lane]
+            };
+            next += 1;
+        }
+        Ok(components)
+    }
+
+    fn image_store(&mut self, image: &Image, mip: bool, pck: bool) -> Run<()> {
+        let mut format = image.format;
+        if pck {
+            format.number = Number::Uint;
+        }
+        for lane in lanes(self.active) {
+            let (at, used) = self.image_coordinates(image, lane)?;
+            if mip {
+                self.check_level(used, lane)?;
+            }
+            let components = self.image_components(lane, format)?;
+            if let Some(address) = image.texel(at) {
+                let raw = format.pack(components);
+                self.global_write(lane, address, &raw, format.bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Width, height, depth or layers, number of levels.
+    fn image_resinfo(&mut self, image: &Image) -> Run<()> {
+        for lane in lanes(self.active) {
+            let level = self.image_address(0, lane)?.min(31);
+            let size = |n: u64| (n >> level).max(1) as u32;
+            let layers = image.depth as u32;
+            let info = match image.shape {
+                Shape::D1 => [size(image.width), 1, 1],
+                Shape::D1Array => [size(image.width), layers, 1],
+                Shape::D2 => [size(image.width), size(image.height), 1],
+                Shape::D2Array => [size(image.width), size(image.height), layers],
+                Shape::D3 => [size(image.width), size(image.height), size(image.depth)],
+            };
+            let info = match level < image.levels {
+                true => [info[0], info[1], info[2], image.levels],
+                false => [0, 0, 0, image.levels],
+            };
+            self.write_image_components(lane, info, None)?;
+        }
+        Ok(())
+    }
+
+    fn image_atomic(&mut self, image: &Image, op: Atomic) -> Run<()> {
+        let inst = self.inst;
+        let wide = match image.format.bytes() {
+            4 => false,
+            8 => true,
+            bytes => {
+                let what = format!("an atomic on texels of {bytes} bytes");
+                return Err(self.image_unsupported(&what));
+            }
+        };
+        let count = if wide { 2 } else { 1 };
+        let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
+        let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
+        for lane in lanes(self.active) {
+            let (at, _) = self.image_coordinates(image, lane)?;
+            let operands = self.memory_operands(from, count, swap, lane);
+            let old = match image.texel(at) {
+                Some(address) => self.global_atomic(lane, op, address, wide, operands)?,
+                None => 0,
+            };
+            if inst.dst[0] != Operand::None {
+                let to = self.memory_vgpr(inst.dst[0], count)?;
+                self.set_pair(to, count, lane, old);
+            }
+        }
+        Ok(())
+    }
+
+    /// A float address value: an f16 with A16.
+    fn image_float(&self, n: usize, lane: usize) -> Run<f32> {
+        let bits = self.image_address(n, lane)?;
+        Ok(f32::from_bits(match self.inst.mem.a16 {
+            true => math::f16_to_f32(bits as u16, false),
+            false => bits,
+        }))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A linear 2D image of `width` x `height` texels of 8_8_8_8 UINT with the given pitch.
+    pub(crate) fn descriptor(gfx: Gfx, base: u64, size: [u32; 2], pitch: u32) -> [u32; 8] {
+        let tiling = if gfx.is_gfx9() { 0 } else { 8 };
+        [
+            (base >> 8) as u32,
+            (base >> 40) as u32 | 10 << 20 | 4 << 26,
+            (size[0] - 1) | (size[1] - 1) << 14,
+            0xfac | tiling << 20 | 9 << 28,
+            (pitch - 1) << 13,
+            0,
+            0,
+            0,
+        ]
+    }
+
+    #[test]
+    fn texels_lie_in_rows() {
+        let image = Image::new(descriptor(Gfx::Gfx900, 0x1000, [5, 3], 64), Gfx::Gfx900).unwrap();
+        assert_eq!(image.texel([4, 2, 0]), Some(0x1000 + (2 * 64 + 4) * 4));
+        assert_eq!(image.texel([5, 2, 0]), None);
+        assert_eq!(image.texel([0, 3, 0]), None);
+        let mut layers = descriptor(Gfx::Gfx803, 0x1000, [5, 3], 64);
+        layers[3] = layers[3] & 0x0fff_ffff | 13 << 28;
+        layers[5] = 1 | 2 << 13;
+        let image = Image::new(layers, Gfx::Gfx803).unwrap();
+        assert_eq!(image.depth, 2);
+        assert_eq!(image.texel([0, 0, 1]), Some(0x1000 + 2 * 3 * 64 * 4));
+    }
+
+    #[test]
+    fn refusals_say_what() {
+        let mut tiled = descriptor(Gfx::Gfx900, 0x1000, [5, 3], 64);
+        tiled[3] |= 9 << 20;
+        assert_eq!(
+            Image::new(tiled, Gfx::Gfx900).unwrap_err(),
+            "a tiled image (mode 9)"
+        );
+        let mut cube = descriptor(Gfx::Gfx900, 0x1000, [5, 3], 64);
+        cube[3] = cube[3] & 0x0fff_ffff | 11 << 28;
+        assert_eq!(Image::new(cube, Gfx::Gfx900).unwrap_err(), "a cube map");
+    }
+}

@@ -1,0 +1,179 @@
+//! SMEM and SMRD: scalar loads, stores and atomics, and the clocks.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use frontend::Op;
+use frontend::inst::Operand;
+use frontend::op::{Atomic, Space};
+
+use super::atomic::{Operands, apply32, apply64};
+use super::operand::Exec;
+use super::stop::{Run, Stop};
+use crate::math::Denorm;
+use crate::memory::MemoryError;
+
+/// Nanoseconds since the first question; never goes backward.
+fn clock() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+fn stop(error: MemoryError) -> Stop {
+    Stop::wave(error.into())
+}
+
+/// A scalar access: a base, and for buffers the size that accesses are checked against.
+struct Target {
+    base: u64,
+    offset: u64,
+    size: Option<u64>,
+}
+
+impl Target {
+    /// Address of the dword `i`, unless it lies outside the buffer.
+    fn dword(&self, i: usize) -> Option<u64> {
+        let offset = self.offset.wrapping_add(4 * i as u64);
+        match self.size {
+            Some(size) if offset >= size => None,
+            _ => Some(self.base.wrapping_add(offset)),
+        }
+    }
+}
+
+impl Exec<'_, '_> {
+    /// One instruction of scalar memory.
+    pub(crate) fn exec_smem(&mut self) -> Run<()> {
+        let inst = self.inst;
+        match inst.op() {
+            Op::Load(space, _) => {
+                let target = self.smem_target(space)?;
+                let count = inst.dst_ty(0).regs() as usize;
+                let mut words = [0; 16];
+                // All dwords are read before any register is written: they may hold the address.
+                if target.size.is_none() {
+                    self.group
+                        .memory
+                        .load_dwords(target.base.wrapping_add(target.offset), &mut words[..count])
+                        .map_err(stop)?;
+                } else {
+                    for (i, word) in words.iter_mut().enumerate().take(count) {
+                        if let Some(address) = target.dword(i) {
+                            *word = self.group.memory.load_u32(address).map_err(stop)?;
+                        }
+                    }
+                }
+                self.set_uniform(inst.dst[0], &words[..count])
+            }
+            Op::Store(space, _) => {
+                let target = self.smem_target(space)?;
+                let count = inst.src_ty(2).regs() as usize;
+                let words = self.uniform_words(inst.src[2], count)?;
+                for (i, &word) in words.iter().enumerate().take(count) {
+                    if let Some(address) = target.dword(i) {
+                        self.group.memory.store_u32(address, word).map_err(stop)?;
+                    }
+                }
+                Ok(())
+            }
+            Op::Atomic(space, op) => self.smem_atomic(space, op),
+            Op::MemTime | Op::MemRealtime => {
+                // The constant clock of the hardware runs at 100 MHz.
+                let now = match inst.op() {
+                    Op::MemTime => clock(),
+                    _ => clock() / 10,
+                };
+                self.set_uniform64(inst.dst[0], now)
+            }
+            Op::CacheCtl => Ok(()),
+            _ => self.unknown(),
+        }
+    }
+
+    /// Up to four scalar registers.
+    fn uniform_words(&self, operand: Operand, count: usize) -> Run<[u32; 4]> {
+        let mut words = [0; 4];
+        match count {
+            1 => words[0] = self.uniform32(operand)?,
+            2 => words[..2].copy_from_slice(&self.uniform_block::<2>(operand)?),
+            4 => words = self.uniform_block::<4>(operand)?,
+            _ => return self.unknown(),
+        }
+        Ok(words)
+    }
+
+    /// Base and offset. The low two bits of every part are ignored.
+    fn smem_target(&self, space: Space) -> Run<Target> {
+        let inst = self.inst;
+        let register = match inst.src[1] {
+            Operand::None => 0,
+            operand => u64::from(self.uniform32(operand)? & !3),
+        };
+        let register = match space {
+            Space::ScalarScratch => register * 64,
+            _ => register,
+        };
+        let offset = register.wrapping_add_signed(inst.mem.offset & !3);
+        if space != Space::ScalarBuffer {
+            return Ok(Target {
+                base: self.uniform64(inst.src[0])? & !3,
+                offset,
+                size: None,
+            });
+        }
+        let [v0, v1, records, _] = self.uniform_block::<4>(inst.src[0])?;
+        let stride = u64::from(v1 >> 16 & 0x3fff);
+        let records = u64::from(records);
+        Ok(Target {
+            base: (u64::from(v0) | u64::from(v1 & 0xffff) << 32) & !3,
+            offset,
+            size: Some(if stride == 0 {
+                records
+            } else {
+                stride * records
+            }),
+        })
+    }
+
+    fn smem_atomic(&mut self, space: Space, op: Atomic) -> Run<()> {
+        let inst = self.inst;
+        let target = self.smem_target(space)?;
+        let wide = inst.dst_ty(0).bits() == 64;
+        let count = inst.src_ty(2).regs() as usize;
+        let words = self.uniform_words(inst.src[2], count)?;
+        let [w0, w1, w2, w3] = words.map(u64::from);
+        // Compare-and-swap: the new value, then the compare value.
+        let operands = match wide {
+            true => Operands {
+                data: w0 | w1 << 32,
+                other: w2 | w3 << 32,
+            },
+            false => Operands {
+                data: w0,
+                other: w1,
+            },
+        };
+        let old = match target.dword(0) {
+            None => 0,
+            Some(address) if wide => self
+                .group
+                .memory
+                .atomic_u64(address, |old| apply64(op, old, operands, Denorm::KEEP))
+                .map_err(stop)?,
+            Some(address) => {
+                let operands = Operands {
+                    data: operands.data as u32,
+                    other: operands.other as u32,
+                };
+                let update = |old| apply32(op, old, operands, Denorm::KEEP);
+                let old = self.group.memory.atomic_u32(address, update);
+                u64::from(old.map_err(stop)?)
+            }
+        };
+        match inst.dst[0] {
+            Operand::None => Ok(()),
+            to if wide => self.set_uniform64(to, old),
+            to => self.set_uniform(to, &[old as u32]),
+        }
+    }
+}
