@@ -4,11 +4,14 @@
 //! A [`Device`] has memory and an engine (the translator or the interpreter), a [`Module`] is a
 //! code object loaded into it, and [`Device::launch`] runs a kernel over a grid:
 //!
-//! ```no_run
-//! use wavelift::{Device, Launch, Module};
+//! ```
+//! use wavelift::{Device, DeviceOptions, EngineKind, Launch, Module};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let device = Device::new()?;
+//! let device = Device::with_options(DeviceOptions {
+//!     engine: EngineKind::Interp,
+//!     ..DeviceOptions::default()
+//! })?;
 //! let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
 //! let saxpy = module.kernel("saxpy")?;
 //!
@@ -24,10 +27,11 @@
 //! When the guest does wrong, the launch ends in a [`Fault`] that names lane, address and
 //! instruction; the other buffers keep their contents:
 //!
-//! ```no_run
-//! # use wavelift::{Arg, Device, Launch, Module};
+//! ```
+//! # use wavelift::{Arg, Device, DeviceOptions, EngineKind, Launch, Module};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let device = Device::new()?;
+//! # let engine = EngineKind::Interp;
+//! # let device = Device::with_options(DeviceOptions { engine, ..DeviceOptions::default() })?;
 //! # let module = Module::load(&device, &std::fs::read("examples/saxpy/saxpy.gfx900.co")?)?;
 //! # let saxpy = module.kernel("saxpy")?;
 //! # let x = device.buffer(&[1.0f32, 2.0, 3.0])?;
