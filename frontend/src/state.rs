@@ -54,7 +54,10 @@ pub struct WaveState {
     /// Number of SGPRs allocated to the wave.
     pub sgpr_count: u32,
     /// Puts the vector registers on a cache line, for aligned vector accesses.
-    pub(crate) pad: [u32; 9],
+    pub(crate) pad: [u32; 7],
+    /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
+    /// first instruction. No part of the architectural state.
+    pub resume: u64,
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
 }
@@ -62,6 +65,12 @@ pub struct WaveState {
 const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
 
 impl WaveState {
+    /// In `resume`: the wave has not begun yet, its registers are what the dispatch put there.
+    pub const FRESH: u64 = 1 << 63;
+    /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a wave-uniform
+    /// value.
+    pub const V0_COUNTS: u64 = 1;
+
     /// A wave with every register 0, on the heap (it is 65 KiB).
     pub fn new_boxed() -> Box<WaveState> {
         Box::new(WaveState {
@@ -73,7 +82,8 @@ impl WaveState {
             hwreg: [0; 32],
             vgpr_count: 256,
             sgpr_count: 104,
-            pad: [0; 9],
+            pad: [0; 7],
+            resume: 0,
             vgpr: [[0; LANES]; 256],
         })
     }

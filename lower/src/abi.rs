@@ -56,6 +56,10 @@ pub struct Context {
     pub fuel: u32,
     /// Addresses of the functions that code may call, indexed by [`LaneFn`] then [`EffectFn`].
     pub functions: *const usize,
+    /// Where to enter the region: 0 at its beginning, else a number that it gave in `resume`.
+    pub entry: u32,
+    /// Where the wave may enter the region again after a barrier or a yield; 0 when nowhere.
+    pub resume: u32,
     /// Scalar results of an effect call.
     pub ret: [u32; 16],
     /// Guest instructions and lane-instructions executed, when counting is compiled in.

@@ -7,8 +7,8 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, Endianness, InstBuilder, MemFlagsData, SigRef, Signature,
-    StackSlot, StackSlotData, StackSlotKind, Value, types,
+    self as clif, AbiParam, BlockArg, Endianness, InstBuilder, JumpTableData, MemFlagsData, SigRef,
+    Signature, StackSlot, StackSlotData, StackSlotKind, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -112,6 +112,8 @@ struct Emitter<'f> {
     vars: HashMap<Slot, Variable>,
     written: BTreeSet<Slot>,
     blocks: Vec<clif::Block>,
+    /// Number by which a wave enters a block again.
+    entry_numbers: HashMap<usize, u32>,
     exit: clif::Block,
     lane_sig: SigRef,
     effect_sig: SigRef,
@@ -181,6 +183,7 @@ impl<'f> Emitter<'f> {
             vars: HashMap::new(),
             written: BTreeSet::new(),
             blocks,
+            entry_numbers: HashMap::new(),
             exit,
             lane_sig,
             effect_sig,
@@ -212,8 +215,34 @@ impl<'f> Emitter<'f> {
             self.vars.insert(slot, var);
         }
         self.load_slots();
+        let entries = entries(self.f);
         let first = self.blocks[0];
-        self.b.ins().jump(first, &[]);
+        if entries.is_empty() {
+            self.b.ins().jump(first, &[]);
+            return;
+        }
+        let offset = offset32(offset_of!(Context, entry));
+        let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+        let empty: [BlockArg; 0] = [];
+        let start = self.b.func.dfg.block_call(first, &empty);
+        let mut calls = vec![start];
+        for (n, &block) in entries.iter().enumerate() {
+            self.entry_numbers.insert(block, n as u32 + 1);
+            calls.push(self.b.func.dfg.block_call(self.blocks[block], &empty));
+        }
+        let table = self.b.create_jump_table(JumpTableData::new(start, &calls));
+        self.b.ins().br_table(entry, table);
+    }
+
+    /// Notes for the next run that the wave may come back to `block`.
+    fn note_resume(&mut self, block: Option<usize>) {
+        let number = block
+            .and_then(|b| self.entry_numbers.get(&b))
+            .copied()
+            .unwrap_or(0);
+        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        let offset = offset32(offset_of!(Context, resume));
+        self.b.ins().store(trusted(), number, self.ctx, offset);
     }
 
     /// Reads all scalar slots from the wave into their variables.
@@ -326,8 +355,9 @@ impl<'f> Emitter<'f> {
                 let pc = self.address(0);
                 self.leave(pc, ExitCode::End);
             }
-            Term::Barrier { pc } => {
-                let pc = self.address(*pc);
+            Term::Barrier { next } => {
+                self.note_resume(next.block());
+                let pc = self.address(next.pc());
                 self.leave(pc, ExitCode::Barrier);
             }
             Term::Interpret { pc } => {
@@ -377,6 +407,7 @@ impl<'f> Emitter<'f> {
                     .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
                 self.b.ins().brif(empty, tired, &[], to, &[]);
                 self.b.switch_to_block(tired);
+                self.note_resume(Some(block));
                 let pc = self.address(pc);
                 self.leave(pc, ExitCode::Yield);
             }
@@ -477,6 +508,31 @@ impl<'f> Emitter<'f> {
     fn frame_offset(slot: u32) -> i32 {
         offset32(slot as usize * size_of::<LaneSlot>())
     }
+}
+
+/// Blocks that a wave may enter again: behind barriers, and heads of loops, where it may yield.
+fn entries(f: &Func) -> Vec<usize> {
+    let mut entries = BTreeSet::new();
+    for block in &f.blocks {
+        let targets: Vec<&Target> = match &block.term {
+            Term::Barrier { next } => {
+                entries.extend(next.block());
+                continue;
+            }
+            Term::Jump(t) | Term::Fallback { next: t, .. } => vec![t],
+            Term::Branch { then, other, .. } => vec![then, other],
+            _ => continue,
+        };
+        for t in targets {
+            if let Target::Block {
+                block, back: true, ..
+            } = *t
+            {
+                entries.insert(block);
+            }
+        }
+    }
+    entries.into_iter().collect()
 }
 
 /// Type of a slot's variable.

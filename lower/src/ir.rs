@@ -361,10 +361,10 @@ pub enum Term {
     Indirect(Val),
     /// The wave ends.
     End,
-    /// Barrier; goes on behind it through the dispatcher.
+    /// Barrier; goes on behind it when the dispatcher says so.
     Barrier {
-        /// Guest address behind the barrier.
-        pc: u64,
+        /// Behind the barrier.
+        next: Target,
     },
     /// The interpreter must run the instruction at `pc`, then the dispatcher goes on.
     Interpret {
@@ -382,6 +382,7 @@ pub enum Term {
 
 /// A branch target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "`pc` is the guest address everywhere")]
 pub enum Target {
     /// A block of this region; `back` marks a backward branch, which burns fuel.
     Block {
@@ -397,6 +398,23 @@ pub enum Target {
         /// Guest address.
         pc: u64,
     },
+}
+
+impl Target {
+    /// Guest address.
+    pub fn pc(&self) -> u64 {
+        match *self {
+            Target::Block { pc, .. } | Target::Exit { pc } => pc,
+        }
+    }
+
+    /// The block, when it is inside the region.
+    pub fn block(&self) -> Option<usize> {
+        match *self {
+            Target::Block { block, .. } => Some(block),
+            Target::Exit { .. } => None,
+        }
+    }
 }
 
 /// A straight piece of a region.
@@ -420,7 +438,8 @@ pub struct Block {
     pub counts: Vec<(Val, u32)>,
 }
 
-/// A region: blocks with one entry (block 0).
+/// A region: blocks with one entry (block 0), which a wave that left at a barrier or a backward
+/// branch enters again where it left.
 #[derive(Clone, Debug)]
 pub struct Func {
     /// Guest address of the entry.

@@ -81,7 +81,7 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
         Target::Exit { .. } => Live::ALL,
     };
     match &block.term {
-        Term::Jump(t) => of(t),
+        Term::Jump(t) | Term::Barrier { next: t } => of(t),
         Term::Branch { then, other, .. } => {
             let mut live = of(then);
             live.union(&of(other));
@@ -89,10 +89,7 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
         }
         Term::End => Live::default(),
         // The interpreter may read any register.
-        Term::Fallback { .. }
-        | Term::Indirect(_)
-        | Term::Barrier { .. }
-        | Term::Interpret { .. } => Live::ALL,
+        Term::Fallback { .. } | Term::Indirect(_) | Term::Interpret { .. } => Live::ALL,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Guest code to a region of lane IR: finds the blocks reachable from an entry without passing a
-//! barrier or an indirect jump, and lowers each.
+//! Guest code to a region of lane IR: finds the blocks reachable from an entry without an indirect
+//! jump, and lowers each.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -197,6 +197,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                         }
                     }
                     GuestOp::Call => targets.push(branch_target(pc, &inst)),
+                    GuestOp::Barrier => targets.push(next),
                     _ => {}
                 }
                 for target in targets {
@@ -395,7 +396,9 @@ impl Region {
                     }
                 }
             }
-            GuestOp::Barrier => Term::Barrier { pc: next },
+            GuestOp::Barrier => Term::Barrier {
+                next: self.target(next, pc, mode_bits),
+            },
             GuestOp::Endpgm => Term::End,
             GuestOp::Call => {
                 if let Operand::Sgpr(d) = inst.dst[0] {

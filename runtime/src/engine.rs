@@ -167,6 +167,9 @@ pub enum EngineError {
     /// This build has no translator.
     #[error("this build has no translator; build with the feature `jit` or use the interpreter")]
     NoTranslator,
+    /// The wide emitter is not part of this build.
+    #[error("this build has no wide emitter; use `auto` or `cranelift`")]
+    NoWide,
     /// The host cannot run what the translator makes.
     #[error("the translator does not run on this host: {0}; use the interpreter")]
     Host(String),

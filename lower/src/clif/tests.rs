@@ -8,7 +8,7 @@ use frontend::state::LANES;
 use crate::abi::{Context, ExitCode};
 use crate::build::{Build, types};
 use crate::clif::Options;
-use crate::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Term, Val, Width};
+use crate::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Target, Term, Val, Width};
 use crate::jit::{HostLevel, Jit};
 
 /// Operation, width of its arguments, number of arguments.
@@ -196,7 +196,9 @@ fn region(op: Op, width: Width, args: usize) -> Func {
         effects,
         writes_s,
         writes_v,
-        term: Term::Barrier { pc: 4 },
+        term: Term::Barrier {
+            next: Target::Exit { pc: 4 },
+        },
         guest_insts: 1,
         counts: Vec::new(),
     };
@@ -220,6 +222,8 @@ fn run(compiled: &crate::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32;
         lds: std::ptr::null_mut(),
         lds_len: 0,
         fuel: 100,
+        entry: 0,
+        resume: 0,
         functions: functions.as_ptr(),
         ret: [0; 16],
         instructions: 0,

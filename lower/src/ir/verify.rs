@@ -31,7 +31,7 @@ fn block(b: &Block, f: &Func) -> Result<(), String> {
         _ => Ok(()),
     };
     match &b.term {
-        Term::Jump(t) | Term::Fallback { next: t, .. } => target(t),
+        Term::Jump(t) | Term::Fallback { next: t, .. } | Term::Barrier { next: t } => target(t),
         Term::Branch { cond, then, other } => {
             let ty = b.nodes[cond.index()].ty;
             if ty.width != Width::W1 || ty.vary != Vary::Wave {
@@ -39,7 +39,7 @@ fn block(b: &Block, f: &Func) -> Result<(), String> {
             }
             target(then).and_then(|()| target(other))
         }
-        Term::Indirect(_) | Term::End | Term::Barrier { .. } | Term::Interpret { .. } => Ok(()),
+        Term::Indirect(_) | Term::End | Term::Interpret { .. } => Ok(()),
     }
 }
 

@@ -1,0 +1,783 @@
+//! Uniform and affine facts over a whole region: which lane values are `base + stride * lane` on the lanes
+//! that matter, so that a memory instruction needs one scalar address instead of 64.
+//!
+//! A fact holds on a *set* of lanes: all of them, or the lanes that EXEC had at some point. Sets form a
+//! tree, because guest code narrows EXEC by `and` and widens it again only to a value it saved before. A set
+//! is named by the block and value that computed it; a name means the most recent execution, so a fact is
+//! carried into a block only under names whose definition strictly dominates it; otherwise it is renamed to
+//! "EXEC on entry to this block" when it held on at least that.
+
+use std::collections::HashMap;
+
+use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
+
+/// A set of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Set {
+    /// All 64 lanes.
+    All,
+    /// EXEC when the block was entered (block 0's: EXEC on entry to the region).
+    Entry(usize),
+    /// The value with this number computed in this block.
+    At(usize, Val),
+}
+
+impl Set {
+    fn block(self) -> Option<usize> {
+        match self {
+            Set::All => None,
+            Set::Entry(b) | Set::At(b, _) => Some(b),
+        }
+    }
+}
+
+/// What is known of a lane value on the lanes of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fact {
+    /// Difference between neighbouring lanes, modulo the width.
+    stride: u64,
+    /// True of 64-bit values only if the 32-bit part they were widened from does not wrap between
+    /// the lanes in question.
+    guarded: bool,
+    set: Set,
+}
+
+const UNIFORM: Fact = Fact {
+    stride: 0,
+    guarded: false,
+    set: Set::All,
+};
+
+/// Facts about the registers at one point.
+#[derive(Clone, Debug, PartialEq)]
+struct Registers {
+    vgpr: Vec<Option<Fact>>,
+    /// v[n:n+1] as one value, where more is known than of its halves.
+    pair: HashMap<u8, Fact>,
+    /// SGPR pairs that hold a value EXEC had.
+    saved: HashMap<u8, Set>,
+    vcc: Option<Set>,
+    exec: Set,
+}
+
+/// What the rest of the translator asks: how an address varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affine {
+    /// Bytes between neighbouring lanes (sign-extended).
+    pub stride: i64,
+    /// Must be checked at run time: the addresses of the first and last active lane must differ by
+    /// exactly stride times their distance.
+    pub guarded: bool,
+}
+
+/// Facts about the whole region.
+pub struct Facts {
+    /// For each block, for each memory node whose address is affine on its lanes.
+    addresses: HashMap<(usize, Val), Affine>,
+}
+
+impl Facts {
+    /// How the address (first argument) of memory node `v` of a block varies on its active lanes.
+    pub fn address(&self, block: usize, v: Val) -> Option<Affine> {
+        self.addresses.get(&(block, v)).copied()
+    }
+}
+
+struct Analysis<'a> {
+    f: &'a Func,
+    preds: Vec<Vec<usize>>,
+    /// Strict dominators of each block, as bits.
+    dominators: Vec<Vec<u64>>,
+    /// Parent of each set: a superset.
+    parents: HashMap<Set, Set>,
+}
+
+fn successors(block: &Block) -> Vec<usize> {
+    let of = |t: &Target| match *t {
+        Target::Block { block, .. } => Some(block),
+        Target::Exit { .. } => None,
+    };
+    match &block.term {
+        Term::Jump(t) | Term::Barrier { next: t } | Term::Fallback { next: t, .. } => {
+            of(t).into_iter().collect()
+        }
+        Term::Branch { then, other, .. } => of(then).into_iter().chain(of(other)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Strict dominators as bit sets, by the usual iteration.
+fn dominators(preds: &[Vec<usize>]) -> Vec<Vec<u64>> {
+    let n = preds.len();
+    let words = n.div_ceil(64);
+    let mut dom = vec![vec![u64::MAX; words]; n];
+    dom[0] = vec![0; words];
+    dom[0][0] |= 1;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for b in 1..n {
+            let mut meet = vec![u64::MAX; words];
+            for &p in &preds[b] {
+                for (m, d) in meet.iter_mut().zip(&dom[p]) {
+                    *m &= d;
+                }
+            }
+            meet[b / 64] |= 1 << (b % 64);
+            if meet != dom[b] {
+                dom[b] = meet;
+                changed = true;
+            }
+        }
+    }
+    for (b, d) in dom.iter_mut().enumerate() {
+        d[b / 64] &= !(1 << (b % 64));
+    }
+    dom
+}
+
+/// Blocks beyond which the analysis is not worth its quadratic parts.
+const MAX_BLOCKS: usize = 1500;
+
+/// Sweeps after which nothing is taken to be known.
+const MAX_SWEEPS: usize = 64;
+
+/// Analyses a region. `seed` gives facts of VGPRs on entry that the dispatch itself established:
+/// (VGPR, stride) for all lanes of EXEC.
+pub fn analyse(f: &Func, seed: &[(u8, u32)]) -> Facts {
+    let mut facts = Facts {
+        addresses: HashMap::new(),
+    };
+    if f.blocks.len() > MAX_BLOCKS {
+        return facts;
+    }
+    let mut preds = vec![Vec::new(); f.blocks.len()];
+    for (i, block) in f.blocks.iter().enumerate() {
+        for s in successors(block) {
+            preds[s].push(i);
+        }
+    }
+    let dominators = dominators(&preds);
+    let mut a = Analysis {
+        f,
+        preds,
+        dominators,
+        parents: HashMap::new(),
+    };
+    let mut start = Registers {
+        vgpr: vec![None; 256],
+        pair: HashMap::new(),
+        saved: HashMap::new(),
+        vcc: None,
+        exec: Set::Entry(0),
+    };
+    for &(n, stride) in seed {
+        start.vgpr[usize::from(n)] = Some(Fact {
+            stride: u64::from(stride),
+            guarded: false,
+            set: Set::Entry(0),
+        });
+    }
+    a.parents.insert(Set::Entry(0), Set::All);
+    let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];
+    // Sweeps until nothing changes: facts and sets only get weaker.
+    let mut settled = false;
+    for _ in 0..MAX_SWEEPS {
+        settled = true;
+        for b in 0..f.blocks.len() {
+            let reached = b == 0 || a.preds[b].iter().any(|&p| exits[p].is_some());
+            if !reached {
+                continue;
+            }
+            let parent = a.parents.get(&Set::Entry(b)).copied();
+            let entry = a.entry(b, &start, &exits);
+            let exit = a.block(b, &entry, None);
+            let same = a.parents.get(&Set::Entry(b)).copied() == parent;
+            if !same || exits[b].as_ref() != Some(&exit) {
+                exits[b] = Some(exit);
+                settled = false;
+            }
+        }
+        if settled {
+            break;
+        }
+    }
+    if !settled {
+        return facts;
+    }
+    for b in 0..f.blocks.len() {
+        if exits[b].is_some() {
+            let entry = a.entry(b, &start, &exits);
+            a.block(b, &entry, Some(&mut facts));
+        }
+    }
+    facts
+}
+
+impl Analysis<'_> {
+    /// Is `small` known to be a subset of `big`?
+    fn within(&self, small: Set, big: Set) -> bool {
+        let mut at = small;
+        for _ in 0..10_000 {
+            if at == big || big == Set::All {
+                return true;
+            }
+            match self.parents.get(&at) {
+                Some(&up) if up != at => at = up,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// The smaller of two sets, when one is within the other.
+    fn meet_sets(&self, a: Set, b: Set) -> Option<Set> {
+        if self.within(a, b) {
+            Some(a)
+        } else if self.within(b, a) {
+            Some(b)
+        } else {
+            None
+        }
+    }
+
+    /// May a name that was valid at the end of a predecessor be used in `block`?
+    fn survives(&self, set: Set, block: usize) -> bool {
+        match set.block() {
+            None => true,
+            Some(d) => {
+                // The region's entry set is defined before block 0.
+                (set == Set::Entry(0) && block != 0)
+                    || self.dominators[block][d / 64] >> (d % 64) & 1 != 0
+            }
+        }
+    }
+
+    /// The nearest superset that may be named in `block`.
+    fn surviving_parent(&self, set: Set, block: usize) -> Set {
+        let mut at = set;
+        while !self.survives(at, block) {
+            at = self.parents.get(&at).copied().unwrap_or(Set::All);
+        }
+        at
+    }
+
+    /// Renames a set for use in `block`, given EXEC at the end of the predecessor.
+    fn rename(&self, set: Set, exec: Set, block: usize) -> Option<Set> {
+        if self.survives(set, block) {
+            Some(set)
+        } else if self.within(exec, set) {
+            Some(Set::Entry(block))
+        } else {
+            None
+        }
+    }
+
+    /// The registers at the start of a block, from its predecessors that were reached.
+    fn entry(&mut self, b: usize, start: &Registers, exits: &[Option<Registers>]) -> Registers {
+        let from: Vec<&Registers> = self.preds[b]
+            .iter()
+            .filter_map(|&p| exits[p].as_ref())
+            .collect();
+        if b != 0 {
+            // EXEC on entry lies within what all predecessors' EXEC lie within.
+            let mut parent: Option<Set> = None;
+            for r in &from {
+                let up = self.surviving_parent(r.exec, b);
+                parent = Some(match parent {
+                    None => up,
+                    Some(old) if self.within(up, old) => old,
+                    Some(old) if self.within(old, up) => up,
+                    Some(_) => Set::All,
+                });
+            }
+            self.parents
+                .insert(Set::Entry(b), parent.unwrap_or(Set::All));
+        } else if !from.is_empty() {
+            // A region whose entry is a loop's head: nothing is assumed beyond the first time.
+            let mut r = start.clone();
+            r.vgpr = vec![None; 256];
+            return r;
+        } else {
+            return start.clone();
+        }
+        let mut result: Option<Registers> = None;
+        for r in from {
+            let renamed = self.renamed(r, b);
+            result = Some(match result {
+                None => renamed,
+                Some(old) => self.join(&old, &renamed),
+            });
+        }
+        result.unwrap_or_else(|| start.clone())
+    }
+
+    fn renamed(&self, r: &Registers, b: usize) -> Registers {
+        let fact = |f: Fact| self.rename(f.set, r.exec, b).map(|set| Fact { set, ..f });
+        let saved = |&set: &Set| {
+            if self.survives(set, b) {
+                Some(set)
+            } else {
+                (set == r.exec).then_some(Set::Entry(b))
+            }
+        };
+        Registers {
+            vgpr: r.vgpr.iter().map(|f| f.and_then(fact)).collect(),
+            pair: r
+                .pair
+                .iter()
+                .filter_map(|(&n, &f)| Some((n, fact(f)?)))
+                .collect(),
+            saved: r
+                .saved
+                .iter()
+                .filter_map(|(&n, s)| Some((n, saved(s)?)))
+                .collect(),
+            vcc: r.vcc.as_ref().and_then(saved),
+            exec: Set::Entry(b),
+        }
+    }
+
+    fn join_facts(&self, a: Fact, b: Fact) -> Option<Fact> {
+        if a.stride != b.stride {
+            return None;
+        }
+        let set = self.meet_sets(a.set, b.set)?;
+        Some(Fact {
+            stride: a.stride,
+            guarded: a.guarded || b.guarded,
+            set,
+        })
+    }
+
+    fn join(&self, a: &Registers, b: &Registers) -> Registers {
+        let both = |x: Option<Fact>, y: Option<Fact>| self.join_facts(x?, y?);
+        Registers {
+            vgpr: a
+                .vgpr
+                .iter()
+                .zip(&b.vgpr)
+                .map(|(&x, &y)| both(x, y))
+                .collect(),
+            pair: a
+                .pair
+                .iter()
+                .filter_map(|(n, &x)| Some((*n, both(Some(x), b.pair.get(n).copied())?)))
+                .collect(),
+            saved: a
+                .saved
+                .iter()
+                .filter(|(n, s)| b.saved.get(n) == Some(s))
+                .map(|(&n, &s)| (n, s))
+                .collect(),
+            vcc: if a.vcc == b.vcc { a.vcc } else { None },
+            exec: a.exec,
+        }
+    }
+
+    /// Goes through a block; gives the registers at its end, and the facts about its addresses.
+    fn block(&mut self, b: usize, entry: &Registers, mut facts: Option<&mut Facts>) -> Registers {
+        let block = &self.f.blocks[b];
+        let mut values: Vec<Option<Fact>> = Vec::with_capacity(block.nodes.len());
+        let mut sets: HashMap<Val, Set> = HashMap::new();
+        for (i, node) in block.nodes.iter().enumerate() {
+            let v = Val(i as u32);
+            if node.ty.vary == Vary::Wave {
+                if node.ty.width == Width::W64
+                    && let Some(set) = self.exec_value(b, block, v, entry, &sets)
+                {
+                    sets.insert(v, set);
+                }
+                values.push(Some(UNIFORM));
+                continue;
+            }
+            let fact = self.lane_fact(block, v, entry, &values, &sets);
+            values.push(fact);
+            if let Some(facts) = facts.as_deref_mut()
+                && let Op::Load(..) | Op::Store(..) | Op::Atomic(..) = node.op
+            {
+                self.note_address(b, block, v, &values, &sets, facts);
+            }
+        }
+        // A store has no lane result, so its type is a wave's: look at effects apart.
+        if let Some(facts) = facts {
+            for &v in &block.effects {
+                self.note_address(b, block, v, &values, &sets, facts);
+            }
+        }
+        self.exit(b, block, entry, &values, &sets)
+    }
+
+    /// The set of lanes that a 64-bit wave value holds as EXEC would.
+    fn exec_value(
+        &mut self,
+        b: usize,
+        block: &Block,
+        v: Val,
+        entry: &Registers,
+        sets: &HashMap<Val, Set>,
+    ) -> Option<Set> {
+        let node = &block.nodes[v.index()];
+        let set = |i: usize| sets.get(&node.args[i]).copied();
+        let here = Set::At(b, v);
+        match node.op {
+            Op::ReadS(Slot::Exec) => Some(entry.exec),
+            Op::ReadS(Slot::Vcc) => entry.vcc,
+            Op::Const(u64::MAX) => Some(Set::All),
+            Op::Pair => {
+                let (lo, hi) = (
+                    &block.nodes[node.args[0].index()],
+                    &block.nodes[node.args[1].index()],
+                );
+                match (lo.op, hi.op) {
+                    (Op::ReadS(Slot::Sgpr(n)), Op::ReadS(Slot::Sgpr(m))) if m == n + 1 => {
+                        entry.saved.get(&n).copied()
+                    }
+                    _ => None,
+                }
+            }
+            Op::And => {
+                let parent = match (set(0), set(1)) {
+                    (Some(x), Some(y)) => match self.meet_sets(x, y) {
+                        Some(smaller) => return Some(smaller),
+                        None => x,
+                    },
+                    (Some(x), None) | (None, Some(x)) => x,
+                    (None, None) => return None,
+                };
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            Op::Or => {
+                let (x, y) = (set(0)?, set(1)?);
+                if self.within(x, y) {
+                    Some(y)
+                } else if self.within(y, x) {
+                    Some(x)
+                } else {
+                    None
+                }
+            }
+            Op::Xor => {
+                // Removing a subset.
+                let (x, y) = (set(0)?, set(1)?);
+                let parent = if self.within(y, x) {
+                    x
+                } else if self.within(x, y) {
+                    y
+                } else {
+                    return None;
+                };
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            Op::Ballot => {
+                let mask = &block.nodes[node.args[0].index()];
+                let exec = mask.args.iter().find_map(|&a| {
+                    let arg = &block.nodes[a.index()];
+                    (mask.op == Op::And && arg.op == Op::ExecMask).then(|| arg.args[0])
+                })?;
+                let parent = *sets.get(&exec)?;
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            _ => None,
+        }
+    }
+
+    fn lane_fact(
+        &self,
+        block: &Block,
+        v: Val,
+        entry: &Registers,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+    ) -> Option<Fact> {
+        let node = &block.nodes[v.index()];
+        let arg = |i: usize| values[node.args[i].index()];
+        let constant = |i: usize| match block.nodes[node.args[i].index()].op {
+            Op::Const(c) => Some(c),
+            _ => None,
+        };
+        let mask = if node.ty.width == Width::W64 {
+            u64::MAX
+        } else {
+            0xffff_ffff
+        };
+        let with = |f: Fact, stride: u64| Fact {
+            stride: stride & mask,
+            ..f
+        };
+        let two = |f: &dyn Fn(u64, u64) -> u64| {
+            let (x, y) = (arg(0)?, arg(1)?);
+            let set = self.meet_sets(x.set, y.set)?;
+            let guarded = x.guarded || y.guarded;
+            // Two wrapping parts must wrap in one direction, or the ends could agree by accident.
+            let opposite = (x.stride ^ y.stride) >> 63 != 0;
+            if x.guarded && y.guarded && opposite != (node.op == Op::Sub) {
+                return None;
+            }
+            Some(Fact {
+                stride: f(x.stride, y.stride) & mask,
+                guarded,
+                set,
+            })
+        };
+        match node.op {
+            Op::LaneId => Some(Fact {
+                stride: 1,
+                guarded: false,
+                set: Set::All,
+            }),
+            Op::ReadV(n) => entry.vgpr[usize::from(n)],
+            Op::Add => two(&|x, y| x.wrapping_add(y)),
+            Op::Sub => two(&|x, y| x.wrapping_sub(y)),
+            Op::Mul if constant(1).is_some() => {
+                arg(0).map(|f| with(f, f.stride.wrapping_mul(constant(1).unwrap_or(0))))
+            }
+            Op::Shl if constant(1).is_some() => {
+                let n = constant(1).unwrap_or(0) as u32 & if mask == u64::MAX { 63 } else { 31 };
+                arg(0).map(|f| with(f, f.stride << n))
+            }
+            Op::Lo => arg(0).map(|f| with(f, f.stride)).map(|f| Fact {
+                guarded: false,
+                ..f
+            }),
+            Op::Pair => {
+                let read = |i: usize| match block.nodes[node.args[i].index()].op {
+                    Op::ReadV(n) => Some(n),
+                    _ => None,
+                };
+                if let (Some(n), Some(m)) = (read(0), read(1))
+                    && n.checked_add(1) == Some(m)
+                    && let Some(&fact) = entry.pair.get(&n)
+                {
+                    return Some(fact);
+                }
+                let (lo, hi) = (arg(0)?, arg(1)?);
+                if hi.stride != 0 {
+                    return None;
+                }
+                let set = self.meet_sets(lo.set, hi.set)?;
+                Some(Fact {
+                    stride: sign(lo.stride),
+                    guarded: lo.stride != 0,
+                    set,
+                })
+            }
+            Op::Zext | Op::Sext => {
+                let f = arg(0)?;
+                Some(Fact {
+                    stride: sign(f.stride),
+                    guarded: f.stride != 0,
+                    set: f.set,
+                })
+            }
+            // The merge under EXEC: on those lanes it is the new value.
+            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                let exec = *sets.get(&block.nodes[node.args[0].index()].args[0])?;
+                let new = arg(1)?;
+                Some(Fact {
+                    set: self.meet_sets(new.set, exec)?,
+                    ..new
+                })
+            }
+            Op::ReadS(_)
+            | Op::Call(..)
+            | Op::Result(_)
+            | Op::Effect { .. }
+            | Op::Load(..)
+            | Op::Atomic(..)
+            | Op::MaskFromBits
+            | Op::ExecMask => None,
+            // Any function of uniform values is uniform on the lanes where they all are.
+            _ => {
+                let mut set = Set::All;
+                for i in 0..node.args.len() {
+                    let f = arg(i)?;
+                    if f.stride != 0 {
+                        return None;
+                    }
+                    set = self.meet_sets(set, f.set)?;
+                }
+                Some(Fact {
+                    stride: 0,
+                    guarded: false,
+                    set,
+                })
+            }
+        }
+    }
+
+    fn note_address(
+        &self,
+        b: usize,
+        block: &Block,
+        v: Val,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+        facts: &mut Facts,
+    ) {
+        let node = &block.nodes[v.index()];
+        if !matches!(node.op, Op::Load(..) | Op::Store(..) | Op::Atomic(..)) {
+            return;
+        }
+        let Some(fact) = values[node.args[0].index()] else {
+            return;
+        };
+        let mask = &block.nodes[node.args[1].index()];
+        let lanes = match mask.op {
+            Op::ExecMask => sets.get(&mask.args[0]).copied(),
+            Op::Const(_) => Some(Set::All),
+            _ => None,
+        };
+        if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
+            let wide = block.nodes[node.args[0].index()].ty.width == Width::W64;
+            let stride = if wide {
+                fact.stride as i64
+            } else {
+                i64::from(fact.stride as u32 as i32)
+            };
+            facts.addresses.insert(
+                (b, v),
+                Affine {
+                    stride,
+                    guarded: fact.guarded || !wide,
+                },
+            );
+        }
+    }
+
+    fn exit(
+        &mut self,
+        b: usize,
+        block: &Block,
+        entry: &Registers,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+    ) -> Registers {
+        if matches!(block.term, Term::Fallback { .. }) {
+            // The interpreter may change anything.
+            let exec = Set::At(b, Val(u32::MAX));
+            self.parents.insert(exec, Set::All);
+            return Registers {
+                vgpr: vec![None; 256],
+                pair: HashMap::new(),
+                saved: HashMap::new(),
+                vcc: None,
+                exec,
+            };
+        }
+        let mut r = entry.clone();
+        let new = |v: Val| {
+            let node = &block.nodes[v.index()];
+            match node.op {
+                Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                    (node.args[1], Some(node.args[0]))
+                }
+                _ => (v, None),
+            }
+        };
+        for &(n, v) in &block.writes_v {
+            r.vgpr[usize::from(n)] = values[v.index()];
+            r.pair.remove(&n);
+            if let Some(below) = n.checked_sub(1) {
+                r.pair.remove(&below);
+            }
+        }
+        // Two halves of one 64-bit value written to neighbours under the same EXEC.
+        for &(n, lo) in &block.writes_v {
+            let Some(&(_, hi)) = block
+                .writes_v
+                .iter()
+                .find(|w| Some(w.0) == n.checked_add(1))
+            else {
+                continue;
+            };
+            let ((lo, lo_mask), (hi, hi_mask)) = (new(lo), new(hi));
+            let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
+            if lo_mask != hi_mask || hi.op != Op::Hi {
+                continue;
+            }
+            let wide = hi.args[0];
+            let same = match lo.op {
+                Op::Lo => lo.args[0] == wide,
+                // Lo of a sum is the sum of the Los, under which name it may stand.
+                op => {
+                    let node = &block.nodes[wide.index()];
+                    node.op == op
+                        && matches!(op, Op::Add | Op::Sub)
+                        && node
+                            .args
+                            .iter()
+                            .zip(lo.args.iter())
+                            .all(|(&w, &l)| low_is(block, w, l))
+                }
+            };
+            let Some(fact) = values[wide.index()].filter(|_| same) else {
+                continue;
+            };
+            let set = match lo_mask {
+                None => Some(fact.set),
+                Some(mask) => sets
+                    .get(&block.nodes[mask.index()].args[0])
+                    .and_then(|&exec| self.meet_sets(fact.set, exec)),
+            };
+            if let Some(set) = set {
+                r.pair.insert(n, Fact { set, ..fact });
+            }
+        }
+        for &(slot, v) in &block.writes_s {
+            match slot {
+                Slot::Exec => {
+                    r.exec = sets.get(&v).copied().unwrap_or_else(|| {
+                        self.parents.entry(Set::At(b, v)).or_insert(Set::All);
+                        Set::At(b, v)
+                    });
+                }
+                Slot::Vcc => r.vcc = sets.get(&v).copied(),
+                Slot::Sgpr(n) => {
+                    r.saved.remove(&n);
+                    if let Some(below) = n.checked_sub(1) {
+                        r.saved.remove(&below);
+                    }
+                }
+                Slot::Scc | Slot::Mode => {}
+            }
+        }
+        let slots: HashMap<Slot, Val> = block.writes_s.iter().copied().collect();
+        for (&slot, &lo) in &slots {
+            if let Slot::Sgpr(n) = slot
+                && let Some(&hi) = slots.get(&Slot::Sgpr(n.wrapping_add(1)))
+            {
+                let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
+                if lo.op == Op::Lo
+                    && hi.op == Op::Hi
+                    && lo.args[0] == hi.args[0]
+                    && let Some(&set) = sets.get(&lo.args[0])
+                {
+                    r.saved.insert(n, set);
+                }
+            }
+        }
+        r
+    }
+}
+
+/// Is `low` the low word of `wide`, by the names that the builder gives?
+fn low_is(block: &Block, wide: Val, low: Val) -> bool {
+    let node = &block.nodes[wide.index()];
+    match node.op {
+        Op::Pair | Op::Zext | Op::Sext => node.args[0] == low,
+        Op::Const(c) => matches!(block.nodes[low.index()].op, Op::Const(l) if l == c & 0xffff_ffff),
+        _ => {
+            let l = &block.nodes[low.index()];
+            l.op == Op::Lo && l.args[0] == wide
+        }
+    }
+}
+
+/// A 32-bit stride as a 64-bit one.
+fn sign(stride: u64) -> u64 {
+    stride as u32 as i32 as i64 as u64
+}
