@@ -1,2 +1,3 @@
-//! placeholder
-fn main() {}
+//! Tests that execute guest instructions on the engines.
+
+mod conformance;

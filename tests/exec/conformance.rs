@@ -1,0 +1,346 @@
+//! Runs the conformance cases of `tests/cases` on every engine: the text against the words, then
+//! each line under several EXEC masks, comparing the whole state. Lines that differ in vector
+//! registers only run together, spread over the lanes.
+
+mod state;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use frontend::{Encoding, Gfx, Inst};
+use harness::case::assign::{Assign, Lanes, Place, Value};
+use harness::case::{Block, CaseFile, Head, Line, Outcome};
+use runtime::engine::{Engine, EngineKind, EngineOptions, create};
+use runtime::{Exit, LoadedCode};
+
+use state::{Run, World};
+
+/// The directory of the case files.
+pub(crate) fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
+}
+
+/// Reads one case file.
+pub(crate) fn read(name: &str) -> CaseFile {
+    let path = directory().join(format!("{name}.case"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
+    CaseFile::parse(&format!("tests/cases/{name}.case"), &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// One test for each chapter, so that they run at the same time; and the list of all.
+macro_rules! chapters {
+    ($($name:ident)*) => {
+        /// The chapters that have cases.
+        pub(crate) const CHAPTERS: &[&str] = &[$(stringify!($name)),*];
+        $(#[test] fn $name() { check(stringify!($name)); })*
+    };
+}
+
+chapters! { sop1 sop2 sopc sopk sopp }
+
+#[test]
+fn every_case_file_is_run() {
+    let mut files: Vec<String> = std::fs::read_dir(directory())
+        .expect("the cases are there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "case"))
+        .map(|path| {
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    files.sort();
+    let mut chapters = CHAPTERS.to_vec();
+    chapters.sort_unstable();
+    assert_eq!(files, chapters);
+}
+
+/// An engine and what it is called in messages.
+struct Named {
+    name: String,
+    engine: Box<dyn Engine + Send>,
+}
+
+/// Every engine in every shape.
+fn engines() -> Vec<Named> {
+    let options = EngineOptions {
+        exact_nan: true,
+        ..EngineOptions::default()
+    };
+    [EngineKind::Interp, EngineKind::Jit]
+        .into_iter()
+        .filter_map(|kind| {
+            Some(Named {
+                name: format!("{kind:?}").to_lowercase(),
+                engine: create(kind, &options).ok()?,
+            })
+        })
+        .collect()
+}
+
+/// EXEC masks that cases run under.
+const MASKS: [(&str, u64); 6] = [
+    ("full", !0),
+    ("empty", 0),
+    ("even", 0x5555_5555_5555_5555),
+    ("odd", 0xaaaa_aaaa_aaaa_aaaa),
+    ("one", 1 << 37),
+    ("half", 0xffff_ffff),
+];
+
+/// Failures that are printed in full.
+const SHOWN: usize = 40;
+
+/// Counts and prints what went wrong in a file.
+#[derive(Default)]
+struct Failures {
+    text: String,
+    count: usize,
+}
+
+impl Failures {
+    fn add(&mut self, what: &str) {
+        self.count += 1;
+        if self.count <= SHOWN {
+            self.text.push_str(what);
+            self.text.push('\n');
+        }
+    }
+}
+
+fn check(chapter: &str) {
+    let file = read(chapter);
+    let engines = engines();
+    assert!(!engines.is_empty(), "no engine runs on this host");
+    let mut world = World::new();
+    let mut failures = Failures::default();
+    for block in &file.blocks {
+        for head in &block.heads {
+            for code in &head.code {
+                for &gfx in &code.targets {
+                    let at = format!("{}:{}: {gfx} {}", file.name, head.line, head.text);
+                    match instructions(gfx, head, &code.words) {
+                        Ok(insts) => {
+                            let at = At {
+                                head: &at,
+                                file: &file.name,
+                            };
+                            run_head(
+                                &mut world,
+                                &engines,
+                                &at,
+                                block,
+                                gfx,
+                                &code.words,
+                                &insts,
+                                &mut failures,
+                            );
+                        }
+                        Err(why) => failures.add(&format!("{at}\n    {why}")),
+                    }
+                }
+            }
+        }
+    }
+    assert!(
+        failures.count == 0,
+        "{} failures, first {}:\n{}",
+        failures.count,
+        failures.count.min(SHOWN),
+        failures.text
+    );
+}
+
+/// Decodes the words of a head and compares the text.
+pub(crate) fn instructions(gfx: Gfx, head: &Head, words: &[u32]) -> Result<Vec<Inst>, String> {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let (mut at, mut text, mut insts) = (0, String::new(), Vec::new());
+    while at < bytes.len() {
+        let inst = frontend::decode(gfx, &bytes[at..]).map_err(|e| e.to_string())?;
+        if at > 0 {
+            text.push_str(" ; ");
+        }
+        text.push_str(&inst.text(gfx));
+        at += usize::from(inst.len);
+        insts.push(inst);
+    }
+    if text == head.text {
+        Ok(insts)
+    } else {
+        Err(format!("the words mean `{text}`"))
+    }
+}
+
+/// Where a failure is.
+struct At<'a> {
+    head: &'a str,
+    file: &'a str,
+}
+
+/// Runs the lines of a block for one target and one encoding.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one caller, nothing to name a group by"
+)]
+fn run_head(
+    world: &mut World,
+    engines: &[Named],
+    at: &At<'_>,
+    block: &Block,
+    gfx: Gfx,
+    words: &[u32],
+    insts: &[Inst],
+    failures: &mut Failures,
+) {
+    let code = world.load(gfx, words);
+    let scalar = insts.iter().all(|inst| {
+        use Encoding::*;
+        matches!(inst.desc.encoding, Sop1 | Sop2 | Sopk | Sopc | Sopp | Smem)
+    });
+    let accesses = insts.iter().any(|inst| {
+        use Encoding::*;
+        matches!(
+            inst.desc.encoding,
+            Smem | Ds | Flat | Global | Scratch | Mubuf | Mtbuf | Mimg | Exp | Vintrp
+        )
+    });
+    let lines = block
+        .lines
+        .iter()
+        .filter(|line| line.only.as_ref().is_none_or(|only| only.contains(&gfx)));
+    for batch in batches(lines) {
+        let memory = accesses || batch.iter().any(|line| mentions_memory(line));
+        let explicit = batch[0]
+            .input
+            .iter()
+            .find_map(|a| match (&a.place, &a.value) {
+                (Place::Sgpr(126, 2), Value::Bits(bits)) => Some(
+                    u64::from(bits.hex[0]) | u64::from(bits.hex.get(1).copied().unwrap_or(0)) << 32,
+                ),
+                _ => None,
+            });
+        let given = [("given", explicit.unwrap_or(0))];
+        let faults = matches!(batch[0].outcome, Outcome::Fault { .. });
+        let masks = match explicit {
+            Some(_) => &given[..],
+            None if faults => &MASKS[..1],
+            None if scalar => &MASKS[..2],
+            None => &MASKS[..],
+        };
+        for (turn, &(mask, exec)) in masks.iter().enumerate() {
+            let run = Run {
+                lines: &batch,
+                exec,
+                turn,
+                bytes: words.len() as i64 * 4,
+                memory,
+            };
+            let prepared = world.prepare(&code, &run);
+            for named in engines {
+                let result = world.run(&*named.engine, &code, &run, &prepared);
+                for wrong in result {
+                    let line = wrong.line.unwrap_or(batch[0].line);
+                    let mut text = String::new();
+                    let _ = write!(
+                        text,
+                        "{}:{line}: {} [{} exec {mask}]",
+                        at.file,
+                        at.head.split_once(": ").map_or("", |p| p.1),
+                        named.name
+                    );
+                    let _ = write!(text, "\n    {}", wrong.what);
+                    failures.add(&text);
+                }
+            }
+        }
+    }
+    world.unload(code);
+}
+
+/// Does a line set or expect memory?
+fn mentions_memory(line: &Line) -> bool {
+    line.input
+        .iter()
+        .chain(&line.output)
+        .any(|a| matches!(a.place, Place::Bytes(..) | Place::LdsSize))
+}
+
+/// Most lines that share a run: each must have a lane under the mask of the first half.
+const SHARED: usize = 32;
+
+/// Groups lines that can run together in different lanes.
+fn batches<'a>(lines: impl Iterator<Item = &'a Line>) -> Vec<Vec<&'a Line>> {
+    let mut batches: Vec<(Option<Vec<&Assign>>, Vec<&Line>)> = Vec::new();
+    for line in lines {
+        let key = shared_input(line);
+        match batches.last_mut() {
+            Some((last, batch)) if key.is_some() && *last == key && batch.len() < SHARED => {
+                batch.push(line);
+            }
+            _ => batches.push((key, vec![line])),
+        }
+    }
+    batches.into_iter().map(|(_, batch)| batch).collect()
+}
+
+/// What lines must have in common to share a run; `None` for lines that run alone.
+fn shared_input(line: &Line) -> Option<Vec<&Assign>> {
+    if line.outcome != Outcome::Barrier(None) {
+        return None;
+    }
+    let of_lane = |a: &Assign| match a.place {
+        Place::Vgpr(_, _, Lanes::All) | Place::Mask(_) => !matches!(a.value, Value::List(_)),
+        Place::Bytes(space, _) => space.is_per_lane(),
+        _ => false,
+    };
+    if line.output.is_empty() || !line.output.iter().all(of_lane) {
+        return None;
+    }
+    let alone = |a: &Assign| {
+        matches!(a.value, Value::List(_)) || matches!(a.place, Place::Vgpr(_, _, Lanes::One(_)))
+    };
+    if line.input.iter().any(alone) {
+        return None;
+    }
+    Some(line.input.iter().filter(|a| !of_lane(a)).collect())
+}
+
+/// Does the exit agree with what the line says? The program counter is compared by the caller.
+fn exit_matches(exit: &Exit, outcome: &Outcome) -> Result<(), String> {
+    match (exit, outcome) {
+        (Exit::Barrier, Outcome::Barrier(_)) | (Exit::End, Outcome::End) => Ok(()),
+        (Exit::Fault(fault), Outcome::Fault { name, message }) => {
+            let text = fault.kind.to_string();
+            if fault.kind.name() == name && text.contains(message) {
+                Ok(())
+            } else {
+                Err(format!("fault {} ({text})", fault.kind.name()))
+            }
+        }
+        (Exit::Fault(fault), _) => Err(format!("fault: {}", fault.kind)),
+        (other, _) => Err(format!("exit {other:?}")),
+    }
+}
+
+/// The code of a head with barriers around it.
+fn surrounded(words: &[u32]) -> Vec<u8> {
+    let barriers = [state::BARRIER; state::AROUND];
+    barriers
+        .iter()
+        .chain(words)
+        .chain(&barriers)
+        .flat_map(|word| word.to_le_bytes())
+        .collect()
+}
+
+impl World {
+    fn load(&self, gfx: Gfx, words: &[u32]) -> LoadedCode {
+        LoadedCode::from_bytes(&self.memory, gfx, &surrounded(words)).expect("a few words fit")
+    }
+
+    fn unload(&self, code: LoadedCode) {
+        code.unload(&self.memory).expect("it was loaded here");
+    }
+}
