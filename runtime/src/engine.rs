@@ -2,6 +2,7 @@
 //! engine only runs one wave until something happens that concerns the dispatcher.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use frontend::{Gfx, LANES, WaveState};
 
@@ -40,6 +41,23 @@ pub trait Engine: Sync {
     /// One unit of `fuel` is burned by each taken branch that does not go forward and by each jump
     /// to an address in a register; when there is none left the engine yields behind such a jump.
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
+
+    /// Runs one instruction, whatever surrounds it, and leaves every register as the instruction
+    /// does; [`Exit::Yield`] when the wave goes on. `None` from an engine that cannot do that.
+    fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
+        let _ = (wave, group);
+        None
+    }
+}
+
+impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        (**self).run(wave, group, fuel)
+    }
+
+    fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
+        (**self).step(wave, group)
+    }
 }
 
 /// What the waves of a workgroup see beside their registers. The dispatcher lends one to the engine

@@ -152,6 +152,21 @@ impl Engine for Interpreter {
             }
         }
     }
+
+    fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
+        let pc = wave.pc;
+        let done = group.code.decode(pc).map_err(|kind| WaveFault {
+            kind,
+            pc,
+            lane: None,
+        });
+        Some(match done.and_then(|inst| step(wave, group, &inst)) {
+            Ok(Flow::Next | Flow::Jump | Flow::Back) => Exit::Yield,
+            Ok(Flow::End) => Exit::End,
+            Ok(Flow::Barrier) => Exit::Barrier,
+            Err(fault) => Exit::Fault(fault),
+        })
+    }
 }
 
 fn is_scalar(inst: &Inst) -> bool {

@@ -13,6 +13,7 @@ pub mod interp;
 pub mod jit;
 pub mod kernarg;
 pub mod lds;
+pub mod lockstep;
 pub mod math;
 pub mod memory;
 pub mod object;

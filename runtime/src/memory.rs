@@ -229,6 +229,15 @@ impl Memory {
         Ok(())
     }
 
+    /// The live allocations in ascending order: address, and size with the last dword whole.
+    pub fn allocations(&self) -> Vec<(u64, u64)> {
+        let table = self.table.read().expect("no holder of the lock panics");
+        let blocks = table.live();
+        blocks
+            .map(|block| (self.base + block.start, block.extent() - block.start))
+            .collect()
+    }
+
     /// Size of the live allocation that begins at `address`.
     pub fn allocation(&self, address: u64) -> Option<u64> {
         let table = self.table.read().expect("no holder of the lock panics");

@@ -168,6 +168,11 @@ impl Table {
             .min_by_key(|&(block, freed)| (distance(block), freed))
     }
 
+    /// The live allocations in ascending order.
+    pub(super) fn live(&self) -> impl Iterator<Item = Block> {
+        self.live.iter().map(|(&start, &len)| Block { start, len })
+    }
+
     /// Bytes in live allocations.
     pub(super) fn live_bytes(&self) -> u64 {
         self.live.values().sum()
