@@ -5,9 +5,16 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
+mod diff;
 mod disasm;
 mod info;
+mod options;
 mod output;
+mod progress;
+mod report;
+mod run;
+mod session;
 
 use output::{Output, complain};
 
@@ -16,12 +23,18 @@ use output::{Output, complain};
 enum Status {
     /// All ran and every expectation holds.
     Success,
+    /// An expectation or a comparison does not hold.
+    Mismatch,
+    /// The guest faulted.
+    Fault,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> ExitCode {
         ExitCode::from(match status {
             Status::Success => 0,
+            Status::Mismatch => 1,
+            Status::Fault => 3,
         })
     }
 }
@@ -51,6 +64,9 @@ Exit status: 0 all ran and every expectation holds; 1 an expectation or a compar
 
 #[derive(Subcommand)]
 enum Command {
+    Run(run::Args),
+    Diff(diff::Args),
+    Bench(bench::Args),
     Disasm(disasm::Args),
     Info(info::Args),
 }
@@ -67,6 +83,9 @@ pub(crate) fn main() -> ExitCode {
     };
     let mut out = Output::new();
     let result = match cli.command {
+        Command::Run(args) => run::execute(&args, &mut out),
+        Command::Diff(args) => diff::execute(&args, &mut out),
+        Command::Bench(args) => bench::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),
         Command::Info(args) => info::execute(&args, &mut out),
     };

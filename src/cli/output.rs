@@ -44,7 +44,7 @@ impl Output {
 
     /// Prints a value as JSON with a line end.
     pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(value)?;
+        let text = serde_json::to_string(value)?;
         Ok(self.write_fmt(format_args!("{text}\n"))?)
     }
 

@@ -1,0 +1,185 @@
+//! `wavelift bench`: repeats a manifest's dispatches and says how long they take.
+
+use std::time::{Duration, Instant};
+
+use wavelift::manifest::Manifest;
+use wavelift::{Device, Error, Settings};
+
+use super::Status;
+use super::options::{EngineChoice, RunOptions, engine_name, seconds};
+use super::output::{Output, complain};
+use super::report::{DispatchReport, ExpectReport, Rates, Report, Times, execution, rate, time};
+use super::run::print_fallbacks;
+use super::session::Session;
+
+/// Repeats the dispatches of a launch manifest and prints minimum and median time, translation time
+/// apart, and guest instructions per second.
+///
+/// The first round translates, counts instructions and is checked against the manifest's
+/// expectations; it is not timed. Before each further round buffers get their first contents again,
+/// outside of the time.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  wavelift bench benches/manifests/saxpy-16m.gfx900.toml
+  wavelift bench benches/manifests/matmul-512.gfx900.toml --seconds 10 --threads 1 --json
+  wavelift bench examples/sha256/sha256.gfx900.toml --engine interp")]
+pub(super) struct Args {
+    #[command(flatten)]
+    options: RunOptions,
+    #[command(flatten)]
+    engine: EngineChoice,
+    /// Time to spend; at least three rounds are run
+    #[arg(long, value_parser = seconds, default_value = "3")]
+    seconds: Duration,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Fewest timed rounds.
+const ROUNDS: usize = 3;
+
+pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    let manifest = Manifest::load(&args.options.manifest)?;
+    let options = args.options.device(&args.engine)?;
+    let engine = options.engine;
+    let device = Device::with_options(options)?;
+    let session = Session::new(manifest, device, args.options.target.as_deref())?;
+    let mut report = Report {
+        ok: false,
+        engine: engine_name(engine),
+        runs: None,
+        dispatches: Vec::new(),
+        expect: Vec::new(),
+        fault: None,
+    };
+    let status = match measure(&session, args.seconds, &mut report) {
+        Ok(status) => status,
+        Err(error) if error.fault().is_some() => {
+            report.fault = error.fault().map(Into::into);
+            out.flush()?;
+            complain(format_args!("fault: {error}"));
+            Status::Fault
+        }
+        Err(error) => return Err(error.into()),
+    };
+    report.ok = status == Status::Success;
+    if args.json {
+        out.json(&report)?;
+    } else {
+        print(&report, out)?;
+    }
+    Ok(status)
+}
+
+fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<Status, Error> {
+    let first = Settings {
+        counting: true,
+        ..session.device.settings()
+    };
+    for planned in &session.dispatches {
+        let mut about = DispatchReport::new(planned.kernel.name(), planned.repeat);
+        for _ in 0..planned.repeat {
+            about.add(&session.launch(planned, &first)?, true);
+        }
+        about.execute_s = Times::Each(Vec::new());
+        // An engine that does not count says 0.
+        about.instructions = about.instructions.filter(|&count| count != 0);
+        about.lane_instructions = about.lane_instructions.filter(|&count| count != 0);
+        report.dispatches.push(about);
+    }
+    let results = session.compare()?;
+    report.expect = results
+        .iter()
+        .map(|(name, result)| ExpectReport::new(name, result))
+        .collect();
+    if report.expect.iter().any(|result| !result.ok) {
+        return Ok(Status::Mismatch);
+    }
+    let changed = changed_buffers(session)?;
+    let settings = session.device.settings();
+    let begin = Instant::now();
+    let mut rounds = 0;
+    while rounds < ROUNDS || begin.elapsed() < limit {
+        for &index in &changed {
+            session.buffers[index].write_bytes(0, &session.manifest.buffers[index].array.bytes)?;
+        }
+        for (planned, about) in session.dispatches.iter().zip(&mut report.dispatches) {
+            let mut seconds = 0.0;
+            for _ in 0..planned.repeat {
+                let stats = session.launch(planned, &settings)?;
+                seconds += execution(&stats);
+                about.translate_s += stats.translate_seconds;
+            }
+            if let Times::Each(list) = &mut about.execute_s {
+                list.push(seconds);
+            }
+        }
+        rounds += 1;
+    }
+    report.runs = Some(rounds);
+    for about in &mut report.dispatches {
+        about.rates = rates(about);
+    }
+    Ok(Status::Success)
+}
+
+/// The buffers that the first round changed.
+fn changed_buffers(session: &Session) -> Result<Vec<usize>, Error> {
+    let mut changed = Vec::new();
+    for (index, spec) in session.manifest.buffers.iter().enumerate() {
+        if session.read(index)?.bytes != spec.array.bytes {
+            changed.push(index);
+        }
+    }
+    Ok(changed)
+}
+
+fn rates(about: &DispatchReport) -> Option<Rates> {
+    let Times::Each(list) = &about.execute_s else {
+        return None;
+    };
+    let mut sorted = list.clone();
+    sorted.sort_by(f64::total_cmp);
+    let min = *sorted.first()?;
+    let per_second = |count: Option<u64>| count.map(|count| count as f64 / min);
+    Some(Rates {
+        execute_min_s: min,
+        execute_median_s: (sorted[(sorted.len() - 1) / 2] + sorted[sorted.len() / 2]) / 2.0,
+        instructions_per_s: per_second(about.instructions),
+        lane_instructions_per_s: per_second(about.lane_instructions),
+    })
+}
+
+fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
+    if let Some(runs) = report.runs {
+        writeln!(out, "{} rounds on {}", runs, report.engine)?;
+    }
+    for dispatch in &report.dispatches {
+        let DispatchReport {
+            kernel,
+            workgroups,
+            waves,
+            ..
+        } = dispatch;
+        writeln!(out, "{kernel}: {workgroups} workgroups, {waves} waves")?;
+        if dispatch.translate_s != 0.0 {
+            writeln!(out, "  translation  {}", time(dispatch.translate_s))?;
+        }
+        if let Some(rates) = &dispatch.rates {
+            let (min, median) = (time(rates.execute_min_s), time(rates.execute_median_s));
+            writeln!(out, "  execution    min {min}, median {median}")?;
+            if let (Some(all), Some(lanes)) =
+                (rates.instructions_per_s, rates.lane_instructions_per_s)
+            {
+                let (all, lanes) = (rate(all), rate(lanes));
+                writeln!(out, "  instructions {all} by wave, {lanes} by lane")?;
+            }
+        }
+        print_fallbacks(dispatch, out)?;
+    }
+    for result in &report.expect {
+        writeln!(out, "{}", result.line())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! What a reader sees of a difference.
+
+use std::collections::BTreeSet;
+
+use frontend::{Gfx, Inst, LANES, Operand, WaveState};
+use runtime::LoadedCode;
+use runtime::engine::Exit;
+use runtime::lockstep::{Change, Mode, Parting, RegisterDifference, Side, differences, sgpr_name};
+use wavelift::manifest::Dtype;
+
+use super::{Fate, NAMES, Run};
+use crate::cli::output::Output;
+use crate::cli::session::{Planned, Session};
+
+/// Changes and registers that are listed; the rest is counted.
+const SHOWN: usize = 8;
+
+/// How the results of a whole launch differ.
+pub(super) fn results(
+    session: &Session,
+    reference: &Run,
+    other: &Run,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    for (name, run) in NAMES.iter().zip([reference, other]) {
+        if let Fate::Faulted(fault) = &run.fate {
+            writeln!(out, "{name} faults: {fault}")?;
+        } else if reference.fate != other.fate {
+            writeln!(out, "{name} ends without a fault")?;
+        }
+    }
+    if reference.fate == other.fate {
+        memory(session, &reference.changes, &other.changes, out)?;
+    }
+    Ok(())
+}
+
+/// The bytes that an engine left at an address, when it changed them.
+fn byte_at(changes: &[Change], address: u64) -> Option<u8> {
+    let after = changes.partition_point(|change| change.address <= address);
+    let change = &changes[after.checked_sub(1)?];
+    change.new.get((address - change.address) as usize).copied()
+}
+
+/// Lists elements of memory that the engines left different.
+fn memory(
+    session: &Session,
+    reference: &[Change],
+    other: &[Change],
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let mut elements = BTreeSet::new();
+    for (mine, theirs) in [(reference, other), (other, reference)] {
+        for change in mine {
+            for (i, &new) in change.new.iter().enumerate() {
+                let address = change.address + i as u64;
+                if byte_at(theirs, address) != Some(new) {
+                    let size = element_at(session, address).1.size() as u64;
+                    let base = element_at(session, address).2;
+                    elements.insert(address - (address - base) % size);
+                }
+            }
+        }
+    }
+    writeln!(
+        out,
+        "different: {} of memory",
+        count(elements.len(), "element")
+    )?;
+    for &address in elements.iter().take(SHOWN) {
+        let (name, dtype, _) = element_at(session, address);
+        let mut now = vec![0; dtype.size()];
+        // What neither engine changed stands in memory still.
+        session.device.memory().read_bytes(address, &mut now)?;
+        let value = |changes: &[Change]| {
+            let bytes = now.iter().enumerate().map(|(i, &byte)| {
+                let address = address + i as u64;
+                byte_at(changes, address)
+                    .or_else(|| old_at(reference, other, address))
+                    .unwrap_or(byte)
+            });
+            let bytes: Vec<u8> = bytes.collect();
+            let digits: String = bytes
+                .iter()
+                .rev()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("{} (0x{digits})", dtype.decode(&bytes))
+        };
+        let (a, b) = (value(reference), value(other));
+        writeln!(out, "  {name}: {} {a}, {} {b}", NAMES[0], NAMES[1])?;
+    }
+    if elements.len() > SHOWN {
+        writeln!(out, "  and {} more", elements.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+/// What stood at an address that one of the engines changed.
+fn old_at(reference: &[Change], other: &[Change], address: u64) -> Option<u8> {
+    [reference, other].into_iter().find_map(|changes| {
+        let after = changes.partition_point(|change| change.address <= address);
+        let change = &changes[after.checked_sub(1)?];
+        change.old.get((address - change.address) as usize).copied()
+    })
+}
+
+/// Name and type of the element at an address, and where its buffer begins.
+fn element_at(session: &Session, address: u64) -> (String, Dtype, u64) {
+    let buffers = session.buffers.iter().zip(&session.manifest.buffers);
+    for (buffer, spec) in buffers {
+        let start = buffer.address();
+        if (start..start + buffer.len()).contains(&address) {
+            let dtype = spec.array.dtype.unwrap_or(Dtype::U8);
+            let index = (address - start) / dtype.size() as u64;
+            return (format!("{}[{index}]", spec.name), dtype, start);
+        }
+    }
+    (format!("0x{address:x}"), Dtype::U8, address)
+}
+
+/// The place where the engines part, with the registers of both.
+pub(super) fn parting(
+    session: &Session,
+    planned: &Planned,
+    parting: &Parting,
+    full: bool,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    let code = planned.kernel.module().code();
+    let gfx = planned.kernel.module().gfx();
+    let at = |pc: u64| place(code, pc);
+    let wave = parting.wave;
+    let before = parting.before;
+    if parting.mode == Mode::Instructions {
+        writeln!(
+            out,
+            "first different instruction: wave {wave}, after {before} instructions"
+        )?;
+    } else {
+        writeln!(
+            out,
+            "first different stretch: wave {wave}, after {before} stretches, beginning"
+        )?;
+    }
+    writeln!(out, "  at {}", at(parting.pc))?;
+    let exec = parting.start.exec();
+    writeln!(out, "  exec 0x{exec:016x} ({} lanes)", exec.count_ones())?;
+    let sides = [&parting.reference, &parting.other];
+    for (name, side) in NAMES.iter().zip(sides) {
+        writeln!(out, "{name}: {}", fate(side, code))?;
+    }
+    if parting.reference.memory != parting.other.memory {
+        memory(
+            session,
+            &parting.reference.memory,
+            &parting.other.memory,
+            out,
+        )?;
+    }
+    if let (Some(a), Some(b)) = (&parting.reference.lds, &parting.other.lds) {
+        lds(a, b, out)?;
+    }
+    let list = differences(&parting.reference.state, &parting.other.state, gfx);
+    writeln!(
+        out,
+        "different: {}{}",
+        count(list.len(), "register"),
+        colon(&list)
+    )?;
+    registers(&list, out)?;
+    if let Some((pc, list)) = &parting.first_registers {
+        writeln!(
+            out,
+            "registers of this wave differ since the stretch at {}",
+            at(*pc)
+        )?;
+        registers(list, out)?;
+    }
+    let inst = match parting.mode {
+        Mode::Instructions => code.decode(parting.pc).ok(),
+        _ => None,
+    };
+    let chosen = match full {
+        true => Chosen::all(&parting.start),
+        false => Chosen::new(&list, inst.as_ref()),
+    };
+    writeln!(out, "registers before")?;
+    state(&parting.start, gfx, &chosen, out)?;
+    for (name, side) in NAMES.iter().zip(sides) {
+        writeln!(out, "registers after, {name}")?;
+        state(&side.state, gfx, &chosen, out)?;
+    }
+    Ok(())
+}
+
+/// `1 register`, `2 registers`.
+fn count(n: usize, what: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{s}")
+}
+
+fn colon<T>(list: &[T]) -> &'static str {
+    if list.is_empty() { "" } else { ":" }
+}
+
+/// Address, instruction and function.
+fn place(code: &LoadedCode, pc: u64) -> String {
+    let symbol = match code.symbol_at(pc) {
+        Some((symbol, offset)) => format!("  ({}+0x{offset:x})", symbol.name),
+        None => String::new(),
+    };
+    format!("0x{:04x}  {}{symbol}", code.local(pc), code.text_at(pc))
+}
+
+fn fate(side: &Side, code: &LoadedCode) -> String {
+    match &side.exit {
+        Exit::End => "the wave ends".to_owned(),
+        Exit::Barrier => format!("waits at a barrier before {}", place(code, side.state.pc)),
+        Exit::Yield => format!("goes on at {}", place(code, side.state.pc)),
+        Exit::Fault(fault) => {
+            let lane = fault
+                .lane
+                .map_or_else(|| "the wave".to_owned(), |lane| format!("lane {lane}"));
+            format!("{lane} {} at {}", fault.kind, place(code, fault.pc))
+        }
+    }
+}
+
+fn lds(a: &[u8], b: &[u8], out: &mut Output) -> anyhow::Result<()> {
+    let words = a.chunks(4).zip(b.chunks(4)).enumerate();
+    let different: Vec<_> = words.filter(|(_, (a, b))| a != b).collect();
+    if different.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "different: {} of LDS", count(different.len(), "dword"))?;
+    let word = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0u32, |word, &byte| word << 8 | u32::from(byte))
+    };
+    for (index, (a, b)) in different.iter().take(SHOWN) {
+        let (a, b) = (word(a), word(b));
+        writeln!(
+            out,
+            "  0x{:04x}: {} 0x{a:08x}, {} 0x{b:08x}",
+            4 * index,
+            NAMES[0],
+            NAMES[1]
+        )?;
+    }
+    Ok(())
+}
+
+fn registers(list: &[RegisterDifference], out: &mut Output) -> anyhow::Result<()> {
+    for difference in list.iter().take(SHOWN) {
+        let RegisterDifference {
+            register,
+            lane,
+            reference,
+            other,
+        } = difference;
+        let lane = lane.map_or_else(String::new, |lane| format!("[{lane}]"));
+        writeln!(
+            out,
+            "  {register}{lane}: {} 0x{reference:08x}, {} 0x{other:08x}",
+            NAMES[0], NAMES[1]
+        )?;
+    }
+    if list.len() > SHOWN {
+        writeln!(out, "  and {} more", list.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+/// Registers to print: the scalar file whole, of the vector registers these.
+struct Chosen {
+    sgprs: usize,
+    vgprs: BTreeSet<usize>,
+}
+
+impl Chosen {
+    fn all(state: &WaveState) -> Chosen {
+        Chosen {
+            sgprs: 128,
+            vgprs: (0..(state.vgpr_count as usize).min(256)).collect(),
+        }
+    }
+
+    /// Those that differ and those that the instruction names.
+    fn new(list: &[RegisterDifference], inst: Option<&Inst>) -> Chosen {
+        let differing = list.iter().filter(|difference| difference.lane.is_some());
+        let mut vgprs: BTreeSet<usize> = differing
+            .filter_map(|difference| difference.register.strip_prefix('v')?.parse().ok())
+            .take(SHOWN)
+            .collect();
+        if let Some(inst) = inst {
+            let destinations = inst.dst.iter().zip(inst.desc.dst);
+            for (operand, ty) in destinations.chain(inst.src.iter().zip(inst.desc.src)) {
+                if let Operand::Vgpr(first) = *operand {
+                    let first = usize::from(first);
+                    vgprs.extend(first..(first + ty.regs() as usize).min(256));
+                }
+            }
+        }
+        Chosen { sgprs: 128, vgprs }
+    }
+}
+
+fn state(state: &WaveState, gfx: Gfx, chosen: &Chosen, out: &mut Output) -> anyhow::Result<()> {
+    let WaveState { pc, scc, mode, .. } = state;
+    writeln!(out, "  pc 0x{pc:x}  scc {scc}  mode 0x{mode:08x}")?;
+    let (vcc, exec, m0) = (state.vcc(), state.exec(), state.m0());
+    writeln!(out, "  vcc 0x{vcc:016x}  exec 0x{exec:016x}  m0 0x{m0:08x}")?;
+    let used = (state.sgpr_count as usize).min(102).min(chosen.sgprs);
+    for first in (0..used).step_by(8) {
+        let row = &state.sgpr[first..(first + 8).min(used)];
+        writeln!(out, "  {:<5}{}", sgpr_name(first, gfx), words(row))?;
+    }
+    for &register in &chosen.vgprs {
+        for first in (0..LANES).step_by(8) {
+            let row = &state.vgpr[register][first..first + 8];
+            let name = format!("v{register}[{first}]");
+            writeln!(out, "  {name:<9}{}", words(row))?;
+        }
+    }
+    Ok(())
+}
+
+fn words(row: &[u32]) -> String {
+    row.iter().map(|word| format!(" {word:08x}")).collect()
+}

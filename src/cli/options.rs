@@ -1,0 +1,116 @@
+//! Options that several commands take.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::ValueEnum;
+use runtime::engine::Emitter;
+use wavelift::{DeviceOptions, EngineKind, EngineOptions};
+
+/// What is run, and on what terms.
+#[derive(clap::Args)]
+pub(super) struct RunOptions {
+    /// The launch manifest
+    #[arg(value_name = "MANIFEST")]
+    pub(super) manifest: PathBuf,
+    /// Worker threads; 0 is one for each processor
+    #[arg(long, value_name = "N")]
+    pub(super) threads: Option<usize>,
+    /// Seconds after which a dispatch that still runs is stopped with a fault
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) timeout: Option<Duration>,
+    /// The entry to choose where a code object's file has several, such as gfx906 or gfx906:xnack-
+    #[arg(long)]
+    pub(super) target: Option<String>,
+    /// How the translator makes host code
+    #[arg(long, value_enum, default_value_t = EmitterName::Auto)]
+    emitter: EmitterName,
+    /// Stop with a fault where the translator would hand an instruction to the interpreter
+    #[arg(long)]
+    no_fallback: bool,
+}
+
+/// The engine to run on.
+#[derive(clap::Args)]
+pub(super) struct EngineChoice {
+    /// What runs the waves; the default is jit where the build has it
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// Give NaN results the sign and payload that the interpreter gives them
+    #[arg(long)]
+    exact_nan: bool,
+}
+
+/// An engine by name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    /// Translates to host code
+    Jit,
+    /// Interprets
+    Interp,
+}
+
+/// An emitter by name.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EmitterName {
+    /// The best that there is for each piece of code
+    Auto,
+    /// Cranelift
+    Cranelift,
+    /// Wide host vectors
+    Wide,
+}
+
+/// A positive number of seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is no number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err(format!("{text} is no positive number of seconds")),
+    }
+}
+
+impl RunOptions {
+    /// Options of a device that runs on `engine`.
+    pub(super) fn device(&self, choice: &EngineChoice) -> anyhow::Result<DeviceOptions> {
+        let engine = match choice.engine {
+            Some(EngineName::Jit) => EngineKind::Jit,
+            Some(EngineName::Interp) => EngineKind::Interp,
+            None => EngineKind::default(),
+        };
+        Ok(DeviceOptions {
+            engine,
+            engine_options: self.engine_options(choice.exact_nan)?,
+            threads: self.threads.unwrap_or(0),
+            timeout: self.timeout,
+            ..DeviceOptions::default()
+        })
+    }
+
+    /// Options of an engine.
+    pub(super) fn engine_options(&self, exact_nan: bool) -> anyhow::Result<EngineOptions> {
+        let emitter = match self.emitter {
+            EmitterName::Auto => Emitter::Auto,
+            EmitterName::Cranelift => Emitter::Cranelift,
+            EmitterName::Wide => {
+                bail!("--emitter wide is not available in this build; use cranelift or auto")
+            }
+        };
+        Ok(EngineOptions {
+            exact_nan,
+            no_fallback: self.no_fallback,
+            emitter,
+        })
+    }
+}
+
+/// Name of an engine for messages.
+pub(super) fn engine_name(kind: EngineKind) -> &'static str {
+    match kind {
+        EngineKind::Jit => "jit",
+        EngineKind::Interp => "interp",
+    }
+}

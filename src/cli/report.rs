@@ -1,0 +1,202 @@
+//! Results of a run as JSON and as lines of text.
+
+use runtime::fault::Fault;
+use serde::Serialize;
+use wavelift::Stats;
+use wavelift::manifest::Comparison;
+
+/// The one object that `--json` prints.
+#[derive(Serialize)]
+pub(super) struct Report {
+    pub(super) ok: bool,
+    pub(super) engine: &'static str,
+    /// `bench` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) runs: Option<usize>,
+    pub(super) dispatches: Vec<DispatchReport>,
+    pub(super) expect: Vec<ExpectReport>,
+    pub(super) fault: Option<FaultReport>,
+}
+
+/// A dispatch; a repeated one counts all its launches.
+#[derive(Serialize)]
+pub(super) struct DispatchReport {
+    pub(super) kernel: String,
+    pub(super) workgroups: u64,
+    pub(super) waves: u64,
+    pub(super) translate_s: f64,
+    pub(super) execute_s: Times,
+    pub(super) instructions: Option<u64>,
+    pub(super) lane_instructions: Option<u64>,
+    pub(super) repeat: u64,
+    pub(super) fallbacks: u64,
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub(super) fallback_names: std::collections::BTreeMap<&'static str, u64>,
+    /// `bench` only.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) rates: Option<Rates>,
+}
+
+/// Seconds: one number from `run`, a list from `bench`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Times {
+    One(f64),
+    Each(Vec<f64>),
+}
+
+/// What a bench works out from the times.
+#[derive(Serialize)]
+pub(super) struct Rates {
+    pub(super) execute_min_s: f64,
+    pub(super) execute_median_s: f64,
+    pub(super) instructions_per_s: Option<f64>,
+    pub(super) lane_instructions_per_s: Option<f64>,
+}
+
+/// A comparison with an expected file.
+#[derive(Serialize)]
+pub(super) struct ExpectReport {
+    pub(super) buffer: String,
+    pub(super) ok: bool,
+    pub(super) elements: u64,
+    pub(super) mismatches: u64,
+    pub(super) first: Option<FirstReport>,
+    pub(super) message: Option<String>,
+}
+
+/// The first element that differs.
+#[derive(Serialize)]
+pub(super) struct FirstReport {
+    index: u64,
+    position: Vec<u64>,
+    got: String,
+    got_bits: String,
+    expected: String,
+    expected_bits: String,
+}
+
+/// A fault.
+#[derive(Serialize)]
+pub(super) struct FaultReport {
+    kind: &'static str,
+    kernel: String,
+    pc: u64,
+    instruction: String,
+    workgroup: [u32; 3],
+    wave: u32,
+    lane: Option<u32>,
+    address: Option<u64>,
+    message: String,
+    symbol: Option<String>,
+    exec: String,
+}
+
+impl DispatchReport {
+    /// An empty report about a dispatch.
+    pub(super) fn new(kernel: &str, repeat: u64) -> DispatchReport {
+        DispatchReport {
+            kernel: kernel.to_owned(),
+            workgroups: 0,
+            waves: 0,
+            translate_s: 0.0,
+            execute_s: Times::One(0.0),
+            instructions: None,
+            lane_instructions: None,
+            repeat,
+            fallbacks: 0,
+            fallback_names: std::collections::BTreeMap::new(),
+            rates: None,
+        }
+    }
+
+    /// Adds a launch.
+    pub(super) fn add(&mut self, stats: &Stats, counting: bool) {
+        self.workgroups += stats.workgroups;
+        self.waves += stats.waves;
+        self.translate_s += stats.translate_seconds;
+        if let Times::One(seconds) = &mut self.execute_s {
+            *seconds += execution(stats);
+        }
+        if counting {
+            *self.instructions.get_or_insert(0) += stats.instructions;
+            *self.lane_instructions.get_or_insert(0) += stats.lane_instructions;
+        }
+        self.fallbacks += stats.fallbacks;
+        for (&name, &count) in &stats.fallback_names {
+            *self.fallback_names.entry(name).or_default() += count;
+        }
+    }
+}
+
+impl ExpectReport {
+    pub(super) fn new(buffer: &str, result: &Comparison) -> ExpectReport {
+        ExpectReport {
+            buffer: buffer.to_owned(),
+            ok: result.ok(),
+            elements: result.elements,
+            mismatches: result.mismatches,
+            first: result.first.as_ref().map(|first| FirstReport {
+                index: first.index,
+                position: first.position.clone(),
+                got: first.got.clone(),
+                got_bits: first.got_bits.clone(),
+                expected: first.expected.clone(),
+                expected_bits: first.expected_bits.clone(),
+            }),
+            message: (!result.ok()).then(|| result.message()),
+        }
+    }
+
+    /// The line that a reader sees.
+    pub(super) fn line(&self) -> String {
+        match &self.message {
+            None => format!("expect {}: ok, {} elements", self.buffer, self.elements),
+            Some(message) => format!("expect {}: FAILED: {message}", self.buffer),
+        }
+    }
+}
+
+impl From<&Fault> for FaultReport {
+    fn from(fault: &Fault) -> FaultReport {
+        FaultReport {
+            kind: fault.kind.name(),
+            kernel: fault.kernel.clone(),
+            pc: fault.pc,
+            instruction: fault.instruction.clone(),
+            workgroup: fault.workgroup,
+            wave: fault.wave,
+            lane: fault.lane,
+            address: fault.kind.address(),
+            message: fault.to_string(),
+            symbol: fault
+                .symbol
+                .as_ref()
+                .map(|(name, offset)| format!("{name}+0x{offset:x}")),
+            exec: format!("0x{:016x}", fault.exec),
+        }
+    }
+}
+
+/// Seconds of a launch without translation.
+pub(super) fn execution(stats: &Stats) -> f64 {
+    (stats.execute_seconds - stats.translate_seconds).max(0.0)
+}
+
+/// Seconds for a reader.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.1} us", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.3} s"),
+    }
+}
+
+/// A rate for a reader.
+pub(super) fn rate(per_second: f64) -> String {
+    match per_second {
+        r if r < 1e6 => format!("{:.1} k/s", r / 1e3),
+        r if r < 1e9 => format!("{:.1} M/s", r / 1e6),
+        r => format!("{:.2} G/s", r / 1e9),
+    }
+}
