@@ -35,6 +35,8 @@ pub struct Options {
     pub exact_nan: bool,
     /// Count instructions and lane-instructions.
     pub count: bool,
+    /// v0 is the lane's number plus a wave value at the region's beginning.
+    pub v0_counts: bool,
     /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
     pub group: Option<u8>,
     /// Always use the masked loops.
@@ -46,6 +48,7 @@ impl Default for Options {
         Options {
             exact_nan: false,
             count: false,
+            v0_counts: false,
             group: None,
             always_masked: false,
         }

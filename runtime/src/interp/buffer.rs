@@ -89,10 +89,13 @@ impl Buffer {
     }
 
     fn address(&self, at: At, offset: u64) -> u64 {
-        self.base
+        // Compilers fold negative offsets into the base, so the sum wraps at the descriptor's 48 bits.
+        let sum = self
+            .base
             .wrapping_add(at.address)
             .wrapping_add(self.soffset)
-            .wrapping_add(self.position(at.index, offset))
+            .wrapping_add(self.position(at.index, offset));
+        sum & ((1 << 48) - 1)
     }
 
     /// Is the access that begins at `offset` in range? The units of NUM_RECORDS differ between
