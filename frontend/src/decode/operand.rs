@@ -54,7 +54,10 @@ pub(crate) fn scalar_src(
         251 => Ok(Operand::Special(Special::Vccz)),
         252 => Ok(Operand::Special(Special::Execz)),
         253 => Ok(Operand::Special(Special::Scc)),
-        254 if ty.regs() <= 1 => Ok(Operand::Special(Special::LdsDirect)),
+        // A source of vector instructions; hardware has it for SRC0 only, LLVM prints it anywhere.
+        254 if ty.regs() <= 1 && at.what.starts_with("SRC") => {
+            Ok(Operand::Special(Special::LdsDirect))
+        }
         LITERAL => match literal {
             Some(word) => Ok(Operand::Literal {
                 word,
@@ -69,7 +72,7 @@ pub(crate) fn scalar_src(
     }
 }
 
-/// A source of 9 bits: as [`scalar_src`], or a vector register.
+/// A source of 9 bits: as [`scalar_src`], or a vector register (which holds no mask).
 #[inline]
 pub(crate) fn src9(
     at: At,
@@ -77,7 +80,7 @@ pub(crate) fn src9(
     ty: Ty,
     literal: Option<u32>,
 ) -> Result<Operand, DecodeError> {
-    if code >= 256 {
+    if code >= 256 && ty != Ty::Mask {
         vgpr(at, code & 0xff, ty.regs())
     } else {
         scalar_src(at, code, ty, literal)
@@ -135,7 +138,7 @@ pub(crate) fn inline(code: u8, ty: Ty) -> Operand {
     };
     let bits = match ty.bits() {
         16 => bits & 0xffff,
-        64 => bits,
+        64 | 256 => bits,
         _ => u64::from(bits as u32),
     };
     Operand::Inline { code, bits }
@@ -149,7 +152,8 @@ pub(crate) fn float_bits(code: u8, ty: Ty) -> u64 {
     match ty {
         Ty::F16 | Ty::PkF16 => u64::from(f16),
         Ty::PkF32 | Ty::PkB32 => u64::from(f32),
-        _ if ty.bits() == 64 => f64,
+        // B256 are the accumulators of f64 matrices.
+        _ if ty.bits() == 64 || ty == Ty::B256 => f64,
         _ => u64::from(f32),
     }
 }

@@ -230,7 +230,7 @@ fn sdwa(
                 2 => Unused::Preserve,
                 value => return Err(reserved_field(code, desc, value, "dst_unused")),
             };
-            if gfx9 && takes_omod(desc) {
+            if gfx9 && takes_omod(desc) && desc.dst[0].is_float() {
                 inst.mods.omod = field(word, 14, 2) as u8;
             }
         }
@@ -324,8 +324,12 @@ pub(crate) fn decode_vop1(code: Code<'_>) -> Result<Inst, DecodeError> {
             inst.dst[0] = scalar_reg(at(code, desc, "SDST"), raw as u16, 1)?;
         }
         Op::AccVgprMov => {
+            let source = code.bits(0, 9) as u16;
+            if source < 256 {
+                return Err(at(code, desc, "SRC0").reserved(source));
+            }
             inst.dst[0] = Operand::Agpr(raw as u8);
-            inst.src[0] = Operand::Agpr(code.word as u8);
+            inst.src[0] = Operand::Agpr(source as u8);
             return Ok(inst);
         }
         _ => {

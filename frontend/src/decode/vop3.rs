@@ -167,7 +167,10 @@ fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError
     match desc.op {
         Op::AccVgprRead => {
             inst.dst[0] = Operand::Vgpr(raw);
-            inst.src[0] = acc(s0 | 256, true, desc.src[0], SRC[0])?;
+            if s0 < 256 {
+                return Err(at(code, desc, SRC[0]).reserved(s0));
+            }
+            inst.src[0] = acc(s0, true, desc.src[0], SRC[0])?;
         }
         Op::AccVgprWrite => {
             inst.dst[0] = Operand::Agpr(raw);

@@ -89,7 +89,7 @@ fn source(out: &mut String, inst: &Inst, gfx: Gfx, i: usize) {
         ty
     };
     // LLVM takes the exponent of the half-precision form for an f16.
-    let ty = if (desc.op, inst.form, i) == (Op::Ldexp, Form::Vop3, 1) && ty == Ty::I16 {
+    let ty = if (desc.op, i) == (Op::Ldexp, 1) && ty == Ty::I16 {
         Ty::F16
     } else {
         ty
