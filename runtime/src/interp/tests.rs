@@ -1,6 +1,7 @@
 //! Vectors worked out from the specification, chapter by chapter.
 
 mod forms;
+mod hostile;
 mod images;
 mod memory;
 mod scalar;
