@@ -2,6 +2,7 @@
 //! is loaded and never changes: as on the hardware, whose instruction caches know nothing of
 //! stores, a guest that writes over its own code does not see that until it is loaded anew.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use frontend::{Gfx, Inst};
@@ -15,6 +16,19 @@ use crate::object::{CodeObject, LoadError};
 struct Segment {
     start: u64,
     bytes: Box<[u8]>,
+    /// The instruction at each dword, once somebody has asked for it.
+    decoded: Box<[OnceLock<Box<Inst>>]>,
+}
+
+impl Segment {
+    fn new(start: u64, bytes: Box<[u8]>) -> Segment {
+        let dwords = bytes.len().div_ceil(4);
+        Segment {
+            start,
+            bytes,
+            decoded: std::iter::repeat_with(OnceLock::new).take(dwords).collect(),
+        }
+    }
 }
 
 /// A named part of the code.
@@ -91,10 +105,8 @@ impl LoadedCode {
         let segments = object.segments.iter().filter(|segment| segment.execute);
         let segments = segments.map(|segment| {
             let at = (segment.address - start) as usize;
-            Segment {
-                start: base + (segment.address - start),
-                bytes: image[at..at + segment.size as usize].into(),
-            }
+            let bytes = image[at..at + segment.size as usize].into();
+            Segment::new(base + (segment.address - start), bytes)
         });
         let mut symbols: Vec<_> = object
             .functions
@@ -138,10 +150,7 @@ impl LoadedCode {
             base,
             len: bytes.len() as u64,
             bias: base,
-            segments: vec![Segment {
-                start: base,
-                bytes: bytes.into(),
-            }],
+            segments: vec![Segment::new(base, bytes.into())],
             symbols: Vec::new(),
         })
     }
@@ -181,6 +190,24 @@ impl LoadedCode {
     pub fn decode(&self, pc: u64) -> Result<Inst, FaultKind> {
         let bytes = self.bytes_at(pc).ok_or(FaultKind::no_code(pc))?;
         frontend::decode(self.gfx, bytes).map_err(|error| FaultKind::IllegalInstruction { error })
+    }
+
+    /// As [`LoadedCode::decode`]; each instruction is decoded only once.
+    #[inline]
+    pub fn inst_at(&self, pc: u64) -> Result<&Inst, FaultKind> {
+        let after = self.segments.partition_point(|segment| segment.start <= pc);
+        let slot = after.checked_sub(1).and_then(|i| {
+            let segment = &self.segments[i];
+            let offset = pc - segment.start;
+            let slot = segment.decoded.get(usize::try_from(offset / 4).ok()?)?;
+            offset.is_multiple_of(4).then_some(slot)
+        });
+        let slot = slot.ok_or(FaultKind::no_code(pc))?;
+        if let Some(inst) = slot.get() {
+            return Ok(inst);
+        }
+        let inst = self.decode(pc)?;
+        Ok(slot.get_or_init(|| Box::new(inst)))
     }
 
     /// The instruction at `pc` as text; the raw dword when it is none.

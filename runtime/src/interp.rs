@@ -124,7 +124,7 @@ impl Engine for Interpreter {
         loop {
             let pc = wave.pc;
             let code = group.code;
-            let inst = match code.decode(pc) {
+            let inst = match code.inst_at(pc) {
                 Ok(inst) => inst,
                 Err(kind) => {
                     let lane = None;
@@ -133,12 +133,12 @@ impl Engine for Interpreter {
             };
             if group.counting {
                 group.stats.instructions += 1;
-                group.stats.lane_instructions += match is_scalar(&inst) {
+                group.stats.lane_instructions += match is_scalar(inst) {
                     true => 1,
                     false => u64::from(wave.exec().count_ones()),
                 };
             }
-            match step(wave, group, &inst) {
+            match step(wave, group, inst) {
                 Ok(Flow::Next | Flow::Jump) => {}
                 Ok(Flow::Back) => {
                     *fuel = fuel.saturating_sub(1);

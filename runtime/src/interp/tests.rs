@@ -5,4 +5,5 @@ mod hostile;
 mod images;
 mod memory;
 mod scalar;
-mod vector;
+mod vector_float;
+mod vector_int;

@@ -516,6 +516,14 @@ fn old_buffers_with_64_bit_addresses() {
         &[0xe060_8000, 0x8001_0002], /* buffer_store_byte v0, v[2:3], s[4:7], 0 addr64 */
     );
     assert_eq!(m.memory.load_u32(a).unwrap(), 2);
+    // A negative offset as base, the pointer in registers: addresses have 48 bits.
+    m.set64(4, (-4i64) as u64);
+    m.wave.vgpr[0] = [0; 64];
+    m.wave.set_exec(2);
+    m.ends(
+        &[0xe030_8008, 0x8001_0002], /* buffer_load_dword v0, v[2:3], s[4:7], 0 addr64 offset:8 */
+    );
+    assert_eq!(m.wave.vgpr[0][1], 4);
 }
 
 #[test]
