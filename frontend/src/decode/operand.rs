@@ -73,7 +73,7 @@ pub(crate) fn scalar_src(
 }
 
 /// A source of 9 bits: as [`scalar_src`], or a vector register (which holds no mask).
-#[inline]
+#[inline(always)]
 pub(crate) fn src9(
     at: At,
     code: u16,
@@ -88,7 +88,7 @@ pub(crate) fn src9(
 }
 
 /// A vector register or the first of `regs`, all of which exist.
-#[inline]
+#[inline(always)]
 pub(crate) fn vgpr(at: At, first: u16, regs: u32) -> Result<Operand, DecodeError> {
     if u32::from(first) + regs <= 256 {
         Ok(Operand::Vgpr(first as u8))
