@@ -3,6 +3,11 @@
 //! the variant is the specification in short; `S0 S1 S2` are the sources after modifiers (and after
 //! exchange for rows marked `rev`), `D` the destination.
 
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "formulas have bit ranges in brackets"
+)]
+
 /// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the manual's")]
