@@ -10,7 +10,8 @@ macro_rules! lane_fns {
         /// ([`LaneFn::shape`]); 64-bit values are (low, high) words, truth values are words 0 or 1,
         /// f16 values are low halves (the high half of an argument is ignored, that of a result is
         /// 0). All 64 lanes are computed. The `mode` argument is MODE's float bits, unless the
-        /// function's own text names another immediate ("imm").
+        /// function's own text names another immediate ("imm"). Functions that differ by target
+        /// (minimum, maximum, median, sine, cosine) see bit 31 set on gfx9.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum LaneFn {
@@ -98,7 +99,7 @@ lane_fns! {
     FmaF64: 6, 2;
     /// a * b, then + c, both rounded, denormals flushed throughout
     MadF32: 3, 1;
-    /// Middle of three f32; imm is MODE's float bits, with bit 31 set where MODE's denormal bits act (gfx9)
+    /// Middle of three
     Med3F32: 3, 1;
     // ---- f32 and f64 functions
     /// 2^a

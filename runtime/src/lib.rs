@@ -8,6 +8,8 @@ pub mod code;
 pub mod dispatch;
 pub mod engine;
 pub mod fault;
+#[cfg(feature = "jit")]
+pub mod helpers;
 pub mod interp;
 #[cfg(feature = "jit")]
 pub mod jit;

@@ -74,7 +74,8 @@ fn is_plain(g: &mut Guest<'_>, inst: &Inst) -> bool {
 fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     let b = g.b;
     let [w0, w1, _, _] = descriptor(g, inst.src[1])?;
-    let base = w0.pair(w1.lo16());
+    // 48 bits that wrap: compilers fold negative offsets into the base.
+    let base = w0.pair(w1.lo16s());
     let v = vgpr(inst.src[0])?;
     let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
     let soffset = scalar_offset(g, inst.src[2])?;

@@ -285,8 +285,15 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::RsqClamp => clamp_inf(rsq()),
         Op::RsqLegacy => legacy_zero(rsq()),
         Op::Sqrt => sqrt(s0),
-        Op::Sin => one(LaneFn::SinF32, None)?,
-        Op::Cos => one(LaneFn::CosF32, None)?,
+        Op::Sin | Op::Cos => {
+            let f = if inst.op() == Op::Sin {
+                LaneFn::SinF32
+            } else {
+                LaneFn::CosF32
+            };
+            let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
+            s0.with(call(b, f, imm, &s0.words()).v)
+        }
         Op::FrexpMant => one(LaneFn::FrexpMantF32, Some(LaneFn::FrexpMantF64))?,
         Op::Ldexp => {
             let mut words = s0.words();

@@ -32,7 +32,8 @@ fn unary(op: Op) -> Option<LaneFn> {
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let s0 = args.u(0)?;
     let b = s0.builder();
-    let mode = args.mode;
+    // The functions that differ by target see gfx9 in bit 31.
+    let mode = args.mode | u32::from(args.gfx9) << 31;
     if let Some(f) = unary(inst.op()) {
         return Some(Out::W(call(b, f, mode, &[s0])));
     }

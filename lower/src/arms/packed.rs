@@ -95,7 +95,8 @@ fn halves_float<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
     let s0 = arranged(inst, args, 0)?;
     let s1 = arranged(inst, args, 1)?;
     let b = s0.builder();
-    let two = |f: LaneFn| call(b, f, args.mode, &[s0, s1]);
+    // VOP3P is gfx9's: see `half`.
+    let two = |f: LaneFn| call(b, f, args.mode | 1 << 31, &[s0, s1]);
     Some(match inst.op() {
         Op::Add => two(LaneFn::PkAddF16),
         Op::Mul => two(LaneFn::PkMulF16),

@@ -52,6 +52,8 @@ pub(super) struct Args<'b> {
     pub(super) mode: u32,
     /// Integer results saturate.
     pub(super) saturate: bool,
+    /// A target of gfx9.
+    pub(super) gfx9: bool,
 }
 
 impl<'b> Args<'b> {
@@ -232,13 +234,14 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
         ty.push(desc.dst[0]);
     }
     let saturate = inst.mods.clamp && desc.forms.has(Forms::INT_CLAMP) && g.gfx.is_gfx8_up();
-    let mode = g.mode;
+    let (mode, gfx9) = (g.mode, g.gfx.is_gfx9());
     Some((
         Args {
             src,
             ty,
             mode,
             saturate,
+            gfx9,
         },
         enable,
     ))

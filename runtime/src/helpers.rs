@@ -1,0 +1,440 @@
+//! The functions that translated code calls: pure functions of lanes ([`LaneFn`]) and functions with
+//! effects ([`EffectFn`]), and the table of their addresses.
+//!
+//! A lane function is written for one lane, as a plain Rust function of words; the loop over the 64
+//! lanes is here, compiled once for every host and once for hosts with AVX2, where the compiler
+//! vectorises it. Functions with effects see the wave's surroundings through [`Host`]. A panic in one
+//! of these functions aborts: nothing unwinds through translated code.
+#![expect(
+    unsafe_code,
+    reason = "called by translated code with addresses of lane slots"
+)]
+
+use lower::abi::{Context, ExitCode, Lanes, Site};
+use lower::functions::{EffectFn, LaneFn};
+
+mod atomic;
+mod buffer;
+mod float;
+mod format;
+mod half;
+mod host;
+mod integer;
+mod lane;
+mod memory;
+mod scalar;
+
+pub use host::Host;
+
+/// Addresses of all functions: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
+pub fn table() -> Box<[usize]> {
+    table_for(has_avx2())
+}
+
+/// The table with or without the variants for AVX2.
+fn table_for(wide: bool) -> Box<[usize]> {
+    let lanes = LaneFn::ALL.iter().map(|&f| lane_fn(f, wide));
+    lanes
+        .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f)))
+        .collect()
+}
+
+/// Does the host have what the wide variants are compiled for?
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("fma")
+        && std::arch::is_x86_feature_detected!("f16c")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+        && std::arch::is_x86_feature_detected!("lzcnt")
+        && std::arch::is_x86_feature_detected!("popcnt")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_avx2() -> bool {
+    false
+}
+
+// ---- lane functions
+
+/// The type of a compiled lane function.
+type LaneEntry = unsafe extern "C" fn(*const *mut Lanes, *const *const Lanes, u32);
+
+/// The loop over the lanes of a function of one lane.
+///
+/// # Safety
+/// `args` points to `A` addresses of lane slots, `out` to `R`; a result slot may be an argument slot.
+#[inline(always)]
+unsafe fn run<const A: usize, const R: usize, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    const { assert!(size_of::<F>() == 0, "a function item") };
+    // SAFETY: F has no bytes and is inhabited: `entry` was given a value of it.
+    let f: F = unsafe { std::mem::MaybeUninit::uninit().assume_init() };
+    let sources: [&Lanes; A] = std::array::from_fn(|i| {
+        // SAFETY: the caller passes `A` addresses.
+        let slot = unsafe { *args.add(i) };
+        // SAFETY: each is a lane slot, and nobody else writes it during the call.
+        unsafe { &*slot }
+    });
+    let mut results: [Lanes; R] = [[0; 64]; R];
+    for lane in 0..64 {
+        let words = f(std::array::from_fn(|i| sources[i][lane]), imm);
+        for (result, word) in results.iter_mut().zip(words) {
+            result[lane] = word;
+        }
+    }
+    for (i, result) in results.iter().enumerate() {
+        // SAFETY: the caller passes `R` addresses.
+        let slot = unsafe { *out.add(i) };
+        // SAFETY: each is a lane slot; the sources are not used any more.
+        unsafe { *slot = *result };
+    }
+}
+
+/// As every host can run it.
+///
+/// # Safety
+/// See [`run`].
+unsafe extern "C" fn portable<const A: usize, const R: usize, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    // SAFETY: the same contract.
+    unsafe { run::<A, R, F>(out, args, imm) }
+}
+
+/// For hosts with AVX2.
+///
+/// # Safety
+/// See [`run`]; the host has the features (see [`has_avx2`]).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe extern "C" fn wide<const A: usize, const R: usize, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    // SAFETY: the same contract.
+    unsafe { run::<A, R, F>(out, args, imm) }
+}
+
+/// The address of the loop over a function of one lane.
+fn entry<const A: usize, const R: usize, F>(_f: F, avx2: bool) -> usize
+where
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    #[cfg(target_arch = "x86_64")]
+    if avx2 {
+        return wide::<A, R, F> as *const () as usize;
+    }
+    let _ = avx2;
+    portable::<A, R, F> as *const () as usize
+}
+
+/// The address of a function that is written for the whole wave.
+fn whole(f: LaneEntry) -> usize {
+    f as *const () as usize
+}
+
+/// The address behind a lane function.
+fn lane_fn(f: LaneFn, wide: bool) -> usize {
+    match f {
+        LaneFn::ShlVar => entry(integer::shl, wide),
+        LaneFn::LshrVar => entry(integer::lshr, wide),
+        LaneFn::AshrVar => entry(integer::ashr, wide),
+        LaneFn::Shl64Var => entry(integer::shl64, wide),
+        LaneFn::Lshr64Var => entry(integer::lshr64, wide),
+        LaneFn::Ashr64Var => entry(integer::ashr64, wide),
+        LaneFn::AlignBitVar => entry(integer::align_bit, wide),
+        LaneFn::BfeU => entry(integer::bfe_u, wide),
+        LaneFn::BfeI => entry(integer::bfe_i, wide),
+        LaneFn::Perm => entry(integer::perm, wide),
+        LaneFn::Lerp => entry(integer::lerp, wide),
+        LaneFn::SadU8 => entry(integer::sad_u8, wide),
+        LaneFn::SadU16 => entry(integer::sad_u16, wide),
+        LaneFn::MsadU8 => entry(integer::msad_u8, wide),
+        LaneFn::QsadPk => entry(integer::qsad_pk, wide),
+        LaneFn::MqsadPk => entry(integer::mqsad_pk, wide),
+        LaneFn::MqsadU32 => entry(integer::mqsad_u32, wide),
+        LaneFn::MbcntLo => whole(lane::mbcnt_lo),
+        LaneFn::MbcntHi => whole(lane::mbcnt_hi),
+        LaneFn::Dot4I => entry(integer::dot4_i, wide),
+        LaneFn::Dot4U => entry(integer::dot4_u, wide),
+        LaneFn::Dot8I => entry(integer::dot8_i, wide),
+        LaneFn::Dot8U => entry(integer::dot8_u, wide),
+        LaneFn::AddF32 => entry(float::add_f32, wide),
+        LaneFn::SubF32 => entry(float::sub_f32, wide),
+        LaneFn::MulF32 => entry(float::mul_f32, wide),
+        LaneFn::FmaF32 => entry(float::fma_f32, wide),
+        LaneFn::AddF64 => entry(float::add_f64, wide),
+        LaneFn::SubF64 => entry(float::sub_f64, wide),
+        LaneFn::MulF64 => entry(float::mul_f64, wide),
+        LaneFn::FmaF64 => entry(float::fma_f64, wide),
+        LaneFn::MadF32 => entry(float::mad_f32, wide),
+        LaneFn::Med3F32 => entry(float::med3_f32, wide),
+        LaneFn::ExpF32 => entry(float::exp_f32, wide),
+        LaneFn::LogF32 => entry(float::log_f32, wide),
+        LaneFn::SinF32 => entry(float::sin_f32, wide),
+        LaneFn::CosF32 => entry(float::cos_f32, wide),
+        LaneFn::RsqF64 => entry(float::rsq_f64, wide),
+        LaneFn::LdexpF32 => entry(float::ldexp_f32, wide),
+        LaneFn::LdexpF64 => entry(float::ldexp_f64, wide),
+        LaneFn::FrexpExpF32 => entry(float::frexp_exp_f32, wide),
+        LaneFn::FrexpMantF32 => entry(float::frexp_mant_f32, wide),
+        LaneFn::FrexpExpF64 => entry(float::frexp_exp_f64, wide),
+        LaneFn::FrexpMantF64 => entry(float::frexp_mant_f64, wide),
+        LaneFn::DivScaleF32 => entry(float::div_scale_f32, wide),
+        LaneFn::DivScaleF64 => entry(float::div_scale_f64, wide),
+        LaneFn::DivFmasF32 => entry(float::div_fmas_f32, wide),
+        LaneFn::DivFmasF64 => entry(float::div_fmas_f64, wide),
+        LaneFn::DivFixupF32 => entry(float::div_fixup_f32, wide),
+        LaneFn::DivFixupF64 => entry(float::div_fixup_f64, wide),
+        LaneFn::TrigPreop => entry(float::trig_preop, wide),
+        LaneFn::ClassF32 => entry(float::class_f32, wide),
+        LaneFn::ClassF64 => entry(float::class_f64, wide),
+        LaneFn::ClassF16 => entry(half::class, wide),
+        LaneFn::CubeId => entry(float::cube_id, wide),
+        LaneFn::CubeSc => entry(float::cube_sc, wide),
+        LaneFn::CubeTc => entry(float::cube_tc, wide),
+        LaneFn::CubeMa => entry(float::cube_ma, wide),
+        LaneFn::MulLit => entry(float::mul_lit, wide),
+        LaneFn::CvtF32I32 => entry(float::cvt_f32_i32, wide),
+        LaneFn::CvtF32U32 => entry(float::cvt_f32_u32, wide),
+        LaneFn::CvtF32F64 => entry(float::cvt_f32_f64, wide),
+        LaneFn::CvtF16F32 => entry(half::cvt_f16_f32, wide),
+        LaneFn::CvtF32F16 => entry(half::cvt_f32_f16, wide),
+        LaneFn::WidenF16 => entry(half::widen, wide),
+        LaneFn::WidenF16Flush => entry(half::widen_flush, wide),
+        LaneFn::NarrowF16Flush => entry(half::narrow_flush, wide),
+        LaneFn::CvtF16U16 => entry(half::cvt_f16_u16, wide),
+        LaneFn::CvtF16I16 => entry(half::cvt_f16_i16, wide),
+        LaneFn::CvtU16F16 => entry(half::cvt_u16_f16, wide),
+        LaneFn::CvtI16F16 => entry(half::cvt_i16_f16, wide),
+        LaneFn::CvtRpi => entry(float::cvt_rpi, wide),
+        LaneFn::CvtU8F32 => entry(float::cvt_u8_f32, wide),
+        LaneFn::NormI16F32 => entry(float::norm_i16, wide),
+        LaneFn::NormU16F32 => entry(float::norm_u16, wide),
+        LaneFn::NormI16F16 => entry(half::norm_i16, wide),
+        LaneFn::NormU16F16 => entry(half::norm_u16, wide),
+        LaneFn::PkRtzF16 => entry(half::pk_rtz, wide),
+        LaneFn::AddF16 => entry(half::add, wide),
+        LaneFn::SubF16 => entry(half::sub, wide),
+        LaneFn::MulF16 => entry(half::mul, wide),
+        LaneFn::FmaF16 => entry(half::fma, wide),
+        LaneFn::MadF16 => entry(half::mad, wide),
+        LaneFn::MinF16 => entry(half::min, wide),
+        LaneFn::MaxF16 => entry(half::max, wide),
+        LaneFn::Med3F16 => entry(half::med3, wide),
+        LaneFn::ExpF16 => entry(half::exp, wide),
+        LaneFn::LogF16 => entry(half::log, wide),
+        LaneFn::RcpF16 => entry(half::rcp, wide),
+        LaneFn::RsqF16 => entry(half::rsq, wide),
+        LaneFn::SqrtF16 => entry(half::sqrt, wide),
+        LaneFn::SinF16 => entry(half::sin, wide),
+        LaneFn::CosF16 => entry(half::cos, wide),
+        LaneFn::FractF16 => entry(half::fract, wide),
+        LaneFn::FloorF16 => entry(half::floor, wide),
+        LaneFn::CeilF16 => entry(half::ceil, wide),
+        LaneFn::TruncF16 => entry(half::trunc, wide),
+        LaneFn::RndneF16 => entry(half::rndne, wide),
+        LaneFn::LdexpF16 => entry(half::ldexp, wide),
+        LaneFn::FrexpExpF16 => entry(half::frexp_exp, wide),
+        LaneFn::FrexpMantF16 => entry(half::frexp_mant, wide),
+        LaneFn::DivFixupF16 => entry(half::div_fixup, wide),
+        LaneFn::OmodF16 => entry(half::omod, wide),
+        LaneFn::ClampF16 => entry(half::clamp, wide),
+        LaneFn::PkAddF16 => entry(half::pk_add, wide),
+        LaneFn::PkMulF16 => entry(half::pk_mul, wide),
+        LaneFn::PkFmaF16 => entry(half::pk_fma, wide),
+        LaneFn::PkMinF16 => entry(half::pk_min, wide),
+        LaneFn::PkMaxF16 => entry(half::pk_max, wide),
+        LaneFn::PkClampF16 => entry(half::pk_clamp, wide),
+        LaneFn::Dpp => whole(lane::dpp),
+        LaneFn::Swizzle => whole(lane::swizzle),
+        LaneFn::Permute => whole(lane::permute),
+        LaneFn::Bpermute => whole(lane::bpermute),
+    }
+}
+
+// ---- functions with effects
+
+/// A function with effects behind its argument decoding.
+type Effect = fn(&mut Call<'_>) -> Result<(), ExitCode>;
+
+/// One call of a function with effects.
+struct Call<'a> {
+    /// The context of the running wave.
+    ctx: &'a mut Context,
+    /// The guest instruction.
+    site: &'a Site,
+    args: *const u64,
+    out: *const *mut Lanes,
+}
+
+/// An argument: a wave value or lanes.
+#[derive(Clone, Copy)]
+enum Words<'a> {
+    Wave(u32),
+    Lanes(&'a Lanes),
+}
+
+impl Words<'_> {
+    /// The word of a lane.
+    #[inline]
+    fn get(&self, lane: usize) -> u32 {
+        match self {
+            Words::Wave(word) => *word,
+            Words::Lanes(lanes) => lanes[lane],
+        }
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Argument `i` as the word that was passed.
+    fn raw(&self, i: usize) -> u64 {
+        // SAFETY: translated code passes as many arguments as the function's text names, and every
+        // caller of this asks for one of those.
+        unsafe { *self.args.add(i) }
+    }
+
+    /// Argument `i`, the address of a lane slot.
+    fn lanes(&self, i: usize) -> &'a Lanes {
+        let slot = self.raw(i) as *const Lanes;
+        // SAFETY: the function's text says that the argument is a slot; slots are written by nobody
+        // else during the call, and result slots only through `result`, after the last use.
+        unsafe { &*slot }
+    }
+
+    /// Argument `i` of a function whose first argument tells slots from wave values.
+    fn words(&self, i: usize) -> Words<'a> {
+        if self.raw(0) >> i & 1 != 0 {
+            Words::Lanes(self.lanes(i))
+        } else {
+            Words::Wave(self.raw(i) as u32)
+        }
+    }
+
+    /// Writes the active lanes of result `i`.
+    #[inline]
+    fn result(&mut self, i: usize, exec: u64, value: &Lanes) {
+        // SAFETY: translated code passes a slot for each result that the function's text names.
+        let slot = unsafe { *self.out.add(i) };
+        if exec == u64::MAX {
+            // SAFETY: as above; a result slot may be an argument's, which is not used any more.
+            unsafe { *slot = *value };
+            return;
+        }
+        // SAFETY: as above.
+        let slot = unsafe { &mut *slot };
+        for (lane, word) in slot.iter_mut().enumerate() {
+            if exec >> lane & 1 != 0 {
+                *word = value[lane];
+            }
+        }
+    }
+}
+
+/// Calls a function with effects.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+unsafe extern "C" fn effect<const F: u16>(
+    ctx: *mut Context,
+    site: *const Site,
+    args: *const u64,
+    out: *const *mut Lanes,
+) -> u64 {
+    // SAFETY: the context is the running wave's, and translated code does not touch it during a call.
+    let ctx = unsafe { &mut *ctx };
+    // SAFETY: sites live as long as the code that refers to them.
+    let site = unsafe { &*site };
+    let mut call = Call {
+        ctx,
+        site,
+        args,
+        out,
+    };
+    match implementation(F)(&mut call) {
+        Ok(()) => ExitCode::Continue as u64,
+        Err(exit) => exit as u64,
+    }
+}
+
+/// The function of a number; called with constants only.
+#[inline(always)]
+fn implementation(f: u16) -> Effect {
+    const INTERPRET: u16 = EffectFn::Interpret as u16;
+    const SCALAR_LOAD: u16 = EffectFn::ScalarLoad as u16;
+    const LOAD: u16 = EffectFn::Load as u16;
+    const STORE: u16 = EffectFn::Store as u16;
+    const ATOMIC: u16 = EffectFn::Atomic as u16;
+    const ATOMIC_FLOAT: u16 = EffectFn::AtomicFloat as u16;
+    const BUFFER_LOAD: u16 = EffectFn::BufferLoad as u16;
+    const BUFFER_STORE: u16 = EffectFn::BufferStore as u16;
+    const BUFFER_ATOMIC: u16 = EffectFn::BufferAtomic as u16;
+    const SCALAR_BUFFER_LOAD: u16 = EffectFn::ScalarBufferLoad as u16;
+    const SCALAR_STORE: u16 = EffectFn::ScalarStore as u16;
+    const SCALAR_BUFFER_STORE: u16 = EffectFn::ScalarBufferStore as u16;
+    const SCALAR_ATOMIC: u16 = EffectFn::ScalarAtomic as u16;
+    const SCALAR_BUFFER_ATOMIC: u16 = EffectFn::ScalarBufferAtomic as u16;
+    const TIME: u16 = EffectFn::Time as u16;
+    const GET_REG: u16 = EffectFn::GetReg as u16;
+    const SET_REG: u16 = EffectFn::SetReg as u16;
+    const APPEND_CONSUME: u16 = EffectFn::AppendConsume as u16;
+    const LDS_SRC2: u16 = EffectFn::LdsSrc2 as u16;
+    const LDS_EXCHANGE: u16 = EffectFn::LdsExchange as u16;
+    match f {
+        INTERPRET => host::interpret,
+        SCALAR_LOAD => scalar::load,
+        LOAD => memory::load,
+        STORE => memory::store,
+        ATOMIC => atomic::integer,
+        ATOMIC_FLOAT => atomic::float,
+        BUFFER_LOAD => buffer::load,
+        BUFFER_STORE => buffer::store,
+        BUFFER_ATOMIC => buffer::atomic,
+        SCALAR_BUFFER_LOAD => scalar::buffer_load,
+        SCALAR_STORE => scalar::store,
+        SCALAR_BUFFER_STORE => scalar::buffer_store,
+        SCALAR_ATOMIC => scalar::atomic,
+        SCALAR_BUFFER_ATOMIC => scalar::buffer_atomic,
+        TIME => scalar::time,
+        GET_REG => scalar::get_reg,
+        SET_REG => scalar::set_reg,
+        APPEND_CONSUME => atomic::append_consume,
+        LDS_SRC2 => atomic::src2,
+        LDS_EXCHANGE => atomic::exchange,
+        _ => unreachable!("bug: effect function {f}"),
+    }
+}
+
+/// The address behind a function with effects.
+fn effect_fn(f: EffectFn) -> usize {
+    /// One `match` arm a function.
+    macro_rules! addresses {
+        ($($name:ident)*) => {
+            match f {
+                $(EffectFn::$name => effect::<{ EffectFn::$name as u16 }> as *const () as usize,)*
+            }
+        };
+    }
+    addresses! {
+        Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
+        ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
+        SetReg AppendConsume LdsSrc2 LdsExchange
+    }
+}
+
+#[cfg(test)]
+mod tests;

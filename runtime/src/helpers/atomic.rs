@@ -1,0 +1,471 @@
+//! Atomics of the whole wave, on global memory, through FLAT and on LDS, and the DS operations that
+//! are no plain load or store. Lanes act in ascending order; on guest memory each is one host atomic.
+
+use frontend::op::{Atomic, DsOp, Op, Space};
+use frontend::{LANES, Ty};
+use lower::abi::ExitCode;
+
+use super::memory::{Place, active, addresses, place};
+use super::{Call, Words};
+use crate::fault::{Access, FaultKind};
+use crate::math::{self, Denorm, Env, Round};
+use crate::memory::Memory;
+
+/// An operation on a memory word of one or two dwords.
+#[derive(Clone, Copy)]
+pub(super) struct Rmw {
+    op: Atomic,
+    /// Two dwords.
+    wide: bool,
+    /// How float additions treat denormals.
+    denorm: Denorm,
+}
+
+/// Operations by their number in `lower::functions::atomic_code`.
+const OPERATIONS: [Atomic; 21] = [
+    Atomic::Swap,
+    Atomic::CmpSwap,
+    Atomic::Add,
+    Atomic::Sub,
+    Atomic::Rsub,
+    Atomic::MinI,
+    Atomic::MinU,
+    Atomic::MaxI,
+    Atomic::MaxU,
+    Atomic::And,
+    Atomic::Or,
+    Atomic::Xor,
+    Atomic::Inc,
+    Atomic::Dec,
+    Atomic::FCmpSwap,
+    Atomic::FMin,
+    Atomic::FMax,
+    Atomic::FAdd,
+    Atomic::PkFAdd16,
+    Atomic::Mskor,
+    Atomic::Wrap,
+];
+
+const _: () = {
+    let mut i = 0;
+    while i < OPERATIONS.len() {
+        assert!(OPERATIONS[i] as usize == i);
+        i += 1;
+    }
+};
+
+/// Does the operation take a second operand?
+fn takes_two(op: Atomic) -> bool {
+    matches!(
+        op,
+        Atomic::CmpSwap | Atomic::FCmpSwap | Atomic::Mskor | Atomic::Wrap
+    )
+}
+
+impl Rmw {
+    /// An operation of its own.
+    pub(super) fn new(op: Atomic, wide: bool, denorm: Denorm) -> Rmw {
+        Rmw { op, wide, denorm }
+    }
+
+    /// From an atomic code.
+    pub(super) fn of(code: u64, denorm: Denorm) -> Rmw {
+        Rmw::new(
+            OPERATIONS[(code & 0xff) as usize],
+            code >> 16 & 0xff == 2,
+            denorm,
+        )
+    }
+
+    /// Bytes of the memory word.
+    pub(super) fn bytes(self) -> usize {
+        if self.wide { 8 } else { 4 }
+    }
+
+    /// The sign-extended value.
+    fn signed(self, x: u64) -> i64 {
+        if self.wide {
+            x as i64
+        } else {
+            i64::from(x as i32)
+        }
+    }
+
+    /// Float comparison of two words: less, equal.
+    fn less(self, a: u64, b: u64) -> bool {
+        if self.wide {
+            f64::from_bits(a) < f64::from_bits(b)
+        } else {
+            f32::from_bits(a as u32) < f32::from_bits(b as u32)
+        }
+    }
+
+    fn equal(self, a: u64, b: u64) -> bool {
+        if self.wide {
+            f64::from_bits(a) == f64::from_bits(b)
+        } else {
+            f32::from_bits(a as u32) == f32::from_bits(b as u32)
+        }
+    }
+
+    fn sum(self, a: u64, b: u64) -> u64 {
+        let env = Env {
+            round: Round::NearestEven,
+            denorm: self.denorm,
+        };
+        if self.wide {
+            math::add_f64_flush(a, b, env)
+        } else {
+            u64::from(math::add_f32_flush(a as u32, b as u32, env))
+        }
+    }
+
+    /// The new memory word. `second` is the compare value, or DATA1.
+    pub(super) fn apply(self, mem: u64, data: u64, second: u64) -> u64 {
+        let new = match self.op {
+            Atomic::Swap => data,
+            Atomic::CmpSwap if mem == second => data,
+            Atomic::CmpSwap => mem,
+            Atomic::Add => mem.wrapping_add(data),
+            Atomic::Sub => mem.wrapping_sub(data),
+            Atomic::Rsub => data.wrapping_sub(mem),
+            Atomic::MinI if self.signed(data) < self.signed(mem) => data,
+            Atomic::MinI => mem,
+            Atomic::MaxI if self.signed(data) > self.signed(mem) => data,
+            Atomic::MaxI => mem,
+            Atomic::MinU => mem.min(data),
+            Atomic::MaxU => mem.max(data),
+            Atomic::And => mem & data,
+            Atomic::Or => mem | data,
+            Atomic::Xor => mem ^ data,
+            Atomic::Inc if mem >= data => 0,
+            Atomic::Inc => mem + 1,
+            Atomic::Dec if mem == 0 || mem > data => data,
+            Atomic::Dec => mem - 1,
+            Atomic::FCmpSwap if self.equal(mem, second) => data,
+            Atomic::FCmpSwap => mem,
+            Atomic::FMin if self.less(data, mem) => data,
+            Atomic::FMin => mem,
+            Atomic::FMax if self.less(mem, data) => data,
+            Atomic::FMax => mem,
+            Atomic::FAdd => self.sum(mem, data),
+            Atomic::PkFAdd16 => {
+                let half = |shift: u32| {
+                    let sum = math::add_f16(
+                        (mem >> shift) as u16,
+                        (data >> shift) as u16,
+                        Round::NearestEven,
+                    );
+                    u64::from(sum) << shift
+                };
+                half(0) | half(16)
+            }
+            Atomic::Mskor => mem & !data | second,
+            Atomic::Wrap if mem >= data => mem - data,
+            Atomic::Wrap => mem.wrapping_add(second),
+        };
+        if self.wide { new } else { new & 0xffff_ffff }
+    }
+
+    /// On guest memory; gives the old word.
+    pub(super) fn on_memory(
+        self,
+        memory: &Memory,
+        address: u64,
+        data: u64,
+        second: u64,
+    ) -> Result<u64, FaultKind> {
+        Ok(if self.wide {
+            memory.atomic_u64(address, |old| self.apply(old, data, second))?
+        } else {
+            let new = |old: u32| self.apply(u64::from(old), data, second) as u32;
+            u64::from(memory.atomic_u32(address, new)?)
+        })
+    }
+
+    /// On bytes that only this wave sees; gives the old word.
+    fn on_bytes(self, bytes: &mut [u8], data: u64, second: u64) -> u64 {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let old = u64::from_le_bytes(word);
+        let new = self.apply(old, data, second).to_le_bytes();
+        bytes.copy_from_slice(&new[..bytes.len()]);
+        old
+    }
+}
+
+impl Call<'_> {
+    /// Gives old values: one or two registers.
+    fn give_old(&mut self, exec: u64, rmw: Rmw, old: &[u64; LANES]) {
+        self.result(0, exec, &old.map(|word| word as u32));
+        if rmw.wide {
+            self.result(1, exec, &old.map(|word| (word >> 32) as u32));
+        }
+    }
+
+    /// One lane's atomic on LDS; out of range gives 0 and writes nothing.
+    fn lds_atomic(
+        &mut self,
+        rmw: Rmw,
+        offset: u64,
+        (data, second): (u64, u64),
+        lane: usize,
+    ) -> Result<u64, ExitCode> {
+        self.announce(Access::Atomic, offset, rmw.bytes(), lane)?;
+        let start = offset as usize;
+        let range = start..start + rmw.bytes();
+        Ok(match self.lds().get_mut(range) {
+            Some(bytes) => rmw.on_bytes(bytes, data, second),
+            None => 0,
+        })
+    }
+}
+
+/// Operand words of a lane: arguments from `first` on.
+fn operands(call: &Call<'_>, words: &[Words<'_>], rmw: Rmw, lane: usize) -> (u64, u64) {
+    let _ = call;
+    let word = |i: usize| words.get(i).map_or(0, |word| u64::from(word.get(lane)));
+    if rmw.wide {
+        (word(0) | word(1) << 32, word(2) | word(3) << 32)
+    } else {
+        (word(0), word(1))
+    }
+}
+
+/// The wave's atomic in any space. `wanted` tells whether the old values are.
+fn run(
+    call: &mut Call<'_>,
+    space: u64,
+    rmw: Rmw,
+    exec: u64,
+    address: impl Fn(usize) -> u64,
+    words: &[Words<'_>],
+    wanted: bool,
+) -> Result<(), ExitCode> {
+    let memory = call.host().group.memory;
+    let mut old = [0; LANES];
+    for lane in active(exec) {
+        let (data, second) = operands(call, words, rmw, lane);
+        let at = address(lane);
+        let flat = space == Space::Flat as u64;
+        old[lane] = if space == Space::Lds as u64 {
+            call.lds_atomic(rmw, at, (data, second), lane)?
+        } else {
+            let bytes = rmw.bytes();
+            let done = match if flat { place(at) } else { Place::Global(at) } {
+                Place::Global(address) => rmw.on_memory(memory, address, data, second),
+                Place::Lds(offset) => call
+                    .flat_lds(Access::Atomic, offset, bytes)
+                    .map(|range| rmw.on_bytes(&mut call.lds()[range], data, second)),
+                Place::Scratch(offset) => {
+                    scratch_atomic(call, memory, rmw, offset, (data, second), lane)
+                }
+            };
+            done.map_err(|kind| call.fault(kind, Some(lane)))?
+        };
+    }
+    if wanted {
+        call.give_old(exec, rmw, &old);
+    }
+    Ok(())
+}
+
+/// An atomic on a lane's own scratch, which nobody else sees.
+fn scratch_atomic(
+    call: &mut Call<'_>,
+    memory: &Memory,
+    rmw: Rmw,
+    offset: u64,
+    (data, second): (u64, u64),
+    lane: usize,
+) -> Result<u64, FaultKind> {
+    let size = rmw.bytes();
+    let address = call.flat_scratch(Access::Atomic, offset, size, lane)?;
+    let mut bytes = [0; 8];
+    for (i, byte) in bytes.iter_mut().enumerate().take(size) {
+        *byte = memory.load_u8(address(offset + i as u64))?;
+    }
+    let old = rmw.on_bytes(&mut bytes[..size], data, second);
+    for (i, &byte) in bytes.iter().enumerate().take(size) {
+        memory.store_u8(address(offset + i as u64), byte)?;
+    }
+    Ok(old)
+}
+
+/// `EffectFn::Atomic`: all arguments from the fifth on are slots.
+pub(super) fn integer(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let code = call.raw(3);
+    let exec = call.raw(2);
+    let rmw = Rmw::of(code, Denorm::KEEP);
+    let count = rmw.bytes() / 4 * if takes_two(rmw.op) { 2 } else { 1 };
+    let words: Vec<Words<'_>> = (0..count)
+        .map(|i| Words::Lanes(call.lanes(4 + i)))
+        .collect();
+    let at = addresses(call);
+    let wanted = wanted(call);
+    let space = code >> 8 & 0xff;
+    run(call, space, rmw, exec, |lane| at.get(lane), &words, wanted)
+}
+
+/// Has the site's instruction a destination?
+fn wanted(call: &Call<'_>) -> bool {
+    !matches!(call.site.inst.dst[0], frontend::Operand::None)
+}
+
+/// `EffectFn::AtomicFloat`.
+pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let (lo, hi) = (call.words(1), call.words(2));
+    let exec = call.raw(3);
+    let code = call.raw(4);
+    let space = code >> 8 & 0xff;
+    let rmw = Rmw::of(
+        code,
+        float_denorm(space, code >> 16 & 0xff == 2, call.raw(5) as u32),
+    );
+    let count = rmw.bytes() / 4;
+    let words: Vec<Words<'_>> = (0..count).map(|i| call.words(6 + i)).collect();
+    let address = |lane: usize| u64::from(lo.get(lane)) | u64::from(hi.get(lane)) << 32;
+    let wanted = wanted(call);
+    run(call, space, rmw, exec, address, &words, wanted)
+}
+
+/// What float additions on memory flush: LDS follows MODE, the cache flushes f32 and keeps f64.
+pub(super) fn float_denorm(space: u64, wide: bool, mode: u32) -> Denorm {
+    match (space == Space::Lds as u64, wide) {
+        (true, false) => Env::f32_of_mode(mode).denorm,
+        (true, true) => Env::f16_f64_of_mode(mode).denorm,
+        (false, false) => Denorm::FLUSH,
+        (false, true) => Denorm::KEEP,
+    }
+}
+
+/// `EffectFn::AppendConsume`: one addition for the wave.
+pub(super) fn append_consume(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let offset = call.raw(1) as u32;
+    let exec = call.raw(2);
+    let count = u64::from(exec.count_ones());
+    let op = match call.site.inst.op() {
+        Op::Ds(DsOp::Consume) => Atomic::Sub,
+        _ => Atomic::Add,
+    };
+    if exec == 0 {
+        return Ok(());
+    }
+    let lane = exec.trailing_zeros() as usize;
+    let rmw = Rmw::new(op, false, Denorm::KEEP);
+    let old = call.lds_atomic(rmw, u64::from(offset & !3), (count, 0), lane)?;
+    call.ctx.ret[0] = old as u32;
+    Ok(())
+}
+
+/// `EffectFn::LdsSrc2`: memory[A] = memory[A] op memory[B].
+pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let address = call.words(1);
+    let exec = call.raw(2);
+    let limit = call.raw(3) as u32;
+    let mode = call.raw(4) as u32;
+    let inst = call.site.inst;
+    let ty = inst.desc.src.get(1).copied().unwrap_or(Ty::B32);
+    let wide = ty.bits() == 64;
+    let (op, writes) = match inst.op() {
+        Op::AtomicSrc2(op) => (op, false),
+        _ => (Atomic::Swap, true),
+    };
+    let rmw = Rmw::new(op, wide, float_denorm(Space::Lds as u64, wide, mode));
+    let offset = inst.mem.offset as u32 & 0xffff;
+    // The distance in dwords: with offset1[7] it stands above the lane's address, else in the offset.
+    let by_lane = offset & 0x8000 != 0;
+    let distance = ((offset << 17) as i32 >> 17).wrapping_mul(4) as u32;
+    let align = if wide { !7 } else { !3 };
+    for lane in active(exec) {
+        let both = address.get(lane);
+        let (a, b) = if by_lane {
+            let a = both & 0x1_ffff;
+            (a, a.wrapping_add(((both as i32 >> 17) * 4) as u32))
+        } else {
+            (both, both.wrapping_add(distance))
+        };
+        let (a, b) = (a & align, b & align);
+        let bytes = rmw.bytes();
+        call.announce(Access::Read, u64::from(b), bytes, lane)?;
+        let access = if writes {
+            Access::Write
+        } else {
+            Access::Atomic
+        };
+        call.announce(access, u64::from(a), bytes, lane)?;
+        let lds = call.lds();
+        let size = lds.len().min(limit as usize);
+        let lds = &mut lds[..size];
+        let mut word = [0; 8];
+        let from = b as usize..b as usize + bytes;
+        if let Some(source) = lds.get(from) {
+            word[..bytes].copy_from_slice(source);
+        }
+        let data = u64::from_le_bytes(word);
+        if let Some(to) = lds.get_mut(a as usize..a as usize + bytes) {
+            rmw.on_bytes(to, data, 0);
+        }
+    }
+    Ok(())
+}
+
+/// `EffectFn::LdsExchange`: `ds_wrxchg2_*`, `ds_condxchg32_rtn_b64`.
+pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let at = [call.words(1), call.words(2)];
+    let exec = call.raw(3);
+    let inst = call.site.inst;
+    if let Op::Ds(DsOp::Condxchg32Rtn64) = inst.op() {
+        return conditional(call, at[0], exec);
+    }
+    let wide = inst.desc.src[1].bits() == 64;
+    let rmw = Rmw::new(Atomic::Swap, wide, Denorm::KEEP);
+    let width = rmw.bytes() / 4;
+    let words: Vec<Words<'_>> = (0..2 * width).map(|i| call.words(4 + i)).collect();
+    // Equal offsets are one access, with the first data.
+    let same = inst.mem.offset as u32 & 0xff == u32::from(inst.mem.offset1);
+    let mut old = [[0; LANES]; 2];
+    for lane in active(exec) {
+        for half in 0..2 {
+            if half == 1 && same {
+                old[1][lane] = old[0][lane];
+                continue;
+            }
+            let data = operands(call, &words[half * width..], rmw, lane).0;
+            let offset = u64::from(at[half].get(lane));
+            old[half][lane] = call.lds_atomic(rmw, offset, (data, 0), lane)?;
+        }
+    }
+    for (half, old) in old.iter().enumerate() {
+        call.result(half * width, exec, &old.map(|word| word as u32));
+        if wide {
+            call.result(half * width + 1, exec, &old.map(|word| (word >> 32) as u32));
+        }
+    }
+    Ok(())
+}
+
+/// `ds_condxchg32_rtn_b64`: each dword whose data has bit 31 set is replaced by the other 31 bits.
+fn conditional(call: &mut Call<'_>, at: Words<'_>, exec: u64) -> Result<(), ExitCode> {
+    let data = [call.words(4), call.words(5)];
+    let mut old = [[0; LANES]; 2];
+    for lane in active(exec) {
+        let start = u64::from(at.get(lane));
+        call.announce(Access::Atomic, start, 8, lane)?;
+        let start = start as usize;
+        let Some(bytes) = call.lds().get_mut(start..start + 8) else {
+            continue;
+        };
+        for (half, dword) in bytes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            old[half][lane] = u32::from_le_bytes(*dword);
+            let new = data[half].get(lane);
+            if new >> 31 != 0 {
+                *dword = (new & 0x7fff_ffff).to_le_bytes();
+            }
+        }
+    }
+    for (half, old) in old.iter().enumerate() {
+        call.result(half, exec, old);
+    }
+    Ok(())
+}

@@ -1,0 +1,401 @@
+use super::*;
+
+/// Runs a lane function of the table on the same arguments in all lanes, or each lane its own.
+fn call(f: LaneFn, wide: bool, imm: u32, args: &[Lanes]) -> Vec<Lanes> {
+    let (count, results) = f.shape();
+    assert_eq!(count, args.len(), "{f:?}");
+    let address = lane_fn(f, wide);
+    // SAFETY: the table's addresses are lane functions.
+    let entry = unsafe { std::mem::transmute::<usize, LaneEntry>(address) };
+    let sources: Vec<*const Lanes> = args.iter().map(std::ptr::from_ref).collect();
+    // One slot more than the shape says must stay untouched.
+    let mut out = vec![[0xdead_beef; 64]; results + 1];
+    let slots: Vec<*mut Lanes> = out.iter_mut().map(std::ptr::from_mut).collect();
+    // SAFETY: as many slots as the shape says.
+    unsafe { entry(slots.as_ptr(), sources.as_ptr(), imm) };
+    let extra = out.pop().expect("one more");
+    assert_eq!(
+        extra, [0xdead_beef; 64],
+        "{f:?} writes more than its results"
+    );
+    out
+}
+
+fn splat<const N: usize>(words: [u32; N]) -> Vec<Lanes> {
+    words.iter().map(|&word| [word; 64]).collect()
+}
+
+/// The first result in lane 0, from both variants, which must agree.
+fn one<const N: usize>(f: LaneFn, imm: u32, words: [u32; N]) -> u32 {
+    let plain = call(f, false, imm, &splat(words));
+    if has_avx2() {
+        assert_eq!(plain, call(f, true, imm, &splat(words)), "{f:?} {words:x?}");
+    }
+    plain[0][0]
+}
+
+/// MODE as compilers set it: nearest even, all denormals, IEEE, DX10_CLAMP.
+const MODE: u32 = 0x3f0;
+
+#[test]
+fn every_function_has_an_address() {
+    for wide in [false, has_avx2()] {
+        let table = table_for(wide);
+        assert_eq!(table.len(), LaneFn::ALL.len() + EffectFn::ALL.len());
+        assert!(table.iter().all(|&address| address != 0));
+    }
+}
+
+#[test]
+fn both_variants_agree_on_edge_values() {
+    if !has_avx2() {
+        return;
+    }
+    let edges = [
+        0,
+        1,
+        31,
+        32,
+        33,
+        0x7f,
+        0x80,
+        0xffff,
+        0x8000,
+        0x7fff_ffff,
+        0x8000_0000,
+        0xffff_ffff,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0x7f80_0001,
+        0x0000_0001,
+        0x8000_0001,
+        0x7f7f_ffff,
+        0x3c00_bc00,
+        0x7c00_fc00,
+        0x7e00_7c01,
+        0x0400_03ff,
+        0x4049_0fdb,
+    ];
+    for &f in LaneFn::ALL {
+        let (count, _) = f.shape();
+        for mode in [MODE, 0x300, 0x0f5, 0x3fa] {
+            let args: Vec<Lanes> = (0..count)
+                .map(|i| {
+                    std::array::from_fn(|lane| edges[(lane * (2 * i + 1) + 5 * i) % edges.len()])
+                })
+                .collect();
+            assert_eq!(
+                call(f, false, mode, &args),
+                call(f, true, mode, &args),
+                "{f:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn integer_vectors() {
+    assert_eq!(
+        one(LaneFn::ShlVar, 0, [1, 33]),
+        2,
+        "five bits of the amount count"
+    );
+    assert_eq!(one(LaneFn::AshrVar, 0, [0x8000_0000, 31]), u32::MAX);
+    assert_eq!(one(LaneFn::AlignBitVar, 0, [1, 0x8000_0000, 31]), 3);
+    assert_eq!(
+        one(LaneFn::AlignBitVar, 0, [1, 0x8000_0000, 32]),
+        0x8000_0000
+    );
+    assert_eq!(one(LaneFn::BfeU, 0, [0xabcd_1234, 4, 8]), 0x23);
+    assert_eq!(
+        one(LaneFn::BfeU, 0, [0xabcd_1234, 4, 32]),
+        0,
+        "width 32 is 0"
+    );
+    assert_eq!(one(LaneFn::BfeI, 0, [0x0000_0080, 4, 4]), 0xffff_fff8);
+    assert_eq!(
+        one(LaneFn::BfeI, 0, [0x8000_0000, 28, 8]),
+        0xffff_fff8,
+        "ends above bit 31"
+    );
+    // Selectors 0 to 3 are S1's bytes, 4 to 7 S0's.
+    assert_eq!(
+        one(LaneFn::Perm, 0, [0x7766_5544, 0x3322_1100, 0x0c04_0307]),
+        0x0044_3377
+    );
+    assert_eq!(
+        one(LaneFn::Perm, 0, [0x8000_0000, 0x0000_8000, 0x0d0b_0908]),
+        0xffff_00ff
+    );
+    assert_eq!(
+        one(LaneFn::Lerp, 0, [0xff01_0100, 0xff02_0200, 0x0101_0000]),
+        0xff02_0100
+    );
+    assert_eq!(
+        one(LaneFn::SadU8, 0, [0x0000_ff01, 0x0500_0002]),
+        5 + 255 + 1
+    );
+    assert_eq!(one(LaneFn::MsadU8, 0, [0x0102_ff01, 0x0500_0002]), 4 + 1);
+    assert_eq!(
+        one(LaneFn::SadU16, 0, [0x0001_0005, 0xffff_0000]),
+        0xfffe + 5
+    );
+    assert_eq!(
+        one(LaneFn::Dot4I, 0, [0x80ff_0102, 0x8001_0203]),
+        16384 - 1 + 2 + 6
+    );
+    assert_eq!(one(LaneFn::Dot8U, 0, [0xffff_ffff, 0xffff_ffff]), 8 * 225);
+    assert_eq!(
+        one(LaneFn::Dot8I, 0, [0x8888_8888, 0x1111_1111]),
+        (-64i32) as u32
+    );
+    let sums = call(
+        LaneFn::QsadPk,
+        false,
+        0,
+        &splat([0x0403_0201, 0x0807_0605, 0, 0xffff_0001, 0]),
+    );
+    // Windows 1234, 2345, 3456, 4567 against 0; the second accumulator wraps.
+    assert_eq!((sums[0][0], sums[1][0]), (0x000d_000b, 0x0016_0012));
+    let sums = call(
+        LaneFn::QsadPk,
+        false,
+        1,
+        &splat([0x0403_0201, 0x0807_0605, 0, 0xffff_0001, 0]),
+    );
+    assert_eq!(sums[0][0], 0xffff_000b, "saturated");
+}
+
+#[test]
+fn lanes_below() {
+    let ones = [u32::MAX; 64];
+    let low = call(LaneFn::MbcntLo, false, 0, &[ones]);
+    let high = call(LaneFn::MbcntHi, false, 0, &[ones]);
+    for lane in 0..64 {
+        assert_eq!(low[0][lane] + high[0][lane], lane as u32);
+    }
+}
+
+#[test]
+fn median_and_classes() {
+    let f = f32::to_bits;
+    assert_eq!(one(LaneFn::Med3F32, MODE, [f(3.0), f(1.0), f(2.0)]), f(2.0));
+    assert_eq!(
+        one(LaneFn::Med3F32, MODE, [f(0.0), f(-0.0), f(1.0)]),
+        f(0.0)
+    );
+    let nan = 0x7fc0_0000;
+    assert_eq!(
+        one(LaneFn::Med3F32, MODE, [nan, f(5.0), f(4.0)]),
+        f(4.0),
+        "min3 with a NaN"
+    );
+    assert_eq!(one(LaneFn::Med3F32, MODE, [f(5.0), f(4.0), nan]), f(4.0));
+    let signalling = 0x7f80_0001;
+    // min3(sNaN, a, b) = min(qNaN, b) = b
+    assert_eq!(
+        one(LaneFn::Med3F32, MODE, [signalling, f(1.0), f(2.0)]),
+        f(2.0)
+    );
+    assert_eq!(one(LaneFn::Med3F16, MODE, [0x4200, 0x3c00, 0x4000]), 0x4000);
+    let classes = [
+        (signalling, 0),
+        (nan, 1),
+        (0xff80_0000, 2),
+        (f(-1.0), 3),
+        (0x8000_0001, 4),
+        (f(-0.0), 5),
+        (0, 6),
+        (1, 7),
+        (f(1.0), 8),
+        (0x7f80_0000, 9),
+    ];
+    for (x, bit) in classes {
+        for mask in 0..10 {
+            let hit = u32::from(mask == bit);
+            assert_eq!(
+                one(LaneFn::ClassF32, 0, [x, 1 << mask]),
+                hit,
+                "{x:x} {mask}"
+            );
+        }
+    }
+    assert_eq!(one(LaneFn::ClassF64, 0, [1, 0x7ff0_0000, 1]), 1);
+    assert_eq!(one(LaneFn::ClassF64, 0, [0, 0x7ff0_0000, 1 << 9]), 1);
+    assert_eq!(one(LaneFn::ClassF16, 0, [0xdead_fc00, 1 << 2]), 1);
+}
+
+#[test]
+fn cube_faces() {
+    let f = f32::to_bits;
+    let at = |x: f32, y: f32, z: f32| [f(x), f(y), f(z)];
+    let id = |v: [u32; 3]| f32::from_bits(one(LaneFn::CubeId, MODE, v));
+    assert_eq!(id(at(1.0, 1.0, 1.0)), 4.0, "z wins ties");
+    assert_eq!(id(at(1.0, -1.0, 0.5)), 3.0, "then y");
+    assert_eq!(id(at(-2.0, 1.0, 0.5)), 1.0);
+    assert_eq!(id(at(0.0, 0.0, -0.0)), 4.0, "-0 is not below 0");
+    assert_eq!(one(LaneFn::CubeMa, MODE, at(-2.0, 1.0, 0.5)), f(-4.0));
+    assert_eq!(one(LaneFn::CubeSc, MODE, at(2.0, 1.0, 0.5)), f(-0.5));
+    assert_eq!(one(LaneFn::CubeTc, MODE, at(2.0, 1.0, 0.5)), f(-1.0));
+}
+
+#[test]
+fn half_vectors() {
+    assert_eq!(one(LaneFn::AddF16, MODE, [0x3c00, 0x3c00]), 0x4000);
+    assert_eq!(
+        one(LaneFn::PkAddF16, MODE, [0x3c00_4000, 0x3c00_3c00]),
+        0x4000_4200
+    );
+    assert_eq!(
+        one(LaneFn::MulF16, MODE, [0x7bff, 0x4000]),
+        0x7c00,
+        "overflow"
+    );
+    assert_eq!(
+        one(LaneFn::MulF16, MODE | 1 << 23, [0x7bff, 0x4000]),
+        0x7bff,
+        "FP16_OVFL"
+    );
+    assert_eq!(
+        one(LaneFn::MulF16, MODE | 1 << 23, [0x7c00, 0x4000]),
+        0x7c00,
+        "true infinity"
+    );
+    assert_eq!(one(LaneFn::MaxF16, MODE, [0x8000, 0x0000]), 0x0000);
+    assert_eq!(one(LaneFn::MinF16, MODE, [0x0000, 0x8000]), 0x8000);
+    assert_eq!(
+        one(LaneFn::ClampF16, MODE, [0x7e00]),
+        0,
+        "NaN with DX10_CLAMP"
+    );
+    assert_eq!(one(LaneFn::ClampF16, MODE, [0x4000]), 0x3c00);
+    assert_eq!(one(LaneFn::ClampF16, MODE, [0x8000]), 0);
+    assert_eq!(one(LaneFn::FractF16, MODE, [0x8001]), 0x3bff, "below 1");
+    assert_eq!(one(LaneFn::RndneF16, MODE, [0xb800]), 0x8000, "-0.5 to -0");
+    assert_eq!(one(LaneFn::CvtU16F16, MODE, [0xfc00]), 0);
+    assert_eq!(one(LaneFn::CvtI16F16, MODE, [0x7c00]), 0x7fff);
+    assert_eq!(one(LaneFn::NormI16F16, MODE, [0xbc00]), 0x8001);
+    assert_eq!(one(LaneFn::OmodF16, 0x100 | 1 << 28, [0x3c00]), 0x4000);
+    assert_eq!(
+        one(LaneFn::OmodF16, 0x100 | 3 << 28, [0x8000]),
+        0,
+        "-0 becomes +0"
+    );
+}
+
+#[test]
+fn conversions() {
+    let f = f32::to_bits;
+    assert_eq!(one(LaneFn::CvtRpi, MODE, [f(0.49999997)]), 0);
+    assert_eq!(one(LaneFn::CvtRpi, MODE, [f(-1.5)]), (-1i32) as u32);
+    assert_eq!(one(LaneFn::CvtRpi, MODE, [0x7fc0_0000]), 0);
+    assert_eq!(one(LaneFn::CvtU8F32, MODE, [f(2.5)]), 2);
+    assert_eq!(
+        one(LaneFn::CvtU8F32, MODE | 1, [f(2.1)]),
+        3,
+        "MODE rounds up"
+    );
+    assert_eq!(one(LaneFn::CvtU8F32, MODE, [f(-3.0)]), 0);
+    assert_eq!(one(LaneFn::CvtU8F32, MODE, [f(1e9)]), 255);
+    assert_eq!(one(LaneFn::NormI16F32, MODE, [f(-1.0)]), 0x8001);
+    assert_eq!(one(LaneFn::NormI16F32, MODE, [0x7fc0_0000]), 0);
+    assert_eq!(
+        one(LaneFn::NormU16F32, MODE, [f(0.5)]),
+        0x8000,
+        "ties to even"
+    );
+    assert_eq!(
+        one(LaneFn::PkRtzF16, MODE, [f(65535.0), f(1.0)]),
+        0x3c00_7bff
+    );
+}
+
+#[test]
+fn lanes_move() {
+    let ids: Lanes = std::array::from_fn(|lane| lane as u32);
+    let all = [1; 64];
+    let dpp = |ctrl: u32| call(LaneFn::Dpp, false, ctrl, &[ids, all]);
+    assert_eq!(dpp(0x1b)[0][..4], [3, 2, 1, 0], "quad_perm:[3,2,1,0]");
+    let shl = dpp(0x101);
+    assert_eq!(
+        (shl[0][0], shl[1][15], shl[0][16]),
+        (1, 0, 17),
+        "row_shl reads the next lane"
+    );
+    let shr = dpp(0x111);
+    assert_eq!((shr[1][0], shr[0][1], shr[1][16]), (0, 0, 0));
+    assert_eq!(dpp(0x121)[0][0], 15, "row_ror");
+    assert_eq!(dpp(0x134)[0][63], 0, "wave_rol");
+    assert_eq!(dpp(0x13c)[0][0], 63, "wave_ror");
+    assert_eq!(dpp(0x140)[0][17], 30, "row_mirror");
+    assert_eq!(dpp(0x141)[0][1], 6, "row_half_mirror");
+    let bcast = dpp(0x142);
+    assert_eq!((bcast[0][15], bcast[0][16], bcast[0][40]), (15, 15, 31));
+    let bcast = dpp(0x143);
+    assert_eq!((bcast[0][31], bcast[0][63]), (31, 31));
+
+    let swizzle = |imm: u32| call(LaneFn::Swizzle, false, imm, &[ids, all])[0];
+    assert_eq!(swizzle(0x401f)[0], 16, "SWAPX16");
+    assert_eq!(swizzle(0x7c1f)[1], 30, "REVERSEX32");
+    assert_eq!(swizzle(0x80e4)[5], 5, "quads in order");
+    let gfx9 = 1 << 31;
+    // The manual's own sequences, numbered from 1 there.
+    let rotated = swizzle(gfx9 | 0xc000 | 1 << 5);
+    assert_eq!((rotated[0], rotated[31], rotated[32]), (1, 0, 33));
+    assert_eq!(swizzle(gfx9 | 0xc400 | 1 << 5)[0], 31, "to the right");
+    let fft = swizzle(gfx9 | 0xe000);
+    assert_eq!(fft[..5], [0, 0x10, 8, 0x18, 4]);
+    assert_eq!(swizzle(gfx9 | 0xe010)[..5], [0, 8, 4, 0xc, 2]);
+    assert_eq!(swizzle(gfx9 | 0xe01f)[..5], [0, 1, 2, 3, 4], "no swizzle");
+
+    // Two senders to lane 3: the higher wins. Lane 5 is off and does not send.
+    let mut to: Lanes = ids.map(|lane| 4 * lane);
+    to[9] = 12;
+    to[5] = 4 * 7;
+    let mut on = all;
+    on[5] = 0;
+    let sent = call(LaneFn::Permute, false, 0, &[to, ids, on])[0];
+    assert_eq!((sent[3], sent[9], sent[7], sent[5]), (9, 0, 7, 0));
+    let fetched = call(LaneFn::Bpermute, false, 0, &[[4 * 5 + 256; 64], ids, on])[0];
+    assert_eq!(fetched[0], 0, "a lane that is off is read as 0");
+    let fetched = call(LaneFn::Bpermute, false, 0, &[[4 * 6 + 256; 64], ids, on])[0];
+    assert_eq!(fetched[0], 6, "modulo 64 lanes");
+}
+
+#[test]
+fn read_modify_write() {
+    use super::atomic::Rmw;
+    use crate::math::Denorm;
+    use frontend::op::Atomic;
+
+    let apply = |op, mem, data, second| Rmw::new(op, false, Denorm::KEEP).apply(mem, data, second);
+    assert_eq!(apply(Atomic::CmpSwap, 5, 9, 5), 9);
+    assert_eq!(apply(Atomic::CmpSwap, 6, 9, 5), 6);
+    assert_eq!(apply(Atomic::Rsub, 1, 0, 0), 0xffff_ffff);
+    assert_eq!(apply(Atomic::Inc, 7, 7, 0), 0);
+    assert_eq!(apply(Atomic::Inc, 6, 7, 0), 7);
+    assert_eq!(apply(Atomic::Dec, 0, 7, 0), 7);
+    assert_eq!(apply(Atomic::Dec, 8, 7, 0), 7);
+    assert_eq!(apply(Atomic::Dec, 7, 7, 0), 6);
+    assert_eq!(apply(Atomic::MinI, 0xffff_ffff, 1, 0), 0xffff_ffff);
+    assert_eq!(apply(Atomic::MinU, 0xffff_ffff, 1, 0), 1);
+    assert_eq!(apply(Atomic::Mskor, 0xff, 0x0f, 0x100), 0x1f0);
+    assert_eq!(apply(Atomic::Wrap, 5, 3, 100), 2);
+    assert_eq!(apply(Atomic::Wrap, 2, 3, 100), 102);
+    let nan = 0x7fc0_0000;
+    assert_eq!(apply(Atomic::FMin, 0x3f80_0000, nan, 0), 0x3f80_0000);
+    assert_eq!(
+        apply(Atomic::FMax, nan, 0x3f80_0000, 0),
+        nan,
+        "nothing compares with a NaN"
+    );
+    assert_eq!(
+        apply(Atomic::FCmpSwap, 0x8000_0000, 7, 0),
+        7,
+        "-0 equals +0"
+    );
+    assert_eq!(apply(Atomic::FCmpSwap, nan, 7, nan), nan);
+}
