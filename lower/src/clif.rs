@@ -16,11 +16,13 @@ use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
 use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
+use crate::facts::{self, Affine};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live};
 use crate::schedule::{self, Schedule};
 
+mod affine;
 mod lanes;
 mod scalar;
 mod segment;
@@ -92,8 +94,21 @@ pub fn emit(
     );
     e.prologue();
     let live = liveness::live_out(f);
+    let seed: &[(u8, u32)] = if options.v0_counts { &[(0, 1)] } else { &[] };
+    let facts = facts::analyse(f, seed);
     for (i, block) in f.blocks.iter().enumerate() {
-        let plan = schedule::plan(block, &live[i]);
+        e.affine = block
+            .effects
+            .iter()
+            .filter_map(|&v| Some((v, facts.address(i, v)?)))
+            .filter(|&(v, affine)| affine::suits(block, v, affine))
+            .collect();
+        let plan = schedule::plan(block, &live[i], &|v| {
+            let node = &block.nodes[v.index()];
+            e.affine
+                .get(&v)
+                .and_then(|_| affine::leaves(block, node.args[0]))
+        });
         e.block(i, block, &plan, &live[i]);
     }
     e.epilogue();
@@ -124,6 +139,8 @@ struct Emitter<'f> {
     out_slot: StackSlot,
     slots: u32,
     // The block being emitted.
+    /// Memory nodes with affine addresses.
+    affine: HashMap<Val, Affine>,
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
 }
@@ -193,6 +210,7 @@ impl<'f> Emitter<'f> {
             arg_slot,
             out_slot,
             slots: 0,
+            affine: HashMap::new(),
             scalars: HashMap::new(),
             bits: HashMap::new(),
         }

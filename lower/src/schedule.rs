@@ -81,10 +81,17 @@ fn classify(node: &Node) -> Class {
     }
 }
 
+/// For a memory node whose address is computed for single lanes: the leaves of the address.
+pub type Leaves<'a> = dyn Fn(Val) -> Option<Vec<Val>> + 'a;
+
 /// The values that node `i` takes from others. A whole-wave node takes a 64-bit lane value that is
 /// joined from words as those words, so that registers go to it without a copy.
-pub fn operands(block: &Block, class: &[Class], i: usize) -> Vec<Val> {
+pub fn operands(block: &Block, class: &[Class], affine: &Leaves<'_>, i: usize) -> Vec<Val> {
     let node = &block.nodes[i];
+    if let Some(mut leaves) = affine(Val(i as u32)) {
+        leaves.extend(&node.args[1..]);
+        return leaves;
+    }
     if class[i] != Class::Whole {
         return node.args.to_vec();
     }
@@ -101,6 +108,7 @@ pub fn operands(block: &Block, class: &[Class], i: usize) -> Vec<Val> {
 
 struct Planner<'a> {
     block: &'a Block,
+    affine: &'a Leaves<'a>,
     s: Schedule,
 }
 
@@ -166,12 +174,12 @@ impl Planner<'_> {
 
     /// What node `i` takes; see [`operands`].
     fn operands(&self, i: usize) -> Vec<Val> {
-        operands(self.block, &self.s.class, i)
+        operands(self.block, &self.s.class, self.affine, i)
     }
 }
 
 /// Plans a block whose VGPRs in `live` are wanted at its end.
-pub fn plan(block: &Block, live: &Live) -> Schedule {
+pub fn plan(block: &Block, live: &Live, affine: &Leaves<'_>) -> Schedule {
     let count = block.nodes.len();
     let class: Vec<Class> = block.nodes.iter().map(classify).collect();
     let wanted: Vec<Val> = block
@@ -181,30 +189,36 @@ pub fn plan(block: &Block, live: &Live) -> Schedule {
         .map(|&(_, v)| v)
         .collect();
     let s = Schedule {
-        needed: needed(block, &class, live, &wanted),
+        needed: needed(block, &class, live, affine, &wanted),
         class,
         time: vec![-1; count],
         place: vec![None; count],
         ..Schedule::default()
     };
-    let mut p = Planner { block, s };
+    let mut p = Planner { block, affine, s };
     assign_times(&mut p);
     let stores = store_times(&mut p, live);
     let stored: Vec<Val> = stores.iter().map(|&(_, v, _)| v).collect();
-    p.s.needed = needed(block, &p.s.class, live, &stored);
+    p.s.needed = needed(block, &p.s.class, live, affine, &stored);
     place_values(&mut p, &stores);
     collect(&mut p, &stores);
     p.s
 }
 
 /// Which nodes are computed when the lane values in `wanted` are stored.
-fn needed(block: &Block, class: &[Class], live: &Live, wanted: &[Val]) -> Vec<bool> {
+fn needed(
+    block: &Block,
+    class: &[Class],
+    live: &Live,
+    affine: &Leaves<'_>,
+    wanted: &[Val],
+) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
     let mut work = liveness::roots(block, live);
     work.extend(wanted);
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {
-            work.extend(operands(block, class, v.index()));
+            work.extend(operands(block, class, affine, v.index()));
         }
     }
     needed

@@ -16,6 +16,10 @@ impl Emitter<'_> {
     /// Emits a whole-wave node.
     pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
+        if let Some(&affine) = self.affine.get(&v) {
+            self.affine_access(block, plan, v, affine);
+            return;
+        }
         match node.op {
             Op::LaneAt => {
                 let value = self.lane_at(block, plan, v);
@@ -86,7 +90,7 @@ impl Emitter<'_> {
     // ---- arguments
 
     /// Address of a lane value's 64 words. A wave value is spread to a slot first.
-    fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+    pub(super) fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         if node.ty.vary == Vary::Wave {
             let word = self.scalar(block, plan, v);
@@ -120,7 +124,7 @@ impl Emitter<'_> {
     }
 
     /// A slot beyond the plan's.
-    fn take_slot(&mut self) -> u32 {
+    pub(super) fn take_slot(&mut self) -> u32 {
         let slot = self.slots;
         self.slots += 1;
         slot
@@ -213,7 +217,7 @@ impl Emitter<'_> {
 
     // ---- calls
 
-    fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
+    pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         for (i, &w) in words.iter().enumerate() {
             self.b.ins().store(trusted(), w, at, offset32(8 * i));
@@ -222,7 +226,13 @@ impl Emitter<'_> {
     }
 
     /// Addresses for the lane results of a call: their places, or a slot nobody reads.
-    fn outputs(&mut self, block: &Block, plan: &Schedule, v: Val, lanes: usize) -> Vec<Value> {
+    pub(super) fn outputs(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lanes: usize,
+    ) -> Vec<Value> {
         let mut places = vec![None; lanes];
         for (i, node) in block.nodes.iter().enumerate() {
             let n = match node.op {

@@ -1,0 +1,531 @@
+//! Memory accesses whose addresses are known to be affine: one scalar address and one range check for the
+//! wave, then vectors. What the check does not cover (a wrapped address, a registered range, a fault) goes
+//! the long way: all addresses are computed and the runtime's function is called.
+
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+
+use super::scalar::Scalars;
+use super::{Emitter, flags, offset32, trusted};
+use crate::abi::Context;
+use crate::facts::Affine;
+use crate::functions::{EffectFn, mem_code};
+use crate::ir::{Block, Op, SiteId, Val, Vary};
+use crate::schedule::{Place, Schedule};
+
+/// Longest address expression that is computed anew for single lanes.
+const MAX_NODES: usize = 24;
+
+/// The leaves of an address expression, if it can be computed for a single lane: registers, results in
+/// memory, wave values.
+pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
+    let mut leaves = Vec::new();
+    let mut work = vec![address];
+    let mut seen = Vec::new();
+    while let Some(v) = work.pop() {
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if seen.len() > MAX_NODES {
+            return None;
+        }
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            leaves.push(v);
+            continue;
+        }
+        match node.op {
+            Op::ReadV(_)
+            | Op::Result(_)
+            | Op::Call(..)
+            | Op::Load(..)
+            | Op::Atomic(..)
+            | Op::Effect { .. } => {
+                leaves.push(v);
+            }
+            Op::LaneId => {}
+            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                // On the lanes that act it is the new value.
+                work.push(node.args[1]);
+            }
+            Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Not
+            | Op::Shl
+            | Op::Lshr
+            | Op::Ashr
+            | Op::MinU
+            | Op::MaxU
+            | Op::MinS
+            | Op::MaxS
+            | Op::Pair
+            | Op::Lo
+            | Op::Hi
+            | Op::Zext
+            | Op::Sext
+            | Op::SextFrom(_)
+            | Op::ByteU(_) => work.extend(node.args.iter()),
+            _ => return None,
+        }
+    }
+    Some(leaves)
+}
+
+/// Is a memory node one that this file emits, given how its address varies?
+pub(crate) fn suits(block: &Block, v: Val, affine: Affine) -> bool {
+    let node = &block.nodes[v.index()];
+    let (space, data) = match node.op {
+        Op::Load(space, data, _) | Op::Store(space, data, _) => (space, data),
+        _ => return false,
+    };
+    let known_space = matches!(space, Space::Global | Space::Flat);
+    let known_shape = match data {
+        Data::Dwords(n) => {
+            affine.stride == 0 || affine.stride == 4 * i64::from(n) && matches!(n, 1 | 2 | 4)
+        }
+        _ => false,
+    };
+    let bits_known = matches!(block.nodes[node.args[1].index()].op, Op::ExecMask);
+    known_space && known_shape && bits_known && leaves(block, node.args[0]).is_some()
+}
+
+/// What an access needs to know.
+struct Access {
+    /// Lanes that act.
+    exec: Value,
+    /// Number of the first lane that acts, I64.
+    first: Value,
+    /// Number of the last lane that acts, I64.
+    last: Value,
+    /// Address of the first lane that acts.
+    start: Value,
+    stride: i64,
+    words: usize,
+}
+
+impl Emitter<'_> {
+    /// The value of a lane expression at one lane (I64).
+    fn at_lane(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lane: Value,
+        known: &mut HashMap<Val, Value>,
+    ) -> Value {
+        if let Some(&value) = known.get(&v) {
+            return value;
+        }
+        let node = &block.nodes[v.index()];
+        let value = if node.ty.vary == Vary::Wave {
+            self.scalar(block, plan, v)
+        } else {
+            match (node.op, plan.place[v.index()]) {
+                (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                    let bytes = self.b.ins().ishl_imm_u(lane, 2);
+                    let at = self.b.ins().iadd(self.wave, bytes);
+                    self.b
+                        .ins()
+                        .load(types::I32, trusted(), at, Self::home_offset(n))
+                }
+                (Op::LaneId, _) => self.b.ins().ireduce(types::I32, lane),
+                (
+                    Op::Result(_)
+                    | Op::Call(..)
+                    | Op::Load(..)
+                    | Op::Atomic(..)
+                    | Op::Effect { .. },
+                    Some(Place::Frame(slot)),
+                ) => {
+                    let bytes = self.b.ins().ishl_imm_u(lane, 2);
+                    let at = self.b.ins().iadd(self.frame, bytes);
+                    self.b
+                        .ins()
+                        .load(types::I32, trusted(), at, Self::frame_offset(slot))
+                }
+                (Op::Select, _) => self.at_lane(block, plan, node.args[1], lane, known),
+                _ => {
+                    let args: Vec<Value> = node
+                        .args
+                        .iter()
+                        .map(|&a| self.at_lane(block, plan, a, lane, known))
+                        .collect();
+                    let width = block.nodes[node.args[0].index()].ty.width;
+                    let exact_nan = self.o.exact_nan;
+                    Scalars {
+                        b: &mut self.b,
+                        exact_nan,
+                    }
+                    .op(node.op, width, &args)
+                }
+            }
+        };
+        known.insert(v, value);
+        value
+    }
+
+    /// Emits a load or store whose address is affine.
+    pub(super) fn affine_access(&mut self, block: &Block, plan: &Schedule, v: Val, affine: Affine) {
+        let node = &block.nodes[v.index()];
+        let (load, space, data, site) = match node.op {
+            Op::Load(space, data, site) => (true, space, data, site),
+            Op::Store(space, data, site) => (false, space, data, site),
+            _ => unreachable!("bug: {:?} is no access", node.op),
+        };
+        let Data::Dwords(n) = data else {
+            unreachable!("bug: {data:?} is not affine")
+        };
+        let words = usize::from(n);
+        // Everything that both ways need is computed before they part.
+        for leaf in leaves(block, node.args[0]).unwrap_or_default() {
+            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, leaf);
+            }
+        }
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        let places = if load {
+            self.outputs(block, plan, v, words)
+        } else {
+            let data: Vec<Val> = node.args[2..].to_vec();
+            data.iter()
+                .map(|&d| self.place_address(block, plan, d))
+                .collect()
+        };
+        let done = self.b.create_block();
+        let some = self.b.create_block();
+        self.b.ins().brif(exec, some, &[], done, &[]);
+        self.b.switch_to_block(some);
+        let first = self.b.ins().ctz(exec);
+        let leading = self.b.ins().clz(exec);
+        let c63 = self.b.ins().iconst(types::I64, 63);
+        let last = self.b.ins().isub(c63, leading);
+        let start = self.at_lane(block, plan, node.args[0], first, &mut HashMap::new());
+        let stride = affine.stride;
+        let distance = self.b.ins().isub(last, first);
+        let span = self.b.ins().imul_imm_s(distance, stride);
+        let mut good = None;
+        if affine.guarded && stride != 0 {
+            let end = self.at_lane(block, plan, node.args[0], last, &mut HashMap::new());
+            let real = self.b.ins().isub(end, start);
+            good = Some(self.b.ins().icmp(IntCC::Equal, real, span));
+        }
+        let base_at = offset32(offset_of!(Context, arena_base));
+        let len_at = offset32(offset_of!(Context, arena_len));
+        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+        let offset = self.b.ins().isub(start, base);
+        let below = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
+        let reach = self.b.ins().iadd_imm_u(span, 4 * i64::from(n));
+        let end = self.b.ins().iadd(offset, reach);
+        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
+        let mut inside = self.b.ins().band(below, ends);
+        if let Some(good) = good {
+            inside = self.b.ins().band(inside, good);
+        }
+        let fast = self.b.create_block();
+        let slow = self.b.create_block();
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(inside, fast, &[], slow, &[]);
+
+        self.b.switch_to_block(slow);
+        self.long_way(block, plan, v, (load, space, data, site), exec, &places);
+        self.b.ins().jump(done, &[]);
+
+        self.b.switch_to_block(fast);
+        let access = Access {
+            exec,
+            first,
+            last,
+            start,
+            stride,
+            words,
+        };
+        if load {
+            self.fast_load(&access, &places, done);
+        } else {
+            self.fast_store(&access, &places, done);
+        }
+        self.b.switch_to_block(done);
+    }
+
+    /// All addresses by scalar code, then the runtime's function.
+    fn long_way(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (load, space, data, site): (bool, Space, Data, SiteId),
+        exec: Value,
+        places: &[Value],
+    ) {
+        let node = &block.nodes[v.index()];
+        let (low, high) = (self.take_slot(), self.take_slot());
+        let each = self.b.create_block();
+        let lane = self.b.append_block_param(each, types::I64);
+        let call = self.b.create_block();
+        self.b.set_cold_block(each);
+        self.b.set_cold_block(call);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(each, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(each);
+        let address = self.at_lane(block, plan, node.args[0], lane, &mut HashMap::new());
+        let lo = self.b.ins().ireduce(types::I32, address);
+        let hi = self.b.ins().ushr_imm_u(address, 32);
+        let hi = self.b.ins().ireduce(types::I32, hi);
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let at = self.b.ins().iadd(self.frame, bytes);
+        self.b
+            .ins()
+            .store(trusted(), lo, at, Self::frame_offset(low));
+        self.b
+            .ins()
+            .store(trusted(), hi, at, Self::frame_offset(high));
+        let next = self.b.ins().iadd_imm_s(lane, 1);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
+        self.b
+            .ins()
+            .brif(more, each, &[BlockArg::Value(next)], call, &[]);
+        self.b.switch_to_block(call);
+        let mut args: Vec<Value> = [low, high]
+            .into_iter()
+            .map(|s| {
+                self.b
+                    .ins()
+                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
+            })
+            .collect();
+        args.push(exec);
+        args.push(
+            self.b
+                .ins()
+                .iconst(types::I64, mem_code(space, data) as i64),
+        );
+        let function = if load {
+            EffectFn::Load
+        } else {
+            EffectFn::Store
+        };
+        let out = if load {
+            self.store_words(self.out_slot, places)
+        } else {
+            args.extend(places);
+            self.b.ins().iconst(types::I64, 0)
+        };
+        let args = self.store_words(self.arg_slot, &args);
+        let status = self.call_effect(function, site, args, out);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, true);
+    }
+
+    /// Goes over the lanes that act, lowest first; `body` gets the lane (I64).
+    fn each_lane(
+        &mut self,
+        exec: Value,
+        done: cranelift_codegen::ir::Block,
+        body: &mut dyn FnMut(&mut Self, Value),
+    ) {
+        let head = self.b.create_block();
+        let left = self.b.append_block_param(head, types::I64);
+        self.b.ins().jump(head, &[BlockArg::Value(exec)]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ctz(left);
+        body(self, lane);
+        let less = self.b.ins().iadd_imm_s(left, -1);
+        let rest = self.b.ins().band(left, less);
+        self.b
+            .ins()
+            .brif(rest, head, &[BlockArg::Value(rest)], done, &[]);
+    }
+
+    /// Splits into the case that all lanes act and the other; leaves the builder in the first.
+    fn when_full(&mut self, exec: Value) -> cranelift_codegen::ir::Block {
+        let full = self.b.create_block();
+        let partial = self.b.create_block();
+        let ones = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+        self.b.ins().brif(ones, full, &[], partial, &[]);
+        self.b.switch_to_block(full);
+        partial
+    }
+
+    /// Address of lane `lane`.
+    fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
+        let away = self.b.ins().isub(lane, a.first);
+        let bytes = self.b.ins().imul_imm_s(away, a.stride);
+        self.b.ins().iadd(a.start, bytes)
+    }
+
+    fn fast_load(&mut self, a: &Access, places: &[Value], done: cranelift_codegen::ir::Block) {
+        let guest = flags().with_notrap();
+        if a.stride == 0 {
+            let words: Vec<Value> = (0..a.words)
+                .map(|w| self.b.ins().load(types::I32, guest, a.start, 4 * w as i32))
+                .collect();
+            let partial = self.when_full(a.exec);
+            for (w, &word) in words.iter().enumerate() {
+                let four = self.b.ins().splat(types::I32X4, word);
+                for i in 0..16 {
+                    self.b.ins().store(trusted(), four, places[w], 16 * i);
+                }
+            }
+            self.b.ins().jump(done, &[]);
+            self.b.switch_to_block(partial);
+            self.each_lane(a.exec, done, &mut |e, lane| {
+                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                for (w, &word) in words.iter().enumerate() {
+                    let at = e.b.ins().iadd(places[w], bytes);
+                    e.b.ins().store(trusted(), word, at, 0);
+                }
+            });
+            return;
+        }
+        let partial = self.when_full(a.exec);
+        self.vectors(a, done, &mut |e, from, bytes| {
+            let loaded: Vec<Value> = (0..a.words)
+                .map(|i| e.b.ins().load(types::I32X4, guest, from, 16 * i as i32))
+                .collect();
+            let lanes = e.split(&loaded);
+            for (w, value) in lanes.into_iter().enumerate() {
+                let at = e.b.ins().iadd(places[w], bytes);
+                e.b.ins().store(trusted(), value, at, 0);
+            }
+        });
+        self.b.switch_to_block(partial);
+        self.each_lane(a.exec, done, &mut |e, lane| {
+            let from = e.lane_address(a, lane);
+            let bytes = e.b.ins().ishl_imm_u(lane, 2);
+            for (w, &place) in places.iter().enumerate() {
+                let word = e.b.ins().load(types::I32, guest, from, 4 * w as i32);
+                let at = e.b.ins().iadd(place, bytes);
+                e.b.ins().store(trusted(), word, at, 0);
+            }
+        });
+    }
+
+    fn fast_store(&mut self, a: &Access, places: &[Value], done: cranelift_codegen::ir::Block) {
+        let guest = flags().with_notrap();
+        if a.stride == 0 {
+            // The highest lane wins.
+            let bytes = self.b.ins().ishl_imm_u(a.last, 2);
+            for (w, &place) in places.iter().enumerate() {
+                let at = self.b.ins().iadd(place, bytes);
+                let word = self.b.ins().load(types::I32, trusted(), at, 0);
+                self.b.ins().store(guest, word, a.start, 4 * w as i32);
+            }
+            self.b.ins().jump(done, &[]);
+            return;
+        }
+        let partial = self.when_full(a.exec);
+        self.vectors(a, done, &mut |e, to, bytes| {
+            let lanes: Vec<Value> = places
+                .iter()
+                .map(|&place| {
+                    let at = e.b.ins().iadd(place, bytes);
+                    e.b.ins().load(types::I32X4, trusted(), at, 0)
+                })
+                .collect();
+            for (i, value) in e.join(&lanes).into_iter().enumerate() {
+                e.b.ins().store(guest, value, to, 16 * i as i32);
+            }
+        });
+        self.b.switch_to_block(partial);
+        self.each_lane(a.exec, done, &mut |e, lane| {
+            let to = e.lane_address(a, lane);
+            let bytes = e.b.ins().ishl_imm_u(lane, 2);
+            for (w, &place) in places.iter().enumerate() {
+                let at = e.b.ins().iadd(place, bytes);
+                let word = e.b.ins().load(types::I32, trusted(), at, 0);
+                e.b.ins().store(guest, word, to, 4 * w as i32);
+            }
+        });
+    }
+
+    /// A loop over the wave, four lanes at a time: `body` gets the guest address of the four and their
+    /// byte offset in a slot.
+    fn vectors(
+        &mut self,
+        a: &Access,
+        done: cranelift_codegen::ir::Block,
+        body: &mut dyn FnMut(&mut Self, Value, Value),
+    ) {
+        let head = self.b.create_block();
+        let bytes = self.b.append_block_param(head, types::I64);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(head);
+        // Two steps a turn: the loop's own instructions count.
+        let mut at = bytes;
+        for _ in 0..2 {
+            let guest_bytes = self.b.ins().imul_imm_s(at, a.words as i64);
+            let guest = self.b.ins().iadd(a.start, guest_bytes);
+            body(self, guest, at);
+            at = self.b.ins().iadd_imm_s(at, 16);
+        }
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, at, 256);
+        self.b
+            .ins()
+            .brif(more, head, &[BlockArg::Value(at)], done, &[]);
+    }
+
+    fn dwords(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
+        let mut mask = [0u8; 16];
+        for (i, &lane) in lanes.iter().enumerate() {
+            for byte in 0..4 {
+                mask[4 * i + byte] = 4 * lane + byte as u8;
+            }
+        }
+        let a = self.b.ins().bitcast(types::I8X16, flags(), a);
+        let b = self.b.ins().bitcast(types::I8X16, flags(), b);
+        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
+        let v = self.b.ins().shuffle(a, b, mask);
+        self.b.ins().bitcast(types::I32X4, flags(), v)
+    }
+
+    /// Four lanes' structures of 1, 2 or 4 dwords as they lie in memory, to one vector a dword.
+    fn split(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![
+                self.dwords(a, b, [0, 2, 4, 6]),
+                self.dwords(a, b, [1, 3, 5, 7]),
+            ],
+            [..] => self.transpose(m),
+        }
+    }
+
+    /// The reverse of `split`.
+    fn join(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![
+                self.dwords(a, b, [0, 4, 1, 5]),
+                self.dwords(a, b, [2, 6, 3, 7]),
+            ],
+            [..] => self.transpose(m),
+        }
+    }
+
+    fn transpose(&mut self, m: &[Value]) -> Vec<Value> {
+        let low01 = self.dwords(m[0], m[1], [0, 4, 1, 5]);
+        let high01 = self.dwords(m[0], m[1], [2, 6, 3, 7]);
+        let low23 = self.dwords(m[2], m[3], [0, 4, 1, 5]);
+        let high23 = self.dwords(m[2], m[3], [2, 6, 3, 7]);
+        vec![
+            self.dwords(low01, low23, [0, 1, 4, 5]),
+            self.dwords(low01, low23, [2, 3, 6, 7]),
+            self.dwords(high01, high23, [0, 1, 4, 5]),
+            self.dwords(high01, high23, [2, 3, 6, 7]),
+        ]
+    }
+}
