@@ -173,6 +173,10 @@ impl InitialState {
         );
 
         wave.pc = self.entry;
+        wave.resume = WaveState::FRESH;
+        if group.size[1] == 1 && group.size[2] == 1 {
+            wave.resume |= WaveState::V0_COUNTS;
+        }
         wave.scc = 0;
         wave.mode = self.mode;
         wave.trapsts = 0;
