@@ -1,9 +1,400 @@
-//! The engine that translates: regions of guest code to host code, kept and looked up by address.
+//! The translating engine: looks regions up by PC and MODE, compiles what is new, runs it, and hands
+//! to the interpreter what only the interpreter does.
 
-use crate::engine::{Engine, EngineError, EngineOptions};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Instant;
+
+use frontend::WaveState;
+use frontend::state::{LANES, mode};
+use lower::abi::{Context, ExitCode};
+use lower::clif::Options;
+use lower::jit::{Compiled, HostLevel, Jit};
+use lower::region::{self, Request};
+
+pub use lower::jit::LowerError;
+
+use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
+use crate::fault::{FaultKind, WaveFault};
+use crate::helpers::{self, Host};
+use crate::interp::{self, Flow};
+
+/// How the translator works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JitOptions {
+    /// NaN results follow the guest's rule bit for bit; otherwise only NaN-ness is promised.
+    pub exact_nan: bool,
+    /// An instruction that is not translated is a fault instead of a call of the interpreter.
+    pub no_fallback: bool,
+    /// Which host instructions may be used.
+    pub host: HostLevel,
+    /// Lanes in a group of the unmasked loops, for tests; `None` chooses by register pressure.
+    pub group: Option<u8>,
+    /// Always take the masked loops, for tests.
+    pub always_masked: bool,
+    /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
+    pub max_insts: usize,
+}
+
+impl Default for JitOptions {
+    fn default() -> JitOptions {
+        JitOptions {
+            exact_nan: false,
+            no_fallback: false,
+            host: HostLevel::Native,
+            group: None,
+            always_masked: false,
+            max_insts: 4096,
+        }
+    }
+}
+
+/// What makes a region another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    /// The code object's load.
+    code: u64,
+    /// Guest address.
+    pc: u64,
+    /// MODE's float bits.
+    mode: u32,
+    /// Counters are compiled in.
+    counting: bool,
+    /// v0 is known to count lanes.
+    v0_counts: bool,
+}
 
 /// Makes the engine.
 pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineError> {
-    let _ = options;
-    Err(EngineError::NoTranslator)
+    if options.emitter == Emitter::Wide {
+        return Err(EngineError::NoWide);
+    }
+    let options = JitOptions {
+        exact_nan: options.exact_nan,
+        no_fallback: options.no_fallback,
+        ..JitOptions::default()
+    };
+    JitEngine::new(options)
+        .map(|engine| Box::new(engine) as Box<dyn Engine + Send>)
+        .map_err(|error| EngineError::Host(error.to_string()))
+}
+
+/// The engine that translates.
+pub struct JitEngine {
+    /// Unlike that of any other engine.
+    id: u64,
+    options: JitOptions,
+    regions: RwLock<Regions>,
+    compiler: Mutex<Jit>,
+    functions: Box<[usize]>,
+}
+
+/// Entries of a thread's memory of regions.
+const RECENT: usize = 64;
+
+/// Engine, key and region of a recent lookup.
+type Recent = Option<(u64, Key, Region)>;
+
+/// A compiled region and its number, by which waves come back to it.
+#[derive(Clone)]
+struct Region {
+    number: usize,
+    code: Arc<Compiled>,
+}
+
+/// All regions of an engine.
+#[derive(Default)]
+struct Regions {
+    by_key: HashMap<Key, Region>,
+    by_number: Vec<Arc<Compiled>>,
+}
+
+/// Where entry numbers end and region numbers begin in `WaveState::resume`.
+const ENTRY_BITS: u32 = 24;
+
+thread_local! {
+    /// Regions that this thread ran lately, by a hash of their address.
+    static LOOKUPS: RefCell<[Recent; RECENT]> = const { RefCell::new([const { None }; RECENT]) };
+    /// Regions that waves of this thread left and came back to, by their number.
+    static LEFT: RefCell<[Option<(u64, Region)>; RECENT]> =
+        const { RefCell::new([const { None }; RECENT]) };
+    /// Frame slots of the regions that run on this thread.
+    static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a translator has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Translated {
+    /// Regions compiled.
+    pub regions: usize,
+    /// Guest instructions in them.
+    pub guest_insts: u64,
+    /// Host bytes made.
+    pub host_bytes: u64,
+}
+
+impl JitEngine {
+    /// An engine for this host.
+    pub fn new(options: JitOptions) -> Result<JitEngine, LowerError> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Ok(JitEngine {
+            id: NEXT.fetch_add(1, Relaxed),
+            options,
+            regions: RwLock::new(Regions::default()),
+            compiler: Mutex::new(Jit::new(options.host)?),
+            functions: helpers::table(),
+        })
+    }
+
+    /// What was translated so far.
+    pub fn translated(&self) -> Translated {
+        let regions = self.regions.read().expect("no holder of the lock panics");
+        let mut all = Translated {
+            regions: regions.by_number.len(),
+            ..Translated::default()
+        };
+        for region in &regions.by_number {
+            all.guest_insts += u64::from(region.guest_insts);
+            all.host_bytes += region.bytes as u64;
+        }
+        all
+    }
+
+    /// The region at the wave's PC, compiled if need be.
+    fn region(
+        &self,
+        wave: &WaveState,
+        group: &mut Group<'_>,
+        v0_counts: bool,
+    ) -> Result<Region, FaultKind> {
+        let key = Key {
+            code: group.code.id(),
+            pc: wave.pc,
+            mode: wave.mode & mode::FLOAT_BITS,
+            counting: group.counting,
+            v0_counts,
+        };
+        let place = (wave.pc >> 2) as usize % RECENT;
+        LOOKUPS.with_borrow_mut(|recent| {
+            if let Some((id, known, region)) = &recent[place]
+                && (*id, *known) == (self.id, key)
+            {
+                return Ok(region.clone());
+            }
+            let region = self.find(key, wave, group)?;
+            recent[place] = Some((self.id, key, region.clone()));
+            Ok(region)
+        })
+    }
+
+    /// The region that a wave left at a barrier or a yield, with the number of its way back in.
+    fn left(&self, token: u64) -> Option<(Region, u32)> {
+        let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
+        let entry = (token & ((1 << ENTRY_BITS) - 1)) as u32;
+        let place = number % RECENT;
+        LEFT.with_borrow_mut(|recent| {
+            if let Some((id, region)) = &recent[place]
+                && (*id, region.number) == (self.id, number)
+            {
+                return Some((region.clone(), entry));
+            }
+            let regions = self.regions.read().expect("no holder of the lock panics");
+            let code = Arc::clone(regions.by_number.get(number)?);
+            let region = Region { number, code };
+            recent[place] = Some((self.id, region.clone()));
+            Some((region, entry))
+        })
+    }
+
+    /// The region in the engine's memory, or a new one.
+    fn find(&self, key: Key, wave: &WaveState, group: &mut Group<'_>) -> Result<Region, FaultKind> {
+        let known = || {
+            let regions = self.regions.read().expect("no holder of the lock panics");
+            regions.by_key.get(&key).cloned()
+        };
+        if let Some(region) = known() {
+            return Ok(region);
+        }
+        let start = Instant::now();
+        let mut compiler = self.compiler.lock().expect("no holder of the lock panics");
+        // Another worker may have compiled it meanwhile.
+        if let Some(region) = known() {
+            return Ok(region);
+        }
+        let request = Request {
+            gfx: group.gfx,
+            entry: wave.pc,
+            mode: wave.mode,
+            max_insts: self.options.max_insts,
+        };
+        let code = group.code;
+        let func = region::build(&request, &|pc| code.bytes_at(pc));
+        if self.options.no_fallback
+            && let Some(name) = func.fallbacks.first()
+        {
+            let what = format!("{name} is not translated, and falling back was ruled out");
+            return Err(FaultKind::Unsupported { what });
+        }
+        let options = Options {
+            exact_nan: self.options.exact_nan,
+            count: group.counting,
+            v0_counts: key.v0_counts,
+            group: self.options.group,
+            always_masked: self.options.always_masked,
+        };
+        let compiled = compiler
+            .compile(func, &options)
+            .map_err(|e| FaultKind::Unsupported {
+                what: e.to_string(),
+            })?;
+        let code = Arc::new(compiled);
+        let mut regions = self.regions.write().expect("no holder of the lock panics");
+        let number = regions.by_number.len();
+        regions.by_number.push(Arc::clone(&code));
+        let region = Region { number, code };
+        regions.by_key.insert(key, region.clone());
+        group.stats.translate_seconds += start.elapsed().as_secs_f64();
+        Ok(region)
+    }
+
+    /// Runs the instruction at the PC on the interpreter.
+    fn interpret(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Flow, WaveFault> {
+        let pc = wave.pc;
+        let inst = group.code.decode(pc).map_err(|kind| WaveFault {
+            kind,
+            pc,
+            lane: None,
+        })?;
+        if group.counting {
+            group.stats.instructions += 1;
+            group.stats.lane_instructions += if region::is_vector(&inst) {
+                u64::from(wave.exec().count_ones())
+            } else {
+                1
+            };
+        }
+        interp::step(wave, group, &inst)
+    }
+}
+
+impl Engine for JitEngine {
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        FRAME.with(|frame| {
+            let mut frame = frame.borrow_mut();
+            loop {
+                let token = std::mem::take(&mut wave.resume);
+                // Code in these modes is too rare to be worth translating.
+                let exit = if wave.mode & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
+                    ExitCode::Interpret
+                } else {
+                    let fresh = token & WaveState::FRESH != 0;
+                    let back = if fresh { None } else { self.left(token) };
+                    let (region, entry) = match back {
+                        Some(back) => back,
+                        None => {
+                            let counts = fresh && token & WaveState::V0_COUNTS != 0;
+                            match self.region(wave, group, counts) {
+                                Ok(region) => (region, 0),
+                                Err(kind) => {
+                                    let (pc, lane) = (wave.pc, None);
+                                    return Exit::Fault(WaveFault { kind, pc, lane });
+                                }
+                            }
+                        }
+                    };
+                    match self.enter(&region, entry, wave, group, fuel, &mut frame) {
+                        Ok(exit) => exit,
+                        Err(fault) => return Exit::Fault(fault),
+                    }
+                };
+                match exit {
+                    ExitCode::Continue => {}
+                    ExitCode::End => return Exit::End,
+                    ExitCode::Barrier => return Exit::Barrier,
+                    ExitCode::Yield => return Exit::Yield,
+                    ExitCode::Fault => unreachable!("bug: a fault without its cause"),
+                    ExitCode::Interpret => match self.interpret(wave, group) {
+                        Ok(Flow::Next | Flow::Jump) => {}
+                        Ok(Flow::Back) => match fuel.checked_sub(1) {
+                            Some(rest) => *fuel = rest,
+                            None => return Exit::Yield,
+                        },
+                        Ok(Flow::End) => return Exit::End,
+                        Ok(Flow::Barrier) => return Exit::Barrier,
+                        Err(fault) => return Exit::Fault(fault),
+                    },
+                }
+            }
+        })
+    }
+}
+
+impl JitEngine {
+    /// Runs a region once.
+    #[expect(
+        unsafe_code,
+        reason = "hands the wave and its surroundings to compiled code"
+    )]
+    fn enter(
+        &self,
+        region: &Region,
+        entry: u32,
+        wave: &mut WaveState,
+        group: &mut Group<'_>,
+        fuel: &mut u64,
+        frame: &mut Vec<[u32; LANES]>,
+    ) -> Result<ExitCode, WaveFault> {
+        let slots = region.code.frame_slots as usize;
+        if frame.len() < slots {
+            frame.resize(slots, [0; LANES]);
+        }
+        let limit = group.memory.limit();
+        let ticket = (*fuel).min(i32::MAX as u64) as u32;
+        let lds = group.lds.as_mut_ptr();
+        let lds_len = group.lds.size();
+        let arena_base = group.memory.arena_base();
+        let mut host = Host::new(group);
+        let mut ctx = Context {
+            wave: ptr::from_mut(wave),
+            frame: frame.as_mut_ptr(),
+            arena_base,
+            arena_len: limit,
+            lds,
+            lds_len,
+            fuel: ticket,
+            entry,
+            resume: 0,
+            functions: self.functions.as_ptr(),
+            ret: [0; 16],
+            instructions: 0,
+            lane_instructions: 0,
+            fallbacks: 0,
+            host: ptr::from_mut(&mut host).cast(),
+        };
+        // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, the
+        // LDS buffer belongs to the group, the function table is in the order of `functions`, the
+        // arena up to its limit is mapped for as long as the memory lives, and `host` outlives the
+        // call.
+        let exit = unsafe { region.code.run(&mut ctx) };
+        let (instructions, lane_instructions) = (ctx.instructions, ctx.lane_instructions);
+        let resume = ctx.resume;
+        let burned = u64::from(ticket.saturating_sub(ctx.fuel.min(ticket)));
+        let fault = host.fault.take();
+        group.stats.instructions += instructions;
+        group.stats.lane_instructions += lane_instructions;
+        *fuel = match exit {
+            ExitCode::Yield => 0,
+            _ => fuel.saturating_sub(burned),
+        };
+        if resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
+            wave.resume = (region.number as u64 + 1) << ENTRY_BITS | u64::from(resume);
+        }
+        match (exit, fault) {
+            (ExitCode::Fault, Some(fault)) => Err(fault),
+            _ => Ok(exit),
+        }
+    }
 }

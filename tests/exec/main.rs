@@ -1,3 +1,4 @@
 //! Tests that execute guest instructions on the engines.
 
 mod conformance;
+mod differential;
