@@ -164,30 +164,37 @@ impl Exec<'_, '_> {
     /// VALU source `n` of up to 32 bits, modified. 16-bit values come in the low half, the high
     /// half zero.
     pub(crate) fn source32(&self, n: usize) -> Run<Lanes> {
+        let mut values = [0; LANES];
+        self.read_source32(n, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`Exec::source32`], in place.
+    pub(crate) fn read_source32(&self, n: usize, values: &mut Lanes) -> Run<()> {
         let mods = &self.inst.mods;
         let ty = self.inst.desc.src.get(n).copied().unwrap_or(Ty::B32);
-        let mut values = self.raw32(n)?;
-        if n == 0 {
-            values = self.dpp_exchange(values);
+        self.read_raw32(n, values)?;
+        if n == 0 && mods.dpp.is_some() {
+            *values = self.dpp_exchange(*values);
         }
         if let (Some(sdwa), 0 | 1) = (&mods.sdwa, n) {
             let (sel, sext) = (sdwa.src_sel[n], sdwa.sext[n]);
             if sel != Sel::Dword {
-                values = values.map(|v| select(v, sel, sext));
+                values.iter_mut().for_each(|v| *v = select(*v, sel, sext));
             }
         }
         let half = ty.bits() == 16;
         if half {
             let shift = if mods.op_sel >> n & 1 != 0 { 16 } else { 0 };
-            values = values.map(|v| v >> shift & 0xffff);
+            values.iter_mut().for_each(|v| *v = *v >> shift & 0xffff);
         }
         let (abs, neg) = (mods.abs >> n & 1 != 0, mods.neg >> n & 1 != 0);
         if (abs || neg) && self.has_sign(ty) {
             let sign = if half { 0x8000 } else { 0x8000_0000 };
             let (keep, flip) = (if abs { !sign } else { !0 }, if neg { sign } else { 0 });
-            values = values.map(|v| v & keep ^ flip);
+            values.iter_mut().for_each(|v| *v = *v & keep ^ flip);
         }
-        Ok(values)
+        Ok(())
     }
 
     /// VALU source `n` of 64 bits, modified.

@@ -223,10 +223,18 @@ impl Exec<'_, '_> {
 
     /// VALU source `n` as it stands, 32 bits a lane.
     pub(crate) fn raw32(&self, n: usize) -> Run<Lanes> {
+        let mut values = [0; LANES];
+        self.read_raw32(n, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`Exec::raw32`], in place.
+    pub(crate) fn read_raw32(&self, n: usize, to: &mut Lanes) -> Run<()> {
         match self.inst.src[n] {
-            Operand::Vgpr(reg) => Ok(self.wave.vgpr[self.vgpr_source(reg, 1, n)?]),
-            operand => Ok([self.uniform32(operand)?; LANES]),
+            Operand::Vgpr(reg) => *to = self.wave.vgpr[self.vgpr_source(reg, 1, n)?],
+            operand => *to = [self.uniform32(operand)?; LANES],
         }
+        Ok(())
     }
 
     /// VALU source `n` as it stands, 64 bits a lane.

@@ -73,21 +73,29 @@ impl Exec<'_, '_> {
     /// The sources of up to 32 bits; the accumulator of `v_mac` and its like is S2.
     pub(crate) fn sources32(&self) -> Run<Sources> {
         let types = self.inst.desc.src;
-        let get = |n: usize| match types.get(n) {
-            None | Some(Ty::Mask) => Ok([0; 64]),
-            Some(_) => self.source32(n),
+        let mut src = Sources {
+            s0: [0; 64],
+            s1: [0; 64],
+            s2: [0; 64],
         };
-        let (mut s0, mut s1, mut s2) = (get(0)?, get(1)?, get(2)?);
-        if types.len() < 3 && self.reads_dest() {
-            s2 = self.accumulator()?;
-            if self.dest_ty().bits() == 16 {
-                s2 = s2.map(|v| v & 0xffff);
+        let exchanged = self.inst.desc.rev;
+        for (n, ty) in types.iter().enumerate().take(3) {
+            if *ty != Ty::Mask {
+                let to = match (n, exchanged) {
+                    (0, false) | (1, true) => &mut src.s0,
+                    (0 | 1, _) => &mut src.s1,
+                    _ => &mut src.s2,
+                };
+                self.read_source32(n, to)?;
             }
         }
-        if self.inst.desc.rev {
-            std::mem::swap(&mut s0, &mut s1);
+        if types.len() < 3 && self.reads_dest() {
+            src.s2 = self.accumulator()?;
+            if self.dest_ty().bits() == 16 {
+                src.s2.iter_mut().for_each(|v| *v &= 0xffff);
+            }
         }
-        Ok(Sources { s0, s1, s2 })
+        Ok(src)
     }
 
     /// One vector ALU instruction.
