@@ -4,6 +4,7 @@ mod forms;
 mod hostile;
 mod images;
 mod memory;
+mod rows;
 mod scalar;
 mod vector_float;
 mod vector_int;

@@ -124,13 +124,7 @@ impl Exec<'_, '_> {
             Op::Mix | Op::MixLo | Op::MixHi => self.exec_mix(),
             Op::Dot2 | Op::Dot4 | Op::Dot8 | Op::Dot2c | Op::Dot4c | Op::Dot8c => self.exec_dot(),
             Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => self.unknown(),
-            _ if matches!(
-                self.dest_ty(),
-                Ty::PkF16 | Ty::PkI16 | Ty::PkU16 | Ty::PkF32 | Ty::PkB32
-            ) && self.inst.desc.encoding == frontend::Encoding::Vop3p =>
-            {
-                self.exec_packed()
-            }
+            _ if self.is_packed() => self.exec_packed(),
             _ if self.is_wide() => self.exec_wide(),
             Op::AddCo | Op::SubCo | Op::AddCarry | Op::SubBorrow => {
                 let out = self.carry_arithmetic()?;
@@ -149,6 +143,17 @@ impl Exec<'_, '_> {
                 self.write32(&d)
             }
         }
+    }
+
+    /// Are source and destination packed? (Conversions that only pack their results are not meant.)
+    fn is_packed(&self) -> bool {
+        let packed = |ty: &Ty| {
+            matches!(
+                ty,
+                Ty::PkF16 | Ty::PkI16 | Ty::PkU16 | Ty::PkF32 | Ty::PkB32
+            )
+        };
+        packed(&self.dest_ty()) && self.inst.desc.src.first().is_some_and(packed)
     }
 
     /// Does a source or destination have 64 bits or more (lane masks aside)?
