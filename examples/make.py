@@ -147,7 +147,7 @@ def make(name):
     if "bundle" in example:
         chosen = {t: objects[t] for t in example["bundle"]}
         bundle(folder, f"{name}.bundle.hipfb", chosen)
-        label = "an offload bundle of " + ", ".join(chosen)
+        label = "a bundle of " + ", ".join(chosen) + "; choose with --target"
         (folder / f"{name}.bundle.toml").write_text(
             manifest(example, label, f"{name}.bundle.hipfb", run))
     print(f"{name}: {len(builds)} code objects, {sum(1 for _ in folder.glob('*.npy'))} arrays")

@@ -224,6 +224,9 @@ struct Where(u64, u32, Option<Nearest>);
 /// Addresses below this count as null pointers with an offset in messages.
 const NULL_PAGES: u64 = 0x1_0000;
 
+/// An allocation farther away than this has nothing to do with the access.
+const NEAR: u64 = 1 << 24;
+
 impl fmt::Display for Where {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Where(address, bytes, nearest) = *self;
@@ -233,7 +236,11 @@ impl fmt::Display for Where {
                 offset => write!(f, "{offset} bytes from a null pointer"),
             };
         }
-        let Some(near) = nearest else {
+        let near = nearest.filter(|near| {
+            let end = near.start.saturating_add(near.len);
+            address.saturating_sub(end) < NEAR && near.start.saturating_sub(address) < NEAR
+        });
+        let Some(near) = near else {
             return f.write_str("near no allocation");
         };
         let kind = if near.freed { "a freed" } else { "a" };
@@ -249,7 +256,7 @@ impl fmt::Display for Where {
             let before = near.start - address;
             let len = near.len;
             write!(f, "{before} bytes before {kind} {len}-byte allocation")
-        } else if near.freed {
+        } else if near.freed || address.saturating_add(u64::from(bytes)) <= end {
             let (inside, len) = (address - near.start, near.len);
             write!(f, "{inside} bytes into {kind} {len}-byte allocation")
         } else {

@@ -1,4 +1,5 @@
 //! Tests that execute guest instructions on the engines.
 
+mod cli;
 mod conformance;
 mod differential;

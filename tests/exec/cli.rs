@@ -1,0 +1,91 @@
+//! The command line from outside: the built program, its output and its exit status.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+mod bad_input;
+mod bench_and_diff;
+mod disasm;
+mod faults;
+mod run;
+
+/// What a call of the program came to.
+struct Outcome {
+    status: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// The project's folder.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Calls the program in the project's folder.
+fn wavelift(args: &[&str]) -> Outcome {
+    wavelift_with_input(args, "")
+}
+
+/// Calls the program with text on standard input.
+fn wavelift_with_input(args: &[&str], input: &str) -> Outcome {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wavelift"))
+        .args(args)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program is built");
+    let mut stdin = child.stdin.take().expect("it is a pipe");
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || {
+        // The program need not read all of it.
+        let _ = stdin.write_all(input.as_bytes());
+    });
+    let output = child.wait_with_output().expect("the program ends");
+    writer.join().expect("the writer does not panic");
+    Outcome {
+        status: output
+            .status
+            .code()
+            .expect("the program is not killed by a signal"),
+        stdout: String::from_utf8(output.stdout).expect("the output is text"),
+        stderr: String::from_utf8(output.stderr).expect("the messages are text"),
+    }
+}
+
+/// An empty folder for a test's files.
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("cli")
+        .join(name);
+    if path.exists() {
+        std::fs::remove_dir_all(&path).expect("the folder is ours");
+    }
+    std::fs::create_dir_all(&path).expect("the folder can be made");
+    path
+}
+
+/// Writes a file into a folder and gives its path as text.
+fn file(folder: &Path, name: &str, contents: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, contents).expect("the file can be written");
+    path.to_str().expect("the path is text").to_owned()
+}
+
+/// The engines of this build. A build without the translator tests the interpreter alone and says so.
+fn engines() -> Vec<&'static str> {
+    let probe = wavelift(&["run", "examples/saxpy/saxpy.gfx900.toml", "--engine", "jit"]);
+    if probe.stderr.contains("this build has no translator") {
+        eprintln!("NOT TESTED: the translator, which this build does not have");
+        return vec!["interp"];
+    }
+    vec!["interp", "jit"]
+}
+
+/// The one JSON object on standard output.
+fn json(outcome: &Outcome) -> serde_json::Value {
+    serde_json::from_str(&outcome.stdout)
+        .unwrap_or_else(|error| panic!("{error} in {:?} {}", outcome.stdout, outcome.stderr))
+}

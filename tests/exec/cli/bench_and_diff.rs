@@ -1,0 +1,176 @@
+//! `wavelift bench` and `wavelift diff`.
+
+use super::{engines, json, wavelift};
+
+#[test]
+fn bench_has_the_shape_of_the_contract() {
+    for engine in engines() {
+        let bench = wavelift(&[
+            "bench",
+            "examples/saxpy/saxpy.gfx900.toml",
+            "--engine",
+            engine,
+            "--seconds",
+            "0.01",
+            "--json",
+        ]);
+        assert_eq!(bench.status, 0, "{}", bench.stderr);
+        let value = json(&bench);
+        assert_eq!(
+            (&value["ok"], &value["fault"]),
+            (&true.into(), &serde_json::Value::Null)
+        );
+        let runs = value["runs"].as_u64().expect("a number");
+        assert!(runs >= 3);
+        let dispatch = &value["dispatches"][0];
+        let times = dispatch["execute_s"].as_array().expect("a list");
+        assert_eq!(times.len() as u64, runs);
+        let least = times
+            .iter()
+            .filter_map(|time| time.as_f64())
+            .fold(f64::MAX, f64::min);
+        assert_eq!(dispatch["execute_min_s"].as_f64(), Some(least));
+        assert_eq!(value["expect"][0]["ok"], true);
+    }
+    let bench = wavelift(&[
+        "bench",
+        "examples/bitonic/bitonic.gfx900.toml",
+        "--engine",
+        "interp",
+        "--seconds",
+        "0.01",
+    ]);
+    assert_eq!((bench.status, bench.stderr.as_str()), (0, ""));
+    assert!(bench.stdout.contains(" rounds on interp\n"));
+    assert!(bench.stdout.contains("\n  execution    min "));
+    assert!(bench.stdout.contains(" by lane\n"));
+}
+
+#[test]
+fn diff_agrees_on_the_examples() {
+    if !engines().contains(&"jit") {
+        let diff = wavelift(&["diff", "examples/saxpy/saxpy.gfx900.toml"]);
+        assert_eq!(diff.status, 2, "{}", diff.stdout);
+        return;
+    }
+    let diff = wavelift(&["diff", "examples/saxpy/saxpy.gfx900.toml"]);
+    assert_eq!(
+        (diff.status, diff.stderr.as_str()),
+        (0, ""),
+        "{}",
+        diff.stdout
+    );
+    assert_eq!(
+        diff.stdout,
+        "dispatch 0: saxpy, 20 workgroups: the same\nthe engines agree on 2 buffers and all other memory\n"
+    );
+}
+
+/// The lines of a difference that do not depend on where guest memory lies.
+fn difference(args: &[&str]) -> (i32, Vec<String>) {
+    let diff = wavelift(&[&["diff"], args].concat());
+    let stable = |line: &&str| !line.contains("0x7") && !line.starts_with("  s");
+    let lines = diff
+        .stdout
+        .lines()
+        .filter(stable)
+        .map(str::to_owned)
+        .collect();
+    (diff.status, lines)
+}
+
+#[test]
+fn a_wrong_instruction_is_found() {
+    let (status, lines) = difference(&[
+        "examples/saxpy/saxpy.gfx900.toml",
+        "--wrong",
+        "v_mul_f32_e32",
+    ]);
+    assert_eq!(status, 1);
+    let start = [
+        "DIFFERENT: dispatch 0, kernel saxpy",
+        "different: 61 elements of memory",
+        "  y[0]: interp 6.3991675 (0x40ccc5fb), jit 6.399167 (0x40ccc5fa)",
+    ];
+    assert_eq!(lines[..3], start);
+    let at = lines
+        .iter()
+        .position(|line| line.starts_with("first"))
+        .expect("it is narrowed");
+    let found = [
+        "first different workgroup: (0, 0, 0)",
+        "first different instruction: wave 0, after 27 instructions",
+        "  at 0x198c  v_mul_f32_e32 v2, s0, v2  (saxpy+0x8c)",
+        "  exec 0xffffffffffffffff (64 lanes)",
+        "interp: goes on at 0x1990  s_waitcnt vmcnt(0)  (saxpy+0x90)",
+        "jit: goes on at 0x1990  s_waitcnt vmcnt(0)  (saxpy+0x90)",
+        "different: 1 register:",
+        "  v2[0]: interp 0x40e1a0f5, jit 0x40e1a0f4",
+        "registers before",
+    ];
+    assert_eq!(lines[at..at + found.len()], found);
+    let after = |name: &str| {
+        let title = format!("registers after, {name}");
+        let at = lines
+            .iter()
+            .position(|line| *line == title)
+            .expect("both states are printed");
+        lines[at..]
+            .iter()
+            .find(|line| line.starts_with("  v2[0]"))
+            .cloned()
+    };
+    assert!(after("interp").is_some_and(|line| line.starts_with("  v2[0]     40e1a0f5 4103ce00 ")));
+    assert!(after("jit").is_some_and(|line| line.starts_with("  v2[0]     40e1a0f4 4103ce00 ")));
+}
+
+#[test]
+fn the_first_of_many_workgroups_dispatches_and_waves_is_found() {
+    // Only the second kernel has the instruction.
+    let (status, lines) = difference(&[
+        "examples/matmul/matmul.gfx900.toml",
+        "--wrong",
+        "ds_read2_b32",
+    ]);
+    if lines
+        .iter()
+        .any(|line| line.starts_with("the engines agree"))
+    {
+        panic!("the example no longer has ds_read2_b32: choose another instruction");
+    }
+    assert_eq!(status, 1);
+    assert_eq!(
+        lines[0],
+        "dispatch 0: matmul_naive, 36 workgroups: the same"
+    );
+    assert_eq!(lines[1], "DIFFERENT: dispatch 1, kernel matmul_tiled");
+    assert!(lines.contains(&"first different workgroup: (0, 0, 0)".to_owned()));
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("first different instruction: wave 0, after "))
+    );
+}
+
+#[test]
+fn without_single_steps_the_stretch_is_found() {
+    let (status, lines) = difference(&[
+        "examples/matmul/matmul.gfx900.toml",
+        "--wrong",
+        "ds_read2_b32",
+        "--wrong-in-stretches",
+    ]);
+    assert_eq!(status, 1);
+    let note = "one of the engines cannot run single instructions; comparing stretches";
+    assert!(lines.contains(&note.to_owned()), "{lines:#?}");
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("first different stretch: wave "))
+    );
+    let since = "registers of this wave differ since the stretch at ";
+    assert!(
+        lines.iter().any(|line| line.starts_with(since)),
+        "{lines:#?}"
+    );
+}

@@ -1,0 +1,236 @@
+//! `wavelift disasm` and `wavelift info`.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{file, folder, json, root, wavelift, wavelift_with_input};
+
+#[test]
+fn one_line_for_each_line() {
+    let input = "0000007e\n00 00 00 7e\n00007e\n\nff0201680000000000\nffffffff\n0x00\n07020a7e";
+    let disasm = wavelift_with_input(&["disasm", "--target", "gfx900", "--hex", "-"], input);
+    assert_eq!((disasm.status, disasm.stderr.as_str()), (0, ""));
+    let expected = [
+        "v_nop",
+        "v_nop",
+        "error: truncated instruction: 3 of 4 bytes",
+        "error: truncated instruction: 0 of 4 bytes",
+        "error: 9 bytes, but the instruction `v_add_u32_e32 v0, 0, v129` has 8",
+        "error: unknown encoding 0xffffffff on gfx900",
+        "error: `x` is no hexadecimal digit",
+        "v_mov_b32_e32 v5, s7",
+    ];
+    assert_eq!(disasm.stdout.lines().collect::<Vec<_>>(), expected);
+    let unknown = wavelift_with_input(&["disasm", "--target", "gfx1030", "--hex", "-"], input);
+    assert_eq!((unknown.status, unknown.stdout.as_str()), (2, ""));
+    assert!(
+        unknown
+            .stderr
+            .starts_with("error: unknown target `gfx1030`; known are gfx600, ")
+    );
+    assert_eq!(
+        wavelift(&["disasm", "--hex", "-"]).status,
+        2,
+        "--hex needs a target"
+    );
+    assert_eq!(wavelift(&["disasm"]).status, 2, "nothing to disassemble");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let code_object = root().join("examples/sha256/sha256.gfx900.co");
+    let script = format!(
+        "{} disasm {} --json | head -c 10 >/dev/null; exit ${{PIPESTATUS[0]}}",
+        env!("CARGO_BIN_EXE_wavelift"),
+        code_object.display()
+    );
+    let output = Command::new("bash").args(["-c", &script]).output();
+    let output = output.expect("there is a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_code_object_as_source() {
+    let disasm = wavelift(&[
+        "disasm",
+        "examples/saxpy/saxpy.gfx900.co",
+        "--addresses",
+        "--bytes",
+    ]);
+    assert_eq!((disasm.status, disasm.stderr.as_str()), (0, ""));
+    let lines: Vec<&str> = disasm.stdout.lines().collect();
+    for line in [
+        "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx900\"",
+        "\t.amdhsa_code_object_version 5",
+        "\t.globl saxpy",
+        "saxpy:",
+        "\ts_cbranch_execz .L19a0                                     // 001948: 150088bf",
+        ".L19a0:",
+        "\t.size saxpy, 164",
+        "\t.amdhsa_kernel saxpy",
+        "\t\t.amdhsa_kernarg_size 280",
+        "\t\t.amdhsa_float_denorm_mode_32 3",
+        "\t.amdgpu_metadata",
+        "amdhsa.target: amdgcn-amd-amdhsa--gfx900",
+    ] {
+        assert!(lines.contains(&line), "{line:?} in\n{}", disasm.stdout);
+    }
+}
+
+#[test]
+fn one_kernel_of_several() {
+    let disasm = wavelift(&[
+        "disasm",
+        "examples/matmul/matmul.gfx900.co",
+        "--kernel",
+        "matmul_tiled",
+    ]);
+    assert_eq!(disasm.status, 0, "{}", disasm.stderr);
+    assert!(disasm.stdout.contains("\nmatmul_tiled:\n"));
+    assert!(!disasm.stdout.contains("matmul_naive"));
+    let none = wavelift(&[
+        "disasm",
+        "examples/matmul/matmul.gfx900.co",
+        "--kernel",
+        "none",
+    ]);
+    assert_eq!((none.status, none.stdout.as_str()), (2, ""));
+    assert_eq!(
+        none.stderr,
+        "error: examples/matmul/matmul.gfx900.co: no kernel `none`; the code object has matmul_naive, matmul_tiled\n"
+    );
+}
+
+#[test]
+fn a_code_object_as_json() {
+    let args = [
+        "disasm",
+        "examples/saxpy/saxpy.bundle.hipfb",
+        "--target",
+        "gfx906",
+        "--json",
+    ];
+    let value = json(&wavelift(&args));
+    assert_eq!(value["target"], "gfx906");
+    assert_eq!(value["kernels"][0]["name"], "saxpy");
+    assert_eq!(
+        value["kernels"][0]["descriptor"]["user_sgpr_kernarg_segment_ptr"],
+        1
+    );
+    let code = value["code"].as_array().expect("a list");
+    assert_eq!(code[0]["text"], "s_load_dword s7, s[4:5], 0x24");
+    assert_eq!(code[0]["bytes"], "c20102c024000000");
+    let branch = code
+        .iter()
+        .find(|line| line["branch_target"].is_u64())
+        .expect("a branch");
+    let target = &branch["branch_target"];
+    assert!(code.iter().any(|line| line["address"] == *target));
+}
+
+#[test]
+fn info_tells_what_is_in_a_file() {
+    let args = ["info", "examples/saxpy/saxpy.bundle.hipfb", "--json"];
+    let value = json(&wavelift(&args));
+    let objects = value["code_objects"].as_array().expect("a list");
+    let targets: Vec<_> = objects
+        .iter()
+        .map(|object| object["target"].clone())
+        .collect();
+    assert_eq!(targets, ["gfx803", "gfx900", "gfx906"]);
+    let kernel = &objects[1]["kernels"][0];
+    assert_eq!(kernel["name"], "saxpy");
+    assert_eq!(
+        (&kernel["vgprs"], &kernel["sgprs"]),
+        (&4.into(), &16.into())
+    );
+    assert_eq!(
+        (&kernel["lds_bytes"], &kernel["max_workgroup"]),
+        (&0.into(), &256.into())
+    );
+    let args = kernel["args"].as_array().expect("a list");
+    let shown = serde_json::json!({
+        "name": null, "type": "float", "kind": "by_value", "offset": 16, "size": 4, "hidden": false
+    });
+    assert_eq!(args[2], shown);
+
+    let text = wavelift(&["info", "examples/matmul/matmul.gfx900.co"]);
+    assert_eq!((text.status, text.stderr.as_str()), (0, ""));
+    assert!(
+        text.stdout
+            .contains("\n  gfx900, code object version 4, 2 kernels\n")
+    );
+    assert!(text.stdout.contains("bytes of LDS"));
+}
+
+/// Is the program on the path?
+fn have(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok()
+}
+
+/// The contents of `.text`.
+fn text_section(object: &Path, out: &Path) -> Vec<u8> {
+    let status = Command::new("llvm-objcopy-19")
+        .args(["-O", "binary", "--only-section=.text"])
+        .args([object, out])
+        .status();
+    assert!(
+        status.is_ok_and(|status| status.success()),
+        "{}",
+        object.display()
+    );
+    std::fs::read(out).expect("it was just written")
+}
+
+/// What is printed for every example, assembled by LLVM, gives the bytes that were there.
+#[test]
+fn the_source_assembles_to_the_same_bytes() {
+    if !have("llvm-mc-19") || !have("llvm-objcopy-19") {
+        eprintln!(
+            "NOT TESTED: assembling what disasm prints, which needs llvm-mc-19 and llvm-objcopy-19"
+        );
+        return;
+    }
+    let home = folder("assemble");
+    let mut objects = 0;
+    for entry in std::fs::read_dir(root().join("examples")).expect("the examples are there") {
+        let example = entry.expect("the folder can be listed").path();
+        for path in std::fs::read_dir(&example).into_iter().flatten() {
+            let path = path.expect("the folder can be listed").path();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("a name");
+            let targets = ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906"];
+            let target = targets
+                .into_iter()
+                .find(|target| name.ends_with(&format!(".{target}.co")));
+            let Some(target) = target else {
+                continue;
+            };
+            let disasm = wavelift(&["disasm", path.to_str().expect("text")]);
+            assert_eq!((disasm.status, disasm.stderr.as_str()), (0, ""), "{name}");
+            let source = file(&home, "out.s", &disasm.stdout);
+            let made = home.join("out.o");
+            let assembled = Command::new("llvm-mc-19")
+                .args([
+                    "-triple=amdgcn-amd-amdhsa",
+                    "-filetype=obj",
+                    &format!("-mcpu={target}"),
+                ])
+                .arg(&source)
+                .arg("-o")
+                .arg(&made)
+                .output()
+                .expect("it is there");
+            let messages = String::from_utf8_lossy(&assembled.stderr);
+            assert!(assembled.status.success(), "{name}: {messages}");
+            let ours = text_section(&made, &home.join("ours"));
+            let theirs = text_section(&path, &home.join("theirs"));
+            assert!(ours == theirs, "{name}: other bytes");
+            objects += 1;
+        }
+    }
+    assert!(objects >= 60, "{objects} code objects");
+}

@@ -1,0 +1,237 @@
+//! `wavelift run`: results, outputs, expectations, the shape of its JSON.
+
+use serde_json::{Value, json};
+
+use super::{engines, file, folder, json, root, wavelift};
+
+#[test]
+fn a_run_prints_what_it_did() {
+    for engine in engines() {
+        let run = wavelift(&[
+            "run",
+            "examples/saxpy/saxpy.gfx900.toml",
+            "--engine",
+            engine,
+        ]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{engine}");
+        let lines: Vec<_> = run.stdout.lines().collect();
+        assert_eq!(lines.len(), 2, "{:?}", run.stdout);
+        assert!(
+            lines[0].starts_with("saxpy: 20 workgroups, 80 waves, "),
+            "{:?}",
+            run.stdout
+        );
+        assert_eq!(lines[1], "expect y: ok, 5000 elements");
+    }
+}
+
+#[test]
+fn json_has_the_shape_of_the_contract() {
+    for engine in engines() {
+        let manifest = "examples/saxpy/saxpy.gfx900.toml";
+        let run = wavelift(&["run", manifest, "--engine", engine, "--count", "--json"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let value = json(&run);
+        assert_eq!(value["ok"], true);
+        assert_eq!(value["fault"], Value::Null);
+        let dispatch = &value["dispatches"][0];
+        assert_eq!(dispatch["kernel"], "saxpy");
+        assert_eq!(dispatch["workgroups"], 20);
+        assert_eq!(dispatch["waves"], 80);
+        assert!(dispatch["translate_s"].is_f64() && dispatch["execute_s"].is_f64());
+        for key in ["instructions", "lane_instructions"] {
+            assert!(dispatch[key].is_u64() || dispatch[key].is_null(), "{key}");
+        }
+        let expect = json!([{
+            "buffer": "y", "ok": true, "elements": 5000, "mismatches": 0, "first": null, "message": null
+        }]);
+        assert_eq!(value["expect"], expect);
+    }
+}
+
+/// A manifest in a folder of its own whose kernel stores each work-item's number.
+fn fine(folder: &std::path::Path, rest: &str) -> String {
+    let code_object = root().join("tests/kernels/faults/faults.gfx900.co");
+    let text = format!(
+        "[buffers]\nb = {{ type = \"u32\", count = 128, fill = 7 }}\n[[dispatch]]\ncode_object = {code_object:?}\n\
+         kernel = \"fine\"\ngrid = [64]\nworkgroup = [64]\nargs = [\"@b+256\", {{ i64 = 0 }}]\n{rest}"
+    );
+    file(folder, "m.toml", text)
+}
+
+/// A `.npy` file of 128 numbers.
+fn npy(values: &[u32; 128]) -> Vec<u8> {
+    let dict = "{'descr': '<u4', 'fortran_order': False, 'shape': (128,), }";
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend(118u16.to_le_bytes());
+    out.extend(format!("{dict:<117}\n").bytes());
+    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    out
+}
+
+/// What the kernel leaves in the buffer.
+fn right() -> [u32; 128] {
+    std::array::from_fn(|i| if i < 64 { 7 } else { i as u32 - 64 })
+}
+
+#[test]
+fn outputs_go_beside_the_manifest_or_into_the_folder_given() {
+    let home = folder("outputs");
+    let manifest = fine(&home, "[outputs]\nb = \"b.out.npy\"\n");
+    let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    let written = std::fs::read(home.join("b.out.npy")).expect("the output is there");
+    let data = &written[written.len() - 512..];
+    assert!(written.starts_with(b"\x93NUMPY"));
+    assert_eq!(data, &npy(&right())[128..]);
+
+    let manifest = fine(&home, "[outputs]\nb = \"../deep/b.bin\"\n");
+    let other = home.join("new/place");
+    let run = wavelift(&[
+        "run",
+        &manifest,
+        "--engine",
+        "interp",
+        "--out",
+        other.to_str().expect("text"),
+    ]);
+    assert_eq!((run.status, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("wrote "));
+    assert_eq!(
+        std::fs::read(other.join("b.bin")).expect("it stays inside"),
+        data
+    );
+
+    let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr
+            .contains("m.toml:10: outputs.b: there is no folder "),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn expectations_that_fail_give_status_1() {
+    let home = folder("expectations");
+    let mut values = right();
+    file(&home, "b.expected.npy", npy(&values));
+    let manifest = fine(&home, "[expect]\nb = { file = \"b.expected.npy\" }\n");
+    assert_eq!(
+        wavelift(&["run", &manifest, "--engine", "interp"]).status,
+        0
+    );
+
+    values[70] = 60;
+    values[71] = 0;
+    file(&home, "b.expected.npy", npy(&values));
+    let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+    assert_eq!((run.status, run.stderr.as_str()), (1, ""));
+    assert!(run.stdout.ends_with(
+        "expect b: FAILED: 2 of 128 elements differ; first at [70]: got 6 (0x00000006), expected 60 (0x0000003c)\n"
+    ));
+    let value = json(&wavelift(&[
+        "run", &manifest, "--engine", "interp", "--json",
+    ]));
+    assert_eq!(value["ok"], false);
+    assert_eq!(value["expect"][0]["mismatches"], 2);
+    assert_eq!(value["expect"][0]["first"]["index"], 70);
+    assert_eq!(value["expect"][0]["first"]["got"], "6");
+
+    for (tolerance, status) in [
+        ("abs = 54", 0),
+        ("abs = 53", 1),
+        ("ulp = 54", 0),
+        ("ulp = 53", 1),
+    ] {
+        let manifest = fine(
+            &home,
+            &format!("[expect]\nb = {{ file = \"b.expected.npy\", {tolerance} }}\n"),
+        );
+        let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+        assert_eq!(run.status, status, "{tolerance}");
+    }
+}
+
+#[test]
+fn another_type_or_shape_is_a_mismatch() {
+    let home = folder("kinds");
+    let mut floats = npy(&right());
+    let at = floats
+        .windows(3)
+        .position(|bytes| bytes == b"<u4")
+        .expect("the type is there");
+    floats[at + 1] = b'f';
+    file(&home, "b.expected.npy", floats);
+    let manifest = fine(&home, "[expect]\nb = { file = \"b.expected.npy\" }\n");
+    let run = wavelift(&["run", &manifest, "--engine", "interp"]);
+    assert_eq!(run.status, 1);
+    assert!(
+        run.stdout
+            .ends_with("expect b: FAILED: the buffer is u32[128], the expected array f32[128]\n")
+    );
+}
+
+#[test]
+fn repeated_dispatches_count_together() {
+    let home = folder("repeat");
+    let manifest = fine(&home, "repeat = 3\n");
+    let value = json(&wavelift(&[
+        "run", &manifest, "--engine", "interp", "--json",
+    ]));
+    let dispatch = &value["dispatches"][0];
+    assert_eq!(
+        (&dispatch["repeat"], &dispatch["workgroups"]),
+        (&json!(3), &json!(3))
+    );
+    assert_eq!(dispatch["instructions"], 3 * 5);
+    assert_eq!(dispatch["lane_instructions"], 3 * (64 + 64 + 1 + 1 + 1));
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_number_of_threads() {
+    for threads in ["1", "3"] {
+        for example in ["matmul/matmul.gfx900", "reduction/reduction.gfx803"] {
+            let manifest = format!("examples/{example}.toml");
+            let run = wavelift(&["run", &manifest, "--engine", "interp", "--threads", threads]);
+            assert_eq!(
+                run.status, 0,
+                "{example} {threads}: {}{}",
+                run.stdout, run.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bundle_needs_a_target() {
+    let manifest = "examples/saxpy/saxpy.bundle.toml";
+    for target in ["gfx803", "gfx900", "gfx906"] {
+        let run = wavelift(&["run", manifest, "--engine", "interp", "--target", target]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{target}");
+    }
+    let run = wavelift(&["run", manifest, "--engine", "interp"]);
+    assert_eq!(run.status, 2);
+    assert_eq!(
+        run.stderr,
+        "error: examples/saxpy/saxpy.bundle.toml:11: dispatch[0].code_object: examples/saxpy/saxpy.bundle.hipfb: \
+         several code objects for amdgcn: hipv4-amdgcn-amd-amdhsa--gfx803, hipv4-amdgcn-amd-amdhsa--gfx900, \
+         hipv4-amdgcn-amd-amdhsa--gfx906; name the target with --target\n"
+    );
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["run", "diff", "bench", "disasm", "info"] {
+        let help = wavelift(&[command, "--help"]);
+        assert_eq!((help.status, help.stderr.as_str()), (0, ""));
+        let example = format!("\n  wavelift {command} ");
+        assert!(help.stdout.contains("Examples:\n"), "{command}");
+        assert!(help.stdout.contains(&example), "{command}");
+    }
+    assert_eq!(wavelift(&["--version"]).status, 0);
+    assert_eq!(wavelift(&[]).status, 2);
+    assert_eq!(wavelift(&["fly"]).status, 2);
+    assert_eq!(wavelift(&["run"]).status, 2);
+}
