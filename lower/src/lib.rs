@@ -13,4 +13,5 @@ pub mod jit;
 pub mod liveness;
 pub mod region;
 pub mod schedule;
+pub mod support;
 pub mod value;

@@ -191,6 +191,10 @@ complement!(U, Q, M);
 /// What integers of both widths can do.
 macro_rules! integer {
     ($handle:ident, $width:expr, $bits:literal) => {
+        #[allow(
+            clippy::should_implement_trait,
+            reason = "the manual's names; an operator would hide that amounts are of another kind"
+        )]
         impl<'b> $handle<'b> {
             /// A handle on a value of the right width.
             pub fn new(b: &'b Build, v: Val) -> $handle<'b> {
@@ -548,6 +552,10 @@ impl<'b> M<'b> {
     }
 }
 
+#[allow(
+    clippy::should_implement_trait,
+    reason = "operators are for what MODE rounds; these work on bits or always round alike"
+)]
 impl<'b> F<'b> {
     /// A float of the format of `env` from its bits.
     pub fn new(b: &'b Build, v: Val, env: Env) -> F<'b> {

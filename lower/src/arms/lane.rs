@@ -11,10 +11,11 @@ use crate::value::{M, Q, U};
 
 /// Lowers an instruction that looks at one lane, whatever EXEC says.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
-    match (|| match inst.op() {
+    let lowered = match inst.op() {
         Op::WriteLane => write_lane(g, inst),
         _ => read_lane(g, inst),
-    })() {
+    };
+    match lowered {
         Some(()) => Lowered::Done,
         None => Lowered::Fallback,
     }

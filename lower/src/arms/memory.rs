@@ -69,7 +69,7 @@ pub(super) fn vgpr(operand: Operand) -> Option<u8> {
 fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
     let b = g.b;
     let v = vgpr(inst.src[0])?;
-    let offset = Q::imm(b, i64::from(inst.mem.offset) as u64);
+    let offset = Q::imm(b, inst.mem.offset as u64);
     match inst.src[2] {
         Operand::None => {
             let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));

@@ -158,7 +158,7 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
             }
             word
         }
-        Ty::PkF16 if mods.clamp && inst.op() != Op::PackF16 && inst.op() != Op::CvtPkRtz => {
+        Ty::PkF16 if mods.clamp && inst.op() != Op::CvtPkRtz => {
             call(g.b, LaneFn::PkClampF16, g.mode, &[word])
         }
         _ => word,

@@ -1,7 +1,7 @@
 //! VOP3P: packed halves, mixed precision, dot products, packed f32. OP_SEL chooses the half of each
 //! source for the low result, OP_SEL_HI for the high one.
 
-use frontend::inst::{Inst, Operand};
+use frontend::inst::Inst;
 use frontend::op::Op;
 use frontend::ty::Ty;
 
@@ -140,23 +140,6 @@ fn pair_f32<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
 
 // ---- mixed precision
 
-/// The f16 pattern of an inline constant.
-fn inline_f16(code: u8) -> u64 {
-    match code {
-        128..=192 => u64::from(code - 128),
-        193..=208 => (192 - i64::from(code)) as u64 & 0xffff_ffff,
-        240 => 0x3800,
-        241 => 0xb800,
-        242 => 0x3c00,
-        243 => 0xbc00,
-        244 => 0x4000,
-        245 => 0xc000,
-        246 => 0x4400,
-        247 => 0xc400,
-        _ => 0x3118,
-    }
-}
-
 fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
     let mods = &inst.mods;
@@ -172,9 +155,6 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let source = |i: usize| -> Option<F<'b>> {
         let mut word = args.u(i)?;
         if mods.op_sel_hi >> i & 1 != 0 {
-            if let Operand::Inline { code, .. } = inst.src[i] {
-                word = word.k(inline_f16(code));
-            }
             if mods.op_sel >> i & 1 != 0 {
                 word = word.hi16();
             }

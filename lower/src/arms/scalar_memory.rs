@@ -47,7 +47,7 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst, space: Space) -> Option<Q<'b>> {
         Space::ScalarScratch => register.zext().shl_k(6),
         _ => (register & register.k(0xffff_fffc)).zext(),
     };
-    let imm = base.k(i64::from(inst.mem.offset & !3) as u64);
+    let imm = base.k((inst.mem.offset & !3) as u64);
     Some((base & base.k(!3)) + register + imm)
 }
 

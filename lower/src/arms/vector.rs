@@ -139,6 +139,7 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Ou
         | Op::CvtNorm
         | Op::FrexpExp => convert::compute(inst, args),
         _ if matches!(d, Ty::F32 | Ty::F64) => float::compute(g, inst, args),
+        Op::PackF16 => half::compute(inst, args),
         _ if matches!(d, Ty::F16 | Ty::PkF16) => half::compute(inst, args),
         _ => integer::compute(inst, args),
     }

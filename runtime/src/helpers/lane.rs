@@ -2,6 +2,8 @@
 
 use lower::abi::Lanes;
 
+use crate::choices;
+
 /// Argument `i` of a lane function.
 ///
 /// # Safety
@@ -87,9 +89,11 @@ fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
         0x13c => Some((lane + 63) & 63),
         0x140 => Some(row | (15 - n)),
         0x141 => Some(lane & !7 | (7 - (lane & 7))),
-        // The first row (two rows) keeps its own value.
-        0x142 => Some(if lane < 16 { lane } else { row - 1 }),
-        0x143 => Some(if lane < 32 { lane } else { 31 }),
+        // The first row (two rows) has no row before it.
+        0x142 if lane < 16 => choices::DPP_BCAST_FIRST_ROW_IS_OWN.then_some(lane),
+        0x142 => Some(row - 1),
+        0x143 if lane < 32 => choices::DPP_BCAST_FIRST_ROW_IS_OWN.then_some(lane),
+        0x143 => Some(31),
         // row_newbcast (gfx90a)
         0x150..=0x15f => Some(row | count),
         _ => None,

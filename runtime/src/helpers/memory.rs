@@ -146,20 +146,19 @@ fn pattern(at: &Addresses<'_>, exec: u64, step: u64) -> Pattern {
     let zero = [0; 64];
     let hi = at.hi.unwrap_or(&zero);
     // High words must be the base's; a range that crosses 4 GiB counts as scattered.
+    let lanes = at.lo.iter().zip(hi).zip(0u32..);
     if exec == u64::MAX {
-        for lane in 0..64 {
-            let high = hi[lane] ^ (base >> 32) as u32;
-            unequal |= at.lo[lane] ^ base as u32 | high;
-            let expected = (start as u32).wrapping_add(lane as u32 * step);
-            apart |= at.lo[lane] ^ expected | high;
+        for ((&lo, &hi), lane) in lanes {
+            let high = hi ^ (base >> 32) as u32;
+            unequal |= lo ^ base as u32 | high;
+            apart |= lo ^ (start as u32).wrapping_add(lane * step) | high;
         }
     } else {
-        for lane in 0..64 {
+        for ((&lo, &hi), lane) in lanes {
             let active = ((exec >> lane & 1) as u32).wrapping_neg();
-            let high = hi[lane] ^ (base >> 32) as u32;
-            unequal |= (at.lo[lane] ^ base as u32 | high) & active;
-            let expected = (start as u32).wrapping_add(lane as u32 * step);
-            apart |= (at.lo[lane] ^ expected | high) & active;
+            let high = hi ^ (base >> 32) as u32;
+            unequal |= (lo ^ base as u32 | high) & active;
+            apart |= (lo ^ (start as u32).wrapping_add(lane * step) | high) & active;
         }
     }
     if unequal == 0 {

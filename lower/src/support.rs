@@ -1,0 +1,164 @@
+//! How each row is translated, for the status table: found by lowering a plain instance of the row.
+
+use frontend::desc::{Encoding, InstDesc};
+use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
+use frontend::op::{Op, Space};
+use frontend::state::mode;
+use frontend::target::Gfx;
+use frontend::ty::Ty;
+
+use crate::arms::{Lowered, Sites, lower};
+use crate::build::Build;
+use crate::guest::Guest;
+use crate::ir::{Node, Op as Ir};
+
+/// How an instruction is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Support {
+    /// As operations of the IR: host instructions.
+    Native,
+    /// With calls of runtime functions.
+    Helper,
+    /// The region's flow of control, or what changes how later code is translated: not an arm's
+    /// business.
+    Control,
+    /// The interpreter runs it.
+    Interp,
+}
+
+/// Does the operation belong to the region rather than to the arms?
+fn is_control(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch(_)
+            | Op::Endpgm
+            | Op::Barrier
+            | Op::SetPc
+            | Op::SwapPc
+            | Op::Call
+            | Op::Trap
+            | Op::Rfe
+            | Op::RfeRestore
+            | Op::CbranchGFork
+            | Op::CbranchIFork
+            | Op::CbranchJoin
+            | Op::SetGprIdxOn
+            | Op::SetGprIdxIdx
+            | Op::SetGprIdxOff
+            | Op::SetGprIdxMode
+            | Op::SetVskip
+            | Op::SetReg
+    )
+}
+
+/// How a row is translated on `gfx`, under MODE as compilers set it; `None` where the target has no
+/// such row.
+pub fn support(desc: &'static InstDesc, gfx: Gfx) -> Option<Support> {
+    desc.opcodes.get(gfx)?;
+    if is_control(desc.op) {
+        return Some(Support::Control);
+    }
+    let mut plain = plain(desc, gfx);
+    Some(match nodes(&mut plain, gfx) {
+        None => Support::Interp,
+        Some(nodes) => {
+            let calls = |node: &Node| matches!(node.op, Ir::Call(..) | Ir::Effect { .. });
+            match nodes.iter().any(calls) {
+                true => Support::Helper,
+                false => Support::Native,
+            }
+        }
+    })
+}
+
+/// The nodes of one instruction.
+fn nodes(inst: &mut Inst, gfx: Gfx) -> Option<Vec<Node>> {
+    const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
+    let b = Build::new();
+    let mut g = Guest::new(&b, gfx, MODE);
+    let mut sites = Sites::default();
+    match lower(&mut g, inst, 0x1000, &mut sites) {
+        Lowered::Fallback => None,
+        Lowered::Done => Some(b.finish().0),
+    }
+}
+
+/// An instance of a row with registers everywhere, as decoding would give it.
+pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
+    let mut inst = Inst {
+        desc,
+        form: Form::Native,
+        len: 8,
+        dst: [Operand::None; 2],
+        src: [Operand::None; 4],
+        mods: Mods {
+            op_sel_hi: 7,
+            ..Mods::default()
+        },
+        mem: MemMods::default(),
+    };
+    let scalar = matches!(
+        desc.encoding,
+        Encoding::Sop1
+            | Encoding::Sop2
+            | Encoding::Sopk
+            | Encoding::Sopc
+            | Encoding::Sopp
+            | Encoding::Smem
+    );
+    let mut next = 16;
+    let mut register = |ty: Ty, lanes: bool| {
+        let n = next;
+        next += ty.regs().max(1).next_multiple_of(4) as u8;
+        match (ty, lanes) {
+            (Ty::Imm, _) => Operand::Imm(0x1043),
+            (Ty::Mask, _) | (_, false) => Operand::Sgpr(n),
+            (_, true) => Operand::Vgpr(n),
+        }
+    };
+    for (i, &ty) in desc.dst.iter().enumerate() {
+        inst.dst[i] = register(ty, !scalar);
+    }
+    for (i, &ty) in desc.src.iter().enumerate() {
+        let descriptor = matches!(
+            desc.encoding,
+            Encoding::Mubuf | Encoding::Mtbuf | Encoding::Mimg
+        ) && (i == 1 || i == 2);
+        inst.src[i] = register(ty, !scalar && !descriptor);
+    }
+    match desc.op {
+        Op::ReadLane | Op::ReadFirstLane => {
+            inst.dst[0] = Operand::Sgpr(8);
+            inst.src[1] = Operand::Sgpr(9);
+        }
+        Op::WriteLane => {
+            inst.src[0] = Operand::Sgpr(8);
+            inst.src[1] = Operand::Sgpr(9);
+        }
+        _ => {}
+    }
+    match desc.encoding {
+        // Without the scalar address that the rows name.
+        Encoding::Global | Encoding::Scratch => inst.src[2] = Operand::None,
+        Encoding::Smem if desc.src.len() > 1 => {
+            inst.src[1] = Operand::None;
+            inst.mem.has_imm = true;
+        }
+        Encoding::Mubuf if gfx.is_gfx6_7() && is_untyped(desc.op) => inst.mem.addr64 = true,
+        Encoding::Mubuf | Encoding::Mtbuf => inst.mem.offen = true,
+        Encoding::Mimg => inst.mem.dmask = 1,
+        _ => {}
+    }
+    inst
+}
+
+/// Accesses that exist with 64-bit addresses on gfx6 and gfx7.
+fn is_untyped(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Load(Space::Buffer, _) | Op::Store(Space::Buffer, _) | Op::Atomic(..)
+    )
+}
+
+#[cfg(test)]
+mod tests;
