@@ -4,7 +4,6 @@
 
 mod state;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use frontend::{Encoding, Gfx, Inst};
@@ -36,7 +35,7 @@ macro_rules! chapters {
     };
 }
 
-chapters! { sop1 sop2 sopc sopk sopp }
+chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 }
 
 #[test]
 fn every_case_file_is_run() {
@@ -124,7 +123,7 @@ fn check(chapter: &str) {
                     match instructions(gfx, head, &code.words) {
                         Ok(insts) => {
                             let at = At {
-                                head: &at,
+                                text: &head.text,
                                 file: &file.name,
                             };
                             run_head(
@@ -175,7 +174,7 @@ pub(crate) fn instructions(gfx: Gfx, head: &Head, words: &[u32]) -> Result<Vec<I
 
 /// Where a failure is.
 struct At<'a> {
-    head: &'a str,
+    text: &'a str,
     file: &'a str,
 }
 
@@ -229,6 +228,7 @@ fn run_head(
             None if scalar => &MASKS[..2],
             None => &MASKS[..],
         };
+        let mut failed = vec![false; engines.len()];
         for (turn, &(mask, exec)) in masks.iter().enumerate() {
             let run = Run {
                 lines: &batch,
@@ -238,20 +238,19 @@ fn run_head(
                 memory,
             };
             let prepared = world.prepare(&code, &run);
-            for named in engines {
-                let result = world.run(&*named.engine, &code, &run, &prepared);
-                for wrong in result {
+            for (named, failed) in engines.iter().zip(&mut failed) {
+                if *failed {
+                    // One mask shows it.
+                    continue;
+                }
+                for wrong in world.run(&*named.engine, &code, &run, &prepared) {
+                    *failed = true;
                     let line = wrong.line.unwrap_or(batch[0].line);
-                    let mut text = String::new();
-                    let _ = write!(
-                        text,
-                        "{}:{line}: {} [{} exec {mask}]",
-                        at.file,
-                        at.head.split_once(": ").map_or("", |p| p.1),
-                        named.name
-                    );
-                    let _ = write!(text, "\n    {}", wrong.what);
-                    failures.add(&text);
+                    let (file, name, what) = (at.file, &named.name, &wrong.what);
+                    failures.add(&format!(
+                        "{file}:{line}: {gfx} {} [{name}, exec {mask}]\n    {what}",
+                        at.text
+                    ));
                 }
             }
         }
