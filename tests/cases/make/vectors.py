@@ -1,5 +1,6 @@
 """Writes the chapters of the vector ALU."""
 
+import vector_convert
 import vector_float
 import vector_int
 from case import Chapter
@@ -13,6 +14,7 @@ def main():
     vector_int.vop2(vop2)
     vector_int.vop3(vop3)
     vector_float.add(vop1, vop2, vop3)
+    vector_convert.add(vop1, vop2, vop3)
     for chapter in (vop1, vop2, vop3):
         chapter.write()
 
