@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
 
 use frontend::WaveState;
@@ -90,6 +90,8 @@ pub struct JitEngine {
     regions: RwLock<Regions>,
     compiler: Mutex<Jit>,
     functions: Box<[usize]>,
+    /// An engine whose regions are single instructions, for [`Engine::step`].
+    stepper: OnceLock<Option<Box<JitEngine>>>,
 }
 
 /// Entries of a thread's memory of regions.
@@ -146,6 +148,7 @@ impl JitEngine {
             regions: RwLock::new(Regions::default()),
             compiler: Mutex::new(Jit::new(options.host)?),
             functions: helpers::table(),
+            stepper: OnceLock::new(),
         })
     }
 
@@ -330,9 +333,51 @@ impl Engine for JitEngine {
             }
         })
     }
+
+    fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
+        let stepper = self.stepper.get_or_init(|| {
+            let options = JitOptions {
+                max_insts: 1,
+                ..self.options
+            };
+            JitEngine::new(options).ok().map(Box::new)
+        });
+        stepper
+            .as_ref()
+            .map(|stepper| match stepper.run_region(wave, group) {
+                Ok(exit) => exit,
+                Err(fault) => Exit::Fault(fault),
+            })
+    }
 }
 
 impl JitEngine {
+    /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
+    fn run_region(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Exit, WaveFault> {
+        wave.resume = 0;
+        let exit = if wave.mode & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
+            ExitCode::Interpret
+        } else {
+            let region = self.region(wave, group, false);
+            let (pc, lane) = (wave.pc, None);
+            let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
+            let enter = |frame: &mut Vec<_>| self.enter(&region, 0, wave, group, &mut 0, frame);
+            FRAME.with_borrow_mut(enter)?
+        };
+        wave.resume = 0;
+        Ok(match exit {
+            ExitCode::Continue | ExitCode::Yield => Exit::Yield,
+            ExitCode::End => Exit::End,
+            ExitCode::Barrier => Exit::Barrier,
+            ExitCode::Fault => unreachable!("bug: a fault without its cause"),
+            ExitCode::Interpret => match self.interpret(wave, group)? {
+                Flow::Next | Flow::Jump | Flow::Back => Exit::Yield,
+                Flow::End => Exit::End,
+                Flow::Barrier => Exit::Barrier,
+            },
+        })
+    }
+
     /// Runs a region once.
     #[expect(
         unsafe_code,

@@ -112,6 +112,8 @@ struct Both {
 #[derive(Default)]
 struct Progress {
     steps: u64,
+    /// The other engine's note of how it left the wave.
+    resume: u64,
     /// The other engine's registers where they differ.
     other: Option<Box<WaveState>>,
     first_registers: Option<(u64, Vec<RegisterDifference>)>,
@@ -183,12 +185,15 @@ impl Pair {
                 Some(state) => other = state,
                 None => (*other).clone_from(&start),
             }
+            // Notes of how an engine left a wave are for that engine alone.
+            other.resume = start.resume | progress.resume;
             let touched = Touched::by(mode, group, start.pc);
             let lds_before = touched.lds.then(|| group.lds.bytes().to_vec());
             let Some(exit) = turn(&*self.reference, mode, wave, group) else {
                 both.record.cannot_step = true;
                 break stop(start.pc);
             };
+            wave.resume = 0;
             let stores = touched.memory.then(|| shadow.undo(memory)).transpose()?;
             let lds = lds_before.map(|before| {
                 let after = group.lds.bytes().to_vec();
@@ -199,6 +204,7 @@ impl Pair {
                 both.record.cannot_step = true;
                 break stop(start.pc);
             };
+            progress.resume = other.resume;
             let other_stores = touched.memory.then(|| shadow.changes(memory)).transpose()?;
             both.record.steps += 1;
             progress.steps += 1;
