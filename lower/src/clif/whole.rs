@@ -240,7 +240,8 @@ impl Emitter<'_> {
                 _ if i == v.index() => 0,
                 _ => continue,
             };
-            if n < lanes && plan.needed[i] {
+            // A result that goes straight to a VGPR's home is needed by nobody else.
+            if n < lanes && plan.place[i].is_some() {
                 places[n] = plan.place[i];
             }
         }
