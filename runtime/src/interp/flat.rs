@@ -262,11 +262,13 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Base of the scratch for an access that is inside it.
+    /// Base of the scratch for an access, which must be inside it where that is checked.
     fn scratch_base(&self, lane: usize, access: Access, offset: u32, bytes: usize) -> Run<u64> {
         let (base, size) = self.scratch_window();
         let offset = u64::from(offset);
-        if offset + bytes as u64 > size {
+        // Hardware checks FLAT only; SCRATCH goes where its offset says, unless checked mode asks.
+        let checks = self.group.checked || self.inst.desc.encoding != Encoding::Scratch;
+        if checks && offset + bytes as u64 > size {
             return Err(outside(Private::Scratch, lane, access, offset, bytes, size));
         }
         Ok(base)
@@ -276,7 +278,7 @@ impl Exec<'_, '_> {
         let base = self.scratch_base(lane, Access::Read, offset, bytes)?;
         let mut raw = [0; 16];
         for (i, byte) in raw.iter_mut().enumerate().take(bytes) {
-            let address = swizzled(base, lane, offset + i as u32);
+            let address = swizzled(base, lane, offset.wrapping_add(i as u32));
             *byte = self
                 .group
                 .memory
@@ -289,7 +291,7 @@ impl Exec<'_, '_> {
     fn scratch_write(&mut self, lane: usize, offset: u32, raw: &Raw, bytes: usize) -> Run<()> {
         let base = self.scratch_base(lane, Access::Write, offset, bytes)?;
         for (i, &byte) in raw.iter().enumerate().take(bytes) {
-            let address = swizzled(base, lane, offset + i as u32);
+            let address = swizzled(base, lane, offset.wrapping_add(i as u32));
             self.group
                 .memory
                 .store_u8(address, byte)

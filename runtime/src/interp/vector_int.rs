@@ -115,6 +115,21 @@ fn median<T: Ord>(a: T, b: T, c: T) -> T {
     low.max(high.min(c))
 }
 
+/// The table of `v_screen_partition_4se_b32`, Vega ISA, VOP1 55: sixteen nibbles a row.
+#[rustfmt::skip]
+const SCREEN_PARTITION: [u64; 16] = [
+    0xffff_fff7_fff5_f731, 0xffff_ffbf_ffaf_e62f, 0xffff_fdff_f5ff_c4fd, 0xffff_efff_afff_8fb9,
+    0xfffe_fff6_fdc4_ffff, 0xffdf_f99f_b98f_ffff, 0xfbff_f9ff_31f7_ffff, 0x7fff_6ff6_2fe6_ffff,
+    0xfffa_fb32_ffff_fffb, 0xff5f_d91f_ffff_ff7f, 0xfaff_c8fe_ffff_feff, 0x5fff_4f76_ffff_dfff,
+    0xfec8_ffff_fffd_fff9, 0x764f_ffff_ffef_f66f, 0x32fb_ffff_f7ff_f6ff, 0x1fd9_ffff_bfff_9ff9,
+];
+
+/// The four bits that tell which shader engines the rectangle `S0[7:0]` covers.
+fn screen_partition(s0: u32) -> u32 {
+    let row = SCREEN_PARTITION[(s0 >> 4 & 15) as usize];
+    (row >> (4 * (s0 & 15))) as u32 & 15
+}
+
 /// A signed half saturated to a byte.
 fn sat_u8(v: u32) -> u32 {
     i32::from(v as i16).clamp(0, 255) as u32
@@ -260,6 +275,7 @@ impl Exec<'_, '_> {
                 let below = (((1u64 << l) - 1) >> 32) as u32;
                 (s0[l] & below).count_ones().wrapping_add(s1[l])
             }),
+            Op::ScreenPartition4se => map1(on, s0, screen_partition),
             Op::SatPkU8I16 => map1(on, s0, |a| sat_u8(a) | sat_u8(a >> 16) << 8),
             Op::CvtPkInt if ty == Ty::PkI16 => map2(on, s0, s1, |a, b| {
                 let sat = |v: u32| (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff;
@@ -323,6 +339,7 @@ mod tests {
         assert_eq!(perm(0, 0, 0xff0d_0c00), 0xffff_0000);
         assert_eq!(sad4(0xff00_0a05, 0x0001_0509), 255 + 1 + 5 + 4);
         assert_eq!(masked_sad4(0xff00_0a05, 0x0001_0509), 1 + 5 + 4);
+        assert_eq!([0, 1, 4, 17, 255].map(screen_partition), [1, 3, 5, 2, 1]);
         assert_eq!(sat_u8(0xffff), 0);
         assert_eq!(sat_u8(0x0100), 255);
         assert_eq!(sat_u8(0x00fe), 254);
