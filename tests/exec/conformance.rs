@@ -4,15 +4,18 @@
 
 mod state;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use frontend::{Encoding, Gfx, Inst};
 use harness::case::assign::{Assign, Lanes, Place, Value};
 use harness::case::{Block, CaseFile, Head, Line, Outcome};
-use runtime::engine::{Engine, EngineKind, EngineOptions, create};
-use runtime::{Exit, LoadedCode};
+use lower::jit::HostLevel;
+use runtime::interp::Interpreter;
+use runtime::jit::{JitEngine, JitOptions};
+use runtime::{Engine, Exit, LoadedCode};
 
-use state::{Run, World};
+use state::{Run, World, Wrong};
 
 /// The directory of the case files.
 pub(crate) fn directory() -> PathBuf {
@@ -35,7 +38,7 @@ macro_rules! chapters {
     };
 }
 
-chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 }
+chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vopc sdwa dpp }
 
 #[test]
 fn every_case_file_is_run() {
@@ -58,26 +61,48 @@ fn every_case_file_is_run() {
 
 /// An engine and what it is called in messages.
 struct Named {
-    name: String,
+    name: &'static str,
     engine: Box<dyn Engine + Send>,
 }
 
-/// Every engine in every shape.
+/// The interpreter, then the translator in every shape; the first [`ON_EVERY_TARGET`] run for every
+/// target of a head, the rest for its last.
 fn engines() -> Vec<Named> {
-    let options = EngineOptions {
+    let base = JitOptions {
         exact_nan: true,
-        ..EngineOptions::default()
+        ..JitOptions::default()
     };
-    [EngineKind::Interp, EngineKind::Jit]
-        .into_iter()
-        .filter_map(|kind| {
-            Some(Named {
-                name: format!("{kind:?}").to_lowercase(),
-                engine: create(kind, &options).ok()?,
-            })
-        })
-        .collect()
+    let host = |host| JitOptions { host, ..base };
+    let group = |group| JitOptions {
+        group: Some(group),
+        ..base
+    };
+    let masked = JitOptions {
+        always_masked: true,
+        ..base
+    };
+    let shapes = [
+        ("jit", base),
+        ("jit, avx2", host(HostLevel::Avx2)),
+        ("jit, sse4.1", host(HostLevel::Sse41)),
+        ("jit, groups of 4", group(4)),
+        ("jit, groups of 8", group(8)),
+        ("jit, groups of 16", group(16)),
+        ("jit, always masked", masked),
+    ];
+    let interpreter = Named {
+        name: "interp",
+        engine: Box::new(Interpreter::default()),
+    };
+    let jits = shapes.into_iter().map(|(name, options)| Named {
+        name,
+        engine: Box::new(JitEngine::new(options).expect("the translator runs on this host")),
+    });
+    std::iter::once(interpreter).chain(jits).collect()
 }
+
+/// See [`engines`].
+const ON_EVERY_TARGET: usize = 2;
 
 /// EXEC masks that cases run under.
 const MASKS: [(&str, u64); 6] = [
@@ -97,6 +122,8 @@ const SHOWN: usize = 40;
 struct Failures {
     text: String,
     count: usize,
+    /// Lines and engines that have been printed for some target.
+    seen: BTreeSet<(usize, &'static str)>,
 }
 
 impl Failures {
@@ -112,7 +139,6 @@ impl Failures {
 fn check(chapter: &str) {
     let file = read(chapter);
     let engines = engines();
-    assert!(!engines.is_empty(), "no engine runs on this host");
     let mut world = World::new();
     let mut failures = Failures::default();
     for block in &file.blocks {
@@ -126,9 +152,15 @@ fn check(chapter: &str) {
                                 text: &head.text,
                                 file: &file.name,
                             };
+                            let last = head.code.iter().flat_map(|code| &code.targets).max();
+                            let used = if last == Some(&gfx) {
+                                &engines[..]
+                            } else {
+                                &engines[..ON_EVERY_TARGET]
+                            };
                             run_head(
                                 &mut world,
-                                &engines,
+                                used,
                                 &at,
                                 block,
                                 gfx,
@@ -228,7 +260,7 @@ fn run_head(
             None if scalar => &MASKS[..2],
             None => &MASKS[..],
         };
-        let mut failed = vec![false; engines.len()];
+        let mut failed: Vec<(&'static str, &str, Vec<Wrong>)> = Vec::new();
         for (turn, &(mask, exec)) in masks.iter().enumerate() {
             let run = Run {
                 lines: &batch,
@@ -238,20 +270,28 @@ fn run_head(
                 memory,
             };
             let prepared = world.prepare(&code, &run);
-            for (named, failed) in engines.iter().zip(&mut failed) {
-                if *failed {
-                    // One mask shows it.
+            for named in engines {
+                // One mask shows it.
+                if failed.iter().any(|&(name, ..)| name == named.name) {
                     continue;
                 }
-                for wrong in world.run(&*named.engine, &code, &run, &prepared) {
-                    *failed = true;
-                    let line = wrong.line.unwrap_or(batch[0].line);
-                    let (file, name, what) = (at.file, &named.name, &wrong.what);
-                    failures.add(&format!(
-                        "{file}:{line}: {gfx} {} [{name}, exec {mask}]\n    {what}",
-                        at.text
-                    ));
+                let wrong = world.run(&*named.engine, &code, &run, &prepared);
+                if !wrong.is_empty() {
+                    failed.push((named.name, mask, wrong));
                 }
+            }
+        }
+        let names: Vec<&str> = failed.iter().map(|&(name, ..)| name).collect();
+        if let Some((name, mask, wrong)) = failed.first() {
+            for wrong in wrong {
+                let line = wrong.line.unwrap_or(batch[0].line);
+                if !failures.seen.insert((line, *name)) {
+                    continue;
+                }
+                let (file, text, what) = (at.file, at.text, &wrong.what);
+                failures.add(&format!(
+                    "{file}:{line}: {gfx} {text} [{name}, exec {mask}; of {names:?}]\n    {what}"
+                ));
             }
         }
     }

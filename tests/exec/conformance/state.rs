@@ -250,7 +250,7 @@ impl World {
         } else {
             compare(before, expected, &after, run, &mut wrong);
         }
-        wrong.truncate(4);
+        wrong.truncate(2);
         wrong
     }
 
