@@ -1,0 +1,142 @@
+//! The README's status table is made here from the rows and the translator's own account of them, so that
+//! it cannot go stale. `BLESS=1` writes it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use frontend::{Encoding, Gfx, isa};
+use lower::support::{Support, support};
+
+const BEGIN: &str = "<!-- status: written by tests/exec/status.rs, BLESS=1 -->\n";
+const END: &str = "<!-- end of status -->\n";
+
+/// Names as the manual has them, in its order.
+const ENCODINGS: [(Encoding, &str); 20] = [
+    (Encoding::Sop2, "SOP2"),
+    (Encoding::Sopk, "SOPK"),
+    (Encoding::Sop1, "SOP1"),
+    (Encoding::Sopc, "SOPC"),
+    (Encoding::Sopp, "SOPP"),
+    (Encoding::Smem, "SMEM"),
+    (Encoding::Vop1, "VOP1"),
+    (Encoding::Vop2, "VOP2"),
+    (Encoding::Vopc, "VOPC"),
+    (Encoding::Vop3, "VOP3"),
+    (Encoding::Vop3p, "VOP3P"),
+    (Encoding::Vintrp, "VINTRP"),
+    (Encoding::Ds, "DS"),
+    (Encoding::Flat, "FLAT"),
+    (Encoding::Global, "GLOBAL"),
+    (Encoding::Scratch, "SCRATCH"),
+    (Encoding::Mubuf, "MUBUF"),
+    (Encoding::Mtbuf, "MTBUF"),
+    (Encoding::Mimg, "MIMG"),
+    (Encoding::Exp, "EXP"),
+];
+
+fn table() -> String {
+    let mut out = String::from("Opcodes that decode, print and run, by encoding and target:\n\n|");
+    let _ = write!(out, " encoding |");
+    for gfx in Gfx::ALL {
+        let _ = write!(out, " {gfx} |");
+    }
+    out.push_str("\n|---|");
+    out.push_str(&"--:|".repeat(Gfx::COUNT));
+    out.push('\n');
+    let count = |gfx: Gfx, encoding: Encoding| {
+        isa::all()
+            .filter(|d| d.encoding == encoding && d.opcodes.get(gfx).is_some())
+            .count()
+    };
+    for (encoding, name) in ENCODINGS {
+        let _ = write!(out, "| {name} |");
+        for gfx in Gfx::ALL {
+            match count(gfx, encoding) {
+                0 => out.push_str("  |"),
+                n => {
+                    let _ = write!(out, " {n} |");
+                }
+            }
+        }
+        out.push('\n');
+    }
+    out.push_str(
+        "\nHow the translator treats them (native: host instructions; function: with a call of a \
+         whole-wave function;\ncontrol: the region's own flow of control; interpreter: one call of \
+         the interpreter, counted in `--json`):\n\n| target | native | function | control | \
+         interpreter | share translated |\n|---|--:|--:|--:|--:|--:|\n",
+    );
+    let mut handed: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for gfx in Gfx::ALL {
+        let mut counts = [0usize; 4];
+        for desc in isa::all() {
+            let Some(how) = support(desc, gfx) else {
+                continue;
+            };
+            counts[match how {
+                Support::Native => 0,
+                Support::Helper => 1,
+                Support::Control => 2,
+                Support::Interp => 3,
+            }] += 1;
+            if how == Support::Interp && gfx <= Gfx::Gfx906 {
+                handed
+                    .entry(desc.name_on(gfx))
+                    .or_default()
+                    .push(gfx.to_string());
+            }
+        }
+        let [native, helper, control, interp] = counts;
+        let all = native + helper + control + interp;
+        let share = 100.0 * (all - interp) as f64 / all as f64;
+        let _ = writeln!(
+            out,
+            "| {gfx} | {native} | {helper} | {control} | {interp} | {share:.1} % |"
+        );
+    }
+    // Families are told by the first two words of the name.
+    let mut families: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for &name in handed.keys() {
+        let family = match name.split('_').next().unwrap_or(name) {
+            "image" => "images (`image_*`): samplers and surfaces are walked by the interpreter",
+            "exp" => "exports: recorded by the interpreter",
+            "tbuffer" => "typed buffers",
+            _ => "",
+        };
+        families.entry(family.to_owned()).or_default().push(name);
+    }
+    out.push_str("\nHanded to the interpreter on gfx600 to gfx906:\n\n");
+    for (family, names) in families {
+        if family.is_empty() {
+            let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+            let _ = writeln!(out, "* {}", list.join(", "));
+        } else {
+            let _ = writeln!(out, "* {} {family}", names.len());
+        }
+    }
+    out
+}
+
+#[test]
+fn readme_has_the_status_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = std::fs::read_to_string(&path).expect("the README is there");
+    let start = readme
+        .find(BEGIN)
+        .expect("the README has the status marker")
+        + BEGIN.len();
+    let end = readme
+        .find(END)
+        .expect("the README has the closing status marker");
+    let want = format!("\n{}\n", table());
+    if std::env::var_os("BLESS").is_some() {
+        let new = format!("{}{want}{}", &readme[..start], &readme[end..]);
+        std::fs::write(&path, new).expect("the README can be written");
+    } else {
+        assert!(
+            readme[start..end] == want,
+            "the README's status table is stale; run with BLESS=1 and review the difference"
+        );
+    }
+}
