@@ -9,6 +9,8 @@ mod bench;
 mod diff;
 mod disasm;
 mod info;
+#[cfg(feature = "jit")]
+mod ir;
 mod options;
 mod output;
 mod progress;
@@ -69,6 +71,8 @@ enum Command {
     Bench(bench::Args),
     Disasm(disasm::Args),
     Info(info::Args),
+    #[cfg(feature = "jit")]
+    Ir(ir::Args),
 }
 
 /// Parses the command line and runs the command.
@@ -88,6 +92,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(args) => bench::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),
         Command::Info(args) => info::execute(&args, &mut out),
+        #[cfg(feature = "jit")]
+        Command::Ir(args) => ir::execute(&args, &mut out),
     };
     match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
         Ok(status) => status.into(),

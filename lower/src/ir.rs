@@ -380,6 +380,20 @@ pub enum Term {
     },
 }
 
+impl Term {
+    /// Where control goes, as far as it is known.
+    pub fn targets(&self) -> impl Iterator<Item = Target> {
+        let targets = match *self {
+            Term::Jump(next) | Term::Barrier { next } | Term::Fallback { next, .. } => {
+                [Some(next), None]
+            }
+            Term::Branch { then, other, .. } => [Some(then), Some(other)],
+            Term::Indirect(_) | Term::End | Term::Interpret { .. } => [None, None],
+        };
+        targets.into_iter().flatten()
+    }
+}
+
 /// A branch target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "`pc` is the guest address everywhere")]
@@ -452,4 +466,15 @@ pub struct Func {
     pub sites: Vec<crate::abi::Site>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
+}
+
+impl Func {
+    /// Guest addresses for which the region is left.
+    pub fn exits(&self) -> impl Iterator<Item = u64> {
+        let targets = self.blocks.iter().flat_map(|block| block.term.targets());
+        targets.filter_map(|target| match target {
+            Target::Exit { pc } => Some(pc),
+            Target::Block { .. } => None,
+        })
+    }
 }

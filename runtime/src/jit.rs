@@ -67,6 +67,34 @@ struct Key {
     v0_counts: bool,
 }
 
+/// The lane IR of the region at `entry` and of the regions that it leaves for by constant addresses,
+/// as text with the address that each begins at. `fetch` gives the code from an address on.
+pub fn print_ir(
+    gfx: frontend::Gfx,
+    entry: u64,
+    float_mode: u32,
+    fetch: &region::Fetch<'_>,
+) -> Vec<(u64, String)> {
+    let mut entries = vec![entry];
+    let mut out = Vec::new();
+    while let Some(&entry) = entries.get(out.len()) {
+        let request = Request {
+            gfx,
+            entry,
+            mode: float_mode,
+            max_insts: JitOptions::default().max_insts,
+        };
+        let func = region::build(&request, fetch);
+        for pc in func.exits() {
+            if !entries.contains(&pc) && fetch(pc).is_some() {
+                entries.push(pc);
+            }
+        }
+        out.push((entry, lower::ir::print::func(&func)));
+    }
+    out
+}
+
 /// Makes the engine.
 pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineError> {
     if options.emitter == Emitter::Wide {

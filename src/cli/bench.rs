@@ -41,7 +41,7 @@ const ROUNDS: usize = 3;
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let manifest = Manifest::load(&args.options.manifest)?;
-    let options = args.options.device(&args.engine)?;
+    let options = args.options.device(&args.engine);
     let engine = options.engine;
     let device = Device::with_options(options)?;
     let session = Session::new(manifest, device, args.options.target.as_deref())?;

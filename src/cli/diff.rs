@@ -54,7 +54,7 @@ const NAMES: [&str; 2] = ["interp", "jit"];
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let manifest = Manifest::load(&args.options.manifest)?;
-    let engine_options = args.options.engine_options(true)?;
+    let engine_options = args.options.engine_options(true);
     let reference = engine::create(EngineKind::Interp, &engine_options)?;
     let other = match &args.wrong {
         Some(name) => runtime::lockstep::wrong(name, !args.wrong_in_stretches),

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::bail;
 use clap::ValueEnum;
 use runtime::engine::Emitter;
 use wavelift::{DeviceOptions, EngineKind, EngineOptions};
@@ -75,35 +74,33 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 
 impl RunOptions {
     /// Options of a device that runs on `engine`.
-    pub(super) fn device(&self, choice: &EngineChoice) -> anyhow::Result<DeviceOptions> {
+    pub(super) fn device(&self, choice: &EngineChoice) -> DeviceOptions {
         let engine = match choice.engine {
             Some(EngineName::Jit) => EngineKind::Jit,
             Some(EngineName::Interp) => EngineKind::Interp,
             None => EngineKind::default(),
         };
-        Ok(DeviceOptions {
+        DeviceOptions {
             engine,
-            engine_options: self.engine_options(choice.exact_nan)?,
+            engine_options: self.engine_options(choice.exact_nan),
             threads: self.threads.unwrap_or(0),
             timeout: self.timeout,
             ..DeviceOptions::default()
-        })
+        }
     }
 
     /// Options of an engine.
-    pub(super) fn engine_options(&self, exact_nan: bool) -> anyhow::Result<EngineOptions> {
+    pub(super) fn engine_options(&self, exact_nan: bool) -> EngineOptions {
         let emitter = match self.emitter {
             EmitterName::Auto => Emitter::Auto,
             EmitterName::Cranelift => Emitter::Cranelift,
-            EmitterName::Wide => {
-                bail!("--emitter wide is not available in this build; use cranelift or auto")
-            }
+            EmitterName::Wide => Emitter::Wide,
         };
-        Ok(EngineOptions {
+        EngineOptions {
             exact_nan,
             no_fallback: self.no_fallback,
             emitter,
-        })
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Args {
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let manifest = Manifest::load(&args.options.manifest)?;
     let files = output_files(&manifest, args.out.as_deref())?;
-    let mut options = args.options.device(&args.engine)?;
+    let mut options = args.options.device(&args.engine);
     options.memcheck = args.memcheck;
     let engine = options.engine;
     let device = Device::with_options(options)?;

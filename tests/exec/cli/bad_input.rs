@@ -292,7 +292,7 @@ fn wrong_options() {
         (&["--timeout", "soon"], "`soon` is no number of seconds"),
         (
             &["--emitter", "wide"],
-            "--emitter wide is not available in this build; use cranelift or auto",
+            "this build has no wide emitter; use `auto` or `cranelift`",
         ),
         (
             &["--frobnicate"],

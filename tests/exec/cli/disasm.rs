@@ -164,6 +164,24 @@ fn info_tells_what_is_in_a_file() {
     assert!(text.stdout.contains("bytes of LDS"));
 }
 
+#[test]
+#[cfg(feature = "jit")]
+fn ir_shows_the_regions_of_a_kernel() {
+    let ir = wavelift(&[
+        "ir",
+        "examples/matmul/matmul.gfx900.co",
+        "--kernel",
+        "matmul_tiled",
+    ]);
+    assert_eq!((ir.status, ir.stderr.as_str()), (0, ""));
+    assert!(
+        ir.stdout
+            .starts_with("; matmul_tiled+0x0, region at 0x1f00\n")
+    );
+    assert!(ir.stdout.contains("block 0 (0x1f00):"));
+    assert!(!ir.stdout.contains("matmul_naive"));
+}
+
 /// Is the program on the path?
 fn have(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok()

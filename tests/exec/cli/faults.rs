@@ -217,3 +217,26 @@ fn outputs_are_not_written_after_a_fault() {
     assert_eq!(run.status, 3);
     assert!(!home.join("b.npy").exists());
 }
+
+#[test]
+fn memcheck_reports_what_lies_outside_the_exact_allocation() {
+    let code_object = root().join("tests/kernels/faults/faults.gfx900.co");
+    let text = format!(
+        "[buffers]\nb = {{ bytes = 256 }}\nc = {{ bytes = 4096 }}\n[[dispatch]]\ncode_object = {code_object:?}\n\
+         kernel = \"fine\"\ngrid = [128]\nworkgroup = [128]\nargs = [\"@b\", {{ u64 = 0 }}]\n"
+    );
+    let manifest = file(&folder("memcheck"), "m.toml", text);
+    for engine in engines() {
+        let run = wavelift(&["run", &manifest, "--engine", engine]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{engine}");
+        let run = wavelift(&["run", &manifest, "--engine", engine, "--memcheck"]);
+        assert_eq!(run.status, 3, "{engine}");
+        assert_eq!(
+            without_addresses(&run.stderr),
+            "fault: lane 0 wrote 4 bytes at ADDRESS, 0 bytes past the end of a 256-byte allocation\n   \
+             at 0x2b10  global_store_dword v1, v0, s[0:1]  (fine+0x10)\n   \
+             wave 1 of workgroup (0,0,0) of kernel fine, exec 0xffffffffffffffff\n",
+            "{engine}"
+        );
+    }
+}
