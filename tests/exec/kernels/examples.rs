@@ -1,0 +1,142 @@
+//! The manifests of `examples/` on both engines and several numbers of threads: the expectations
+//! hold and every buffer is the same each time.
+
+use std::path::{Path, PathBuf};
+
+use wavelift::manifest::{self, Manifest};
+use wavelift::{Arg, Buffer, Launch, Module, Size};
+
+use super::{ENGINES, EngineKind, Rig, THREADS};
+
+/// Examples in which the translator must translate every instruction.
+const NATIVE: [&str; 4] = ["saxpy", "matmul", "mandelbrot", "sha256"];
+
+fn manifests() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut found = Vec::new();
+    for folder in std::fs::read_dir(root).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        let files = std::fs::read_dir(folder).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        found.extend(files.filter(|file| file.extension().is_some_and(|e| e == "toml")));
+    }
+    found.sort();
+    found
+}
+
+/// A manifest whose code objects are loaded.
+struct Loaded<'a> {
+    rig: &'a Rig,
+    manifest: Manifest,
+    modules: Vec<Module>,
+    buffers: Vec<Buffer>,
+}
+
+impl Loaded<'_> {
+    fn new<'a>(rig: &'a Rig, path: &Path) -> Loaded<'a> {
+        let manifest = Manifest::load(path).unwrap();
+        let modules = manifest.dispatches.iter().map(|dispatch| {
+            let bytes = std::fs::read(&dispatch.code_object).unwrap();
+            // The bundle has more than one target.
+            Module::load(&rig.device, &bytes)
+                .or_else(|_| Module::load_for(&rig.device, &bytes, "gfx906"))
+                .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        });
+        let modules = modules.collect();
+        let buffers = manifest.buffers.iter();
+        let buffers = buffers.map(|buffer| rig.buffer(&buffer.array.bytes));
+        let buffers = buffers.collect();
+        Loaded {
+            rig,
+            manifest,
+            modules,
+            buffers,
+        }
+    }
+
+    /// Runs everything from the beginning; what is in the buffers then.
+    fn run(&self) -> Vec<Vec<u8>> {
+        for (buffer, spec) in self.buffers.iter().zip(&self.manifest.buffers) {
+            buffer.write(&spec.array.bytes).unwrap();
+        }
+        for (dispatch, module) in self.manifest.dispatches.iter().zip(&self.modules) {
+            let args = dispatch.args.iter().map(|(_, arg)| match arg {
+                manifest::Arg::Buffer { index, offset } => {
+                    Arg::Pointer(self.buffers[*index].address() + offset)
+                }
+                manifest::Arg::Scalar { bytes, .. } | manifest::Arg::Bytes(bytes) => {
+                    Arg::Bytes(bytes.clone())
+                }
+                manifest::Arg::Local(bytes) => Arg::Local(*bytes),
+            });
+            let args: Vec<_> = args.collect();
+            let size = |sizes: &[u32; 3]| {
+                Size::from_slice(&sizes[..dispatch.dimensions as usize]).unwrap()
+            };
+            let launch = Launch::new(size(&dispatch.grid), size(&dispatch.workgroup))
+                .global_offset(dispatch.global_offset)
+                .dynamic_lds(dispatch.dynamic_lds);
+            for _ in 0..dispatch.repeat {
+                self.rig.launch(module, &dispatch.kernel, launch, &args);
+            }
+        }
+        let buffers = self.buffers.iter();
+        buffers.map(|buffer| buffer.read().unwrap()).collect()
+    }
+
+    /// Checks the manifest's expectations.
+    fn check(&self, contents: &[Vec<u8>], at: &str) {
+        for expectation in &self.manifest.expectations {
+            let spec = &self.manifest.buffers[expectation.buffer];
+            let mut got = spec.array.clone();
+            got.bytes = contents[expectation.buffer].clone();
+            let result = expectation
+                .tolerance
+                .compare(&got, &expectation.array, spec.shaped);
+            assert!(result.ok(), "{at}, buffer {}: {result:?}", spec.name);
+        }
+    }
+}
+
+#[test]
+fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
+    let manifests = manifests();
+    assert!(manifests.len() >= 60, "only {} examples", manifests.len());
+    let mut compared = 0;
+    for path in manifests {
+        let rig = Rig::new();
+        let loaded = Loaded::new(&rig, &path);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let mut first: Option<Vec<Vec<u8>>> = None;
+        rig.each(&THREADS, |rig| {
+            let contents = loaded.run();
+            let at = rig.at(&loaded.modules[0], &name);
+            loaded.check(&contents, &at);
+            match &first {
+                None => first = Some(contents),
+                Some(first) => {
+                    for (i, spec) in loaded.manifest.buffers.iter().enumerate() {
+                        assert!(
+                            contents[i] == first[i],
+                            "{at}: buffer {} is not as with {:?} on one thread",
+                            spec.name,
+                            EngineKind::Interp
+                        );
+                    }
+                    compared += 1;
+                }
+            }
+        });
+        let example = name.split('.').next().unwrap();
+        if NATIVE.contains(&example) {
+            assert!(
+                !rig.fell_back.load(std::sync::atomic::Ordering::Relaxed),
+                "{name} fell back"
+            );
+        }
+    }
+    assert!(compared >= 60 * (ENGINES.len() * THREADS.len() - 1));
+}

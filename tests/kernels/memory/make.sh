@@ -1,0 +1,25 @@
+#!/bin/sh
+# Remakes the code objects of this folder. Debian packages: clang-19 lld-19 llvm-19 rocm-device-libs
+set -e
+cd "$(dirname "$0")"
+libs=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Registers that a function saves are decided with its callees in view (inter-procedural allocation),
+# which clang 19 gets wrong for functions that call each other.
+cl() { # source, target, version, output
+    clang-19 -x cl -cl-std=CL2.0 -O2 -Wall --target=amdgcn-amd-amdhsa -mcpu="$2" -mcode-object-version="$3" \
+        -ffp-contract=off -mllvm -enable-ipra=0 -Xclang -cl-ext=+__cl_clang_function_pointers --rocm-device-lib-path=$libs \
+        "$1.cl" -o "$4"
+}
+
+for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
+    for name in atomics access calls order ids; do
+        cl $name $target 5 $name.$target.co
+    done
+    cl ids $target 4 ids.v4.$target.co
+    [ $target = gfx600 ] || cl generic $target 5 generic.$target.co
+done
+chmod 644 ./*.co
+ls -l ./*.co
