@@ -9,6 +9,7 @@ use lower::abi::ExitCode;
 use super::Call;
 use super::atomic::Rmw;
 use super::buffer::Descriptor;
+use crate::engine::{PRIVATE_BASE, SHARED_BASE};
 use crate::math::Denorm;
 
 /// `EffectFn::ScalarLoad`.
@@ -147,6 +148,8 @@ fn field(simm16: i32) -> (u32, u32) {
 }
 
 const STATUS: u32 = 2;
+/// Number of the hardware register with the apertures.
+const SH_MEM_BASES: u32 = 15;
 const TRAPSTS: u32 = 3;
 
 /// `EffectFn::GetReg`.
@@ -167,6 +170,10 @@ pub(super) fn get_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
                 | u32::from(vcc == 0) << 10
         }
         TRAPSTS => wave.trapsts,
+        // Bits 63:48 of both apertures.
+        SH_MEM_BASES if call.host().group.gfx.is_gfx9() => {
+            (PRIVATE_BASE >> 48) as u32 | ((SHARED_BASE >> 48) as u32) << 16
+        }
         n => wave.hwreg.get(n as usize).copied().unwrap_or(0),
     };
     let (ones, offset) = field(simm16);
