@@ -31,7 +31,7 @@ mod tests;
 mod whole;
 
 /// How code is emitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// NaN results follow the guest's rule bit for bit.
     pub exact_nan: bool,
@@ -43,18 +43,6 @@ pub struct Options {
     pub group: Option<u8>,
     /// Always use the masked loops.
     pub always_masked: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            exact_nan: false,
-            count: false,
-            v0_counts: false,
-            group: None,
-            always_masked: false,
-        }
-    }
 }
 
 /// Flags of accesses to our own structures, and of bit casts.

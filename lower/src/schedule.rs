@@ -233,11 +233,10 @@ fn assign_times(p: &mut Planner<'_>) {
         }
         flags
     };
-    for i in 0..p.block.nodes.len() {
+    for (i, node) in p.block.nodes.iter().enumerate() {
         if !p.s.needed[i] {
             continue;
         }
-        let node = &p.block.nodes[i];
         let time = match p.s.class[i] {
             Class::Lane => node
                 .args
@@ -363,14 +362,14 @@ fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
             outlives[v.index()] = true;
         }
     }
-    for i in 0..count {
+    for (i, &outlives) in outlives.iter().enumerate() {
         if !p.s.needed[i] || p.s.place[i].is_some() {
             continue;
         }
         let node = &p.block.nodes[i];
         let lane = node.ty.vary != Vary::Wave;
         let wanted = match p.s.class[i] {
-            Class::Lane => outlives[i] && node.ty.width != Width::W1,
+            Class::Lane => outlives && node.ty.width != Width::W1,
             Class::Whole => lane && node.op != Op::LaneAt,
             Class::Leaf => matches!(node.op, Op::Result(_)),
             Class::Scalar => false,
@@ -409,7 +408,7 @@ fn collect(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
             }
         }
     }
-    for i in 0..count {
+    for (i, &as_bits) in as_bits.iter().enumerate() {
         if !p.s.needed[i] {
             continue;
         }
@@ -421,7 +420,7 @@ fn collect(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
                 if let Some(Place::Frame(slot)) = p.s.place[i] {
                     segment.spills.push((v, slot));
                 }
-                if as_bits[i] {
+                if as_bits {
                     segment.ballots.push(v);
                 }
             }

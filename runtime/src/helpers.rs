@@ -74,8 +74,9 @@ unsafe fn run<const A: usize, const R: usize, F>(
     F: Fn([u32; A], u32) -> [u32; R] + Copy,
 {
     const { assert!(size_of::<F>() == 0, "a function item") };
-    // SAFETY: F has no bytes and is inhabited: `entry` was given a value of it.
-    let f: F = unsafe { std::mem::MaybeUninit::uninit().assume_init() };
+    // SAFETY: F has no bytes and is inhabited (`entry` was given a value of it), so that any aligned
+    // address is one of a value.
+    let f: &F = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
     let sources: [&Lanes; A] = std::array::from_fn(|i| {
         // SAFETY: the caller passes `A` addresses.
         let slot = unsafe { *args.add(i) };

@@ -380,7 +380,7 @@ fn hex(node: &Node<'_>) -> Result<Vec<u8>, ManifestError> {
         .map(|c| c.to_digit(16).map(|digit| digit as u8))
         .collect::<Option<_>>()
         .ok_or_else(|| node.wanted("hexadecimal digits"))?;
-    if digits.is_empty() || digits.len() % 2 != 0 {
+    if digits.is_empty() || !digits.len().is_multiple_of(2) {
         return Err(node.error(format!(
             "expected two hexadecimal digits for each byte, found {} digits",
             digits.len()

@@ -19,8 +19,7 @@ fn error(text: &str) -> String {
         .expect("it has a folder")
         .display()
         .to_string();
-    let message = error.to_string().replace(&format!("{folder}/"), "");
-    message
+    error.to_string().replace(&format!("{folder}/"), "")
 }
 
 const DISPATCH: &str = "\

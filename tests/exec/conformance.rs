@@ -92,7 +92,7 @@ fn engines() -> Vec<Named> {
     ];
     let interpreter = Named {
         name: "interp",
-        engine: Box::new(Interpreter::default()),
+        engine: Box::new(Interpreter),
     };
     let jits = shapes.into_iter().map(|(name, options)| Named {
         name,

@@ -168,7 +168,7 @@ impl Checker {
         let mut bytes: Vec<u8> = sequence.concat();
         bytes.extend(BARRIER.to_le_bytes());
         let code = self.bench.load(gfx, &bytes);
-        let want = self.bench.run(&Interpreter::default(), &code, before);
+        let want = self.bench.run(&Interpreter, &code, before);
         let mut found = None;
         for (i, jit) in jits.iter().enumerate() {
             if only.is_some_and(|n| n != i) {

@@ -241,11 +241,11 @@ impl Lanes<'_, '_> {
 
     // ---- float
 
-    fn to_float(&mut self, float: Float, v: Value) -> Value {
+    fn as_float(&mut self, float: Float, v: Value) -> Value {
         self.cast(vector(float), v)
     }
 
-    fn to_bits(&mut self, float: Float, v: Value) -> Value {
+    fn as_bits(&mut self, float: Float, v: Value) -> Value {
         self.cast(bits_type(float), v)
     }
 
@@ -268,12 +268,12 @@ impl Lanes<'_, '_> {
         let quiet = self.constant(float, l.quiet);
         let mut nan = self.constant(float, l.nan);
         for &s in sources.iter().rev() {
-            let f = self.to_float(float, s);
+            let f = self.as_float(float, s);
             let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
             let quieted = self.b.ins().bor(s, quiet);
             nan = self.blend(is, quieted, nan);
         }
-        let f = self.to_float(float, result);
+        let f = self.as_float(float, result);
         let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
         self.blend(is, nan, result)
     }
@@ -293,7 +293,7 @@ impl Lanes<'_, '_> {
         };
         let l = layout(float);
         let bits = self.constant(float, l.scaled_min);
-        let min = self.to_float(float, bits);
+        let min = self.as_float(float, bits);
         let magnitude = self.b.ins().fabs(scaled);
         let tiny = self.b.ins().fcmp(FloatCC::LessThan, magnitude, min);
         let tiny = self.cast(bits_type(float), tiny);
@@ -307,11 +307,11 @@ impl Lanes<'_, '_> {
             .iter()
             .map(|&a| if flush.src { self.flush(float, a) } else { a })
             .collect();
-        let f: Vec<Value> = sources.iter().map(|&s| self.to_float(float, s)).collect();
+        let f: Vec<Value> = sources.iter().map(|&s| self.as_float(float, s)).collect();
         let mut scaled = None;
         let factor = |l: &mut Self, v: Value| {
             let bits = l.constant(float, layout(float).scale);
-            let factor = l.to_float(float, bits);
+            let factor = l.as_float(float, bits);
             l.b.ins().fmul(v, factor)
         };
         let r = match op {
@@ -335,7 +335,7 @@ impl Lanes<'_, '_> {
             Op::FDiv(..) => self.b.ins().fdiv(f[0], f[1]),
             _ => self.b.ins().sqrt(f[0]),
         };
-        let bits = self.to_bits(float, r);
+        let bits = self.as_bits(float, r);
         let bits = self.fix_nan(float, bits, &sources);
         self.finish(float, flush, bits, scaled)
     }
@@ -438,8 +438,8 @@ impl Lanes<'_, '_> {
                             x = self.flush(float, x);
                             y = self.flush(float, y);
                         }
-                        let x = self.to_float(float, x);
-                        let y = self.to_float(float, y);
+                        let x = self.as_float(float, x);
+                        let y = self.as_float(float, y);
                         self.b.ins().fcmp(float_cc(cond), x, y)
                     })
                     .collect();
@@ -451,17 +451,17 @@ impl Lanes<'_, '_> {
             }
             Op::FFloor(float) | Op::FCeil(float) | Op::FTrunc(float) | Op::FNearest(float) => self
                 .map1(a, |l, x| {
-                    let f = l.to_float(float, x);
+                    let f = l.as_float(float, x);
                     let r = match op {
                         Op::FFloor(_) => l.b.ins().floor(f),
                         Op::FCeil(_) => l.b.ins().ceil(f),
                         Op::FTrunc(_) => l.b.ins().trunc(f),
                         _ => l.b.ins().nearest(f),
                     };
-                    l.to_bits(float, r)
+                    l.as_bits(float, r)
                 }),
             Op::FQuiet(float) => self.map1(a, |l, x| {
-                let f = l.to_float(float, x);
+                let f = l.as_float(float, x);
                 let is = l.b.ins().fcmp(FloatCC::Unordered, f, f);
                 let is = l.cast(bits_type(float), is);
                 let quiet = l.constant(float, layout(float).quiet);
@@ -471,11 +471,11 @@ impl Lanes<'_, '_> {
             Op::FFlush(float) => self.map1(a, |l, x| l.flush(float, x)),
             Op::CvtFromS(Float::F32) => self.map1(a, |l, x| {
                 let f = l.b.ins().fcvt_from_sint(types::F32X4, x);
-                l.to_bits(Float::F32, f)
+                l.as_bits(Float::F32, f)
             }),
             Op::CvtFromU(Float::F32) => self.map1(a, |l, x| {
                 let f = l.b.ins().fcvt_from_uint(types::F32X4, x);
-                l.to_bits(Float::F32, f)
+                l.as_bits(Float::F32, f)
             }),
             Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) => {
                 let mut wide = Vec::with_capacity(a.len() * 2);
@@ -489,17 +489,17 @@ impl Lanes<'_, '_> {
                             let w = self.b.ins().uwiden_low(half);
                             self.b.ins().fcvt_from_uint(types::F64X2, w)
                         };
-                        wide.push(self.to_bits(Float::F64, f));
+                        wide.push(self.as_bits(Float::F64, f));
                     }
                 }
                 wide
             }
             Op::CvtToS(Float::F32) => self.map1(a, |l, x| {
-                let f = l.to_float(Float::F32, x);
+                let f = l.as_float(Float::F32, x);
                 l.b.ins().fcvt_to_sint_sat(types::I32X4, f)
             }),
             Op::CvtToU(Float::F32) => self.map1(a, |l, x| {
-                let f = l.to_float(Float::F32, x);
+                let f = l.as_float(Float::F32, x);
                 l.b.ins().fcvt_to_uint_sat(types::I32X4, f)
             }),
             Op::FWiden => {
@@ -507,9 +507,9 @@ impl Lanes<'_, '_> {
                 for &x in a {
                     let high = self.shuffle(types::I32X4, x, x, HIGH_HALF);
                     for half in [x, high] {
-                        let f = self.to_float(Float::F32, half);
+                        let f = self.as_float(Float::F32, half);
                         let f = self.b.ins().fvpromote_low(f);
-                        wide.push(self.to_bits(Float::F64, f));
+                        wide.push(self.as_bits(Float::F64, f));
                     }
                 }
                 wide
@@ -521,7 +521,7 @@ impl Lanes<'_, '_> {
                 }
                 let scaled = self.demote(a, Some(4_294_967_296.0f64));
                 self.map2(&plain, &scaled, |l, r, s| {
-                    let s = l.to_float(Float::F32, s);
+                    let s = l.as_float(Float::F32, s);
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
@@ -536,10 +536,10 @@ impl Lanes<'_, '_> {
                 let halves: Vec<Value> = w
                     .iter()
                     .map(|&x| {
-                        let mut f = self.to_float(Float::F64, x);
+                        let mut f = self.as_float(Float::F64, x);
                         if let Some(scale) = scale {
                             let bits = self.quads(scale.to_bits());
-                            let factor = self.to_float(Float::F64, bits);
+                            let factor = self.as_float(Float::F64, bits);
                             f = self.b.ins().fmul(f, factor);
                         }
                         self.b.ins().fvdemote(f)

@@ -109,11 +109,11 @@ impl Scalars<'_, '_> {
         self.b.ins().iconst(ty, value)
     }
 
-    fn to_float(&mut self, float: Float, v: Value) -> Value {
+    fn as_float(&mut self, float: Float, v: Value) -> Value {
         self.b.ins().bitcast(float_type(float), super::flags(), v)
     }
 
-    fn to_bits(&mut self, float: Float, v: Value) -> Value {
+    fn as_bits(&mut self, float: Float, v: Value) -> Value {
         self.b.ins().bitcast(int_type(float), super::flags(), v)
     }
 
@@ -145,12 +145,12 @@ impl Scalars<'_, '_> {
         let quiet = self.iconst(ty, l.quiet);
         let mut nan = self.iconst(ty, l.nan);
         for &s in sources.iter().rev() {
-            let f = self.to_float(float, s);
+            let f = self.as_float(float, s);
             let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
             let quieted = self.b.ins().bor(s, quiet);
             nan = self.b.ins().select(is, quieted, nan);
         }
-        let f = self.to_float(float, result);
+        let f = self.as_float(float, result);
         let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
         self.b.ins().select(is, nan, result)
     }
@@ -173,7 +173,7 @@ impl Scalars<'_, '_> {
         let l = layout(float);
         let ty = int_type(float);
         let bits = self.iconst(ty, l.scaled_min);
-        let min = self.to_float(float, bits);
+        let min = self.as_float(float, bits);
         let magnitude = self.b.ins().fabs(scaled);
         let tiny = self.b.ins().fcmp(FloatCC::LessThan, magnitude, min);
         let sign = self.iconst(ty, l.sign);
@@ -183,13 +183,13 @@ impl Scalars<'_, '_> {
 
     fn scale(&mut self, float: Float, v: Value) -> Value {
         let bits = self.iconst(int_type(float), layout(float).scale);
-        let factor = self.to_float(float, bits);
+        let factor = self.as_float(float, bits);
         self.b.ins().fmul(v, factor)
     }
 
     fn arithmetic(&mut self, op: Op, float: Float, flush: Flush, args: &[Value]) -> Value {
         let sources = self.sources(float, flush, args);
-        let f: Vec<Value> = sources.iter().map(|&s| self.to_float(float, s)).collect();
+        let f: Vec<Value> = sources.iter().map(|&s| self.as_float(float, s)).collect();
         let mut scaled = None;
         let r = match op {
             Op::FAdd(..) => self.b.ins().fadd(f[0], f[1]),
@@ -212,7 +212,7 @@ impl Scalars<'_, '_> {
             Op::FDiv(..) => self.b.ins().fdiv(f[0], f[1]),
             _ => self.b.ins().sqrt(f[0]),
         };
-        let bits = self.to_bits(float, r);
+        let bits = self.as_bits(float, r);
         let bits = self.fix_nan(float, bits, &sources);
         self.finish(float, flush, bits, scaled)
     }
@@ -301,22 +301,22 @@ impl Scalars<'_, '_> {
             | Op::FSqrt(float, flush) => self.arithmetic(op, float, flush, args),
             Op::Fcmp(float, cond, flush) => {
                 let s = self.sources(float, flush, args);
-                let a = self.to_float(float, s[0]);
-                let c = self.to_float(float, s[1]);
+                let a = self.as_float(float, s[0]);
+                let c = self.as_float(float, s[1]);
                 self.b.ins().fcmp(float_cc(cond), a, c)
             }
             Op::FFloor(float) | Op::FCeil(float) | Op::FTrunc(float) | Op::FNearest(float) => {
-                let f = self.to_float(float, arg(0));
+                let f = self.as_float(float, arg(0));
                 let r = match op {
                     Op::FFloor(_) => self.b.ins().floor(f),
                     Op::FCeil(_) => self.b.ins().ceil(f),
                     Op::FTrunc(_) => self.b.ins().trunc(f),
                     _ => self.b.ins().nearest(f),
                 };
-                self.to_bits(float, r)
+                self.as_bits(float, r)
             }
             Op::FQuiet(float) => {
-                let f = self.to_float(float, arg(0));
+                let f = self.as_float(float, arg(0));
                 let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
                 let quiet = self.iconst(ty, layout(float).quiet);
                 let quieted = self.b.ins().bor(arg(0), quiet);
@@ -325,29 +325,29 @@ impl Scalars<'_, '_> {
             Op::FFlush(float) => self.flush(float, arg(0)),
             Op::CvtFromS(float) => {
                 let f = self.b.ins().fcvt_from_sint(float_type(float), arg(0));
-                self.to_bits(float, f)
+                self.as_bits(float, f)
             }
             Op::CvtFromU(float) => {
                 let f = self.b.ins().fcvt_from_uint(float_type(float), arg(0));
-                self.to_bits(float, f)
+                self.as_bits(float, f)
             }
             Op::CvtToS(float) => {
-                let f = self.to_float(float, arg(0));
+                let f = self.as_float(float, arg(0));
                 self.b.ins().fcvt_to_sint_sat(types::I32, f)
             }
             Op::CvtToU(float) => {
-                let f = self.to_float(float, arg(0));
+                let f = self.as_float(float, arg(0));
                 self.b.ins().fcvt_to_uint_sat(types::I32, f)
             }
             Op::FWiden => {
-                let f = self.to_float(Float::F32, arg(0));
+                let f = self.as_float(Float::F32, arg(0));
                 let wide = self.b.ins().fpromote(types::F64, f);
-                self.to_bits(Float::F64, wide)
+                self.as_bits(Float::F64, wide)
             }
             Op::FNarrow(flush) => {
-                let f = self.to_float(Float::F64, arg(0));
+                let f = self.as_float(Float::F64, arg(0));
                 let narrow = self.b.ins().fdemote(types::F32, f);
-                let bits = self.to_bits(Float::F32, narrow);
+                let bits = self.as_bits(Float::F32, narrow);
                 if flush.dst {
                     // Tiny before rounding to the denormal range.
                     let factor = self.b.ins().f64const(4_294_967_296.0);

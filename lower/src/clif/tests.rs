@@ -273,8 +273,8 @@ fn check(level: HostLevel, group: Option<u8>) {
                 if lane % 5 != 0 && exec == u64::MAX {
                     continue;
                 }
-                for v in 0..8 {
-                    wave.sgpr[v] = before[v][lane];
+                for (word, v) in wave.sgpr.iter_mut().zip(&before[..8]) {
+                    *word = v[lane];
                 }
                 run(&compiled, &mut wave, &mut frame);
                 for i in 0..words {

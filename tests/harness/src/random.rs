@@ -68,7 +68,7 @@ impl Random {
 
     /// A number below `n` (which is not 0).
     pub fn below(&mut self, n: u32) -> u32 {
-        ((self.next() >> 32) * u64::from(n) >> 32) as u32
+        (((self.next() >> 32) * u64::from(n)) >> 32) as u32
     }
 
     /// True once in `n` times.
