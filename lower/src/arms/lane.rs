@@ -45,16 +45,12 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
     Some(())
 }
 
-/// A wave value that names a lane; of a vector register the first lane counts.
+/// A wave value that names a lane; a vector register cannot.
 fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    let b = g.b;
-    let lane = read_all(g, operand)?;
-    Some(if lane.is_wave() {
-        lane
-    } else {
-        let first = Q::new(b, g.exec()).ctz();
-        U::new(b, b.pure(Ir::LaneAt, &[lane.v, first.v]))
-    })
+    match operand {
+        Operand::Vgpr(_) => None,
+        other => read32(g, other),
+    }
 }
 
 fn write_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
