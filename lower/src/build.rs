@@ -430,6 +430,7 @@ impl Build {
     /// of one 64-bit addition, which later pairs up with the low half again.
     pub fn add_with_carry(&self, a: Val, b: Val, carry: Val) -> Val {
         if let (Op::Icmp(Icmp::Ult), args) = self.parts(carry)
+            && self.ty(args[0]).width == Width::W32
             && let (Op::Add, sum) = self.parts(args[0])
             && (args[1] == sum[0] || args[1] == sum[1])
         {
@@ -445,14 +446,14 @@ impl Build {
 
     /// The high half of a 64-bit subtraction whose borrow is `borrow`; see [`Build::add_with_carry`].
     pub fn sub_with_borrow(&self, a: Val, b: Val, borrow: Val) -> Val {
-        if let (Op::Icmp(Icmp::Ult), args) = self.parts(borrow) {
+        if let (Op::Icmp(Icmp::Ult), args) = self.parts(borrow)
+            && self.ty(args[0]).width == Width::W32
+        {
             // borrow = a.lo < b.lo
             let wide_a = self.pure(Op::Pair, &[args[0], a]);
             let wide_b = self.pure(Op::Pair, &[args[1], b]);
-            if self.ty(args[0]).width == Width::W32 {
-                let wide = self.pure(Op::Sub, &[wide_a, wide_b]);
-                return self.pure(Op::Hi, &[wide]);
-            }
+            let wide = self.pure(Op::Sub, &[wide_a, wide_b]);
+            return self.pure(Op::Hi, &[wide]);
         }
         let diff = self.pure(Op::Sub, &[a, b]);
         let one = self.pure(Op::BoolToInt, &[borrow]);

@@ -17,6 +17,8 @@ pub struct Guest<'b> {
     pub gfx: Gfx,
     /// MODE's float bits that the code is specialised on.
     pub mode: u32,
+    /// NaN results follow the guest's rule bit for bit, where that takes extra operations.
+    pub exact_nan: bool,
     sgpr: [Option<Val>; 128],
     sgpr_dirty: [bool; 128],
     vgpr: Box<[Option<Val>; 256]>,
@@ -38,6 +40,7 @@ impl<'b> Guest<'b> {
             b,
             gfx,
             mode,
+            exact_nan: false,
             sgpr: [None; 128],
             sgpr_dirty: [false; 128],
             vgpr: Box::new([None; 256]),

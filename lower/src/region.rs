@@ -28,6 +28,8 @@ pub struct Request {
     pub mode: u32,
     /// Guest instructions after which the region stops growing.
     pub max_insts: usize,
+    /// NaN results follow the guest's rule bit for bit.
+    pub exact_nan: bool,
 }
 
 /// A block's key: the address, and MODE's float bits on entry to it.
@@ -293,6 +295,7 @@ impl Region {
         let explored = run(key, &self.decoded, &self.leaders);
         let b = Build::new();
         let mut g = Guest::new(&b, self.request.gfx, key.1);
+        g.exact_nan = self.request.exact_nan;
         let mut counts: Vec<(Val, u32)> = Vec::new();
         let mut term = None;
         let mut done = 0;

@@ -98,6 +98,15 @@ impl Env {
         }
     }
 
+    /// MODE's float bits with this rounding and flushing in the format's fields, for lane functions.
+    fn bits(self) -> u32 {
+        let denorm = u32::from(!self.flush.src) | u32::from(!self.flush.dst) << 1;
+        match self.ty {
+            Float::F32 => self.mode & !0x33 | self.round | denorm << 4,
+            Float::F64 => self.mode & !0xcc | self.round << 2 | denorm << 6,
+        }
+    }
+
     /// MODE.IEEE.
     pub fn ieee(self) -> bool {
         self.mode & mode::IEEE != 0
@@ -608,8 +617,8 @@ impl<'b> F<'b> {
         let mut args = self.words();
         others.iter().for_each(|other| args.extend(other.words()));
         self.with(match self.env.ty {
-            Float::F32 => call(self.b, f32, self.env.mode, &args).v,
-            Float::F64 => call64(self.b, f64, self.env.mode, &args).v,
+            Float::F32 => call(self.b, f32, self.env.bits(), &args).v,
+            Float::F64 => call64(self.b, f64, self.env.bits(), &args).v,
         })
     }
 

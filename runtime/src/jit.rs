@@ -260,6 +260,7 @@ impl JitEngine {
             entry: wave.pc,
             mode: wave.mode,
             max_insts: self.options.max_insts,
+            exact_nan: self.options.exact_nan,
         };
         let code = group.code;
         let func = region::build(&request, &|pc| code.bytes_at(pc));

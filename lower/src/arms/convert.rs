@@ -30,8 +30,10 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             (nibble.in_env(exact) * nibble.k(0.0625)).word()
         }
         Op::CvtUbyte(n) => u(0)?.byte(n).cvt_u(f32_env).word(),
-        Op::CvtPkU8 => insert_byte(by_one(LaneFn::CvtU8F32, u(0)?), u(1)?, u(2)?),
-        Op::CvtPkAccumU8 => insert_byte(by_one(LaneFn::CvtU8F32, u(0)?), u(1)?, u(2)?),
+        Op::CvtPkU8 | Op::CvtPkAccumU8 => {
+            let x = args.f(0)?.flush_src().word();
+            insert_byte(by_one(LaneFn::CvtU8F32, x), u(1)?, u(2)?)
+        }
         Op::CvtPkNorm => {
             let f = match (args.ty(0), inst.desc.ty()) {
                 (Ty::F16, Ty::PkI16) => LaneFn::NormI16F16,
@@ -57,16 +59,11 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         }
         Op::FrexpExp => match args.ty(0) {
             Ty::F64 => {
-                let s0 = args.q(0)?;
-                call(
-                    s0.builder(),
-                    LaneFn::FrexpExpF64,
-                    f64_env.mode,
-                    &[s0.lo(), s0.hi()],
-                )
+                let s0 = args.f(0)?.flush_src();
+                call(s0.builder(), LaneFn::FrexpExpF64, f64_env.mode, &s0.words())
             }
             Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
-            _ => by_one(LaneFn::FrexpExpF32, u(0)?),
+            _ => by_one(LaneFn::FrexpExpF32, args.f(0)?.flush_src().word()),
         },
         _ => return None,
     }))

@@ -2,6 +2,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::target::Gfx;
 use frontend::ty::Ty;
 
 use crate::arms::scalar::vcc_mask;
@@ -31,12 +32,19 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         Op::Add => s0 + f(1)?,
         Op::Sub => s0 - f(1)?,
         Op::Mul => s0 * f(1)?,
-        Op::Mad | Op::Mac => mad(s0, f(1)?, f(2)?),
+        Op::Mad | Op::Mac => mad(g.exact_nan, s0, f(1)?, f(2)?),
         Op::Fma | Op::Fmac => s0.fma(f(1)?, f(2)?),
         Op::MulLegacy => mul_legacy(s0, f(1)?),
         Op::MadLegacy | Op::MacLegacy => {
             let env = env.flushing();
-            mul_legacy(s0.in_env(env), f(1)?.in_env(env)) + f(2)?.in_env(env)
+            let (s1, s2) = (f(1)?, f(2)?);
+            let product = mul_legacy(s0.in_env(env), s1.in_env(env));
+            let d = product + s2.in_env(env);
+            if g.exact_nan {
+                first_nan(d, product, s2)
+            } else {
+                d
+            }
         }
         Op::Min => min(s0, f(1)?),
         Op::Max => max(s0, f(1)?),
@@ -51,7 +59,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             let (a, b) = (s0.in_env(env.keeping()), f(1)?);
             b.in_env(env.keeping()).le(a).pick(a, b)
         }
-        Op::Fract => fract(s0),
+        Op::Fract => fract(g.gfx, s0),
         Op::Trunc => s0.flush_src().trunc(),
         Op::Ceil => s0.flush_src().ceil(),
         Op::Rndne => s0.flush_src().nearest(),
@@ -61,7 +69,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
 }
 
 /// S0 * S1 + S2, both steps rounded; f32 denormals are flushed whatever MODE says.
-fn mad<'b>(s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
+pub(super) fn mad<'b>(exact_nan: bool, s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
     let env = match s0.env.ty {
         Float::F32 => s0.env.flushing(),
         Float::F64 => s0.env,
@@ -70,7 +78,18 @@ fn mad<'b>(s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
         let words = [s0.word(), s1.word(), s2.word()];
         return s0.with(call(s0.builder(), LaneFn::MadF32, env.mode, &words).v);
     }
-    (s0.in_env(env) * s1.in_env(env)) + s2.in_env(env)
+    let d = (s0.in_env(env) * s1.in_env(env)) + s2.in_env(env);
+    if !exact_nan {
+        return d;
+    }
+    let among = |a: F<'b>, b: F<'b>| b.is_nan().pick(b, a);
+    first_nan(d, among(s1, s0), s2)
+}
+
+/// The sum `d`, where `s2` is a NaN and `earlier` (a source, or a NaN among the sources) is none, is
+/// that NaN: a NaN that the product generated does not count as a source.
+fn first_nan<'b>(d: F<'b>, earlier: F<'b>, s2: F<'b>) -> F<'b> {
+    (s2.is_nan() & !earlier.is_nan()).pick(s2.quiet().in_env(d.env), d)
 }
 
 /// The product, where 0 times anything is +0.
@@ -79,10 +98,13 @@ fn mul_legacy<'b>(s0: F<'b>, s1: F<'b>) -> F<'b> {
     (s0.eq(zero) | s1.eq(zero)).pick(zero, s0 * s1)
 }
 
-/// x - floor(x), below 1.
-fn fract(s0: F<'_>) -> F<'_> {
+/// x - floor(x), below 1; on gfx6 it may round to 1.
+fn fract(gfx: Gfx, s0: F<'_>) -> F<'_> {
     let s0 = s0.flush_src();
     let d = s0 - s0.floor();
+    if gfx == Gfx::Gfx600 {
+        return d;
+    }
     let below_one = match s0.env.ty {
         Float::F32 => s0.bits(0x3f7f_ffff),
         Float::F64 => s0.bits(0x3fef_ffff_ffff_ffff),
@@ -121,7 +143,7 @@ fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     first.pick(a, other)
 }
 
-/// v_min and v_max. Before gfx9 they keep denormals whatever MODE says.
+/// v_min and v_max. gfx9 flushes sources as MODE says; before, denormals are kept.
 fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let env = a.env;
     let (a, b) = if gfx9 {
@@ -141,8 +163,7 @@ fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
         d = b.is_snan().pick(b.quiet(), d);
         d = a.is_snan().pick(a.quiet(), d);
     }
-    let d = d.in_env(env);
-    if gfx9 { d.flush_dst().in_env(env) } else { d }
+    d.in_env(env)
 }
 
 /// The median; with a NaN among the sources, min3.
@@ -165,10 +186,11 @@ fn med3<'b>(gfx9: bool, a: F<'b>, b: F<'b>, c: F<'b>) -> F<'b> {
     };
     let keep = |f: F<'b>| f.in_env(env.keeping());
     let (x, y, z) = (keep(x), keep(y), keep(z));
-    let low = lesser_number(true, x, y);
-    let high = lesser_number(true, lesser_number(false, x, y), z);
-    let median = lesser_number(false, low, high).in_env(env);
-    let median = if gfx9 { median.flush_dst() } else { median };
+    // The larger of the two that are not the largest; zeros of both signs count as equal.
+    let max = |a, b| lesser_number(false, a, b);
+    let largest = max(max(x, y), z);
+    let rest = largest.eq(y).pick(max(x, z), max(x, y));
+    let median = largest.eq(x).pick(max(y, z), rest).in_env(env);
     let nan = x.is_nan() | y.is_nan() | z.is_nan();
     let min3 = lesser(gfx9, true, lesser(gfx9, true, a, b), c);
     nan.pick(min3, median)
@@ -198,12 +220,11 @@ fn legacy_zero(f: F<'_>) -> F<'_> {
     f.with(inf.pick(word & word.k(0x8000_0000), word).v)
 }
 
-/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says,
-/// f64 keeps them.
+/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says.
 fn reciprocal_env(f: F<'_>) -> Env {
     let env = match f.env.ty {
         Float::F32 => f.env.flushing(),
-        Float::F64 => f.env.keeping(),
+        Float::F64 => f.env,
     };
     Env { round: 0, ..env }
 }
@@ -243,9 +264,14 @@ fn rsq32(s0: F<'_>) -> F<'_> {
 /// What goes through lane functions.
 fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
-    let mode = g.mode;
-    let s0 = args.f(0)?;
+    let mode = args.mode;
     let wide = inst.desc.ty() == Ty::F64;
+    let s0 = match inst.op() {
+        // These take their sources as they are, or flush them by themselves.
+        Op::DivScale | Op::DivFmas | Op::DivFixup | Op::Ldexp => args.f(0)?,
+        Op::Exp | Op::ExpLegacy | Op::Log | Op::LogLegacy | Op::LogClamp => args.f(0)?,
+        _ => args.f(0)?.flush_src(),
+    };
     // A function of one float of either width.
     let one = |f32: LaneFn, f64: Option<LaneFn>| {
         Some(match (wide, f64) {
@@ -271,7 +297,9 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
     };
     let rsq = || match wide {
         false => s0.with(rsq32(s0).v),
-        true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
+        true => s0
+            .with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v)
+            .flush_dst(),
     };
     let log = || one(LaneFn::LogF32, None);
     Some(out(match inst.op() {
@@ -292,7 +320,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
                 LaneFn::CosF32
             };
             let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
-            s0.with(call(b, f, imm, &s0.words()).v)
+            s0.with(call(b, f, imm, &s0.words()).v).flush_dst()
         }
         Op::FrexpMant => one(LaneFn::FrexpMantF32, Some(LaneFn::FrexpMantF64))?,
         Op::Ldexp => {
@@ -307,7 +335,8 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::TrigPreop => {
             let mut words = s0.words();
             words.push(args.u(1)?);
-            return Some(Out::D(call64(b, LaneFn::TrigPreop, mode, &words)));
+            s0.with(call64(b, LaneFn::TrigPreop, mode, &words).v)
+                .flush_dst()
         }
         Op::DivScale => {
             let words = words(3)?;

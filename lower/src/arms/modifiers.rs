@@ -158,10 +158,22 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
             }
             word
         }
-        Ty::PkF16 if mods.clamp && inst.op() != Op::CvtPkRtz => {
-            call(g.b, LaneFn::PkClampF16, g.mode, &[word])
-        }
+        Ty::PkF16 if mods.clamp => call(g.b, LaneFn::PkClampF16, g.mode, &[word]),
         _ => word,
+    }
+}
+
+/// MODE's float bits for the operation itself: where OMOD acts, results are flushed behind it.
+pub(super) fn mode_before_omod(inst: &Inst, mode_bits: u32) -> u32 {
+    let keep_results = match inst.desc.ty() {
+        Ty::F32 if omod_acts(mode_bits, mode_bits >> 4) => 0x20,
+        Ty::F64 | Ty::F16 if omod_acts(mode_bits, mode_bits >> 6) => 0x80,
+        _ => 0,
+    };
+    if inst.mods.omod != 0 {
+        mode_bits | keep_results
+    } else {
+        mode_bits
     }
 }
 
@@ -190,11 +202,14 @@ fn float_out<'b, T: crate::value::Handle<'b>>(
             2 => 4.0,
             _ => 0.5,
         };
-        let scaled = f.in_env(env.flushing()) * f.k(factor);
+        // What was a denormal may become a number; what is one then is flushed.
+        let mut scaling = env.keeping();
+        scaling.flush.dst = true;
+        let scaled = f.in_env(scaling) * f.k(factor);
         // -0 becomes +0: adding +0 in nearest-even rounding does just that.
         let nearest = Env {
             round: 0,
-            ..env.flushing()
+            ..env.keeping()
         };
         f = scaled.in_env(nearest) + scaled.k(0.0);
     }
@@ -213,7 +228,7 @@ pub(super) fn clamp01(f: F<'_>) -> F<'_> {
     if f.env.mode & mode::DX10_CLAMP != 0 {
         both
     } else {
-        f.is_nan().pick(f.quiet(), both)
+        f.is_nan().pick(f, both)
     }
 }
 

@@ -5,6 +5,7 @@ use frontend::inst::Inst;
 use frontend::op::Op;
 use frontend::ty::Ty;
 
+use crate::arms::float::mad;
 use crate::arms::integer::short_op;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
@@ -171,13 +172,9 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Some(f)
     };
     let (s0, s1, s2) = (source(0)?, source(1)?, source(2)?);
-    let d = match (fused, env.round) {
-        (true, _) => s0.fma(s1, s2),
-        (false, 0) => s0 * s1 + s2,
-        (false, _) => {
-            let words = [s0.word(), s1.word(), s2.word()];
-            call(b, LaneFn::MadF32, args.mode, &words).float(env)
-        }
+    let d = match fused {
+        true => s0.fma(s1, s2),
+        false => mad(g.exact_nan, s0, s1, s2),
     };
     Some(Out::W(match inst.op() {
         Op::Mix => d.word(),
@@ -205,7 +202,6 @@ fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Dot2 | Op::Dot2c if inst.desc.ty() == Ty::F32 => {
             // Denormals are always flushed; halves are exact in f32.
             let env = Env::of(Float::F32, args.mode).flushing();
-            let env = Env { round: 0, ..env };
             let half = |word: U<'b>, i: usize, sel: u8, neg: u8| {
                 let half = if high(i, sel) { word.hi16() } else { word };
                 let f = call(b, LaneFn::WidenF16, args.mode, &[half]).float(env);

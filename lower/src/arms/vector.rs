@@ -48,7 +48,7 @@ pub(super) struct Args<'b> {
     pub(super) src: Vec<Src<'b>>,
     /// Types in the same order.
     pub(super) ty: Vec<Ty>,
-    /// MODE's float bits.
+    /// MODE's float bits, where results are flushed behind OMOD without the flushing of results.
     pub(super) mode: u32,
     /// Integer results saturate.
     pub(super) saturate: bool,
@@ -235,7 +235,8 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
         ty.push(desc.dst[0]);
     }
     let saturate = inst.mods.clamp && desc.forms.has(Forms::INT_CLAMP) && g.gfx.is_gfx8_up();
-    let (mode, gfx9) = (g.mode, g.gfx.is_gfx9());
+    let mode = modifiers::mode_before_omod(inst, g.mode);
+    let gfx9 = g.gfx.is_gfx9();
     Some((
         Args {
             src,

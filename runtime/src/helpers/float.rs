@@ -82,6 +82,10 @@ pub(super) fn mad_f32([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
         denorm: Denorm::FLUSH,
         ..single(mode)
     };
+    // A NaN that the product generates does not come before one among the sources.
+    if is_nan(c) && !is_nan(a) && !is_nan(b) {
+        return [c | 1 << 22];
+    }
     [math::add_f32_flush(math::mul_f32_flush(a, b, env), c, env)]
 }
 
@@ -119,6 +123,32 @@ fn lesser(min: bool, ieee: bool, a: u32, b: u32) -> u32 {
     }
 }
 
+/// Equal as numbers.
+#[inline(always)]
+fn is_same(a: u32, b: u32) -> bool {
+    a == b || (a | b) & MAGNITUDE == 0
+}
+
+/// The middle number as the manual finds it: the larger of the two that are not the largest. A zero
+/// counts as the largest when the largest is the other zero.
+#[inline(always)]
+pub(super) fn median<T: Copy>(
+    a: T,
+    b: T,
+    c: T,
+    same: impl Fn(T, T) -> bool,
+    max: impl Fn(T, T) -> T,
+) -> T {
+    let largest = max(max(a, b), c);
+    if same(largest, a) {
+        max(b, c)
+    } else if same(largest, b) {
+        max(a, c)
+    } else {
+        max(a, b)
+    }
+}
+
 #[inline(always)]
 pub(super) fn med3_f32([a, b, c]: [u32; 3], imm: u32) -> [u32; 1] {
     let ieee = imm & mode::IEEE != 0;
@@ -135,9 +165,9 @@ pub(super) fn med3_f32([a, b, c]: [u32; 3], imm: u32) -> [u32; 1] {
         // The steps of min3 flush by themselves; flushed values stay flushed.
         min(min(a, b), c)
     } else {
-        max(min(a, b), min(max(a, b), c))
+        median(a, b, c, is_same, max)
     };
-    [denorm.dst_f32(d)]
+    [d]
 }
 
 // ---- functions
@@ -367,26 +397,38 @@ pub(super) fn cube_id(args: [u32; 3], mode: u32) -> [u32; 1] {
     [(face + if negative { 1.0f32 } else { 0.0 }).to_bits()]
 }
 
+/// A result, or when it is a NaN the first one among the sources, quieted.
+#[inline(always)]
+fn first_nan(d: u32, sources: [u32; 3]) -> u32 {
+    if !is_nan(d) {
+        return d;
+    }
+    let nan = sources.into_iter().find(|&x| is_nan(x));
+    nan.unwrap_or(d) | 1 << 22
+}
+
 #[inline(always)]
 pub(super) fn cube_sc(args: [u32; 3], mode: u32) -> [u32; 1] {
-    let ([x, _, z], axis, negative) = coordinates(args, mode);
-    [match (axis, negative) {
+    let ([x, y, z], axis, negative) = coordinates(args, mode);
+    let d = match (axis, negative) {
         (Axis::Z, false) => x,
         (Axis::Z, true) => x ^ SIGN,
         (Axis::Y, _) => x,
         (Axis::X, true) => z,
         (Axis::X, false) => z ^ SIGN,
-    }]
+    };
+    [first_nan(d, [x, y, z])]
 }
 
 #[inline(always)]
 pub(super) fn cube_tc(args: [u32; 3], mode: u32) -> [u32; 1] {
-    let ([_, y, z], axis, negative) = coordinates(args, mode);
-    [match (axis, negative) {
+    let ([x, y, z], axis, negative) = coordinates(args, mode);
+    let d = match (axis, negative) {
         (Axis::Y, false) => z,
         (Axis::Y, true) => z ^ SIGN,
         _ => y ^ SIGN,
-    }]
+    };
+    [first_nan(d, [x, y, z])]
 }
 
 #[inline(always)]
@@ -397,7 +439,8 @@ pub(super) fn cube_ma(args: [u32; 3], mode: u32) -> [u32; 1] {
         Axis::Y => y,
         Axis::Z => z,
     };
-    [math::mul_f32_flush(along, 2.0f32.to_bits(), single(mode))]
+    let d = math::mul_f32(along, 2.0f32.to_bits(), single(mode).round);
+    [first_nan(d, [x, y, z])]
 }
 
 #[inline(always)]
