@@ -83,6 +83,7 @@ pub fn print_ir(
             entry,
             mode: float_mode,
             max_insts: JitOptions::default().max_insts,
+            exact_nan: JitOptions::default().exact_nan,
         };
         let func = region::build(&request, fetch);
         for pc in func.exits() {
