@@ -2,6 +2,7 @@
 
 mod cli;
 mod conformance;
+mod coverage;
 mod differential;
 mod kernels;
 mod status;

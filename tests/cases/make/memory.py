@@ -79,11 +79,15 @@ def lds():
         ra, rb = reg(8, count), reg(12, count)
         c.block(f"ds_read2_b{n} {both}, v4 offset0:1 offset1:5", [f"v4=win+10 lds[{16 + size:x}]={le(av, size)} lds[{16 + 5 * size:x}]={le(bv, size)} -> {both}={bv << n | av:0{4 * size}x}"])
         c.block(f"ds_read2_b{n} {both}, v4 offset0:3 offset1:3", [f"v4=win+0 lds[{3 * size:x}]={le(av, size)} -> {both}={av << n | av:0{4 * size}x}"])
+        c.block(f"ds_read2st64_b{n} {both}, v4 offset0:1 offset1:0", [f"exec=1 v4=win+8 group[8]={le(bv, size)} group[{8 + 64 * size:x}]={le(av, size)} -> v0[0]={av & M32:08x} v{count}[0]={bv & M32:08x}" + (f" v1[0]={av >> 32:08x} v3[0]={bv >> 32:08x}" if count == 2 else "")])
+        c.block(f"ds_write2st64_b{n} v4, {ra}, {rb} offset0:1 offset1:0", [f"exec=1 v4=win+8 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} -> group[8]={le(bv, size)} group[{8 + 64 * size:x}]={le(av, size)}"])
         c.block(f"ds_read2st64_b{n} {both}, v4 offset0:0 offset1:1", [f"exec=1 v4=win+10 group[10]={le(av, size)} group[{16 + 64 * size:x}]={le(bv, size)} -> v{0}[0]={av & M32:08x} v{count}[0]={bv & M32:08x}" + (f" v1[0]={av >> 32:08x} v3[0]={bv >> 32:08x}" if count == 2 else "")])
         c.block(f"ds_write2_b{n} v4, {ra}, {rb} offset0:1 offset1:5", [f"v4=win+10 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} -> lds[{16 + size:x}]={le(av, size)} lds[{16 + 5 * size:x}]={le(bv, size)}"])
         c.block(f"ds_write2_b{n} v4, {ra}, {rb} offset0:3 offset1:3", [f"v4=win+0 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} -> lds[{3 * size:x}]={le(av, size)}"], note="equal offsets: one access, the first data")
         c.block(f"ds_write2st64_b{n} v4, {ra}, {rb} offset0:0 offset1:1", [f"exec=1 v4=win+10 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} -> group[10]={le(av, size)} group[{16 + 64 * size:x}]={le(bv, size)}"])
         old0, old1 = 0x0102030405060708 & mask(n), 0x1112131415161718 & mask(n)
+        c.block(f"ds_wrxchg2_rtn_b{n} {both}, v4, {ra}, {rb} offset0:2 offset1:2", [f"v4=win+0 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} lds[{2 * size:x}]={le(old0, size)} -> {both}=? lds[{2 * size:x}]={le(av, size)}"], note="equal offsets: one access, the first data")
+        c.block(f"ds_wrxchg2st64_rtn_b{n} {both}, v4, {ra}, {rb} offset0:1 offset1:0", [f"exec=1 v4=win+8 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} group[8]={le(old1, size)} group[{8 + 64 * size:x}]={le(old0, size)} -> v0[0]={old0 & M32:08x} v{count}[0]={old1 & M32:08x}" + (f" v1[0]={old0 >> 32:08x} v3[0]={old1 >> 32:08x}" if count == 2 else "") + f" group[8]={le(bv, size)} group[{8 + 64 * size:x}]={le(av, size)}"])
         c.block(f"ds_wrxchg2_rtn_b{n} {both}, v4, {ra}, {rb} offset0:1 offset1:5", [f"v4=win+10 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} lds[{16 + size:x}]={le(old0, size)} lds[{16 + 5 * size:x}]={le(old1, size)} -> {both}={old1 << n | old0:0{4 * size}x} lds[{16 + size:x}]={le(av, size)} lds[{16 + 5 * size:x}]={le(bv, size)}"])
         c.block(f"ds_wrxchg2st64_rtn_b{n} {both}, v4, {ra}, {rb} offset0:0 offset1:1", [f"exec=1 v4=win+10 {ra}={hexed(av, n)} {rb}={hexed(bv, n)} group[10]={le(old0, size)} group[{16 + 64 * size:x}]={le(old1, size)} -> v0[0]={old0 & M32:08x} v{count}[0]={old1 & M32:08x}" + (f" v1[0]={old0 >> 32:08x} v3[0]={old1 >> 32:08x}" if count == 2 else "") + f" group[10]={le(av, size)} group[{16 + 64 * size:x}]={le(bv, size)}"])
     # Atomics.
@@ -118,6 +122,7 @@ def lds():
         c.block(f"ds_add_{rtn}f64 {first.replace('v0', 'v[0:1]')}v4, v[8:9]", lines, ["gfx90a"])
     c.block("ds_add_src2_f32 v4 offset:4", ["v4=win+10 lds[10]=3f800000 lds[20]=40000000 -> lds[10]=40400000", "v4=win+10 lds[10]=bf800000 lds[20]=3f800000 -> lds[10]=00000000"], GFX8)
     c.block("ds_add_src2_u32 v4 offset:32764", ["v4=win+20 lds[20]=00000005 lds[10]=00000007 -> lds[20]=0000000c"], note="offset[14:0] is signed: -4 dwords")
+    c.block("ds_add_src2_u32 v4 offset:32768", ["v4=win+80010 lds[10]=00000005 lds[20]=00000007 -> lds[10]=0000000c", "v4=win+fff80020 lds[20]=00000005 lds[10]=00000007 -> lds[20]=0000000c"], note="offset bit 15: the signed distance in dwords is in ADDR[31:17]")
     c.block("ds_wrap_rtn_b32 v0, v4, v8, v12", [f"v4=win+10 v8={x:08x} v12={y:08x} lds[10]={m:08x} -> v0={m:08x} lds[10]={(m - x if m >= x else m + y) & M32:08x}" for m, x, y in ((5, 3, 100), (2, 3, 100), (3, 3, 9), (0, 0xffffffff, 0xffffffff))], GFX7UP)
     c.block("ds_nop", ["v0=1 ->", "exec=0 ->"], GFX7UP)
     # Out of range: each access by itself.
@@ -489,7 +494,7 @@ def formats(c, prefix, descriptor, kind):
             c.block(list(texts8) if isinstance(texts8, tuple) else texts8, lines8 + extra8, ["gfx803"], "one component a register")
     if prefix == "buffer":
         base = f"{descriptor(7, 2)} v4=win+10"
-        c.block("buffer_load_format_d16_hi_x v0, v4, s[4:7], 0 offen", [f"gfx900: {base} v0=11112222 mem[10]=3c00 -> v0=3c002222", f"gfx906: {base} v0=11112222 mem[10]=3c00 -> v0=3c000000"], GFX9)
+        c.block("buffer_load_format_d16_hi_x v0, v4, s[4:7], 0 offen", [f"gfx900: {base} v0=11112222 mem[10]=3c00 -> v0=3c002222", f"gfx900: {base} v0=11110000 mem[10]=8001 -> v0=80010000", f"gfx906: {base} v0=11112222 mem[10]=3c00 -> v0=3c000000"], GFX9)
         c.block("buffer_store_format_d16_hi_x v8, v4, s[4:7], 0 offen", [f"{base} v8=3c002222 -> mem[10]=3c00", f"{base} v8=bc000000 -> mem[10]=bc00"], GFX9)
 
 
@@ -550,8 +555,20 @@ def scalar():
     c.write()
 
 
+def graphics():
+    c = Chapter("graphics", "Exports and parameter interpolation: exports change nothing that a kernel sees; parameters do not exist in compute.")
+    c.block("exp mrt0 v4, v5, v6, v7 done vm", ["v0=1 ->", "exec=0 ->"])
+    c.block("exp null off, off, off, off done vm", ["v0=1 ->", "exec=0 ->"])
+    c.block("exp pos0 v4, off, v6, off", ["v0=1 ->", "exec=0 ->"])
+    for text, targets in (("v_interp_p1_f32_e32 v0, v4, attr0.x", None), ("v_interp_p2_f32_e32 v0, v4, attr0.x", None), ("v_interp_mov_f32_e32 v0, p10, attr1.y", None), ("v_interp_p1ll_f16 v0, v4, attr0.x", GFX8),
+                          ("v_interp_p1lv_f16 v0, v4, attr0.x, v12", GFX8), ("v_interp_p2_f16 v0, v4, attr0.x, v12", GFX8), ("v_interp_p2_legacy_f16 v0, v4, attr0.x, v12", GFX9)):
+        c.block([text, text.replace("_e32", "")], ["m0=0 -> fault: unsupported", "m0=10 -> fault: unsupported"], targets)
+    c.write()
+
+
 if __name__ == "__main__":
     lds()
+    graphics()
     flat()
     buffers()
     scalar()

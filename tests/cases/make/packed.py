@@ -159,12 +159,14 @@ def dots(c):
         c.block(f"v_{name} v0, v4, v8, v12 clamp", [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={sat(total(a, b, d), 32, sign) & M32:08x}" for a, b, d in values], gfx, "saturates")
         if sign:
             short = {"dot2_i32_i16": "v_dot2c_i32_i16", "dot4_i32_i8": "v_dot4c_i32_i8", "dot8_i32_i4": "v_dot8c_i32_i4"}[name]
+            c.block(f"{short}_e64 v0, v4, v8 clamp", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={sat(total(a, b, d), 32, True) & M32:08x}" for a, b, d in values], ["gfx908"], "saturates")
             c.block(f"{short}_e32 v0, v4, v8", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={total(a, b, d) & M32:08x}" for a, b, d in values], ["gfx908"])
     # Sums that are exact in any order.
     exact = [(0x3c004000, 0x42003800, 0x3f800000, Fraction(1) + 3 + 1), (0xbc003c00, 0x3c003c00, 0x40400000, Fraction(3)), (0x40004000, 0x40004000, 0, Fraction(8)), (0x3c003c00, 0x3c003c00, 0xc0000000, Fraction(0))]
     lines = [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact]
     c.block("v_dot2_f32_f16 v0, v4, v8, v12", lines + ["v4=3c00fc00 v8=3c003c00 v12=0 -> v0=ff800000", "v4=7e003c00 v8=3c003c00 v12=0 -> v0=nan"], gfx)
     c.block("v_dot2c_f32_f16_e32 v0, v4, v8", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact], ["gfx908"])
+    c.block("v_dot2c_f32_f16_e64 v0, v4, v8 clamp", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={fl.clamp(F32, F32.round(t)):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_pk_fmac_f16 v0, v4, v8", lines_of([(0x3c004000, 0x42003800)], lambda a, b: fl.fma(F16, a, b, 0x3c00), 2, True)[:1][0].replace(" ->", " v0=3c003c00 ->").split("\n"), ["gfx908"])
     c.block("v_pk_fmac_f16 v0, v4, v8", ["v4=3c003c00 v8=3c003c00 v0=bc004000 -> v0=00004200"], ["gfx908"])
 

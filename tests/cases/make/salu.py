@@ -393,7 +393,7 @@ def sopp():
             c.block(f"s_cbranch_{name} 65534", [f"{state} -> pc=-4" for state in taken] + [f"{state} ->" for state in not_taken])
     for text in ("s_nop 0", "s_nop 7", "s_waitcnt 0", "s_waitcnt vmcnt(0)", "s_waitcnt lgkmcnt(0)", "s_sleep 1", "s_sleep 127", "s_setprio 3", "s_setprio 0",
                  "s_icache_inv", "s_incperflevel 1", "s_decperflevel 1", "s_ttracedata", "s_setkill 0", "s_sethalt 0", "s_wakeup",
-                 "s_sendmsg sendmsg(MSG_INTERRUPT)", "s_sendmsg sendmsg(MSG_SYSMSG, SYSMSG_OP_ECC_ERR_INTERRUPT)", "s_trap 3"):
+                 "s_sendmsg sendmsg(MSG_INTERRUPT)", "s_sendmsghalt sendmsg(MSG_INTERRUPT)", "s_sendmsg sendmsg(MSG_SYSMSG, SYSMSG_OP_ECC_ERR_INTERRUPT)", "s_trap 3"):
         c.block(text, ["scc=0 ->", "scc=1 m0=5 ->"])
     c.block("s_barrier", ["scc=0 -> pc=0", "scc=1 -> pc=0"])
     c.block("s_endpgm", ["-> end", "exec=0 -> end"])

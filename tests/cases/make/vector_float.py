@@ -197,6 +197,13 @@ def min_max(vop2, vop3):
                     out = r << 16 | 0x2222 if picks[3] else r
                     lines.append(f"v0=11112222 v4={regs[0]:08x} v8={regs[1]:08x} v12={regs[2]:08x} -> v0={out:08x}")
                 vop3.block(f"v_med3_f16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
+                for name, less in (("min3", True), ("max3", False)):
+                    lines = []
+                    for (a, b, d), (x, y, z) in zip(zeros[11:17], zeros[12:18]):
+                        regs = [hi << 16 | lo for hi, lo in ((x, a), (y, b), (z, d))]
+                        r = three(DEFAULT, *(v >> 16 * p & 0xffff for v, p in zip(regs, picks)), less)
+                        lines.append(f"v0=11112222 v4={regs[0]:08x} v8={regs[1]:08x} v12={regs[2]:08x} -> v0={r << 16 | 0x2222 if picks[3] else r:08x}")
+                    vop3.block(f"v_{name}_f16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
 
 
 def fused(vop2, vop3):
@@ -224,9 +231,9 @@ def fused(vop2, vop3):
                     chosen = [v >> 16 * p & 0xffff for v, p in zip(regs, picks)]
                     if not no_nan_clash([tuple(chosen)], f):
                         continue
-                    r = fl.fma(f, *chosen)
-                    lines.append(f"v0=11112222 v4={regs[0]:08x} v8={regs[1]:08x} v12={regs[2]:08x} -> v0={r << 16 | 0x2222 if picks[3] else 0x11110000 | r:08x}")
-                vop3.block(f"v_fma_f16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
+                    lines.append((regs, chosen))
+                for name, op in (("v_fma_f16", fl.fma), ("v_mad_f16", fl.mad)):
+                    vop3.block(f"{name} v0, v4, v8, v12 op_sel:{select}", [f"v0=11112222 v4={regs[0]:08x} v8={regs[1]:08x} v12={regs[2]:08x} -> v0={op(f, *chosen) << 16 | 0x2222 if picks[3] else 0x11110000 | op(f, *chosen):08x}" for regs, chosen in lines], GFX9)
         else:
             name = f"v_fma_{kind}"
             in_modes(vop3, name, f, 3, fma, values, [KEEP], None, "fused")
@@ -407,6 +414,8 @@ def division(vop3):
         fixups(vop3, f, f"v_div_fixup_{kind}", None, {F32: -150, F64: -1075}[f])
     for name, targets, keeps in (("v_div_fixup_f16", ["gfx803"], False), ("v_div_fixup_legacy_f16", GFX9, False), ("v_div_fixup_f16", GFX9, True)):
         fixups(vop3, F16, name, targets, None, keeps)
+    vop3.block("v_div_fixup_f16 v0, v4, v8, v12 op_sel:[1,0,0,0]", ["v0=11112222 v4=35551111 v8=00004200 v12=00003c00 -> v0=11113555", "v0=11112222 v4=35551111 v8=00000000 v12=0000bc00 -> v0=1111fc00"], GFX9)
+    vop3.block("v_div_fixup_f16 v0, v4, v8, v12 op_sel:[0,1,1,1]", ["v0=11112222 v4=11113555 v8=42000000 v12=bc000000 -> v0=b5552222", "v0=11112222 v4=11113555 v8=00007c00 v12=00003c00 -> v0=fe002222"], GFX9)
 
 
 def fixups(vop3, f, name, targets, underflow, keeps=False):

@@ -69,7 +69,9 @@ def vop1(c):
                                          f"{on} m0=b002 v6=3f800000 v10=40000000 -> v2=40400000"], GFX8)
     c.block("v_fma_f32 v0, v4, v8, v12", [f"{on} m0=4003 v4=3f800000 v8=40000000 v15=40400000 -> v0=40a00000",
                                           f"{on} m0=f003 v7=3f800000 v11=40000000 v15=40400000 -> v3=40a00000"], GFX8)
-    c.block("v_screen_partition_4se_b32_e32 v0, v4", ["v4=0 -> fault: unsupported", "v4=1 -> fault: unsupported"], GFX9, "no document says what it computes")
+    # A few entries of the manual's table.
+    table = [(0, 1), (1, 3), (2, 7), (3, 15), (4, 5), (5, 15), (16, 15), (17, 2), (18, 6), (19, 14), (33, 15), (34, 4), (35, 12), (48, 9), (51, 8), (68, 4), (85, 8), (100, 7), (102, 1), (119, 2), (136, 2), (153, 1), (170, 8), (187, 4), (204, 8), (221, 4), (238, 2), (252, 9), (253, 13), (254, 15), (255, 1)]
+    c.block("v_screen_partition_4se_b32_e32 v0, v4", [f"v4={i | 0x12345600 if i & 1 else i:08x} -> v0={bits:08x}" for i, bits in table], GFX9, "a table in the manual, by S0[7:0]")
 
 
 def vop2(c):
@@ -174,6 +176,12 @@ def vop2(c):
                     lines.append(f"v4={a:08x} v8={b:08x} {into}.lane={k} -> v0={value & M32:08x} {out}.lane={int(borrow)}")
             c.block([f"v_{op}_co_u32_{form} v0, {out}, v4, v8, {into}", f"v_{op}_u32_{form} v0, {out}, v4, v8, {into}"], lines,
                     note="borrow = S1 + borrow > S0 in more than 32 bits" if op != "addc" else None)
+        lines = []
+        for a, b in PAIRS[:10]:
+            for k in (0, 1):
+                value, borrow = fn(a, b, k)
+                lines.append(f"v4={a:08x} v8={b:08x} s[4:5].lane={k} -> v0={sat(value, 32, False):08x} s[2:3].lane={int(borrow)}")
+        c.block([f"v_{op}_co_u32_e64 v0, s[2:3], v4, v8, s[4:5] clamp", f"v_{op}_u32_e64 v0, s[2:3], v4, v8, s[4:5] clamp"], lines, GFX8, "clamp saturates, the carry stays")
     c.block(["v_addc_co_u32_e64 v4, vcc, v4, v4, vcc", "v_addc_u32_e64 v4, vcc, v4, v4, vcc"], ["v4=80000000 vcc.lane=1 -> v4=00000001 vcc.lane=1", "v4=1 vcc.lane=0 -> v4=00000002 vcc.lane=0"],
             note="destinations may be sources")
 
@@ -266,6 +274,19 @@ def vop3(c):
     v3("v_msad_u8", lambda a, b, d: msad(a, b) + d, sads, note="bytes where S1 is 0 are left out")
     v3("v_sad_u8", lambda a, b, d: sat(sad8(a, b) + d, 32, False), sads, GFX8, "saturates", mods=" clamp")
     v3("v_sad_u32", lambda a, b, d: sat(abs(a - b) + d, 32, False), sads, GFX8, "saturates", mods=" clamp")
+    v3("v_sad_hi_u8", lambda a, b, d: sat((sad8(a, b) << 16) + d, 32, False), sads, GFX8, "saturates", mods=" clamp")
+    v3("v_sad_u16", lambda a, b, d: sat(sad16(a, b) + d, 32, False), sads, GFX8, "saturates", mods=" clamp")
+    v3("v_msad_u8", lambda a, b, d: sat(msad(a, b) + d, 32, False), sads, GFX8, "saturates", mods=" clamp")
+    for op, fn in (("min3", min), ("max3", max), ("med3", med3)):
+        v3(f"v_{op}_i16", lambda a, b, d, fn=fn: fn(s16(a), s16(b), s16(d)), HALVES3[:6], GFX9, "nothing to saturate", 16, " clamp")
+        v3(f"v_{op}_u16", fn, HALVES3[:6], GFX9, None, 16, " clamp")
+        for select in ("[1,0,0,0]", "[0,1,1,0]", "[0,0,0,1]"):
+            picks = [int(x) for x in select.strip("[]").split(",")]
+            lines = []
+            for a, b, d in TRIPLES[5:11]:
+                r = fn(*(v >> 16 * p & M16 for v, p in zip((a, b, d), picks)))
+                lines.append(f"v0=11112222 v4={a:08x} v8={b:08x} v12={d:08x} -> v0={0x2222 | r << 16 if picks[3] else r:08x}")
+            c.block(f"v_{op}_u16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
     wide = tuples([EDGE64, EDGE32, EDGE64], 14, 21, [(0x0102030405060708, 0x01020304, 0), (M64, 0, 0), (0x00ff00ff00ff00ff, 0xff00ff00, 0xfffffffffffffff0)])
 
     def qsad(a, b, d, fn):
@@ -274,6 +295,10 @@ def vop3(c):
     v3("v_mqsad_pk_u16_u8", lambda a, b, d: qsad(a, b, d, msad), wide, bits=64, srcs=[64, 32, 64])
     v3("v_mqsad_u32_u8", lambda a, b, d: sum(((msad(a >> 8 * i & M32, b) + (d >> 32 * i)) & M32) << 32 * i for i in range(4)),
        [(a, b, d << 64 | d ^ 0x5555) for a, b, d in wide], bits=128, srcs=[64, 32, 128])
+    saturated = lambda a, b, d, fn: sum(min(fn(a >> 8 * i & M32, b) + (d >> 16 * i & M16), M16) << 16 * i for i in range(4))
+    v3("v_qsad_pk_u16_u8", lambda a, b, d: saturated(a, b, d, sad8), wide, GFX8, "each sum saturates", 64, " clamp", [64, 32, 64])
+    v3("v_mqsad_pk_u16_u8", lambda a, b, d: saturated(a, b, d, msad), wide, GFX8, None, 64, " clamp", [64, 32, 64])
+    v3("v_mqsad_u32_u8", lambda a, b, d: sum(min(msad(a >> 8 * i & M32, b) + (d >> 32 * i & M32), M32) << 32 * i for i in range(4)), [(a, b, d << 64 | d ^ 0x5555) for a, b, d in wide], GFX8, None, 128, " clamp", [64, 32, 128])
     v3("v_mul_lo_u32", lambda a, b: a * b, PAIRS + [(0x12345678, 0x9abcdef0)], srcs=[32, 32])
     v3("v_mul_hi_u32", lambda a, b: a * b >> 32, PAIRS + [(0x12345678, 0x9abcdef0)], srcs=[32, 32])
     v3("v_mul_lo_i32", lambda a, b: a * b, PAIRS, GFX67, srcs=[32, 32])
@@ -298,6 +323,11 @@ def vop3(c):
         lines.append(f"v4={a:08x} v8={b:08x} v[12:13]={d:016x} -> v[0:1]={total & M64:016x} s[2:3].lane={total >> 64 & 1}")
     c.block("v_mad_i64_i32 v[0:1], s[2:3], v4, v8, v[12:13]", lines, note="open point: the mask is bit 64 of the sum")
     c.block("v_mad_u64_u32 v[0:1], vcc, v4, v8, v[12:13] clamp", [f"v4={a:08x} v8={b:08x} v[12:13]={d:016x} -> v[0:1]={sat(a * b + d, 64, False):016x} vcc.lane={a * b + d >> 64}" for a, b, d in muls[:8]], GFX8)
+    lines = []
+    for a, b, d in muls[:8]:
+        total = s32(a) * s32(b) + s64(d)
+        lines.append(f"v4={a:08x} v8={b:08x} v[12:13]={d:016x} -> v[0:1]={sat(total, 64, True) & M64:016x} vcc.lane={total >> 64 & 1}")
+    c.block("v_mad_i64_i32 v[0:1], vcc, v4, v8, v[12:13] clamp", lines, GFX8)
     # Bytes.
     selectors = [0x07060504, 0x03020100, 0x00010203, 0x0b0a0908, 0x0c0d0eff, 0x01020c0d, 0x04040404, 0x80100f0b]
     v3("v_perm_b32", perm, [(0x12f45678, 0x9abc8ef0, s) for s in selectors] + [(0x7f80ff00, 0x80007fff, s) for s in selectors], GFX8,
@@ -307,6 +337,8 @@ def vop3(c):
         fn = lambda a, b, d: a * b + d
         exact = (lambda a, b, d: s16(a) * s16(b) + s16(d)) if sign else fn
         valu(c, f"v_mad_{name}", 16, [16] * 3, fn, HALVES3, targets=["gfx803"], note="gfx8 zeroes the upper half")
+        for text, targets in ((f"v_mad_{name}", ["gfx803"]), (f"v_mad_legacy_{name}", GFX9)):
+            valu(c, text, 16, [16] * 3, lambda a, b, d: sat(exact(a, b, d), 16, sign), HALVES3, " clamp", targets, "saturates")
         valu(c, f"v_mad_legacy_{name}", 16, [16] * 3, fn, HALVES3, targets=GFX9, note="the gfx8 opcode zeroes the upper half")
         valu(c, f"v_mad_{name}", 16, [16] * 3, fn, HALVES3, targets=GFX9, keeps=True, note="gfx9 keeps the upper half")
         valu(c, f"v_mad_{name}", 16, [16] * 3, lambda a, b, d: sat(exact(a, b, d), 16, sign), HALVES3, " clamp", targets=GFX9, keeps=True, note="saturates")
@@ -329,6 +361,7 @@ def vop3(c):
             out = 0x11110000 | r if not picks[3] else 0x2222 | r << 16
             lines.append(f"v0=11112222 v4={a:08x} v8={b:08x} v12={d:08x} -> v0={out:08x}")
         c.block(f"v_mad_u16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
+        c.block(f"v_mad_i16 v0, v4, v8, v12 op_sel:{select}", lines, GFX9)
     for op, fn in (("add", lambda a, b: s16(a) + s16(b)), ("sub", lambda a, b: s16(a) - s16(b))):
         valu(c, f"v_{op}_i16", 16, [16] * 2, fn, HALVES, targets=GFX9)
         valu(c, f"v_{op}_i16", 16, [16] * 2, lambda a, b, fn=fn: sat(fn(a, b), 16, True), HALVES, " clamp", targets=GFX9, note="saturates")

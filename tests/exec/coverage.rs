@@ -1,0 +1,194 @@
+//! Every row has conformance cases, and every modifier that a row takes is in one of them. Prints
+//! what is missing.
+
+use std::collections::BTreeMap;
+
+use frontend::inst::{Form, Inst, Unused};
+use frontend::{Encoding, Forms, Gfx, InstDesc, Op, isa};
+
+use super::conformance::{CHAPTERS, instructions, read};
+
+/// Least number of `in -> out` lines for a row.
+const LEAST: usize = 2;
+
+/// What the cases of a row have.
+#[derive(Default)]
+struct Seen {
+    lines: usize,
+    modifiers: BTreeMap<&'static str, usize>,
+}
+
+/// Tells rows apart that share a name.
+type Key = (&'static str, Encoding, [u16; Gfx::COUNT]);
+
+fn key(desc: &'static InstDesc) -> Key {
+    (desc.name, desc.encoding, desc.opcodes.0)
+}
+
+fn seen() -> BTreeMap<Key, Seen> {
+    let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
+    for chapter in CHAPTERS {
+        for block in &read(chapter).blocks {
+            for head in &block.heads {
+                let mut rows = Vec::new();
+                for code in &head.code {
+                    for &gfx in &code.targets {
+                        let insts = instructions(gfx, head, &code.words);
+                        let insts = insts.unwrap_or_else(|e| panic!("{}: {e}", head.text));
+                        for inst in insts {
+                            let lines = block.lines.iter().filter(|line| {
+                                line.only.as_ref().is_none_or(|only| only.contains(&gfx))
+                            });
+                            let row = seen.entry(key(inst.desc)).or_default();
+                            if !rows.contains(&key(inst.desc)) {
+                                rows.push(key(inst.desc));
+                                row.lines += lines.count();
+                            }
+                            for modifier in modifiers(&inst) {
+                                *row.modifiers.entry(modifier).or_default() += 1;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    seen
+}
+
+/// Names of the modifiers that an instruction uses.
+fn modifiers(inst: &Inst) -> Vec<&'static str> {
+    let mods = &inst.mods;
+    let packed = inst.desc.encoding == Encoding::Vop3p;
+    let sdwa = mods.sdwa;
+    [
+        ("abs", mods.abs != 0 && !packed),
+        ("neg", mods.neg != 0 && !packed),
+        ("clamp", mods.clamp),
+        ("omod", mods.omod != 0),
+        ("op_sel", mods.op_sel != 0),
+        (
+            "op_sel_hi",
+            packed && mods.op_sel_hi != 7 && mods.op_sel_hi != 3,
+        ),
+        ("neg_lo", packed && mods.neg != 0),
+        ("neg_hi", packed && mods.neg_hi != 0),
+        ("vop3", inst.form == Form::Vop3),
+        ("sdwa", sdwa.is_some()),
+        ("sdwa sext", sdwa.is_some_and(|s| s.sext != [false; 2])),
+        (
+            "sdwa preserve",
+            sdwa.is_some_and(|s| s.dst_unused == Unused::Preserve),
+        ),
+        ("dpp", mods.dpp.is_some()),
+        ("glc", inst.mem.glc),
+        ("offset", inst.mem.offset != 0),
+        ("idxen", inst.mem.idxen),
+        ("offen", inst.mem.offen),
+        ("lds", inst.mem.lds),
+        ("addr64", inst.mem.addr64),
+    ]
+    .into_iter()
+    .filter_map(|(name, there)| there.then_some(name))
+    .collect()
+}
+
+/// Rows that are decoded and not run, or need another kind of test.
+fn exempt(desc: &InstDesc) -> bool {
+    matches!(
+        desc.op,
+        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov
+    ) || matches!(desc.encoding, Encoding::Mimg)
+}
+
+/// The target that is named for a row: the first that has it.
+fn first_target(desc: &InstDesc) -> Option<Gfx> {
+    Gfx::ALL
+        .into_iter()
+        .find(|&g| desc.opcodes.get(g).is_some())
+}
+
+#[test]
+fn every_row_has_cases() {
+    let seen = seen();
+    let (mut rows, mut lines, mut missing) = (0, 0, Vec::new());
+    for desc in isa::all().filter(|desc| !exempt(desc)) {
+        let Some(gfx) = first_target(desc) else {
+            continue;
+        };
+        let have = seen.get(&key(desc)).map_or(0, |seen| seen.lines);
+        rows += 1;
+        lines += have;
+        if have < LEAST {
+            missing.push(format!("{} ({gfx}): {have}", desc.name_on(gfx)));
+        }
+    }
+    println!("{rows} rows, {lines} cases of single rows");
+    assert!(
+        missing.is_empty(),
+        "{} of {rows} rows have fewer than {LEAST} cases:\n{}",
+        missing.len(),
+        missing.join("\n")
+    );
+}
+
+/// Does a row take a modifier?
+fn takes(desc: &InstDesc, modifier: &str) -> bool {
+    match modifier {
+        "clamp" => desc.forms.has(Forms::INT_CLAMP),
+        "op_sel" => desc.forms.has(Forms::OP_SEL),
+        _ => false,
+    }
+}
+
+#[test]
+fn integer_clamp_and_op_sel_have_cases() {
+    let seen = seen();
+    let mut missing = Vec::new();
+    for desc in isa::all().filter(|desc| !exempt(desc)) {
+        for modifier in ["clamp", "op_sel"] {
+            let have = seen
+                .get(&key(desc))
+                .and_then(|seen| seen.modifiers.get(modifier));
+            if takes(desc, modifier) && have.is_none() {
+                missing.push(format!("{} {modifier}", desc.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "no case for:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn every_modifier_has_cases() {
+    let seen = seen();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in seen.values() {
+        for modifier in row.modifiers.keys() {
+            *counts.entry(modifier).or_default() += 1;
+        }
+    }
+    println!("rows by modifier: {counts:?}");
+    for modifier in [
+        "abs",
+        "neg",
+        "clamp",
+        "omod",
+        "op_sel",
+        "op_sel_hi",
+        "neg_lo",
+        "neg_hi",
+        "vop3",
+        "sdwa",
+        "sdwa sext",
+        "sdwa preserve",
+        "dpp",
+        "glc",
+        "offset",
+        "idxen",
+        "offen",
+        "lds",
+        "addr64",
+    ] {
+        assert!(counts.contains_key(modifier), "no case uses {modifier}");
+    }
+}
