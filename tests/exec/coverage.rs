@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use frontend::inst::{Form, Inst, Unused};
-use frontend::{Encoding, Forms, Gfx, InstDesc, Op, isa};
+use frontend::{Encoding, Forms, Gfx, InstDesc, Op, Ty, isa};
 
 use super::conformance::{CHAPTERS, instructions, read};
 
@@ -132,30 +132,79 @@ fn every_row_has_cases() {
     );
 }
 
-/// Does a row take a modifier?
-fn takes(desc: &InstDesc, modifier: &str) -> bool {
-    match modifier {
-        "clamp" => desc.forms.has(Forms::INT_CLAMP),
-        "op_sel" => desc.forms.has(Forms::OP_SEL),
-        _ => false,
+/// The modifiers that a row takes and that a case of the row must use.
+fn wanted(desc: &InstDesc) -> Vec<&'static str> {
+    use Encoding::{Vop1, Vop2, Vop3, Vopc};
+    let lacks = |form| !desc.forms.has(form);
+    let on = |gfx| desc.opcodes.get(gfx).is_some();
+    let gfx8 = on(Gfx::Gfx803) || on(Gfx::Gfx900) || on(Gfx::Gfx906);
+    let mut wanted = Vec::new();
+    let mut want = |name, yes: bool| wanted.extend(yes.then_some(name));
+    want("clamp", desc.forms.has(Forms::INT_CLAMP));
+    want("op_sel", desc.forms.has(Forms::OP_SEL));
+    if !matches!(desc.encoding, Vop1 | Vop2 | Vop3 | Vopc) {
+        return wanted;
     }
+    let operands = !desc.src.is_empty();
+    let promoted = desc.encoding != Vop3;
+    want(
+        "sdwa",
+        promoted && operands && gfx8 && lacks(Forms::NO_SDWA),
+    );
+    want(
+        "dpp",
+        promoted && operands && gfx8 && desc.encoding != Vopc && lacks(Forms::NO_DPP),
+    );
+    if lacks(Forms::NO_VOP3) && !exempt_float(desc) {
+        let is_float = |ty: &&Ty| matches!(ty, Ty::F16 | Ty::F32 | Ty::F64);
+        let source = desc.src.iter().find(is_float).is_some();
+        let result = desc.dst.iter().find(is_float).is_some();
+        want("neg", source);
+        want("abs", source && lacks(Forms::VOP3B));
+        want("clamp", result);
+        want("omod", result);
+    }
+    wanted
+}
+
+/// Float rows for which nothing says what their modifiers would do.
+fn exempt_float(desc: &InstDesc) -> bool {
+    matches!(
+        desc.op,
+        Op::DivScale
+            | Op::DivFmas
+            | Op::DivFixup
+            | Op::TrigPreop
+            | Op::Dot2c
+            | Op::InterpP1
+            | Op::InterpP1Ll
+            | Op::InterpP1Lv
+            | Op::InterpP2
+            | Op::InterpMov
+    )
 }
 
 #[test]
-fn integer_clamp_and_op_sel_have_cases() {
+fn every_row_has_cases_for_its_modifiers() {
     let seen = seen();
     let mut missing = Vec::new();
     for desc in isa::all().filter(|desc| !exempt(desc)) {
-        for modifier in ["clamp", "op_sel"] {
+        for modifier in wanted(desc) {
             let have = seen
                 .get(&key(desc))
                 .and_then(|seen| seen.modifiers.get(modifier));
-            if takes(desc, modifier) && have.is_none() {
-                missing.push(format!("{} {modifier}", desc.name));
+            if have.is_none() {
+                let gfx = first_target(desc).map_or("none", Gfx::name);
+                missing.push(format!("{} ({gfx}) {modifier}", desc.name));
             }
         }
     }
-    assert!(missing.is_empty(), "no case for:\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "{} modifiers of rows have no case:\n{}",
+        missing.len(),
+        missing.join("\n")
+    );
 }
 
 #[test]

@@ -44,27 +44,29 @@ class Chapter:
     def __init__(self, name, about):
         self.name, self.about, self.blocks = name, about, []
 
-    def block(self, texts, lines, targets=None, note=None):
-        """A block: texts that are tried in turn on each target (` ; ` joins instructions), and lines."""
+    def block(self, texts, lines, targets=None, note=None, optional=False):
+        """A block: texts that are tried in turn on each target (` ; ` joins instructions), and lines. `optional`: left
+        out when no target has any of them."""
         if isinstance(texts, str):
             texts = [texts]
         assert lines, texts
-        self.blocks.append((texts, list(lines), targets or TARGETS, note))
+        self.blocks.append((texts, list(lines), targets or TARGETS, note, optional))
 
     def raw(self, text, words, lines, targets, note=None):
         """A block for words that the assembler does not make."""
-        self.blocks.append(([(text, words)], list(lines), targets, note))
+        self.blocks.append(([(text, words)], list(lines), targets, note, False))
 
     def write(self):
         """Assembles and writes the file."""
         known = {}
         for target in TARGETS + ["gfx908", "gfx90a"]:
-            wanted = sorted({part for texts, _, targets, _ in self.blocks if target in targets
+            wanted = sorted({part for texts, _, targets, *_ in self.blocks if target in targets
                              for text in texts if isinstance(text, str) for part in text.split(" ; ")})
             for text, result in zip(wanted, assemble(wanted, target)):
                 known[target, text] = result
         out = [f"# {line}" for line in self.about.strip().splitlines()]
-        for texts, lines, targets, note in self.blocks:
+        count = 0
+        for texts, lines, targets, note, optional in self.blocks:
             heads = {}
             for target in targets:
                 for text in texts:
@@ -77,6 +79,8 @@ class Chapter:
                         words = tuple(word for part in parts for word in part[1])
                         heads.setdefault(canonical, {}).setdefault(words, []).append(target)
                         break
+            if not heads and optional:
+                continue
             if not heads:
                 raise SystemExit(f"{self.name}: no target has any of {texts}")
             out.append("")
@@ -87,10 +91,10 @@ class Chapter:
                            for words, targets in codes.items()]
                 out.append(f"{text}  {'  '.join(columns)}")
             out.extend(f"    {line}" for line in lines)
+            count += len(lines)
         path = os.path.join(CASES, f"{self.name}.case")
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n".join(out) + "\n")
-        count = sum(len(block[1]) for block in self.blocks)
         print(f"{self.name}: {len(self.blocks)} blocks, {count} lines")
 
 
