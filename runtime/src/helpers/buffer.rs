@@ -130,10 +130,24 @@ impl<'a> Buffer<'a> {
                 .wrapping_add(mem.offset as u64);
             return (address & ADDRESS, self.checks(0, 0));
         }
+        let (index, offset) = self.position(lane);
+        (self.place(index, offset), self.checks(index, offset))
+    }
+
+    /// Record and byte offset of a lane's element.
+    fn position(&self, lane: usize) -> (u32, u32) {
+        let mem = &self.inst.mem;
+        let d = &self.descriptor;
         let index = if mem.idxen { self.index.get(lane) } else { 0 };
         let index = index.wrapping_add(if d.add_tid { lane as u32 } else { 0 });
         let offset = if mem.offen { self.offset.get(lane) } else { 0 };
-        let offset = offset.wrapping_add(mem.offset as u32);
+        (index, offset.wrapping_add(mem.offset as u32))
+    }
+
+    /// Address of a byte of a record. Bytes of one element stay together, elements of a swizzled
+    /// buffer do not.
+    fn place(&self, index: u32, offset: u32) -> u64 {
+        let d = &self.descriptor;
         let (index64, offset64) = (u64::from(index), u64::from(offset));
         let stride = u64::from(d.stride);
         let within = if d.swizzle {
@@ -147,7 +161,73 @@ impl<'a> Buffer<'a> {
             .base
             .wrapping_add(u64::from(self.soffset))
             .wrapping_add(within);
-        (address & ADDRESS, self.checks(index, offset))
+        address & ADDRESS
+    }
+
+    /// The runs of bytes, as (address, first byte, count), that `bytes` bytes of a lane from byte
+    /// `from` on lie in: one, unless they cross elements of a swizzled buffer.
+    fn runs(&self, lane: usize, from: usize, bytes: usize) -> Vec<(u64, usize, usize)> {
+        let (address, _) = self.lane(lane);
+        let address = self.aligned(address);
+        let d = &self.descriptor;
+        if self.inst.mem.addr64 || !d.swizzle {
+            return vec![(address.wrapping_add(from as u64), from, bytes)];
+        }
+        let (index, offset) = self.position(lane);
+        let start = match (self.gfx, self.unit) {
+            (Gfx::Gfx600, 2) => offset & !1,
+            (Gfx::Gfx600, 4..) => offset & !3,
+            _ => offset,
+        };
+        let mut runs = Vec::new();
+        let mut at = from;
+        while at < from + bytes {
+            let here = start.wrapping_add(at as u32);
+            let left = (d.element_size - here % d.element_size) as usize;
+            let count = left.min(from + bytes - at);
+            runs.push((self.place(index, here), at, count));
+            at += count;
+        }
+        runs
+    }
+
+    /// Reads bytes of a lane's element, `from` on.
+    fn read(
+        &self,
+        memory: &Memory,
+        lane: usize,
+        from: usize,
+        bytes: usize,
+    ) -> Result<[u8; 16], crate::FaultKind> {
+        let mut out = [0; 16];
+        for (address, at, count) in self.runs(lane, from, bytes) {
+            memory.read_bytes(address, &mut out[at - from..at - from + count])?;
+        }
+        Ok(out)
+    }
+
+    /// Writes bytes of a lane's element, `from` on.
+    fn write(
+        &self,
+        memory: &Memory,
+        lane: usize,
+        from: usize,
+        bytes: &[u8],
+    ) -> Result<(), crate::FaultKind> {
+        for (address, at, count) in self.runs(lane, from, bytes.len()) {
+            memory.write_bytes(address, &bytes[at - from..at - from + count])?;
+        }
+        Ok(())
+    }
+
+    /// Do a lane's `bytes` bytes lie in one piece?
+    fn whole(&self, lane: usize, bytes: usize) -> bool {
+        let d = &self.descriptor;
+        if self.inst.mem.addr64 || !d.swizzle {
+            return true;
+        }
+        let (_, offset) = self.position(lane);
+        offset as usize % d.element_size as usize + bytes <= d.element_size as usize
     }
 
     /// Is the unit at byte `i` of the element inside the buffer?
@@ -209,13 +289,6 @@ fn element(data: Data) -> Element {
     }
 }
 
-/// Reads bytes of an element with a format.
-fn read_bytes(memory: &Memory, address: u64, count: usize) -> Result<[u8; 16], crate::FaultKind> {
-    let mut bytes = [0; 16];
-    memory.read_bytes(address, &mut bytes[..count])?;
-    Ok(bytes)
-}
-
 /// The data registers of a lane's load.
 fn load_lane(
     access: &Buffer<'_>,
@@ -226,19 +299,34 @@ fn load_lane(
     let (address, inside) = access.lane(lane);
     let address = access.aligned(address);
     let Some(format) = access.format else {
-        let Element::Dwords(n) = element(data) else {
-            return match inside(0) {
-                true => read(memory, address, element(data)),
-                false => Ok([0; 4]),
+        let element = element(data);
+        let Element::Dwords(n) = element else {
+            return match (inside(0), access.whole(lane, element.bytes())) {
+                (false, _) => Ok([0; 4]),
+                (true, true) => read(memory, address, element),
+                (true, false) => {
+                    let b = access.read(memory, lane, 0, element.bytes())?;
+                    let half = u16::from_le_bytes([b[0], b[1]]);
+                    Ok([
+                        match element {
+                            Element::Short(true) => half as i16 as u32,
+                            _ => u32::from(half),
+                        },
+                        0,
+                        0,
+                        0,
+                    ])
+                }
             };
         };
-        if (0..n).all(|i| inside(4 * i)) {
-            return read(memory, address, Element::Dwords(n));
+        if access.whole(lane, 4 * n) && (0..n).all(|i| inside(4 * i)) {
+            return read(memory, address, element);
         }
         let mut words = [0; 4];
         for (i, word) in words.iter_mut().enumerate().take(n) {
             if inside(4 * i) {
-                *word = memory.load_u32(address.wrapping_add(4 * i as u64))?;
+                let b = access.read(memory, lane, 4 * i, 4)?;
+                *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
             }
         }
         return Ok(words);
@@ -246,13 +334,17 @@ fn load_lane(
     let components = match inside(0) {
         true => {
             let count = format.bytes();
-            format.load(&read_bytes(memory, address, count)?[..count])
+            format.load(&access.read(memory, lane, 0, count)?[..count])
         }
         false => [0; 4],
     };
     let typed = access.inst.desc.encoding == Encoding::Mtbuf;
     let components = match typed {
-        true => components,
+        // What a typed format does not hold reads as 0, w too.
+        true => {
+            let held = format.components();
+            std::array::from_fn(|i| if i < held { components[i] } else { 0 })
+        }
         // Of an element that is not there only constant selections show.
         false => format.select(components, access.descriptor.dst_sel),
     };
@@ -335,18 +427,23 @@ fn store_lane(
         } else {
             words
         };
-        let Element::Dwords(n) = element(data) else {
-            return match inside(0) {
-                true => write(memory, address, element(data), words),
-                false => Ok(()),
+        let element = element(data);
+        let Element::Dwords(n) = element else {
+            return match (inside(0), access.whole(lane, element.bytes())) {
+                (false, _) => Ok(()),
+                (true, true) => write(memory, address, element, words),
+                (true, false) => {
+                    let bytes = words[0].to_le_bytes();
+                    access.write(memory, lane, 0, &bytes[..element.bytes()])
+                }
             };
         };
-        if (0..n).all(|i| inside(4 * i)) {
-            return write(memory, address, Element::Dwords(n), words);
+        if access.whole(lane, 4 * n) && (0..n).all(|i| inside(4 * i)) {
+            return write(memory, address, element, words);
         }
         for (i, &word) in words.iter().enumerate().take(n) {
             if inside(4 * i) {
-                memory.store_u32(address.wrapping_add(4 * i as u64), word)?;
+                access.write(memory, lane, 4 * i, &word.to_le_bytes())?;
             }
         }
         return Ok(());
@@ -370,8 +467,7 @@ fn store_lane(
         _ => {}
     }
     let bytes = format.store(components);
-    memory.write_bytes(address, &bytes[..format.bytes()])?;
-    Ok(())
+    access.write(memory, lane, 0, &bytes[..format.bytes()])
 }
 
 /// `EffectFn::BufferStore`.

@@ -201,6 +201,11 @@ impl Format {
         raw.to_le_bytes()
     }
 
+    /// Components that the format holds.
+    pub(super) fn components(&self) -> usize {
+        self.bits.len()
+    }
+
     /// DST_SEL on loaded components; codes 4 to 7 are x to w.
     pub(super) fn select(&self, components: [u32; 4], dst_sel: [u32; 4]) -> [u32; 4] {
         dst_sel.map(|sel| match sel {

@@ -107,11 +107,9 @@ impl Exec<'_, '_> {
         let inst = self.inst;
         let register = match inst.src[1] {
             Operand::None => 0,
+            // Scratch counts 64 bytes, so there every bit counts.
+            operand if space == Space::ScalarScratch => u64::from(self.uniform32(operand)?) * 64,
             operand => u64::from(self.uniform32(operand)? & !3),
-        };
-        let register = match space {
-            Space::ScalarScratch => register * 64,
-            _ => register,
         };
         let offset = register.wrapping_add_signed(inst.mem.offset & !3);
         if space != Space::ScalarBuffer {
