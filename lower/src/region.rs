@@ -28,6 +28,9 @@ pub struct Request {
     pub mode: u32,
     /// Guest instructions after which the region stops growing.
     pub max_insts: usize,
+    /// Regions end at barriers, where every register is in the wave then. Otherwise those that
+    /// nobody reads any more are not.
+    pub observe: bool,
     /// NaN results follow the guest's rule bit for bit.
     pub exact_nan: bool,
 }
@@ -399,6 +402,9 @@ impl Region {
                     }
                 }
             }
+            GuestOp::Barrier if self.request.observe => Term::Barrier {
+                next: Target::Exit { pc: next },
+            },
             GuestOp::Barrier => Term::Barrier {
                 next: self.target(next, pc, mode_bits),
             },

@@ -35,6 +35,8 @@ pub struct JitOptions {
     pub group: Option<u8>,
     /// Always take the masked loops, for tests.
     pub always_masked: bool,
+    /// Every register is in the wave at a barrier, dead ones too, for tests.
+    pub observe: bool,
     /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
     pub max_insts: usize,
 }
@@ -47,6 +49,7 @@ impl Default for JitOptions {
             host: HostLevel::Native,
             group: None,
             always_masked: false,
+            observe: false,
             max_insts: 4096,
         }
     }
@@ -84,6 +87,7 @@ pub fn print_ir(
             mode: float_mode,
             max_insts: JitOptions::default().max_insts,
             exact_nan: JitOptions::default().exact_nan,
+            observe: false,
         };
         let func = region::build(&request, fetch);
         for pc in func.exits() {
@@ -262,6 +266,7 @@ impl JitEngine {
             mode: wave.mode,
             max_insts: self.options.max_insts,
             exact_nan: self.options.exact_nan,
+            observe: self.options.observe,
         };
         let code = group.code;
         let func = region::build(&request, &|pc| code.bytes_at(pc));

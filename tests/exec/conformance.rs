@@ -70,6 +70,7 @@ struct Named {
 fn engines() -> Vec<Named> {
     let base = JitOptions {
         exact_nan: true,
+        observe: true,
         ..JitOptions::default()
     };
     let host = |host| JitOptions { host, ..base };

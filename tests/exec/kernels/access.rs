@@ -9,10 +9,6 @@ use super::{EngineKind, Rig, TARGETS, on_targets};
 /// Work-items of most tests: two workgroups of one wave.
 const N: usize = 128;
 
-/// The translator takes a halfword of swizzled scratch that crosses a dword as one piece. To be
-/// removed with that bug.
-const KNOWN_SPLIT_SCRATCH: bool = true;
-
 /// An integer that vectors are made of.
 trait Lane: Element + PartialEq + std::fmt::Debug {
     const NAME: &str;
@@ -52,12 +48,6 @@ fn vectors<T: Lane>(rig: &Rig, module: &Module) {
             if space == "local" && T::NAME == "uchar" && module.gfx() == Gfx::Gfx803 {
                 // clang 19 makes two loads of bytes one of a halfword at an odd address, which
                 // LDS before gfx9 aligns down.
-                continue;
-            }
-            if KNOWN_SPLIT_SCRATCH
-                && (space, T::NAME, module.gfx()) == ("private", "uchar", Gfx::Gfx803)
-                && rig.engine() == EngineKind::Jit
-            {
                 continue;
             }
             let kernel = format!("vector_{space}_{}", T::NAME);
