@@ -1,7 +1,7 @@
 //! Loads and stores of the whole wave: global memory, FLAT with its apertures, LDS. Lanes act in
 //! ascending order. Addresses that are all equal, or follow one another, are one access.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use frontend::op::Space;
 use lower::abi::{ExitCode, Lanes};
@@ -202,6 +202,59 @@ unsafe fn word(ptr: *mut u8) -> &'static AtomicU32 {
     unsafe { AtomicU32::from_ptr(ptr.cast()) }
 }
 
+/// The pair of dwords at an aligned pointer.
+///
+/// # Safety
+/// `ptr` points to eight bytes of guest memory.
+#[inline(always)]
+unsafe fn pair(ptr: *mut u8) -> &'static AtomicU64 {
+    // SAFETY: as for `word`.
+    unsafe { AtomicU64::from_ptr(ptr.cast()) }
+}
+
+/// Loads `n` dwords. Aligned pairs are loaded in one piece: waves that talk to each other through
+/// memory rely on it.
+///
+/// # Safety
+/// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
+#[inline(always)]
+unsafe fn load_words(ptr: *mut u8, n: usize) -> [u32; 4] {
+    let mut words = [0; 4];
+    if n.is_multiple_of(2) && ptr.addr().is_multiple_of(8) {
+        for i in (0..n).step_by(2) {
+            // SAFETY: the caller's contract.
+            let both = unsafe { pair(ptr.wrapping_add(4 * i)) }.load(Relaxed);
+            (words[i], words[i + 1]) = (both as u32, (both >> 32) as u32);
+        }
+    } else {
+        for (i, value) in words.iter_mut().enumerate().take(n) {
+            // SAFETY: the caller's contract.
+            *value = unsafe { word(ptr.wrapping_add(4 * i)) }.load(Relaxed);
+        }
+    }
+    words
+}
+
+/// Stores `n` dwords, aligned pairs in one piece.
+///
+/// # Safety
+/// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
+#[inline(always)]
+unsafe fn store_words(ptr: *mut u8, n: usize, words: [u32; 4]) {
+    if n.is_multiple_of(2) && ptr.addr().is_multiple_of(8) {
+        for i in (0..n).step_by(2) {
+            let both = u64::from(words[i]) | u64::from(words[i + 1]) << 32;
+            // SAFETY: the caller's contract.
+            unsafe { pair(ptr.wrapping_add(4 * i)) }.store(both, Relaxed);
+        }
+    } else {
+        for (i, &value) in words.iter().enumerate().take(n) {
+            // SAFETY: the caller's contract.
+            unsafe { word(ptr.wrapping_add(4 * i)) }.store(value, Relaxed);
+        }
+    }
+}
+
 // ---- loads
 
 /// `EffectFn::Load`.
@@ -256,12 +309,8 @@ fn load_global(
                 let address = at.get(lane);
                 let value = match (element, arena(memory, address, bytes)) {
                     (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
-                        let mut words = [0; 4];
-                        for (i, value) in words.iter_mut().enumerate().take(n) {
-                            // SAFETY: `arena` proved that the element's bytes are there.
-                            *value = unsafe { word(ptr.wrapping_add(4 * i)) }.load(Relaxed);
-                        }
-                        words
+                        // SAFETY: `arena` proved that the element's bytes are there.
+                        unsafe { load_words(ptr, n) }
                     }
                     _ => read(memory, address, element)
                         .map_err(|kind| call.fault(kind, Some(lane)))?,
@@ -296,10 +345,10 @@ fn read_bulk(ptr: *mut u8, element: Element, results: &mut [Lanes; 4]) {
         }
         Element::Dwords(n) => {
             for lane in 0..64 {
-                for (i, result) in results.iter_mut().enumerate().take(n) {
-                    // SAFETY: `bulk` proved that 64 elements are there.
-                    result[lane] =
-                        unsafe { word(ptr.wrapping_add(4 * (lane * n + i))) }.load(Relaxed);
+                // SAFETY: `bulk` proved that 64 elements are there.
+                let words = unsafe { load_words(ptr.wrapping_add(4 * lane * n), n) };
+                for (result, word) in results.iter_mut().zip(words).take(n) {
+                    result[lane] = word;
                 }
             }
         }
@@ -334,6 +383,8 @@ fn read_bulk(ptr: *mut u8, element: Element, results: &mut [Lanes; 4]) {
 pub(super) fn read(memory: &Memory, address: u64, element: Element) -> Result<[u32; 4], FaultKind> {
     let mut words = [0; 4];
     match element {
+        Element::Dwords(2) => return Ok(element.decode(&memory.load::<8>(address)?)),
+        Element::Dwords(4) => return Ok(element.decode(&memory.load::<16>(address)?)),
         Element::Dwords(n) => memory.load_dwords(address, &mut words[..n])?,
         Element::Byte(_) => return Ok(element.decode(&memory.load::<1>(address)?)),
         Element::Short(_) => return Ok(element.decode(&memory.load::<2>(address)?)),
@@ -349,6 +400,11 @@ pub(super) fn write(
     words: [u32; 4],
 ) -> Result<(), FaultKind> {
     match element {
+        Element::Dwords(2) => {
+            let [low, high, ..] = words.map(u64::from);
+            memory.store_u64(address, low | high << 32)?;
+        }
+        Element::Dwords(4) => memory.store(address, element.encode(words))?,
         Element::Dwords(n) => memory.store_dwords(address, &words[..n])?,
         Element::Byte(_) => memory.store_u8(address, words[0] as u8)?,
         Element::Short(_) => memory.store_u16(address, words[0] as u16)?,
@@ -653,10 +709,9 @@ fn store_global(
         && let Some(ptr) = bulk(memory, start, element)
     {
         for lane in 0..64 {
-            for (i, lanes) in data.iter().enumerate().take(n) {
-                // SAFETY: `bulk` proved that 64 elements are there.
-                unsafe { word(ptr.wrapping_add(4 * (lane * n + i))) }.store(lanes[lane], Relaxed);
-            }
+            let words = data.map(|lanes| lanes[lane]);
+            // SAFETY: `bulk` proved that 64 elements are there.
+            unsafe { store_words(ptr.wrapping_add(4 * lane * n), n, words) };
         }
         return Ok(());
     }
@@ -665,10 +720,8 @@ fn store_global(
         let words = data.map(|lanes| lanes[lane]);
         match (element, arena(memory, address, bytes)) {
             (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
-                for (i, &value) in words.iter().enumerate().take(n) {
-                    // SAFETY: `arena` proved that the element's bytes are there.
-                    unsafe { word(ptr.wrapping_add(4 * i)) }.store(value, Relaxed);
-                }
+                // SAFETY: `arena` proved that the element's bytes are there.
+                unsafe { store_words(ptr, n, words) };
             }
             _ => write(memory, address, element, words)
                 .map_err(|kind| call.fault(kind, Some(lane)))?,
