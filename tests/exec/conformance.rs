@@ -38,7 +38,7 @@ macro_rules! chapters {
     };
 }
 
-chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc sdwa dpp ds flat mubuf mtbuf smem graphics sdwa_rows dpp_rows vop3_rows }
+chapters! { sop1 sop2 sopc sopk sopp vop1 vop2 vop3 vop3p vopc sdwa dpp ds flat mubuf mtbuf smem graphics sdwa_rows dpp_rows vop3_rows sequences }
 
 #[test]
 fn every_case_file_is_run() {
@@ -211,6 +211,18 @@ struct At<'a> {
     file: &'a str,
 }
 
+/// Says where it was when an engine panics.
+struct Running<'a>(&'a str, usize, Gfx, &'a str, &'a str);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let Running(file, line, gfx, text, engine) = self;
+            eprintln!("{file}:{line}: {gfx} {text} [{engine}] panicked");
+        }
+    }
+}
+
 /// Runs the lines of a block for one target and one encoding.
 #[expect(
     clippy::too_many_arguments,
@@ -276,7 +288,9 @@ fn run_head(
                 if failed.iter().any(|&(name, ..)| name == named.name) {
                     continue;
                 }
+                let at = Running(at.file, batch[0].line, gfx, at.text, named.name);
                 let wrong = world.run(&*named.engine, &code, &run, &prepared);
+                drop(at);
                 if !wrong.is_empty() {
                     failed.push((named.name, mask, wrong));
                 }
