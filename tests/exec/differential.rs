@@ -156,6 +156,14 @@ impl Checker {
         }
     }
 
+    /// New engines; they keep all code that they ever made.
+    fn jits(&self) -> Vec<JitEngine> {
+        self.engines
+            .iter()
+            .map(|(_, options)| JitEngine::new(*options).expect("this host"))
+            .collect()
+    }
+
     /// Runs a sequence everywhere; `only` one engine (by number) when shrinking.
     fn check(
         &self,
@@ -206,24 +214,43 @@ fn texts(gfx: Gfx, sequence: &[Vec<u8>]) -> String {
     out
 }
 
+/// A difference in words.
+fn report(
+    gfx: Gfx,
+    sequence: &[Vec<u8>],
+    before: &State,
+    mismatch: &Mismatch,
+    lines: usize,
+) -> String {
+    let mode = before.mode;
+    let exec = u64::from(before.sgpr[126]) | u64::from(before.sgpr[127]) << 32;
+    let lines: String = mismatch
+        .lines
+        .iter()
+        .take(lines)
+        .map(|l| format!("      {l}\n"))
+        .collect();
+    format!(
+        "on {}: mode {mode:08x} exec {exec:016x}\n{}{lines}",
+        mismatch.engine,
+        texts(gfx, sequence),
+    )
+}
+
 fn differential(gfx: Gfx) {
+    if let Some(words) = std::env::var("SUMMARY").ok().and_then(|t| t.parse().ok()) {
+        return summary(gfx, words);
+    }
     let rounds = env("ROUNDS", ROUNDS);
     let seed = env("SEED", 1);
     let rows = rows(gfx);
     let checker = Checker::new();
-    let make = || -> Vec<JitEngine> {
-        checker
-            .engines
-            .iter()
-            .map(|(_, options)| JitEngine::new(*options).expect("this host"))
-            .collect()
-    };
-    let mut jits = make();
+    let mut jits = checker.jits();
     let mut bad = Vec::new();
     for round in 0..rounds {
         // Engines keep all code that they ever made.
         if round % 2000 == 1999 {
-            jits = make();
+            jits = checker.jits();
         }
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
         let before = checker.bench.random_state(&mut r, gfx);
@@ -251,18 +278,9 @@ fn differential(gfx: Gfx) {
         let (_, mismatch) = checker
             .check(&jits, gfx, &sequence, &before, Some(engine))
             .expect("the shrunk sequence still differs");
-        let mode = before.mode;
-        let exec = u64::from(before.sgpr[126]) | u64::from(before.sgpr[127]) << 32;
         bad.push(format!(
-            "{gfx} seed {seed} round {round} on {}: mode {mode:08x} exec {exec:016x}\n{}{}\n",
-            mismatch.engine,
-            texts(gfx, &sequence),
-            mismatch
-                .lines
-                .iter()
-                .take(6)
-                .map(|l| format!("      {l}\n"))
-                .collect::<String>(),
+            "{gfx} seed {seed} round {round} {}",
+            report(gfx, &sequence, &before, &mismatch, 6)
         ));
         if bad.len() as u64 >= env("FAILURES", 5) {
             break;
@@ -271,6 +289,69 @@ fn differential(gfx: Gfx) {
     assert!(
         bad.is_empty(),
         "interpreter / translator differ:\n{}",
+        bad.join("\n")
+    );
+}
+
+/// Forms that a row is tried in.
+const FORMS: [As; 4] = [As::Native, As::Vop3, As::Sdwa, As::Dpp];
+
+/// `SUMMARY=words` lists every row and form whose single instructions differ, with an example each;
+/// `STATES=` says from how many states each word runs, `ROW=` chooses rows by a part of their name.
+fn summary(gfx: Gfx, words: u64) {
+    let only = std::env::var("ROW").unwrap_or_default();
+    let states = env("STATES", 4);
+    let checker = Checker::new();
+    let mut jits = checker.jits();
+    let (mut bad, mut run) = (Vec::new(), 0u64);
+    for desc in rows(gfx) {
+        if !desc.name_on(gfx).contains(&only) {
+            continue;
+        }
+        for form in FORMS {
+            let mut r = Random::new(env("SEED", 1));
+            let (mut failed, mut tried, mut example) = (0, 0, String::new());
+            for _ in 0..words {
+                let Some(bytes) = words::random(&mut r, gfx, desc, form) else {
+                    break;
+                };
+                let Ok(inst) = decode(gfx, &bytes) else {
+                    continue;
+                };
+                if !fits(&inst) {
+                    continue;
+                }
+                tried += 1;
+                run += 1;
+                if run % 2000 == 0 {
+                    jits = checker.jits();
+                }
+                let sequence = [bytes[..usize::from(inst.len)].to_vec()];
+                let mut wrong = false;
+                for _ in 0..states {
+                    let before = checker.bench.random_state(&mut r, gfx);
+                    if let Some((_, mismatch)) = checker.check(&jits, gfx, &sequence, &before, None)
+                    {
+                        wrong = true;
+                        if example.is_empty() {
+                            example = report(gfx, &sequence, &before, &mismatch, 3);
+                        }
+                    }
+                }
+                failed += u64::from(wrong);
+            }
+            if failed != 0 {
+                bad.push(format!(
+                    "{} {form:?}: {failed} of {tried} words\n{example}",
+                    desc.name_on(gfx)
+                ));
+            }
+        }
+    }
+    let count = bad.len();
+    assert!(
+        bad.is_empty(),
+        "{gfx}: {count} rows and forms differ:\n{}",
         bad.join("\n")
     );
 }
