@@ -79,23 +79,31 @@ impl Env {
         }
     }
 
-    /// The same, but denormals are always flushed.
-    pub fn flushing(self) -> Env {
+    /// The same with other rules for denormals, in `mode` too.
+    pub fn with_flush(self, flush: Flush) -> Env {
+        let field = u32::from(!flush.src) | u32::from(!flush.dst) << 1;
+        let at = match self.ty {
+            Float::F32 => 4,
+            Float::F64 => 6,
+        };
         Env {
-            flush: Flush {
-                src: true,
-                dst: true,
-            },
+            flush,
+            mode: self.mode & !(3 << at) | field << at,
             ..self
         }
     }
 
+    /// The same, but denormals are always flushed.
+    pub fn flushing(self) -> Env {
+        self.with_flush(Flush {
+            src: true,
+            dst: true,
+        })
+    }
+
     /// The same without any flushing.
     pub fn keeping(self) -> Env {
-        Env {
-            flush: Flush::default(),
-            ..self
-        }
+        self.with_flush(Flush::default())
     }
 
     /// MODE's float bits with this rounding and flushing in the format's fields, for lane functions.

@@ -7,7 +7,7 @@
 use crate::decode::operand::{At, LITERAL, literal_bits, scalar_reg, scalar_src, src9, vgpr};
 use crate::decode::{Code, DecodeError, bit, blank, field};
 use crate::desc::{Forms, InstDesc};
-use crate::inst::{Dpp, Form, Inst, Operand, Sdwa, Sel, Unused, VCC_LO};
+use crate::inst::{Dpp, Form, Inst, Operand, Sdwa, Sel, Special, Unused, VCC_LO};
 use crate::isa::{vintrp, vop1, vop2, vopc};
 use crate::op::Op;
 use crate::target::Gfx;
@@ -72,6 +72,17 @@ pub(super) fn float_sources(desc: &InstDesc, raw: u8) -> u8 {
         }
     }
     kept
+}
+
+/// What the instructions that move single lanes take: `v_readlane` reads a vector register (or LDS),
+/// the lane's number and the value of `v_writelane` are the wave's.
+pub(super) fn lane_operand(op: Op, i: usize, operand: &Operand) -> bool {
+    let vector = matches!(operand, Operand::Vgpr(_));
+    match (op, i) {
+        (Op::ReadLane, 0) => vector || *operand == Operand::Special(Special::LdsDirect),
+        (Op::ReadLane | Op::WriteLane, _) => !vector,
+        _ => true,
+    }
 }
 
 fn no_form(gfx: Gfx, desc: &InstDesc, form: &'static str) -> DecodeError {
@@ -359,6 +370,9 @@ pub(crate) fn decode_vop2(code: Code<'_>) -> Result<Inst, DecodeError> {
             };
             let value = code.bits(0, 9) as u16;
             inst.src[0] = src9(at(code, desc, "SRC0"), value, desc.src[0], None)?;
+            if !lane_operand(desc.op, 0, &inst.src[0]) {
+                return Err(at(code, desc, "SRC0").reserved(value));
+            }
             let lane = code.bits(9, 8) as u16;
             inst.src[1] = scalar_src(at(code, desc, "SRC1"), lane, desc.src[1], None)?;
             return Ok(inst);

@@ -1,7 +1,7 @@
 //! Vector ALU encodings in 64 bits: VOP3 (native and promoted), VOP3P and the matrix instructions.
 
 use crate::decode::operand::{At, scalar_reg, src9, vgpr};
-use crate::decode::vector::{float_sources, takes_clamp, takes_neg_int, takes_omod};
+use crate::decode::vector::{float_sources, lane_operand, takes_clamp, takes_neg_int, takes_omod};
 use crate::decode::{Code, DecodeError, bit, blank, field};
 use crate::desc::{Encoding, Forms, InstDesc};
 use crate::inst::{Form, Inst, Mods, Operand};
@@ -81,6 +81,9 @@ pub(crate) fn decode_vop3(code: Code<'_>) -> Result<Inst, DecodeError> {
         for (i, &ty) in desc.src.iter().enumerate().take(3) {
             let raw = field(high, 9 * i as u32, 9) as u16;
             src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;
+            if !lane_operand(desc.op, i, &src[i]) {
+                return Err(at(code, desc, SRC[i]).reserved(raw));
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use crate::arms::scalar::vcc_mask;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::guest::Guest;
-use crate::ir::Float;
+use crate::ir::{Float, Flush};
 use crate::value::{Env, F, Handle, M, Q, U, call, call64, result};
 
 /// A float as the result of its width.
@@ -32,19 +32,14 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         Op::Add => s0 + f(1)?,
         Op::Sub => s0 - f(1)?,
         Op::Mul => s0 * f(1)?,
-        Op::Mad | Op::Mac => mad(g.exact_nan, s0, f(1)?, f(2)?),
+        Op::Mad | Op::Mac => mad(g.exact_nan, args.omod, s0, f(1)?, f(2)?),
         Op::Fma | Op::Fmac => s0.fma(f(1)?, f(2)?),
         Op::MulLegacy => mul_legacy(s0, f(1)?),
         Op::MadLegacy | Op::MacLegacy => {
             let env = env.flushing();
             let (s1, s2) = (f(1)?, f(2)?);
             let product = mul_legacy(s0.in_env(env), s1.in_env(env));
-            let d = product + s2.in_env(env);
-            if g.exact_nan {
-                first_nan(d, product, s2)
-            } else {
-                d
-            }
+            product.in_env(sum_env(env, args.omod)) + s2
         }
         Op::Min => min(s0, f(1)?),
         Op::Max => max(s0, f(1)?),
@@ -59,7 +54,9 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             let (a, b) = (s0.in_env(env.keeping()), f(1)?);
             b.in_env(env.keeping()).le(a).pick(a, b)
         }
-        Op::Fract => fract(g.gfx, s0),
+        // gfx6 does not keep the difference below 1.
+        Op::Fract if g.gfx == Gfx::Gfx600 => s0.flush_src() - s0.flush_src().floor(),
+        Op::Fract => fract(s0),
         Op::Trunc => s0.flush_src().trunc(),
         Op::Ceil => s0.flush_src().ceil(),
         Op::Rndne => s0.flush_src().nearest(),
@@ -68,28 +65,30 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
     }))
 }
 
+/// How the sum of an unfused multiply-add flushes: always, but for an output modifier behind it.
+fn sum_env(env: Env, omod: bool) -> Env {
+    env.with_flush(Flush {
+        src: true,
+        dst: !omod,
+    })
+}
+
 /// S0 * S1 + S2, both steps rounded; f32 denormals are flushed whatever MODE says.
-pub(super) fn mad<'b>(exact_nan: bool, s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
-    let env = match s0.env.ty {
-        Float::F32 => s0.env.flushing(),
-        Float::F64 => s0.env,
-    };
-    if env.ty == Float::F32 && env.round != 0 {
+pub(super) fn mad<'b>(exact_nan: bool, omod: bool, s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
+    let env = s0.env.flushing();
+    if env.round != 0 {
         let words = [s0.word(), s1.word(), s2.word()];
-        return s0.with(call(s0.builder(), LaneFn::MadF32, env.mode, &words).v);
+        let imm = env.mode | u32::from(omod) << 30;
+        return s0.with(call(s0.builder(), LaneFn::MadF32, imm, &words).v);
     }
-    let d = (s0.in_env(env) * s1.in_env(env)) + s2.in_env(env);
+    let product = s0.in_env(env) * s1;
+    let d = product.in_env(sum_env(env, omod)) + s2;
     if !exact_nan {
         return d;
     }
-    let among = |a: F<'b>, b: F<'b>| b.is_nan().pick(b, a);
-    first_nan(d, among(s1, s0), s2)
-}
-
-/// The sum `d`, where `s2` is a NaN and `earlier` (a source, or a NaN among the sources) is none, is
-/// that NaN: a NaN that the product generated does not count as a source.
-fn first_nan<'b>(d: F<'b>, earlier: F<'b>, s2: F<'b>) -> F<'b> {
-    (s2.is_nan() & !earlier.is_nan()).pick(s2.quiet().in_env(d.env), d)
+    // A NaN that the product makes does not count as a source before S2.
+    let only_s2 = s2.is_nan() & !(s0.is_nan() | s1.is_nan());
+    only_s2.pick(s2.quiet().in_env(d.env), d)
 }
 
 /// The product, where 0 times anything is +0.
@@ -98,13 +97,10 @@ fn mul_legacy<'b>(s0: F<'b>, s1: F<'b>) -> F<'b> {
     (s0.eq(zero) | s1.eq(zero)).pick(zero, s0 * s1)
 }
 
-/// x - floor(x), below 1; on gfx6 it may round to 1.
-fn fract(gfx: Gfx, s0: F<'_>) -> F<'_> {
+/// x - floor(x), below 1.
+fn fract(s0: F<'_>) -> F<'_> {
     let s0 = s0.flush_src();
     let d = s0 - s0.floor();
-    if gfx == Gfx::Gfx600 {
-        return d;
-    }
     let below_one = match s0.env.ty {
         Float::F32 => s0.bits(0x3f7f_ffff),
         Float::F64 => s0.bits(0x3fef_ffff_ffff_ffff),
@@ -143,7 +139,7 @@ fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     first.pick(a, other)
 }
 
-/// v_min and v_max. gfx9 flushes sources as MODE says; before, denormals are kept.
+/// v_min and v_max. Before gfx9 they keep denormals whatever MODE says.
 fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let env = a.env;
     let (a, b) = if gfx9 {
@@ -163,7 +159,24 @@ fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
         d = b.is_snan().pick(b.quiet(), d);
         d = a.is_snan().pick(a.quiet(), d);
     }
-    d.in_env(env)
+    let d = d.in_env(env);
+    if gfx9 { d.flush_dst().in_env(env) } else { d }
+}
+
+/// May two of the three be zeros of different signs and the third below them? Then which of them the
+/// median is depends on their order.
+fn zeros_decide<'b>(x: F<'b>, y: F<'b>, z: F<'b>) -> bool {
+    let pair = |p, q, third: F<'b>| {
+        let positive = third.builder().as_const(third.v).is_some_and(|bits| {
+            let negative = match third.env.ty {
+                Float::F32 => bits >> 31 & 1,
+                Float::F64 => bits >> 63,
+            };
+            negative == 0 && !may_be_zeros(third, third)
+        });
+        may_be_zeros(p, q) && !positive
+    };
+    pair(x, y, z) || pair(x, z, y) || pair(y, z, x)
 }
 
 /// The median; with a NaN among the sources, min3.
@@ -186,11 +199,18 @@ fn med3<'b>(gfx9: bool, a: F<'b>, b: F<'b>, c: F<'b>) -> F<'b> {
     };
     let keep = |f: F<'b>| f.in_env(env.keeping());
     let (x, y, z) = (keep(x), keep(y), keep(z));
-    // The larger of the two that are not the largest; zeros of both signs count as equal.
-    let max = |a, b| lesser_number(false, a, b);
-    let largest = max(max(x, y), z);
-    let rest = largest.eq(y).pick(max(x, z), max(x, y));
-    let median = largest.eq(x).pick(max(y, z), rest).in_env(env);
+    let max = |p, q| lesser_number(false, p, q);
+    let median = if zeros_decide(x, y, z) {
+        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        let largest = max(max(x, y), z);
+        let second = largest.eq(y).pick(max(x, z), max(x, y));
+        largest.eq(x).pick(max(y, z), second)
+    } else {
+        let low = lesser_number(true, x, y);
+        max(low, lesser_number(true, max(x, y), z))
+    };
+    let median = median.in_env(env);
+    let median = if gfx9 { median.flush_dst() } else { median };
     let nan = x.is_nan() | y.is_nan() | z.is_nan();
     let min3 = lesser(gfx9, true, lesser(gfx9, true, a, b), c);
     nan.pick(min3, median)
@@ -220,7 +240,8 @@ fn legacy_zero(f: F<'_>) -> F<'_> {
     f.with(inf.pick(word & word.k(0x8000_0000), word).v)
 }
 
-/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says.
+/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says,
+/// f64 as MODE says.
 fn reciprocal_env(f: F<'_>) -> Env {
     let env = match f.env.ty {
         Float::F32 => f.env.flushing(),
@@ -265,13 +286,8 @@ fn rsq32(s0: F<'_>) -> F<'_> {
 fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
     let mode = args.mode;
+    let s0 = args.f(0)?;
     let wide = inst.desc.ty() == Ty::F64;
-    let s0 = match inst.op() {
-        // These take their sources as they are, or flush them by themselves.
-        Op::DivScale | Op::DivFmas | Op::DivFixup | Op::Ldexp => args.f(0)?,
-        Op::Exp | Op::ExpLegacy | Op::Log | Op::LogLegacy | Op::LogClamp => args.f(0)?,
-        _ => args.f(0)?.flush_src(),
-    };
     // A function of one float of either width.
     let one = |f32: LaneFn, f64: Option<LaneFn>| {
         Some(match (wide, f64) {
@@ -297,9 +313,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
     };
     let rsq = || match wide {
         false => s0.with(rsq32(s0).v),
-        true => s0
-            .with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v)
-            .flush_dst(),
+        true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
     };
     let log = || one(LaneFn::LogF32, None);
     Some(out(match inst.op() {
@@ -320,7 +334,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
                 LaneFn::CosF32
             };
             let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
-            s0.with(call(b, f, imm, &s0.words()).v).flush_dst()
+            s0.with(call(b, f, imm, &s0.words()).v)
         }
         Op::FrexpMant => one(LaneFn::FrexpMantF32, Some(LaneFn::FrexpMantF64))?,
         Op::Ldexp => {
@@ -335,8 +349,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::TrigPreop => {
             let mut words = s0.words();
             words.push(args.u(1)?);
-            s0.with(call64(b, LaneFn::TrigPreop, mode, &words).v)
-                .flush_dst()
+            return Some(Out::D(call64(b, LaneFn::TrigPreop, mode, &words)));
         }
         Op::DivScale => {
             let words = words(3)?;

@@ -48,7 +48,11 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Add => two(LaneFn::AddF16, s0, u(1)?),
         Op::Sub => two(LaneFn::SubF16, s0, u(1)?),
         Op::Mul => two(LaneFn::MulF16, s0, u(1)?),
-        Op::Mad | Op::Mac => three(LaneFn::MadF16)?,
+        Op::Mad | Op::Mac => {
+            // An output modifier flushes the sum itself.
+            let imm = mode | u32::from(args.omod) << 30;
+            call(b, LaneFn::MadF16, imm, &[s0, u(1)?, u(2)?])
+        }
         Op::Fma | Op::Fmac => three(LaneFn::FmaF16)?,
         Op::Min => two(LaneFn::MinF16, s0, u(1)?),
         Op::Max => two(LaneFn::MaxF16, s0, u(1)?),

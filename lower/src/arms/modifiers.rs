@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 use crate::arms::vector::{Out, Src, read32};
 use crate::functions::LaneFn;
 use crate::guest::Guest;
-use crate::ir::{Float, Op as Ir, Width};
+use crate::ir::{Float, Flush, Op as Ir, Width};
 use crate::value::{Env, F, M, U, call, result as call_result};
 
 // ---- sources
@@ -149,7 +149,7 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
         Ty::F32 => float_out(g, inst, Float::F32, word.v, word),
         Ty::F16 => {
             let mut word = word;
-            if mods.omod != 0 && omod_acts(g.mode, g.mode >> 6) {
+            if omod_acts(inst, g.mode) {
                 let imm = g.mode | u32::from(mods.omod) << 28;
                 word = call(g.b, LaneFn::OmodF16, imm, &[word]);
             }
@@ -163,23 +163,27 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
     }
 }
 
-/// MODE's float bits for the operation itself: where OMOD acts, results are flushed behind it.
-pub(super) fn mode_before_omod(inst: &Inst, mode_bits: u32) -> u32 {
-    let keep_results = match inst.desc.ty() {
-        Ty::F32 if omod_acts(mode_bits, mode_bits >> 4) => 0x20,
-        Ty::F64 | Ty::F16 if omod_acts(mode_bits, mode_bits >> 6) => 0x80,
+/// Where MODE says whether denormal results of a type stay.
+fn keep_results(ty: Ty) -> u32 {
+    match ty {
+        Ty::F32 => 2 << 4,
+        Ty::F16 | Ty::F64 => 2 << 6,
         _ => 0,
-    };
-    if inst.mods.omod != 0 {
-        mode_bits | keep_results
-    } else {
-        mode_bits
     }
 }
 
 /// OMOD does nothing while output denormals are kept, and with MODE.IEEE.
-fn omod_acts(mode_bits: u32, denorm: u32) -> bool {
-    denorm & 2 == 0 && mode_bits & mode::IEEE == 0
+pub(super) fn omod_acts(inst: &Inst, mode_bits: u32) -> bool {
+    let keep = inst.desc.dst.first().map_or(0, |&ty| keep_results(ty));
+    inst.mods.omod != 0 && keep != 0 && mode_bits & (keep | mode::IEEE) == 0
+}
+
+/// MODE for the operation itself: its denormal results stay where OMOD, which flushes, comes behind.
+pub(super) fn computing_mode(inst: &Inst, mode_bits: u32) -> u32 {
+    match inst.desc.dst.first() {
+        Some(&ty) if omod_acts(inst, mode_bits) => mode_bits | keep_results(ty),
+        _ => mode_bits,
+    }
 }
 
 /// OMOD, then CLAMP, on a float of 32 or 64 bits; the handle is of the result's kind.
@@ -192,20 +196,17 @@ fn float_out<'b, T: crate::value::Handle<'b>>(
 ) -> T {
     let env = Env::of(ty, g.mode);
     let mut f = F::new(g.b, v, env);
-    let denorm = match ty {
-        Float::F32 => g.mode >> 4,
-        Float::F64 => g.mode >> 6,
-    };
-    if inst.mods.omod != 0 && omod_acts(g.mode, denorm) {
+    if omod_acts(inst, g.mode) {
         let factor = match inst.mods.omod {
             1 => 2.0,
             2 => 4.0,
             _ => 0.5,
         };
-        // What was a denormal may become a number; what is one then is flushed.
-        let mut scaling = env.keeping();
-        scaling.flush.dst = true;
-        let scaled = f.in_env(scaling) * f.k(factor);
+        let flush = Flush {
+            src: false,
+            dst: true,
+        };
+        let scaled = f.in_env(env.with_flush(flush)) * f.k(factor);
         // -0 becomes +0: adding +0 in nearest-even rounding does just that.
         let nearest = Env {
             round: 0,

@@ -5,7 +5,6 @@ use frontend::inst::Inst;
 use frontend::op::Op;
 use frontend::ty::Ty;
 
-use crate::arms::float::mad;
 use crate::arms::integer::short_op;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
@@ -172,9 +171,10 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Some(f)
     };
     let (s0, s1, s2) = (source(0)?, source(1)?, source(2)?);
-    let d = match fused {
-        true => s0.fma(s1, s2),
-        false => mad(g.exact_nan, s0, s1, s2),
+    let d = if fused {
+        s0.fma(s1, s2)
+    } else {
+        super::float::mad(g.exact_nan, false, s0, s1, s2)
     };
     Some(Out::W(match inst.op() {
         Op::Mix => d.word(),

@@ -48,8 +48,10 @@ pub(super) struct Args<'b> {
     pub(super) src: Vec<Src<'b>>,
     /// Types in the same order.
     pub(super) ty: Vec<Ty>,
-    /// MODE's float bits, where results are flushed behind OMOD without the flushing of results.
+    /// MODE's float bits; where an output modifier follows, which flushes, they keep denormal results.
     pub(super) mode: u32,
+    /// An output modifier follows.
+    pub(super) omod: bool,
     /// Integer results saturate.
     pub(super) saturate: bool,
     /// A target of gfx9.
@@ -235,13 +237,14 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
         ty.push(desc.dst[0]);
     }
     let saturate = inst.mods.clamp && desc.forms.has(Forms::INT_CLAMP) && g.gfx.is_gfx8_up();
-    let mode = modifiers::mode_before_omod(inst, g.mode);
     let gfx9 = g.gfx.is_gfx9();
+    let omod = modifiers::omod_acts(inst, g.mode);
     Some((
         Args {
             src,
             ty,
-            mode,
+            mode: modifiers::computing_mode(inst, g.mode),
+            omod,
             saturate,
             gfx9,
         },

@@ -82,12 +82,27 @@ pub(super) fn mad_f32([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
         denorm: Denorm::FLUSH,
         ..single(mode)
     };
-    // A NaN that the product generates does not come before one among the sources.
     if is_nan(c) && !is_nan(a) && !is_nan(b) {
-        return [c | 1 << 22];
+        // The addend is the first NaN source, whatever the product is.
+        return [c | QUIET];
     }
-    [math::add_f32_flush(math::mul_f32_flush(a, b, env), c, env)]
+    let product = math::mul_f32_flush(a, b, env);
+    let sum = Env {
+        denorm: Denorm {
+            flush_dst: mode & KEEP_SUM == 0,
+            ..Denorm::FLUSH
+        },
+        ..env
+    };
+    [math::add_f32_flush(product, c, sum)]
 }
+
+/// Bit of an immediate of the unfused multiply-add: the sum's denormals stay, since an output modifier
+/// comes behind.
+pub(super) const KEEP_SUM: u32 = 1 << 30;
+
+/// The bit of a quiet NaN.
+const QUIET: u32 = 1 << 22;
 
 // ---- minimum, maximum, median
 
@@ -108,7 +123,6 @@ fn order(x: u32) -> i32 {
 /// The smaller (larger) by the manual's rules.
 #[inline(always)]
 fn lesser(min: bool, ieee: bool, a: u32, b: u32) -> u32 {
-    const QUIET: u32 = 1 << 22;
     let signalling = |x: u32| ieee && is_nan(x) && x & QUIET == 0;
     if signalling(a) {
         a | QUIET
@@ -120,32 +134,6 @@ fn lesser(min: bool, ieee: bool, a: u32, b: u32) -> u32 {
         a
     } else {
         b
-    }
-}
-
-/// Equal as numbers.
-#[inline(always)]
-fn is_same(a: u32, b: u32) -> bool {
-    a == b || (a | b) & MAGNITUDE == 0
-}
-
-/// The middle number as the manual finds it: the larger of the two that are not the largest. A zero
-/// counts as the largest when the largest is the other zero.
-#[inline(always)]
-pub(super) fn median<T: Copy>(
-    a: T,
-    b: T,
-    c: T,
-    same: impl Fn(T, T) -> bool,
-    max: impl Fn(T, T) -> T,
-) -> T {
-    let largest = max(max(a, b), c);
-    if same(largest, a) {
-        max(b, c)
-    } else if same(largest, b) {
-        max(a, c)
-    } else {
-        max(a, b)
     }
 }
 
@@ -165,9 +153,17 @@ pub(super) fn med3_f32([a, b, c]: [u32; 3], imm: u32) -> [u32; 1] {
         // The steps of min3 flush by themselves; flushed values stay flushed.
         min(min(a, b), c)
     } else {
-        median(a, b, c, is_same, max)
+        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        let largest = f32::from_bits(max(max(a, b), c));
+        if largest == f32::from_bits(a) {
+            max(b, c)
+        } else if largest == f32::from_bits(b) {
+            max(a, c)
+        } else {
+            max(a, b)
+        }
     };
-    [d]
+    [denorm.dst_f32(d)]
 }
 
 // ---- functions
@@ -194,17 +190,20 @@ pub(super) fn trig_range(imm: u32) -> TrigRange {
 
 #[inline(always)]
 pub(super) fn sin_f32([a]: [u32; 1], imm: u32) -> [u32; 1] {
-    [math::sin_f32(a, trig_range(imm))]
+    let denorm = single(imm).denorm;
+    [denorm.dst_f32(math::sin_f32(denorm.src_f32(a), trig_range(imm)))]
 }
 
 #[inline(always)]
 pub(super) fn cos_f32([a]: [u32; 1], imm: u32) -> [u32; 1] {
-    [math::cos_f32(a, trig_range(imm))]
+    let denorm = single(imm).denorm;
+    [denorm.dst_f32(math::cos_f32(denorm.src_f32(a), trig_range(imm)))]
 }
 
 #[inline(always)]
-pub(super) fn rsq_f64([lo, hi]: [u32; 2], _: u32) -> [u32; 2] {
-    words(math::rsq_f64(wide(lo, hi)))
+pub(super) fn rsq_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 2] {
+    let denorm = double(mode).denorm;
+    words(denorm.dst_f64(math::rsq_f64(denorm.src_f64(wide(lo, hi)))))
 }
 
 #[inline(always)]
@@ -218,23 +217,24 @@ pub(super) fn ldexp_f64([lo, hi, n]: [u32; 3], mode: u32) -> [u32; 2] {
 }
 
 #[inline(always)]
-pub(super) fn frexp_exp_f32([a]: [u32; 1], _: u32) -> [u32; 1] {
-    [math::frexp_exp_f32(a) as u32]
+pub(super) fn frexp_exp_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
+    [math::frexp_exp_f32(single(mode).denorm.src_f32(a)) as u32]
 }
 
 #[inline(always)]
-pub(super) fn frexp_mant_f32([a]: [u32; 1], _: u32) -> [u32; 1] {
-    [math::frexp_mant_f32(a)]
+pub(super) fn frexp_mant_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
+    [math::frexp_mant_f32(single(mode).denorm.src_f32(a))]
 }
 
 #[inline(always)]
-pub(super) fn frexp_exp_f64([lo, hi]: [u32; 2], _: u32) -> [u32; 1] {
-    [math::frexp_exp_f64(wide(lo, hi)) as u32]
+pub(super) fn frexp_exp_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 1] {
+    [math::frexp_exp_f64(double(mode).denorm.src_f64(wide(lo, hi))) as u32]
 }
 
 #[inline(always)]
-pub(super) fn frexp_mant_f64([lo, hi]: [u32; 2], _: u32) -> [u32; 2] {
-    words(math::frexp_mant_f64(wide(lo, hi)))
+pub(super) fn frexp_mant_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 2] {
+    let x = double(mode).denorm.src_f64(wide(lo, hi));
+    words(math::frexp_mant_f64(x))
 }
 
 #[inline(always)]
@@ -271,8 +271,10 @@ pub(super) fn div_fixup_f64([a, b, c, d, e, f]: [u32; 6], _: u32) -> [u32; 2] {
 }
 
 #[inline(always)]
-pub(super) fn trig_preop([lo, hi, n]: [u32; 3], _: u32) -> [u32; 2] {
-    words(math::trig_preop_f64(wide(lo, hi), n))
+pub(super) fn trig_preop([lo, hi, n]: [u32; 3], mode: u32) -> [u32; 2] {
+    let denorm = double(mode).denorm;
+    let x = denorm.src_f64(wide(lo, hi));
+    words(denorm.dst_f64(math::trig_preop_f64(x, n)))
 }
 
 // ---- classes
@@ -386,6 +388,15 @@ fn coordinates(args: [u32; 3], mode: u32) -> ([u32; 3], Axis, bool) {
 
 const SIGN: u32 = 1 << 31;
 
+/// A coordinate as it is written: flushed, of NaNs the first source.
+#[inline(always)]
+fn coordinate(d: u32, sources: [u32; 3], mode: u32) -> u32 {
+    match sources.into_iter().find(|&s| is_nan(s)) {
+        Some(source) if is_nan(d) => source | QUIET,
+        _ => single(mode).denorm.dst_f32(d),
+    }
+}
+
 #[inline(always)]
 pub(super) fn cube_id(args: [u32; 3], mode: u32) -> [u32; 1] {
     let (_, axis, negative) = coordinates(args, mode);
@@ -397,19 +408,10 @@ pub(super) fn cube_id(args: [u32; 3], mode: u32) -> [u32; 1] {
     [(face + if negative { 1.0f32 } else { 0.0 }).to_bits()]
 }
 
-/// A result, or when it is a NaN the first one among the sources, quieted.
-#[inline(always)]
-fn first_nan(d: u32, sources: [u32; 3]) -> u32 {
-    if !is_nan(d) {
-        return d;
-    }
-    let nan = sources.into_iter().find(|&x| is_nan(x));
-    nan.unwrap_or(d) | 1 << 22
-}
-
 #[inline(always)]
 pub(super) fn cube_sc(args: [u32; 3], mode: u32) -> [u32; 1] {
-    let ([x, y, z], axis, negative) = coordinates(args, mode);
+    let (bits, axis, negative) = coordinates(args, mode);
+    let [x, _, z] = bits;
     let d = match (axis, negative) {
         (Axis::Z, false) => x,
         (Axis::Z, true) => x ^ SIGN,
@@ -417,30 +419,32 @@ pub(super) fn cube_sc(args: [u32; 3], mode: u32) -> [u32; 1] {
         (Axis::X, true) => z,
         (Axis::X, false) => z ^ SIGN,
     };
-    [first_nan(d, [x, y, z])]
+    [coordinate(d, bits, mode)]
 }
 
 #[inline(always)]
 pub(super) fn cube_tc(args: [u32; 3], mode: u32) -> [u32; 1] {
-    let ([x, y, z], axis, negative) = coordinates(args, mode);
+    let (bits, axis, negative) = coordinates(args, mode);
+    let [_, y, z] = bits;
     let d = match (axis, negative) {
         (Axis::Y, false) => z,
         (Axis::Y, true) => z ^ SIGN,
         _ => y ^ SIGN,
     };
-    [first_nan(d, [x, y, z])]
+    [coordinate(d, bits, mode)]
 }
 
 #[inline(always)]
 pub(super) fn cube_ma(args: [u32; 3], mode: u32) -> [u32; 1] {
-    let ([x, y, z], axis, _) = coordinates(args, mode);
+    let (bits, axis, _) = coordinates(args, mode);
+    let [x, y, z] = bits;
     let along = match axis {
         Axis::X => x,
         Axis::Y => y,
         Axis::Z => z,
     };
-    let d = math::mul_f32(along, 2.0f32.to_bits(), single(mode).round);
-    [first_nan(d, [x, y, z])]
+    let d = math::mul_f32_flush(along, 2.0f32.to_bits(), single(mode));
+    [coordinate(d, bits, mode)]
 }
 
 #[inline(always)]
@@ -492,7 +496,7 @@ pub(super) fn cvt_rpi([a]: [u32; 1], _: u32) -> [u32; 1] {
 
 #[inline(always)]
 pub(super) fn cvt_u8_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    let x = f32::from_bits(a);
+    let x = f32::from_bits(single(mode).denorm.src_f32(a));
     let integer = match Round::from_mode(mode) {
         Round::NearestEven => x.round_ties_even(),
         Round::Up => x.ceil(),

@@ -2,7 +2,7 @@
 
 use frontend::state::mode;
 
-use super::float::{GFX9, class_of_half, median, normalised, trig_range};
+use super::float::{GFX9, KEEP_SUM, class_of_half, normalised, trig_range};
 use crate::math::{self, Denorm, Env, Round, ToHalf};
 
 /// f16's part of MODE.
@@ -76,12 +76,17 @@ pub(super) fn mad([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
         denorm: Denorm::FLUSH,
         ..env(mode)
     };
-    // A NaN that the product generates does not come before one among the sources.
     if is_nan(c) && !is_nan(a) && !is_nan(b) {
+        // The addend is the first NaN source, whatever the product is.
         return [u32::from(c | 1 << 9)];
     }
     let product = overflow(math::mul_f16_flush(a, b, env), mode, &[a, b]);
-    let sum = math::add_f16_flush(product, c, env);
+    let flush_dst = mode & KEEP_SUM == 0;
+    let denorm = Denorm {
+        flush_dst,
+        ..Denorm::FLUSH
+    };
+    let sum = math::add_f16_flush(product, c, Env { denorm, ..env });
     [u32::from(overflow(sum, mode, &[product, c]))]
 }
 
@@ -111,7 +116,7 @@ fn lesser(min: bool, ieee: bool, a: u16, b: u16) -> u16 {
     }
 }
 
-/// Sources that MODE flushes in these instructions; none before gfx9.
+/// What MODE flushes in these instructions; nothing before gfx9.
 #[inline(always)]
 fn min_max_denorm(imm: u32) -> Denorm {
     if imm & GFX9 != 0 {
@@ -125,7 +130,7 @@ fn min_max_denorm(imm: u32) -> Denorm {
 fn min_max(min: bool, a: u16, b: u16, imm: u32) -> u16 {
     let denorm = min_max_denorm(imm);
     let ieee = imm & mode::IEEE != 0;
-    lesser(min, ieee, denorm.src_f16(a), denorm.src_f16(b))
+    denorm.dst_f16(lesser(min, ieee, denorm.src_f16(a), denorm.src_f16(b)))
 }
 
 #[inline(always)]
@@ -138,12 +143,6 @@ pub(super) fn max([a, b]: [u32; 2], imm: u32) -> [u32; 1] {
     [u32::from(min_max(false, a as u16, b as u16, imm))]
 }
 
-/// Equal as numbers.
-#[inline(always)]
-fn is_same(a: u16, b: u16) -> bool {
-    a == b || (a | b) & 0x7fff == 0
-}
-
 #[inline(always)]
 pub(super) fn med3(args: [u32; 3], imm: u32) -> [u32; 1] {
     let denorm = min_max_denorm(imm);
@@ -154,70 +153,61 @@ pub(super) fn med3(args: [u32; 3], imm: u32) -> [u32; 1] {
     let d = if is_nan(a) || is_nan(b) || is_nan(c) {
         min(min(a, b), c)
     } else {
-        median(a, b, c, is_same, max)
+        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        let largest = max(max(a, b), c);
+        let equal = |x: u16| largest == x || (largest | x) & 0x7fff == 0;
+        if equal(a) {
+            max(b, c)
+        } else if equal(b) {
+            max(a, c)
+        } else {
+            max(a, b)
+        }
     };
-    [u32::from(d)]
+    [u32::from(denorm.dst_f16(d))]
 }
 
 // ---- functions
 
-/// A function of one f16 with MODE's flushing around it. `endless` tells for which sources an infinite
-/// result is no overflow.
+/// A function of one f16 with source and result flushed as MODE says. Infinities that are no
+/// overflow of a finite result stay: those of infinite sources and at poles, where the source is 0.
 #[inline(always)]
-fn around(a: u32, mode: u32, f: impl Fn(u16) -> u16, endless: impl Fn(u16) -> bool) -> [u32; 1] {
+fn by_mode(a: u32, mode: u32, f: impl Fn(u16) -> u16) -> [u32; 1] {
     let denorm = env(mode).denorm;
     let x = denorm.src_f16(a as u16);
     let d = denorm.dst_f16(f(x));
-    if mode & mode::FP16_OVFL == 0 || endless(x) {
+    if x & 0x7fff == 0 {
         return [u32::from(d)];
     }
-    [u32::from(math::clamp_overflow_f16(d, is_inf(x)))]
+    [u32::from(overflow(d, mode, &[x]))]
 }
 
-/// Is it a zero?
-#[inline(always)]
-fn is_zero(x: u16) -> bool {
-    x & 0x7fff == 0
+/// Lists functions of one f16.
+macro_rules! functions {
+    ($($name:ident: $f:ident)*) => {
+        $(#[inline(always)]
+        pub(super) fn $name([a]: [u32; 1], mode: u32) -> [u32; 1] {
+            by_mode(a, mode, math::$f)
+        })*
+    };
 }
-
-#[inline(always)]
-pub(super) fn exp([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::exp_f16, |_| false)
-}
-
-#[inline(always)]
-pub(super) fn log([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::log_f16, is_zero)
-}
-
-#[inline(always)]
-pub(super) fn rcp([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::rcp_f16, is_zero)
-}
-
-#[inline(always)]
-pub(super) fn rsq([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::rsq_f16, is_zero)
-}
-
-#[inline(always)]
-pub(super) fn sqrt([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::sqrt_f16, |_| false)
-}
-
-#[inline(always)]
-pub(super) fn frexp_mant([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    around(a, mode, math::frexp_mant_f16, |_| true)
+functions! {
+    exp: exp_f16
+    log: log_f16
+    rcp: rcp_f16
+    rsq: rsq_f16
+    sqrt: sqrt_f16
+    frexp_mant: frexp_mant_f16
 }
 
 #[inline(always)]
 pub(super) fn sin([a]: [u32; 1], imm: u32) -> [u32; 1] {
-    around(a, imm, |x| math::sin_f16(x, trig_range(imm)), |_| true)
+    by_mode(a, imm, |x| math::sin_f16(x, trig_range(imm)))
 }
 
 #[inline(always)]
 pub(super) fn cos([a]: [u32; 1], imm: u32) -> [u32; 1] {
-    around(a, imm, |x| math::cos_f16(x, trig_range(imm)), |_| true)
+    by_mode(a, imm, |x| math::cos_f16(x, trig_range(imm)))
 }
 
 /// An f16 as a number, flushed as MODE says; NaNs are left to the caller.
@@ -269,12 +259,20 @@ pub(super) fn fract([a]: [u32; 1], mode: u32) -> [u32; 1] {
     if is_inf(x) {
         return [0x7e00];
     }
-    // One rounding, kept below 1. An exact zero has the rounding's sign.
-    let x = env(mode).denorm.src_f16(x);
-    let d = math::sub_f16_flush(x, through_f32(u32::from(x), mode, f32::floor), env(mode));
-    if d >> 15 != 0 {
-        return [u32::from(d)];
+    // Exact in f32; then one rounding, kept below 1.
+    let x = number(x, mode);
+    let how = ToHalf {
+        round: env(mode).round,
+        flush_dst: env(mode).denorm.flush_dst,
+        ..ToHalf::default()
+    };
+    let part = x - x.floor();
+    if part == 0.0 {
+        // A difference of equal numbers is -0 when rounding down.
+        let sign = u32::from(how.round == Round::Down) << 15;
+        return [sign];
     }
+    let d = math::f32_to_f16(part.to_bits(), how);
     [u32::from(d.min(0x3bff))]
 }
 
@@ -311,14 +309,12 @@ pub(super) fn omod([a]: [u32; 1], imm: u32) -> [u32; 1] {
         3 => 0x3800,
         _ => 0x3c00,
     };
-    // What was a denormal may become a number; what is one then is flushed.
-    let env = Env {
-        denorm: Denorm {
-            flush_src: false,
-            flush_dst: true,
-        },
-        ..env(imm)
+    // Denormal results of the operation are multiplied first, flushed then.
+    let denorm = Denorm {
+        flush_src: false,
+        flush_dst: true,
     };
+    let env = Env { denorm, ..env(imm) };
     let d = overflow(math::mul_f16_flush(a as u16, factor, env), imm, &[a as u16]);
     // -0 becomes +0.
     [if d == 0x8000 { 0 } else { u32::from(d) }]

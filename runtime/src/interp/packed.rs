@@ -135,7 +135,8 @@ impl Exec<'_, '_> {
         let fm = self.float_mode(Ty::F16);
         let FloatMode { env, ieee, .. } = fm;
         let [a, b, c]: [u16; 3] = std::array::from_fn(|n| halves.pick_float(n, values[n]));
-        let flush = |x: u16| env.denorm.src_f16(x);
+        let mm = self.min_max_denorm(env);
+        let flush = |x: u16| mm.src_f16(x);
         let count = match self.inst.op() {
             Op::Fma | Op::Fmac => 3,
             _ => 2,
@@ -145,8 +146,8 @@ impl Exec<'_, '_> {
             Op::Add => math::add_f16_flush(a, b, env),
             Op::Mul => math::mul_f16_flush(a, b, env),
             Op::Fma | Op::Fmac => math::fma_f16_flush(a, b, c, env),
-            Op::Min => float::min_f16(flush(a), flush(b), ieee),
-            Op::Max => float::max_f16(flush(a), flush(b), ieee),
+            Op::Min => mm.dst_f16(float::min_f16(flush(a), flush(b), ieee)),
+            Op::Max => mm.dst_f16(float::max_f16(flush(a), flush(b), ieee)),
             _ => return self.unknown(),
         };
         let d = half_overflow(fm, d, infinite);

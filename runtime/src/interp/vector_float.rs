@@ -141,12 +141,11 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Sources of minimum, maximum and median: gfx9 flushes them by MODE, earlier targets never.
-    fn min_max_denorm(&self, env: Env) -> Denorm {
-        let flush_src = self.gfx.is_gfx9() && env.denorm.flush_src;
-        Denorm {
-            flush_src,
-            flush_dst: flush_src,
+    /// Minimum, maximum and median: gfx9 flushes by MODE, earlier targets never.
+    pub(crate) fn min_max_denorm(&self, env: Env) -> Denorm {
+        match self.gfx.is_gfx9() {
+            true => env.denorm,
+            false => Denorm::KEEP,
         }
     }
 
@@ -163,6 +162,7 @@ impl Exec<'_, '_> {
         };
         let mm = self.min_max_denorm(env);
         let flush = |x: u32| env.denorm.src_f32(x);
+        let settle = |x: u32| env.denorm.dst_f32(x);
         let ieee = fm.ieee;
         let turns = self.trig_range();
         let d = match self.inst.op() {
@@ -177,21 +177,36 @@ impl Exec<'_, '_> {
             }),
             Op::MulLit => map3(on, s0, s1, s2, |a, b, c| float::mullit_f32(a, b, c, env)),
             Op::Min => map2(on, s0, s1, |a, b| {
-                float::min_f32(mm.src_f32(a), mm.src_f32(b), ieee)
+                mm.dst_f32(float::min_f32(mm.src_f32(a), mm.src_f32(b), ieee))
             }),
             Op::Max => map2(on, s0, s1, |a, b| {
-                float::max_f32(mm.src_f32(a), mm.src_f32(b), ieee)
+                mm.dst_f32(float::max_f32(mm.src_f32(a), mm.src_f32(b), ieee))
             }),
             Op::MinLegacy => map2(on, s0, s1, float::min_legacy_f32),
             Op::MaxLegacy => map2(on, s0, s1, float::max_legacy_f32),
             Op::Min3 => map3(on, s0, s1, s2, |a, b, c| {
-                float::min3_f32(mm.src_f32(a), mm.src_f32(b), mm.src_f32(c), ieee)
+                mm.dst_f32(float::min3_f32(
+                    mm.src_f32(a),
+                    mm.src_f32(b),
+                    mm.src_f32(c),
+                    ieee,
+                ))
             }),
             Op::Max3 => map3(on, s0, s1, s2, |a, b, c| {
-                float::max3_f32(mm.src_f32(a), mm.src_f32(b), mm.src_f32(c), ieee)
+                mm.dst_f32(float::max3_f32(
+                    mm.src_f32(a),
+                    mm.src_f32(b),
+                    mm.src_f32(c),
+                    ieee,
+                ))
             }),
             Op::Med3 => map3(on, s0, s1, s2, |a, b, c| {
-                float::med3_f32(mm.src_f32(a), mm.src_f32(b), mm.src_f32(c), ieee)
+                mm.dst_f32(float::med3_f32(
+                    mm.src_f32(a),
+                    mm.src_f32(b),
+                    mm.src_f32(c),
+                    ieee,
+                ))
             }),
             Op::Fract => {
                 let variant = self.fract_variant();
@@ -236,13 +251,13 @@ impl Exec<'_, '_> {
                 float::cube_id_f32(flush(x), flush(y), flush(z))
             }),
             Op::CubeSc => map3(on, s0, s1, s2, |x, y, z| {
-                float::cube_sc_f32(flush(x), flush(y), flush(z))
+                settle(float::cube_sc_f32(flush(x), flush(y), flush(z)))
             }),
             Op::CubeTc => map3(on, s0, s1, s2, |x, y, z| {
-                float::cube_tc_f32(flush(x), flush(y), flush(z))
+                settle(float::cube_tc_f32(flush(x), flush(y), flush(z)))
             }),
             Op::CubeMa => map3(on, s0, s1, s2, |x, y, z| {
-                float::cube_ma_f32(flush(x), flush(y), flush(z), env.round)
+                settle(float::cube_ma_f32(flush(x), flush(y), flush(z), env.round))
             }),
             _ => return self.unknown(),
         };
@@ -306,17 +321,32 @@ impl Exec<'_, '_> {
                 let p = half_overflow(fm, math::mul_f16_flush(a, b, product), false);
                 math::add_f16_flush(p, c, always)
             }),
-            Op::Min => two(&|a, b| float::min_f16(mm.src_f16(a), mm.src_f16(b), ieee)),
-            Op::Max => two(&|a, b| float::max_f16(mm.src_f16(a), mm.src_f16(b), ieee)),
-            Op::Min3 => {
-                three(&|a, b, c| float::min3_f16(mm.src_f16(a), mm.src_f16(b), mm.src_f16(c), ieee))
-            }
-            Op::Max3 => {
-                three(&|a, b, c| float::max3_f16(mm.src_f16(a), mm.src_f16(b), mm.src_f16(c), ieee))
-            }
-            Op::Med3 => {
-                three(&|a, b, c| float::med3_f16(mm.src_f16(a), mm.src_f16(b), mm.src_f16(c), ieee))
-            }
+            Op::Min => two(&|a, b| mm.dst_f16(float::min_f16(mm.src_f16(a), mm.src_f16(b), ieee))),
+            Op::Max => two(&|a, b| mm.dst_f16(float::max_f16(mm.src_f16(a), mm.src_f16(b), ieee))),
+            Op::Min3 => three(&|a, b, c| {
+                mm.dst_f16(float::min3_f16(
+                    mm.src_f16(a),
+                    mm.src_f16(b),
+                    mm.src_f16(c),
+                    ieee,
+                ))
+            }),
+            Op::Max3 => three(&|a, b, c| {
+                mm.dst_f16(float::max3_f16(
+                    mm.src_f16(a),
+                    mm.src_f16(b),
+                    mm.src_f16(c),
+                    ieee,
+                ))
+            }),
+            Op::Med3 => three(&|a, b, c| {
+                mm.dst_f16(float::med3_f16(
+                    mm.src_f16(a),
+                    mm.src_f16(b),
+                    mm.src_f16(c),
+                    ieee,
+                ))
+            }),
             Op::Fract => {
                 let variant = self.fract_variant();
                 one(&|a| {

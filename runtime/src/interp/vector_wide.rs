@@ -86,20 +86,16 @@ impl Exec<'_, '_> {
         let FloatMode { env, ieee, .. } = fm;
         let flush = |x: u64| env.denorm.src_f64(x);
         let settle = |x: u64| env.denorm.dst_f64(x);
-        // Before gfx9 minimum and maximum know nothing of MODE's denormals.
-        let mm = Denorm {
-            flush_src: self.gfx.is_gfx9() && env.denorm.flush_src,
-            flush_dst: false,
-        };
+        let mm = self.min_max_denorm(env);
         let d = match self.inst.op() {
             Op::Add => map2(on, s0, s1, |a, b| math::add_f64_flush(a, b, env)),
             Op::Mul => map2(on, s0, s1, |a, b| math::mul_f64_flush(a, b, env)),
             Op::Fma | Op::Fmac => map3(on, s0, s1, s2, |a, b, c| math::fma_f64_flush(a, b, c, env)),
             Op::Min => map2(on, s0, s1, |a, b| {
-                float::min_f64(mm.src_f64(a), mm.src_f64(b), ieee)
+                mm.dst_f64(float::min_f64(mm.src_f64(a), mm.src_f64(b), ieee))
             }),
             Op::Max => map2(on, s0, s1, |a, b| {
-                float::max_f64(mm.src_f64(a), mm.src_f64(b), ieee)
+                mm.dst_f64(float::max_f64(mm.src_f64(a), mm.src_f64(b), ieee))
             }),
             Op::Ldexp => map2(on, s0, s1, |a, b| math::ldexp_f64(a, b as i32, env)),
             Op::Fract => {
