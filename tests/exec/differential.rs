@@ -1,23 +1,29 @@
-//! Random instruction sequences from the rows: the interpreter and the translator must agree on every
-//! register, on memory and on faults. `ROUNDS=` and `SEED=` in the environment change how many and
-//! which; a failure prints its seed and a shrunk sequence.
+//! Random programs from the rows: the interpreter and the translator must agree on every register, on
+//! memory and on faults. A failure prints its seed and a shrunk program. In the environment:
+//!
+//! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program at most;
+//! * `FAILURES=` after how many to stop, `ALL_ENGINES=1` each program on all engines, not on one in turn;
+//! * `SUMMARY=words` instead of programs single instructions, so many words of every row and form; `ROW=`
+//!   only rows with this in their name, `STATES=` from so many states.
 
-use frontend::desc::InstDesc;
-use frontend::inst::{Inst, Operand};
-use frontend::{Encoding, Gfx, Op, decode, isa};
+mod program;
+
+use frontend::{Gfx, decode};
 use harness::random::Random;
-use harness::snippet::{BARRIER, Bench, State, differences};
-use harness::words::{self, As};
+use harness::snippet::{Bench, State, differences};
+use harness::words::{As, prepared};
 use lower::jit::HostLevel;
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 
-/// Sequences for each target when the environment does not say.
+use program::{Item, Rows};
+
+/// Programs for each target when the environment does not say.
 const ROUNDS: u64 = 4000;
 
-/// Instructions in a sequence.
-const LENGTH: u32 = 12;
+/// Instructions of a program at most.
+const LENGTH: u64 = 16;
 
 fn env(name: &str, default: u64) -> u64 {
     std::env::var(name)
@@ -26,108 +32,21 @@ fn env(name: &str, default: u64) -> u64 {
         .unwrap_or(default)
 }
 
-/// Does an instruction belong into a straight sequence?
-fn fits(inst: &Inst) -> bool {
-    let flow = matches!(
-        inst.op(),
-        Op::Branch(_)
-            | Op::Endpgm
-            | Op::Barrier
-            | Op::SetPc
-            | Op::SwapPc
-            | Op::Call
-            | Op::GetPc
-            | Op::Trap
-            | Op::Rfe
-            | Op::RfeRestore
-            | Op::CbranchGFork
-            | Op::CbranchIFork
-            | Op::CbranchJoin
-            | Op::SetVskip
-            | Op::SetGprIdxOn
-            | Op::SetGprIdxMode
-            | Op::Sendmsg
-            | Op::MemTime
-            | Op::MemRealtime
-    );
-    // Hardware registers other than MODE differ by time and place; writes of MODE's special bits would
-    // switch modes for the rest.
-    let register = matches!(inst.op(), Op::GetReg | Op::SetReg)
-        && !inst
-            .src
-            .iter()
-            .any(|s| matches!(s, Operand::Imm(i) if *i & 63 == 1 && *i >> 6 & 31 < 10));
-    // M0 far out of range would make relative moves hit prepared registers; they have cases.
-    let relative = matches!(
-        inst.op(),
-        Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2
-    );
-    // Prepared registers stay.
-    let prepared = inst.dst.iter().any(|d| match *d {
-        Operand::Sgpr(n) => (words::SGPRS as u8..104).contains(&n) || (108..124).contains(&n),
-        Operand::Vgpr(n) => u32::from(n) >= words::VGPRS,
-        _ => false,
-    });
-    let exotic = matches!(
-        inst.op(),
-        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov | Op::Export
-    );
-    !flow && !register && !relative && !prepared && !exotic
-}
-
-/// The rows that sequences are made of.
-fn rows(gfx: Gfx) -> Vec<&'static InstDesc> {
-    isa::all()
-        .filter(|desc| desc.opcodes.get(gfx).is_some())
-        .filter(|desc| {
-            matches!(
-                desc.encoding,
-                Encoding::Sop1
-                    | Encoding::Sop2
-                    | Encoding::Sopk
-                    | Encoding::Sopc
-                    | Encoding::Vop1
-                    | Encoding::Vop2
-                    | Encoding::Vopc
-                    | Encoding::Vop3
-                    | Encoding::Vop3p
-            )
-        })
-        .collect()
-}
-
-fn instruction(r: &mut Random, gfx: Gfx, rows: &[&'static InstDesc]) -> Vec<u8> {
-    loop {
-        let desc = *r.pick(rows);
-        let form = match r.below(8) {
-            0..=3 => As::Native,
-            4 | 5 => As::Vop3,
-            6 => As::Sdwa,
-            _ => As::Dpp,
-        };
-        let Some(bytes) = words::random(r, gfx, desc, form) else {
-            continue;
-        };
-        match decode(gfx, &bytes) {
-            Ok(inst) if fits(&inst) => return bytes[..usize::from(inst.len)].to_vec(),
-            _ => {}
-        }
-    }
-}
-
 struct Checker {
     bench: Bench,
+    rows: Rows,
+    gfx: Gfx,
     engines: Vec<(String, JitOptions)>,
 }
 
 /// What an engine got wrong.
 struct Mismatch {
-    engine: String,
+    engine: usize,
     lines: Vec<String>,
 }
 
 impl Checker {
-    fn new() -> Checker {
+    fn new(gfx: Gfx) -> Checker {
         let mut engines = Vec::new();
         let base = JitOptions {
             exact_nan: true,
@@ -152,6 +71,8 @@ impl Checker {
         ));
         Checker {
             bench: Bench::new(),
+            rows: Rows::new(gfx),
+            gfx,
             engines,
         }
     }
@@ -164,22 +85,35 @@ impl Checker {
             .collect()
     }
 
-    /// Runs a sequence everywhere; `only` one engine (by number) when shrinking.
+    /// A state to begin with.
+    fn state(&self, r: &mut Random) -> State {
+        let mut state = self.bench.random_state(r, self.gfx);
+        if r.once_in(2) {
+            state.fresh = true;
+            let first = r.below(3) * 64;
+            for (lane, v0) in state.vgpr[0].iter_mut().enumerate() {
+                *v0 = first + lane as u32;
+            }
+            for register in [prepared::ADDRESS_V, prepared::ADDRESS_V + 1] {
+                state.vgpr[register as usize] = [0; 64];
+            }
+        }
+        state
+    }
+
+    /// Runs a program on the interpreter and on some of the engines.
     fn check(
         &self,
         jits: &[JitEngine],
-        gfx: Gfx,
-        sequence: &[Vec<u8>],
+        items: &[Item],
         before: &State,
         only: Option<usize>,
-    ) -> Option<(usize, Mismatch)> {
-        let mut bytes: Vec<u8> = sequence.concat();
-        bytes.extend(BARRIER.to_le_bytes());
-        let code = self.bench.load(gfx, &bytes);
-        let want = self.bench.run(&Interpreter, &code, before);
+    ) -> Option<Mismatch> {
+        let code = self.bench.load(self.gfx, &self.rows.bytes(items));
+        let want = self.bench.run(&Interpreter::default(), &code, before);
         let mut found = None;
-        for (i, jit) in jits.iter().enumerate() {
-            if only.is_some_and(|n| n != i) {
+        for (engine, jit) in jits.iter().enumerate() {
+            if only.is_some_and(|n| n != engine) {
                 continue;
             }
             let got = self.bench.run(jit, &code, before);
@@ -189,52 +123,49 @@ impl Checker {
                 _ => differences(&want.state, &got.state),
             };
             if !lines.is_empty() {
-                found = Some((
-                    i,
-                    Mismatch {
-                        engine: self.engines[i].0.clone(),
-                        lines,
-                    },
-                ));
+                found = Some(Mismatch { engine, lines });
                 break;
             }
         }
         self.bench.unload(&code);
         found
     }
+
+    /// A difference in words.
+    fn report(&self, items: &[Item], before: &State, mismatch: &Mismatch, lines: usize) -> String {
+        let mode = before.mode;
+        let exec = u64::from(before.sgpr[126]) | u64::from(before.sgpr[127]) << 32;
+        let descriptor = &before.sgpr[prepared::BUFFER_S as usize..][..4];
+        let lines: String = mismatch
+            .lines
+            .iter()
+            .take(lines)
+            .map(|l| format!("      {l}\n"))
+            .collect();
+        let fresh = if before.fresh { ", fresh" } else { "" };
+        format!(
+            "on {}: mode {mode:08x} exec {exec:016x} m0 {:08x} s[32:35] {descriptor:08x?}{fresh}\n{}{lines}",
+            self.engines[mismatch.engine].0,
+            before.sgpr[124],
+            texts(self.gfx, &self.rows.bytes(items)),
+        )
+    }
 }
 
-fn texts(gfx: Gfx, sequence: &[Vec<u8>]) -> String {
+/// Disassembly.
+fn texts(gfx: Gfx, bytes: &[u8]) -> String {
     let mut out = String::new();
-    for bytes in sequence {
-        let text = decode(gfx, bytes).map_or_else(|e| e.to_string(), |inst| inst.text(gfx));
-        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    let mut at = 0;
+    while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+        let (text, len) = match decode(gfx, rest) {
+            Ok(inst) => (inst.text(gfx), usize::from(inst.len)),
+            Err(error) => (error.to_string(), 4),
+        };
+        let hex: String = rest[..len].iter().map(|b| format!("{b:02x}")).collect();
         out.push_str(&format!("    {text}    {hex}\n"));
+        at += len;
     }
     out
-}
-
-/// A difference in words.
-fn report(
-    gfx: Gfx,
-    sequence: &[Vec<u8>],
-    before: &State,
-    mismatch: &Mismatch,
-    lines: usize,
-) -> String {
-    let mode = before.mode;
-    let exec = u64::from(before.sgpr[126]) | u64::from(before.sgpr[127]) << 32;
-    let lines: String = mismatch
-        .lines
-        .iter()
-        .take(lines)
-        .map(|l| format!("      {l}\n"))
-        .collect();
-    format!(
-        "on {}: mode {mode:08x} exec {exec:016x}\n{}{lines}",
-        mismatch.engine,
-        texts(gfx, sequence),
-    )
 }
 
 fn differential(gfx: Gfx) {
@@ -242,50 +173,40 @@ fn differential(gfx: Gfx) {
         return summary(gfx, words);
     }
     let rounds = env("ROUNDS", ROUNDS);
+    let length = env("LENGTH", LENGTH) as u32;
     let seed = env("SEED", 1);
-    let rows = rows(gfx);
-    let checker = Checker::new();
+    let every = env("ALL_ENGINES", 0) != 0;
+    let checker = Checker::new(gfx);
     let mut jits = checker.jits();
     let mut bad = Vec::new();
+    let mut instructions = 0;
     for round in 0..rounds {
-        // Engines keep all code that they ever made.
         if round % 2000 == 1999 {
             jits = checker.jits();
         }
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
-        let before = checker.bench.random_state(&mut r, gfx);
-        let length = 1 + r.below(LENGTH);
-        let mut sequence: Vec<Vec<u8>> = (0..length)
-            .map(|_| instruction(&mut r, gfx, &rows))
-            .collect();
-        let Some((engine, _)) = checker.check(&jits, gfx, &sequence, &before, None) else {
+        let before = checker.state(&mut r);
+        let mut items = checker.rows.program(&mut r, length);
+        instructions += program::count(&items);
+        let turn = (!every).then_some(round as usize % jits.len());
+        let Some(Mismatch { engine, .. }) = checker.check(&jits, &items, &before, turn) else {
             continue;
         };
-        // Shrink: leave out what is not needed.
-        let mut i = 0;
-        while i < sequence.len() {
-            let mut shorter = sequence.clone();
-            shorter.remove(i);
-            if checker
-                .check(&jits, gfx, &shorter, &before, Some(engine))
-                .is_some()
-            {
-                sequence = shorter;
-            } else {
-                i += 1;
-            }
-        }
-        let (_, mismatch) = checker
-            .check(&jits, gfx, &sequence, &before, Some(engine))
-            .expect("the shrunk sequence still differs");
+        items = program::shrink(items, &|items| {
+            checker.check(&jits, items, &before, Some(engine)).is_some()
+        });
+        let mismatch = checker
+            .check(&jits, &items, &before, Some(engine))
+            .expect("the shrunk program still differs");
         bad.push(format!(
             "{gfx} seed {seed} round {round} {}",
-            report(gfx, &sequence, &before, &mismatch, 6)
+            checker.report(&items, &before, &mismatch, 6)
         ));
         if bad.len() as u64 >= env("FAILURES", 5) {
             break;
         }
     }
+    println!("{gfx}: {instructions} instructions");
     assert!(
         bad.is_empty(),
         "interpreter / translator differ:\n{}",
@@ -296,15 +217,14 @@ fn differential(gfx: Gfx) {
 /// Forms that a row is tried in.
 const FORMS: [As; 4] = [As::Native, As::Vop3, As::Sdwa, As::Dpp];
 
-/// `SUMMARY=words` lists every row and form whose single instructions differ, with an example each;
-/// `STATES=` says from how many states each word runs, `ROW=` chooses rows by a part of their name.
+/// Lists every row and form whose single instructions differ, with an example each.
 fn summary(gfx: Gfx, words: u64) {
     let only = std::env::var("ROW").unwrap_or_default();
     let states = env("STATES", 4);
-    let checker = Checker::new();
+    let checker = Checker::new(gfx);
     let mut jits = checker.jits();
     let (mut bad, mut run) = (Vec::new(), 0u64);
-    for desc in rows(gfx) {
+    for desc in checker.rows.all() {
         if !desc.name_on(gfx).contains(&only) {
             continue;
         }
@@ -312,29 +232,22 @@ fn summary(gfx: Gfx, words: u64) {
             let mut r = Random::new(env("SEED", 1));
             let (mut failed, mut tried, mut example) = (0, 0, String::new());
             for _ in 0..words {
-                let Some(bytes) = words::random(&mut r, gfx, desc, form) else {
-                    break;
-                };
-                let Ok(inst) = decode(gfx, &bytes) else {
+                let Some(bytes) = checker.rows.encode(&mut r, desc, form) else {
                     continue;
                 };
-                if !fits(&inst) {
-                    continue;
-                }
                 tried += 1;
                 run += 1;
                 if run % 2000 == 0 {
                     jits = checker.jits();
                 }
-                let sequence = [bytes[..usize::from(inst.len)].to_vec()];
+                let items = [Item::Inst(bytes)];
                 let mut wrong = false;
                 for _ in 0..states {
-                    let before = checker.bench.random_state(&mut r, gfx);
-                    if let Some((_, mismatch)) = checker.check(&jits, gfx, &sequence, &before, None)
-                    {
+                    let before = checker.state(&mut r);
+                    if let Some(mismatch) = checker.check(&jits, &items, &before, None) {
                         wrong = true;
                         if example.is_empty() {
-                            example = report(gfx, &sequence, &before, &mismatch, 3);
+                            example = checker.report(&items, &before, &mismatch, 3);
                         }
                     }
                 }

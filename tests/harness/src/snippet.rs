@@ -1,23 +1,37 @@
 //! Runs a few instructions on any engine, from a given state to all that can be observed of it.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 
 use frontend::state::{LANES, WaveState};
 use frontend::target::Gfx;
-use runtime::engine::{Engine, Exit, Group, Scratch, Stats};
+use runtime::engine::{Engine, Exit, Group, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use runtime::lds::Lds;
 use runtime::{LoadedCode, Memory};
 
 use crate::random::Random;
 use crate::words::prepared;
 
-/// Bytes of the buffer that snippets may access.
+mod descriptor;
+
+/// Bytes of the buffer that addresses point to.
 pub const BUFFER: usize = 4096;
 /// Bytes of LDS that snippets have.
 pub const LDS: usize = 2048;
+/// Bytes of scratch of a lane.
+pub const SCRATCH: usize = 256;
 
-/// `s_barrier`, which ends a snippet: behind it every register is observable.
+/// Where in the zone the buffer and the scratch are; there is room before, between and behind for
+/// accesses that miss.
+const BUFFER_AT: usize = 4096;
+const SCRATCH_AT: usize = 16384;
+/// Bytes of guest memory that are compared.
+pub const ZONE: usize = SCRATCH_AT + SCRATCH * LANES + 4096;
+
+/// `s_barrier`: behind it every register is observable.
 pub const BARRIER: u32 = 0xbf8a_0000;
+/// `s_endpgm`, which ends a snippet.
+pub const END: u32 = 0xbf81_0000;
 
 /// Registers and memory before or after a snippet.
 #[derive(Clone, PartialEq)]
@@ -30,28 +44,37 @@ pub struct State {
     pub mode: u32,
     /// VGPRs 0 to 31.
     pub vgpr: Vec<[u32; LANES]>,
-    /// The buffer.
-    pub buffer: Vec<u8>,
+    /// The zone of guest memory: the buffer, the scratch and what is around them.
+    pub memory: Vec<u8>,
     /// The LDS.
     pub lds: Vec<u8>,
+    /// Before: the wave is announced as fresh, with lane numbers in v0.
+    pub fresh: bool,
+    /// Before: fuel of each run; a run that burned it is followed by another.
+    pub fuel: u64,
+    /// After: what was observable at barriers before the last, as a hash.
+    pub barriers: u64,
 }
 
 /// VGPRs that are compared.
 pub const VGPRS: usize = 32;
+
+/// Runs of a wave after which a snippet counts as hanging.
+const RUNS: usize = 2000;
 
 /// What a snippet did.
 #[derive(Clone, PartialEq)]
 pub struct Outcome {
     /// How it ended.
     pub exit: Exit,
-    /// State afterwards. After a fault registers may differ between engines.
+    /// State at the last barrier. After a fault registers may differ between engines.
     pub state: State,
 }
 
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
 pub struct Bench {
     memory: Memory,
-    buffer: u64,
+    zone: u64,
     lds: Mutex<Lds>,
 }
 
@@ -62,33 +85,52 @@ impl Default for Bench {
 }
 
 impl Bench {
-    /// Memory, a buffer, an LDS.
+    /// Memory with its zone, an LDS.
     pub fn new() -> Bench {
         let memory = Memory::new().expect("the host reserves address space");
-        let buffer = memory
-            .alloc(BUFFER as u64, 4096)
-            .expect("a small buffer fits");
+        // Code goes below the zone, so that what misses it meets nothing else.
+        let code = memory.alloc(1 << 20, 4096).expect("room for code");
+        let zone = memory.alloc(ZONE as u64, 4096).expect("a small zone fits");
+        memory.free(code).expect("it was allocated here");
         Bench {
             memory,
-            buffer,
+            zone,
             lds: Mutex::new(Lds::new(false)),
         }
     }
 
     /// Guest address of the buffer.
     pub fn buffer(&self) -> u64 {
-        self.buffer
+        self.zone + BUFFER_AT as u64
+    }
+
+    /// Guest address of the wave's scratch.
+    pub fn scratch(&self) -> u64 {
+        self.zone + SCRATCH_AT as u64
     }
 
     /// A state with random registers, and the prepared registers set up for memory instructions.
     pub fn random_state(&self, r: &mut Random, gfx: Gfx) -> State {
+        let mut memory = vec![0; ZONE];
+        for chunk in memory.chunks_exact_mut(8) {
+            chunk.copy_from_slice(&r.next().to_le_bytes());
+        }
+        // Sometimes the buffer holds values at edges, in dwords.
+        if r.once_in(3) {
+            for chunk in memory[BUFFER_AT..BUFFER_AT + BUFFER].chunks_exact_mut(4) {
+                chunk.copy_from_slice(&r.word().to_le_bytes());
+            }
+        }
         let mut s = State {
             sgpr: std::array::from_fn(|_| r.word()),
             scc: r.below(2),
             mode: 0,
             vgpr: vec![[0; LANES]; VGPRS],
-            buffer: (0..BUFFER).map(|_| r.next() as u8).collect(),
-            lds: (0..LDS).map(|_| r.next() as u8).collect(),
+            memory,
+            lds: (0..LDS / 8).flat_map(|_| r.next().to_le_bytes()).collect(),
+            fresh: false,
+            fuel: if r.once_in(4) { 1 } else { 10_000 },
+            barriers: 0,
         };
         for v in &mut s.vgpr {
             // Half of the registers hold one value in all lanes, or values near one another.
@@ -117,10 +159,48 @@ impl Bench {
                 u32::MAX
             };
         }
-        set64(&mut s.sgpr, prepared::GLOBAL_S as usize, self.buffer);
+        self.prepare_scalars(r, gfx, &mut s);
+        self.prepare_vectors(r, &mut s);
+        s
+    }
+
+    fn prepare_scalars(&self, r: &mut Random, gfx: Gfx, s: &mut State) {
+        set64(&mut s.sgpr, prepared::GLOBAL_S as usize, self.buffer());
+        s.sgpr[prepared::NEAR_S as usize] = match r.below(4) {
+            0 => 0,
+            1 => r.below(64),
+            _ => r.below(16) * 4,
+        };
+        s.sgpr[prepared::FAR_S as usize] = if r.once_in(2) {
+            r.below(BUFFER as u32)
+        } else {
+            r.word()
+        };
+        let place = prepared::BUFFER_S as usize;
+        let words = descriptor::random(r, self.buffer(), BUFFER as u32);
+        s.sgpr[place..place + 4].copy_from_slice(&words);
+        let place = prepared::ZERO_S as usize;
+        let words = descriptor::random(r, 0, BUFFER as u32);
+        s.sgpr[place..place + 4].copy_from_slice(&words);
+        // FLAT_SCRATCH as the prologue leaves it.
+        match gfx {
+            Gfx::Gfx600 => {}
+            Gfx::Gfx700 => set64(&mut s.sgpr, 104, SCRATCH as u64),
+            Gfx::Gfx803 => set64(&mut s.sgpr, 102, SCRATCH as u64),
+            _ => set64(&mut s.sgpr, 102, self.scratch()),
+        }
+    }
+
+    fn prepare_vectors(&self, r: &mut Random, s: &mut State) {
         let pattern = r.below(6);
         let start = r.below(64) * 4;
-        let align = *r.pick(&[!3u32, !3, !1, !0, !7]);
+        let align = *r.pick(&[!3u32, !3, !7, !7, !15, !1, !0]);
+        // Mostly all lanes stay inside.
+        let (flat, wild) = (r.below(4), r.once_in(6));
+        let pair = |s: &mut State, first: u32, lane: usize, value: u64| {
+            s.vgpr[first as usize][lane] = value as u32;
+            s.vgpr[first as usize + 1][lane] = (value >> 32) as u32;
+        };
         for lane in 0..LANES {
             let offset = match pattern {
                 0 => start,
@@ -130,21 +210,59 @@ impl Bench {
                 4 => start + (lane as u32 & 15) * 4,
                 _ => r.below(BUFFER as u32 - 64) & align,
             };
-            let address = self.buffer + u64::from(offset);
-            s.vgpr[prepared::GLOBAL_V as usize][lane] = address as u32;
-            s.vgpr[prepared::GLOBAL_V as usize + 1][lane] = (address >> 32) as u32;
-            s.vgpr[prepared::OFFSET_V as usize][lane] = offset;
-            let lds = if r.once_in(20) {
+            let offset = if wild && r.once_in(40) {
                 r.word()
             } else {
-                offset % LDS as u32
+                offset
+            };
+            let address = self.buffer().wrapping_add(u64::from(offset));
+            pair(s, prepared::GLOBAL_V, lane, address);
+            s.vgpr[prepared::OFFSET_V as usize][lane] = offset;
+            let lds = if wild && r.once_in(20) {
+                r.word()
+            } else {
+                offset % (LDS as u32 - 64)
             };
             s.vgpr[prepared::LDS_V as usize][lane] = lds;
+            let scratch = if wild && r.once_in(40) {
+                r.below(SCRATCH as u32 + 64)
+            } else {
+                offset % (SCRATCH as u32 - 64)
+            };
+            s.vgpr[prepared::SCRATCH_V as usize][lane] = scratch;
+            pair(
+                s,
+                prepared::PRIVATE_V,
+                lane,
+                PRIVATE_BASE + u64::from(scratch),
+            );
+            let mixed = match (flat, r.below(3)) {
+                (0, _) | (3, 0) => SHARED_BASE + u64::from(lds % LDS as u32),
+                (1, _) | (3, 1) => PRIVATE_BASE + u64::from(scratch),
+                _ => address,
+            };
+            pair(s, prepared::FLAT_V, lane, mixed);
+            let index = match pattern {
+                0 => start & 15,
+                1 | 2 => lane as u32,
+                3 => 63 - lane as u32,
+                _ => r.below(70),
+            };
+            let small = if r.once_in(4) {
+                r.below(64)
+            } else {
+                r.below(16) * 4
+            };
+            pair(
+                s,
+                prepared::INDEX_V,
+                lane,
+                u64::from(index) | u64::from(small) << 32,
+            );
         }
-        s
     }
 
-    /// Runs `code` (which should end with [`BARRIER`]) from `before`.
+    /// Runs `code` (which should end with [`BARRIER`] and [`END`]) from `before`.
     pub fn run(&self, engine: &dyn Engine, code: &LoadedCode, before: &State) -> Outcome {
         let mut wave = WaveState::new_boxed();
         wave.sgpr = before.sgpr;
@@ -153,21 +271,31 @@ impl Bench {
         wave.vgpr[..VGPRS].copy_from_slice(&before.vgpr);
         wave.pc = code.base();
         wave.vgpr_count = 256;
+        if before.fresh {
+            wave.resume = WaveState::FRESH | WaveState::V0_COUNTS;
+        }
         self.memory
-            .write_bytes(self.buffer, &before.buffer)
-            .expect("the buffer is there");
+            .write_bytes(self.zone, &before.memory)
+            .expect("the zone is there");
         let mut lds = self.lds.lock().expect("no holder of the lock panics");
         lds.reset(LDS);
         lds.bytes_mut().copy_from_slice(&before.lds);
         let mut stats = Stats::default();
-        let mut fuel = 10_000;
-        let exit = {
+        let mut hash = DefaultHasher::new();
+        let mut last: Option<State> = None;
+        let mut exit = Exit::Yield;
+        for _ in 0..RUNS {
+            let mut fuel = before.fuel;
             let mut group = Group {
                 memory: &self.memory,
                 code,
                 gfx: code.gfx(),
                 lds: &mut lds,
-                scratch: Scratch::default(),
+                scratch: Scratch {
+                    hidden_base: self.scratch(),
+                    base: self.scratch(),
+                    lane_bytes: SCRATCH as u32,
+                },
                 workgroup: [0; 3],
                 wave: 0,
                 waves: 1,
@@ -175,21 +303,47 @@ impl Bench {
                 counting: false,
                 stats: &mut stats,
             };
-            engine.run(&mut wave, &mut group, &mut fuel)
+            exit = engine.run(&mut wave, &mut group, &mut fuel);
+            match exit {
+                Exit::Yield => {}
+                Exit::Barrier => {
+                    if let Some(state) = last.take() {
+                        state.sgpr.hash(&mut hash);
+                        (state.scc, state.mode).hash(&mut hash);
+                        state.vgpr.hash(&mut hash);
+                        state.memory.hash(&mut hash);
+                        state.lds.hash(&mut hash);
+                    }
+                    last = Some(self.observe(&wave, &lds));
+                }
+                Exit::End | Exit::Fault(_) => break,
+            }
+        }
+        let mut state = match (last, &exit) {
+            (Some(state), Exit::End) => state,
+            _ => self.observe(&wave, &lds),
         };
-        let mut buffer = vec![0; BUFFER];
+        state.barriers = hash.finish();
+        Outcome { exit, state }
+    }
+
+    /// What can be seen now.
+    fn observe(&self, wave: &WaveState, lds: &Lds) -> State {
+        let mut memory = vec![0; ZONE];
         self.memory
-            .read_bytes(self.buffer, &mut buffer)
-            .expect("the buffer is there");
-        let state = State {
+            .read_bytes(self.zone, &mut memory)
+            .expect("the zone is there");
+        State {
             sgpr: wave.sgpr,
             scc: wave.scc,
             mode: wave.mode,
             vgpr: wave.vgpr[..VGPRS].to_vec(),
-            buffer,
+            memory,
             lds: lds.bytes().to_vec(),
-        };
-        Outcome { exit, state }
+            fresh: false,
+            fuel: 0,
+            barriers: 0,
+        }
     }
 
     /// Puts instructions into guest memory.
@@ -230,7 +384,10 @@ pub fn differences(a: &State, b: &State) -> Vec<String> {
             }
         }
     }
-    for (what, x, y) in [("buffer", &a.buffer, &b.buffer), ("lds", &a.lds, &b.lds)] {
+    if a.barriers != b.barriers {
+        out.push("what could be seen at an earlier barrier".to_owned());
+    }
+    for (what, x, y) in [("memory", &a.memory, &b.memory), ("lds", &a.lds, &b.lds)] {
         for (i, (p, q)) in x.iter().zip(y).enumerate() {
             if p != q {
                 out.push(format!("{what}[0x{i:x}]: {p:02x} / {q:02x}"));

@@ -6,6 +6,8 @@ use frontend::target::Gfx;
 
 use crate::random::Random;
 
+mod memory;
+
 /// Destinations stay below these, so that prepared addresses survive a sequence.
 pub const VGPRS: u32 = 16;
 /// See [`VGPRS`].
@@ -21,8 +23,26 @@ pub mod prepared {
     pub const OFFSET_V: u32 = 23;
     /// SGPR pair with a global base.
     pub const GLOBAL_S: u32 = 28;
+    /// VGPR pair with addresses for FLAT: global ones, and such in the apertures of LDS and scratch.
+    pub const FLAT_V: u32 = 24;
+    /// VGPR pair with addresses in the aperture of scratch.
+    pub const PRIVATE_V: u32 = 26;
+    /// VGPR with offsets into a lane's scratch.
+    pub const SCRATCH_V: u32 = 28;
+    /// VGPR pair with a buffer's indices and offsets.
+    pub const INDEX_V: u32 = 30;
+    /// SGPR with a small offset.
+    pub const NEAR_S: u32 = 30;
+    /// SGPR with an offset that may be anything.
+    pub const FAR_S: u32 = 31;
     /// Four SGPRs with a buffer descriptor.
     pub const BUFFER_S: u32 = 32;
+    /// Four SGPRs with the descriptor of a buffer at address 0, for addresses in VGPRs.
+    pub const ZERO_S: u32 = 36;
+    /// VGPR pair that address idioms write.
+    pub const ADDRESS_V: u32 = 18;
+    /// First of the SGPRs that hold masks and counters of blocks.
+    pub const CONTROL_S: u32 = 40;
 }
 
 /// How a vector ALU row is encoded.
@@ -79,6 +99,11 @@ fn sdst(r: &mut Random) -> u32 {
 /// The bytes of one instruction of row `desc` on `gfx`, or `None` where the row has no such form.
 pub fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, form: As) -> Option<Vec<u8>> {
     let opcode = u32::from(desc.opcodes.get(gfx)?);
+    if form == As::Native
+        && let Some(words) = memory::random(r, gfx, desc, opcode)
+    {
+        return Some(words.into_iter().flat_map(u32::to_le_bytes).collect());
+    }
     let old = gfx.is_gfx6_7();
     let vdst = r.below(VGPRS - 4);
     let mut words: Vec<u32> = Vec::new();

@@ -1,0 +1,523 @@
+//! Random programs: instructions, blocks under a mask, loops, barriers; as bytes, and made smaller.
+
+use frontend::desc::InstDesc;
+use frontend::inst::{Inst, Operand};
+use frontend::op::Data;
+use frontend::{Encoding, Gfx, Op, decode, isa};
+use harness::random::Random;
+use harness::snippet::{BARRIER, END};
+use harness::words::{self, As, prepared};
+
+/// Blocks in one another at most.
+const DEPTH: u32 = 3;
+const VCC: u32 = 106;
+const EXEC: u32 = 126;
+/// Code of the inline constant 0.
+const ZERO: u32 = 128;
+
+/// A part of a program.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// One instruction.
+    Inst(Vec<u8>),
+    /// A barrier in the middle.
+    Barrier,
+    /// `compare` makes a mask, under which `then` runs; `other` runs under the rest.
+    If {
+        compare: Vec<u8>,
+        skip: bool,
+        then: Vec<Item>,
+        other: Vec<Item>,
+    },
+    /// A loop of `count` rounds; lanes for which `leave` (a compare) is false leave it.
+    Loop {
+        count: u32,
+        leave: Option<Vec<u8>>,
+        body: Vec<Item>,
+    },
+}
+
+/// Does an instruction belong into a program?
+pub(crate) fn fits(inst: &Inst) -> bool {
+    let flow = matches!(
+        inst.op(),
+        Op::Branch(_)
+            | Op::Endpgm
+            | Op::Barrier
+            | Op::SetPc
+            | Op::SwapPc
+            | Op::Call
+            | Op::GetPc
+            | Op::Trap
+            | Op::Rfe
+            | Op::RfeRestore
+            | Op::CbranchGFork
+            | Op::CbranchIFork
+            | Op::CbranchJoin
+            | Op::SetVskip
+            | Op::SetGprIdxOn
+            | Op::SetGprIdxMode
+            | Op::Sendmsg
+            | Op::MemTime
+            | Op::MemRealtime
+    );
+    // Hardware registers other than MODE differ by time and place; writes of MODE's special bits would
+    // switch modes for the rest.
+    let register = matches!(inst.op(), Op::GetReg | Op::SetReg)
+        && !inst
+            .src
+            .iter()
+            .any(|s| matches!(s, Operand::Imm(i) if *i & 63 == 1 && *i >> 6 & 31 < 10));
+    // M0 far out of range would make relative moves hit prepared registers; they have cases.
+    let relative = matches!(
+        inst.op(),
+        Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2
+    );
+    // Prepared registers stay.
+    let prepared = inst.dst.iter().any(|d| match *d {
+        Operand::Sgpr(n) => (words::SGPRS as u8..106).contains(&n) || (108..124).contains(&n),
+        Operand::Vgpr(n) => u32::from(n) >= words::VGPRS,
+        _ => false,
+    });
+    let exotic = matches!(
+        inst.op(),
+        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov | Op::Export
+    );
+    !flow && !register && !relative && !prepared && !exotic
+}
+
+/// The rows that programs are made of, by kind.
+pub(crate) struct Rows {
+    gfx: Gfx,
+    alu: Vec<&'static InstDesc>,
+    memory: Vec<Vec<&'static InstDesc>>,
+}
+
+impl Rows {
+    /// The rows of a target.
+    pub(crate) fn new(gfx: Gfx) -> Rows {
+        let of = |encodings: &[Encoding]| -> Vec<&'static InstDesc> {
+            isa::all()
+                .filter(|desc| desc.opcodes.get(gfx).is_some())
+                .filter(|desc| encodings.contains(&desc.encoding))
+                .collect()
+        };
+        use Encoding::*;
+        let memory = [
+            of(&[Smem]),
+            of(&[Ds]),
+            of(&[Flat, Global, Scratch]),
+            of(&[Mubuf, Mtbuf]),
+        ];
+        Rows {
+            gfx,
+            alu: of(&[Sop1, Sop2, Sopk, Sopc, Vop1, Vop2, Vopc, Vop3, Vop3p]),
+            memory: memory.into_iter().filter(|rows| !rows.is_empty()).collect(),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &'static InstDesc> {
+        self.alu.iter().chain(self.memory.iter().flatten()).copied()
+    }
+
+    /// A random instruction.
+    fn instruction(&self, r: &mut Random) -> Vec<u8> {
+        loop {
+            let memory = r.once_in(3);
+            let desc = if memory {
+                let kind = r.pick(&self.memory);
+                *r.pick(kind)
+            } else {
+                *r.pick(&self.alu)
+            };
+            let form = match r.below(8) {
+                _ if memory => As::Native,
+                0..=3 => As::Native,
+                4 | 5 => As::Vop3,
+                6 => As::Sdwa,
+                _ => As::Dpp,
+            };
+            if let Some(bytes) = self.encode(r, desc, form) {
+                return bytes;
+            }
+        }
+    }
+
+    /// Random words of a row, if it has the form and they belong into a program.
+    pub(crate) fn encode(&self, r: &mut Random, desc: &InstDesc, form: As) -> Option<Vec<u8>> {
+        let bytes = words::random(r, self.gfx, desc, form)?;
+        match decode(self.gfx, &bytes) {
+            Ok(inst) if fits(&inst) => Some(bytes[..usize::from(inst.len)].to_vec()),
+            _ => None,
+        }
+    }
+
+    /// A compare that writes VCC.
+    fn compare(&self, r: &mut Random) -> Vec<u8> {
+        loop {
+            let desc = *r.pick(&self.alu);
+            let plain = matches!(desc.op, Op::Cmp(_) | Op::CmpClass);
+            if desc.encoding == Encoding::Vopc
+                && plain
+                && let Some(bytes) = self.encode(r, desc, As::Native)
+            {
+                return bytes;
+            }
+        }
+    }
+
+    /// A random program of about `length` instructions.
+    pub(crate) fn program(&self, r: &mut Random, length: u32) -> Vec<Item> {
+        let mut left = 1 + r.below(length);
+        let mut items = Vec::new();
+        let blocks = r.once_in(2);
+        while left > 0 {
+            self.item(r, if blocks { 0 } else { DEPTH }, &mut left, &mut items);
+        }
+        items
+    }
+
+    /// A block's body.
+    fn body(&self, r: &mut Random, depth: u32, left: &mut u32) -> Vec<Item> {
+        let mut items = Vec::new();
+        for _ in 0..r.below(6) {
+            if *left == 0 {
+                break;
+            }
+            self.item(r, depth, left, &mut items);
+        }
+        items
+    }
+
+    fn item(&self, r: &mut Random, depth: u32, left: &mut u32, items: &mut Vec<Item>) {
+        *left = left.saturating_sub(1);
+        match r.below(40) {
+            0 | 1 if depth < DEPTH => items.push(Item::If {
+                compare: self.compare(r),
+                skip: r.once_in(2),
+                then: self.body(r, depth + 1, left),
+                other: if r.once_in(3) {
+                    self.body(r, depth + 1, left)
+                } else {
+                    Vec::new()
+                },
+            }),
+            2 | 3 if depth < DEPTH => items.push(Item::Loop {
+                count: 1 + r.below(3),
+                leave: r.once_in(3).then(|| self.compare(r)),
+                body: self.body(r, depth + 1, left),
+            }),
+            4 if r.once_in(2) => items.push(Item::Barrier),
+            5 => items.push(Item::Inst(self.set_mode(r))),
+            6..=8 => self.address_idiom(r, items),
+            _ => items.push(Item::Inst(self.instruction(r))),
+        }
+    }
+
+    /// A write of some of MODE's bits for f32, f16 and f64.
+    fn set_mode(&self, r: &mut Random) -> Vec<u8> {
+        let offset = r.below(10);
+        let size = 1 + r.below(10 - offset);
+        let field = (size - 1) << 11 | offset << 6 | 1;
+        if r.once_in(3) {
+            return self.sopk("s_setreg_b32", r.below(words::SGPRS), field);
+        }
+        let mut bytes = self.sopk("s_setreg_imm32_b32", 0, field);
+        bytes.extend(r.word().to_le_bytes());
+        bytes
+    }
+
+    /// Addresses as compilers make them from the lane's number, and an access to them.
+    fn address_idiom(&self, r: &mut Random, items: &mut Vec<Item>) {
+        let (low, high) = (prepared::ADDRESS_V, prepared::ADDRESS_V + 1);
+        let (base, base_hi) = (prepared::GLOBAL_S, prepared::GLOBAL_S + 1);
+        let shift = 2 + r.below(3);
+        let lane = 0;
+        let mut push = |bytes: Vec<u8>| items.push(Item::Inst(bytes));
+        let scaled = |push: &mut dyn FnMut(Vec<u8>)| {
+            push(self.vop2("v_lshlrev_b32", low, ZERO + shift, lane));
+        };
+        let kind = r.below(4);
+        let pair = match kind {
+            // base + zext(lane << shift)
+            0 => {
+                scaled(&mut push);
+                push(self.vop1("v_mov_b32", high, base_hi));
+                push(self.vop2(self.add_co(), low, base, low));
+                push(self.vop2(self.add_carry(), high, ZERO, high));
+                true
+            }
+            // base + (zext(lane) << shift)
+            1 if self.gfx.is_gfx8_up() => {
+                push(self.vop1("v_mov_b32", high, ZERO));
+                push(self.vop1("v_mov_b32", low, 256 + lane));
+                push(self.vop3("v_lshlrev_b64", low, ZERO + shift, 256 + low));
+                push(self.vop2(self.add_co(), low, base, low));
+                push(self.vop2(self.add_carry(), high, base_hi, high));
+                true
+            }
+            _ => {
+                scaled(&mut push);
+                false
+            }
+        };
+        // An access of a few dwords; the address stands in the fifth byte, SADDR in the seventh.
+        let wanted = match (pair, self.gfx) {
+            (true, Gfx::Gfx600) => return,
+            (true, gfx) if gfx.is_gfx9() => [Encoding::Flat, Encoding::Global],
+            (true, _) => [Encoding::Flat; 2],
+            (false, gfx) if gfx.is_gfx9() => [Encoding::Global, Encoding::Mubuf],
+            (false, _) => [Encoding::Mubuf; 2],
+        };
+        let rows: Vec<&InstDesc> = self
+            .memory
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|desc| wanted.contains(&desc.encoding))
+            .filter(|desc| {
+                matches!(
+                    desc.op,
+                    Op::Load(_, Data::Dwords(_)) | Op::Store(_, Data::Dwords(_)) | Op::Atomic(..)
+                )
+            })
+            .collect();
+        for _ in 0..1 + r.below(2) {
+            let desc = *r.pick(&rows);
+            let Some(mut bytes) = self.encode(r, desc, As::Native) else {
+                continue;
+            };
+            bytes[4] = low as u8;
+            match desc.encoding {
+                Encoding::Global if pair => bytes[6] = bytes[6] & 0x80 | 127,
+                Encoding::Global => bytes[6] = bytes[6] & 0x80 | base as u8,
+                // offen, not idxen; no 64-bit address
+                Encoding::Mubuf => {
+                    bytes[1] = bytes[1] & !0x20 | 0x10;
+                    if self.gfx.is_gfx6_7() {
+                        bytes[1] &= !0x80;
+                    }
+                    bytes[6] = bytes[6] & !0x1f | (prepared::BUFFER_S / 4) as u8;
+                }
+                _ => {}
+            }
+            if decode(self.gfx, &bytes).is_ok_and(|inst| fits(&inst)) {
+                items.push(Item::Inst(bytes));
+            }
+        }
+    }
+
+    // ---- encoding
+
+    fn add_co(&self) -> &'static str {
+        match self.gfx {
+            Gfx::Gfx600 | Gfx::Gfx700 => "v_add_i32",
+            Gfx::Gfx803 => "v_add_u32",
+            _ => "v_add_co_u32",
+        }
+    }
+
+    fn add_carry(&self) -> &'static str {
+        match self.gfx.is_gfx9() {
+            true => "v_addc_co_u32",
+            false => "v_addc_u32",
+        }
+    }
+
+    fn opcode(&self, encoding: Encoding, name: &str) -> u32 {
+        isa::all()
+            .filter(|desc| desc.encoding == encoding && desc.name_on(self.gfx) == name)
+            .find_map(|desc| desc.opcodes.get(self.gfx))
+            .unwrap_or_else(|| panic!("{name} on {}", self.gfx))
+            .into()
+    }
+
+    fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Sop1, name);
+        (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
+    }
+
+    fn sop2(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Sop2, name);
+        let word: u32 = 0x2 << 30 | op << 23 | d << 16 | s1 << 8 | s0;
+        word.to_le_bytes().to_vec()
+    }
+
+    fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Sopk, name);
+        let word: u32 = 0xb << 28 | op << 23 | d << 16 | imm & 0xffff;
+        word.to_le_bytes().to_vec()
+    }
+
+    fn sopc(&self, name: &str, s0: u32, s1: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Sopc, name);
+        let word: u32 = 0x17e << 23 | op << 16 | s1 << 8 | s0;
+        word.to_le_bytes().to_vec()
+    }
+
+    /// A branch over `bytes` bytes (backward if negative).
+    fn branch(&self, name: &str, bytes: i32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Sopp, name);
+        let word: u32 = 0x17f << 23 | op << 16 | (bytes / 4) as u32 & 0xffff;
+        word.to_le_bytes().to_vec()
+    }
+
+    fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Vop1, name);
+        let word: u32 = 0x3f << 25 | d << 17 | op << 9 | s;
+        word.to_le_bytes().to_vec()
+    }
+
+    fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Vop2, name);
+        let word: u32 = op << 25 | d << 17 | v1 << 9 | s0;
+        word.to_le_bytes().to_vec()
+    }
+
+    fn vop3(&self, name: &str, d: u32, s0: u32, s1: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Vop3, name);
+        let words: [u32; 2] = [0x34 << 26 | op << 16 | d, s1 << 9 | s0];
+        words.into_iter().flat_map(u32::to_le_bytes).collect()
+    }
+
+    /// The bytes of a program with a barrier, where all is observable, and an end behind it.
+    pub(crate) fn bytes(&self, items: &[Item]) -> Vec<u8> {
+        let mut out = self.block(items, 0);
+        out.extend(BARRIER.to_le_bytes());
+        out.extend(END.to_le_bytes());
+        out
+    }
+
+    fn block(&self, items: &[Item], depth: u32) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mask = prepared::CONTROL_S + 4 * depth;
+        let counter = mask + 2;
+        for item in items {
+            match item {
+                Item::Inst(bytes) => out.extend(bytes),
+                Item::Barrier => out.extend(BARRIER.to_le_bytes()),
+                Item::If {
+                    compare,
+                    skip,
+                    then,
+                    other,
+                } => {
+                    out.extend(compare);
+                    out.extend(self.sop1("s_and_saveexec_b64", mask, VCC));
+                    let then = self.block(then, depth + 1);
+                    if *skip {
+                        out.extend(self.branch("s_cbranch_execz", then.len() as i32));
+                    }
+                    out.extend(then);
+                    if !other.is_empty() {
+                        out.extend(self.sop2("s_andn2_b64", EXEC, mask, EXEC));
+                        out.extend(self.block(other, depth + 1));
+                    }
+                    out.extend(self.sop2("s_or_b64", EXEC, EXEC, mask));
+                }
+                Item::Loop { count, leave, body } => {
+                    out.extend(self.sop1("s_mov_b64", mask, EXEC));
+                    out.extend(self.sopk("s_movk_i32", counter, *count));
+                    let mut round = self.block(body, depth + 1);
+                    let mut end = self.sopk("s_addk_i32", counter, 0xffff);
+                    end.extend(self.sopc("s_cmp_lg_u32", counter, ZERO));
+                    if let Some(compare) = leave {
+                        round.extend(compare);
+                        round.extend(self.sop2("s_and_b64", EXEC, EXEC, VCC));
+                        round.extend(self.branch("s_cbranch_execz", end.len() as i32 + 4));
+                    }
+                    round.extend(end);
+                    let back = -(round.len() as i32) - 4;
+                    round.extend(self.branch("s_cbranch_scc1", back));
+                    out.extend(round);
+                    out.extend(self.sop1("s_mov_b64", EXEC, mask));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Instructions of a program, those of blocks included.
+pub(crate) fn count(items: &[Item]) -> u64 {
+    items
+        .iter()
+        .map(|item| match item {
+            Item::Inst(_) | Item::Barrier => 1,
+            Item::If { then, other, .. } => 3 + count(then) + count(other),
+            Item::Loop { body, .. } => 5 + count(body),
+        })
+        .sum()
+}
+
+/// Makes a program smaller as long as `fails` holds of it.
+pub(crate) fn shrink(mut items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<Item> {
+    'again: loop {
+        for smaller in smaller(&items) {
+            if fails(&smaller) {
+                items = smaller;
+                continue 'again;
+            }
+        }
+        return items;
+    }
+}
+
+/// Programs with something left out.
+fn smaller(items: &[Item]) -> Vec<Vec<Item>> {
+    let mut all = Vec::new();
+    let replaced = |i: usize, by: Vec<Item>| {
+        let mut copy = items.to_vec();
+        copy.splice(i..=i, by);
+        copy
+    };
+    if items.len() > 4 {
+        all.push(items[items.len() / 2..].to_vec());
+        all.push(items[..items.len() / 2].to_vec());
+    }
+    for (i, item) in items.iter().enumerate() {
+        all.push(replaced(i, Vec::new()));
+        match item {
+            Item::Inst(_) | Item::Barrier => {}
+            Item::If {
+                compare,
+                skip,
+                then,
+                other,
+            } => {
+                all.push(replaced(i, then.clone()));
+                let with = |then: Vec<Item>, other: Vec<Item>| {
+                    vec![Item::If {
+                        compare: compare.clone(),
+                        skip: *skip,
+                        then,
+                        other,
+                    }]
+                };
+                for then in smaller(then) {
+                    all.push(replaced(i, with(then, other.clone())));
+                }
+                for other in smaller(other) {
+                    all.push(replaced(i, with(then.clone(), other)));
+                }
+            }
+            Item::Loop { count, leave, body } => {
+                all.push(replaced(i, body.clone()));
+                let with = |count: u32, leave: Option<Vec<u8>>, body: Vec<Item>| {
+                    vec![Item::Loop { count, leave, body }]
+                };
+                if *count > 1 {
+                    all.push(replaced(i, with(count - 1, leave.clone(), body.clone())));
+                }
+                if leave.is_some() {
+                    all.push(replaced(i, with(*count, None, body.clone())));
+                }
+                for body in smaller(body) {
+                    all.push(replaced(i, with(*count, leave.clone(), body)));
+                }
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,57 @@
+//! Random buffer descriptors.
+
+use crate::random::Random;
+
+/// A descriptor of a buffer of `bytes` bytes at `base`: most of what it allows stays inside.
+pub(super) fn random(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
+    if r.once_in(24) {
+        // Unbound.
+        return [0; 4];
+    }
+    let stride = *r.pick(&[0, 0, 0, 4, 4, 8, 12, 16, 16, 32, 64, 3]);
+    let records = match r.below(8) {
+        0 => r.below(bytes),
+        1 => r.below(80),
+        2 => u32::MAX,
+        3 => bytes,
+        4 => 64,
+        _ if stride == 0 => bytes,
+        _ => bytes / stride,
+    };
+    let swizzle = u32::from(stride != 0 && r.once_in(3));
+    let base = base
+        + if r.once_in(4) {
+            u64::from(r.below(64))
+        } else {
+            0
+        };
+    let selections = if r.once_in(3) {
+        r.next() as u32 & 0xfff
+    } else {
+        // x, y, z, w
+        4 | 5 << 3 | 6 << 6 | 7 << 9
+    };
+    let nfmt = if r.once_in(2) {
+        *r.pick(&[0, 4, 7])
+    } else {
+        r.below(8)
+    };
+    let dfmt = if r.once_in(8) {
+        r.below(16)
+    } else {
+        *r.pick(&[1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14])
+    };
+    let add_tid = u32::from(r.once_in(8));
+    // With the lane as index on gfx8 and gfx9 the format is a part of the stride.
+    let dfmt = if add_tid != 0 && r.once_in(2) {
+        0
+    } else {
+        dfmt
+    };
+    [
+        base as u32,
+        (base >> 32) as u32 & 0xffff | stride << 16 | r.below(2) << 30 | swizzle << 31,
+        records,
+        selections | nfmt << 12 | dfmt << 15 | r.below(4) << 19 | r.below(4) << 21 | add_tid << 23,
+    ]
+}
