@@ -30,7 +30,7 @@ def main():
     c.block("s_mov_b32 vcc_lo, 0 ; v_cndmask_b32_e32 v0, v12, v13, vcc", ["exec=ffffffffffffffff vcc=ffffffffffffffff v12=5 v13=6 -> vcc=ffffffff00000000 v0[0]=5 v0[31]=5 v0[32]=6 v0[63]=6"], note="half of VCC by the scalar unit")
     c.block("s_mov_b32 exec_hi, 0 ; v_mov_b32_e32 v0, 5 ; s_mov_b32 exec_hi, -1 ; v_mov_b32_e32 v1, 6", ["exec=ffffffffffffffff v0=7 v1=8 -> v0[0]=5 v0[31]=5 v0[32]=7 v0[63]=7 v1[0]=6 v1[63]=6"], note="half of EXEC")
     c.block("s_mov_b64 exec, 0 ; v_mov_b32_e32 v0, 5 ; s_mov_b64 exec, -1", ["exec=ffffffffffffffff v0=7 ->"])
-    c.block("v_cmp_ne_u32_e32 vcc, 0, v4 ; s_cbranch_vccz 2 ; s_mov_b32 s0, 1", ["exec=ff v4=0 -> vcc=0 pc=20", "exec=ff v4=0 v4[3]=1 s0=9 -> vcc=8 s0=1", "exec=f0 v4=0 v4[3]=1 -> vcc=0 pc=20"], note="a branch on a mask")
+    c.block("v_cmp_ne_u32_e32 vcc, 0, v4 ; s_cbranch_vccz 2 ; s_mov_b32 s0, 1", ["exec=ff v4=0 -> vcc=0 pc=16", "exec=ff v4=0 v4[3]=1 s0=9 -> vcc=8 s0=1", "exec=f0 v4=0 v4[3]=1 -> vcc=0 pc=16"], note="a branch on a mask")
     c.block("v_add_co_u32_e32 v0, vcc, v4, v8 ; v_addc_co_u32_e32 v1, vcc, v5, v9, vcc",
             [f"v[4:5]={a:016x} v[8:9]={b:016x} -> v[0:1]={a + b & M64:016x} vcc.lane={a + b >> 64}" for a, b in ((1, M64), (0xffffffff, 1), (0x123456789abcdef0, 0xfedcba9876543210), (1 << 63, 1 << 63), (0, 0))], GFX9, "a 64-bit addition")
     c.block("v_sub_co_u32_e32 v0, vcc, v4, v8 ; v_subb_co_u32_e32 v1, vcc, v5, v9, vcc",
@@ -50,6 +50,14 @@ def main():
     c.block("global_store_dword v[4:5], v8, off ; global_load_dword v0, v[6:7], off", ["v[4:5]=mem+10 v[6:7]=mem+10 v8=12345678 -> mem[10]=12345678 v0=12345678"], GFX9)
     c.block("global_load_dword v0, v[4:5], off ; v_add_u32_e32 v0, 1, v0 ; global_store_dword v[4:5], v0, off ; global_load_dword v1, v[4:5], off", ["v[4:5]=mem+10 mem[10]=000000ff -> v0=00000100 v1=00000100 mem[10]=00000100"], GFX9)
     c.block("s_store_dword s0, s[2:3], 0x0 ; s_load_dword s1, s[2:3], 0x0", ["s[2:3]=buf s0=12345678 -> buf[0]=12345678 s1=12345678"], GFX8)
+    # Branches and loops.
+    c.block("s_cmp_lg_u32 s0, 0 ; s_cbranch_scc1 1 ; v_mov_b32_e32 v0, 5 ; v_mov_b32_e32 v1, 6", ["s0=0 -> scc=0 v0=00000005 v1=00000006", "s0=1 -> scc=1 v1=00000006"], note="over an instruction")
+    c.block("s_mov_b32 s1, 3 ; v_add_u32_e32 v0, s1, v0 ; s_sub_u32 s1, s1, 1 ; s_cmp_lg_u32 s1, 0 ; s_cbranch_scc1 65532", ["v0=0 -> s1=0 scc=0 v0=00000006", "exec=ffffffffffffffff v0=10 -> s1=0 scc=0 v0=00000016"], GFX9, "three times round")
+    counts = " ".join(str(n % 7 + 1) for n in range(64))
+    for first in ("", "s_nop 0 ; "):
+        c.block(f"{first}v_add_u32_e32 v0, 1, v0 ; v_cmp_lt_u32_e32 vcc, v0, v4 ; s_and_b64 exec, exec, vcc ; s_cbranch_execnz 65532",
+                [f"exec=ffffffffffffffff v0=0 v4=<{counts}> -> exec=0 vcc=0 scc=0 v0=<{counts}>", "exec=ff v0=0 v4=3 -> exec=0 vcc=0 scc=0 v0[0]=3 v0[7]=3"], GFX9, "lanes leave the loop one by one")
+        c.block(f"{first}v_add_u32_e32 v0, 1, v0 ; v_cmp_ne_u32_e32 vcc, v0, v4 ; s_cbranch_vccnz 65533 ; v_mov_b32_e32 v1, v0", ["exec=ffffffffffffffff v0=0 v4=5 -> vcc=0 v0=00000005 v1=00000005", "exec=f0 v0=0 v4=1 -> vcc=0 v0[4]=1 v1[4]=1 v0[7]=1 v1[7]=1"], GFX9, "all lanes go round together")
     # A loop: the sum of 1 to n in lanes, by a scalar counter.
     c.block("v_add_u32_e32 v0, s0, v0 ; s_sub_u32 s0, s0, 1 ; s_cmp_lg_u32 s0, 0 ; s_cbranch_scc1 65532", ["exec=ffffffffffffffff s0=a v0=0 -> s0=0 scc=0 v0=00000037", "exec=1 s0=3 v0=0 -> s0=0 scc=0 v0[0]=6"], GFX9, "a loop")
     c.write()
