@@ -291,6 +291,9 @@ impl Lanes<'_, '_> {
         let Some(scaled) = scaled else {
             return self.flush(float, result);
         };
+        // The scaled result only tells apart what rounds up to the least normal number; it is a NaN
+        // where scaling overflows and another factor is 0.
+        let result = self.flush(float, result);
         let l = layout(float);
         let bits = self.constant(float, l.scaled_min);
         let min = self.as_float(float, bits);

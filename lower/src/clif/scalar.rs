@@ -170,6 +170,9 @@ impl Scalars<'_, '_> {
         let Some(scaled) = scaled else {
             return self.flush(float, result);
         };
+        // The scaled result only tells apart what rounds up to the least normal number; it is a NaN
+        // where scaling overflows and another factor is 0.
+        let result = self.flush(float, result);
         let l = layout(float);
         let ty = int_type(float);
         let bits = self.iconst(ty, l.scaled_min);
