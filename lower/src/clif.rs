@@ -232,15 +232,26 @@ impl<'f> Emitter<'f> {
         }
         let offset = offset32(offset_of!(Context, entry));
         let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+        // A block that the table names twice would get the arguments of its loop's values twice, so
+        // the table leads to blocks of its own.
         let empty: [BlockArg; 0] = [];
-        let start = self.b.func.dfg.block_call(first, &empty);
-        let mut calls = vec![start];
+        let mut ways = vec![(self.b.create_block(), first)];
         for (n, &block) in entries.iter().enumerate() {
             self.entry_numbers.insert(block, n as u32 + 1);
-            calls.push(self.b.func.dfg.block_call(self.blocks[block], &empty));
+            ways.push((self.b.create_block(), self.blocks[block]));
         }
-        let table = self.b.create_jump_table(JumpTableData::new(start, &calls));
+        let calls: Vec<_> = ways
+            .iter()
+            .map(|&(way, _)| self.b.func.dfg.block_call(way, &empty))
+            .collect();
+        let table = self
+            .b
+            .create_jump_table(JumpTableData::new(calls[0], &calls));
         self.b.ins().br_table(entry, table);
+        for (way, to) in ways {
+            self.b.switch_to_block(way);
+            self.b.ins().jump(to, &[]);
+        }
     }
 
     /// Notes for the next run that the wave may come back to `block`.
