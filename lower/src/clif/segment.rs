@@ -459,7 +459,9 @@ fn skippable(block: &Block, segment: &Segment) -> bool {
     let op = |v: Val| block.nodes[v.index()].op;
     let merged = |&(n, v): &(u8, Val)| {
         let node = &block.nodes[v.index()];
-        node.op == Op::Select
+        // A value from an earlier segment was merged under an EXEC that this one does not look at.
+        segment.nodes.contains(&v)
+            && node.op == Op::Select
             && op(node.args[0]) == Op::ExecMask
             && op(node.args[2]) == Op::ReadV(n)
     };
