@@ -166,7 +166,20 @@ impl GroupRunner<'_> {
                 if !status.contains(&Status::AtBarrier) {
                     return Outcome::Done;
                 }
-                // Every wave that has not ended is at the barrier.
+                // Every wave that has not ended is at the barrier. A loop with a barrier in it burns
+                // no fuel, and may be endless all the same.
+                let first = status.iter().position(|&s| s == Status::AtBarrier);
+                let first = first.unwrap_or(0);
+                match referee.burned() {
+                    Verdict::Continue => {}
+                    Verdict::Abandon => return Outcome::Abandoned,
+                    Verdict::Fault(kind) => {
+                        let (pc, exec) = (waves[first].pc, waves[first].exec());
+                        let lane = None;
+                        let fault = WaveFault { kind, pc, lane };
+                        return Outcome::Fault(fault, first as u32, exec);
+                    }
+                }
                 for status in status
                     .iter_mut()
                     .filter(|status| **status == Status::AtBarrier)

@@ -202,7 +202,7 @@ impl Exec<'_, '_> {
         }))
     }
 
-    /// Reads one piece of at most a dword that lies at `offset`.
+    /// Reads one piece that lies at `offset`; a swizzled one has at most a dword.
     fn buffer_read_piece(&self, buffer: &Buffer, at: At, offset: u64, bytes: usize) -> Run<Raw> {
         let address = buffer.address(at, offset);
         if !buffer.swizzle || offset % 4 + bytes as u64 <= 4 {
@@ -244,11 +244,21 @@ impl Exec<'_, '_> {
         }
     }
 
+    /// Is an access without a format one piece? It is where nothing is swizzled and every dword in
+    /// range; 64-bit atomic loads and stores are such accesses.
+    fn buffer_is_one_piece(&self, buffer: &Buffer, at: At, bytes: usize) -> bool {
+        let mut starts = (0..bytes).step_by(4);
+        !buffer.swizzle && starts.all(|start| buffer.inside(at, at.offset + start as u64))
+    }
+
     /// Reads without a format; each dword is checked on its own and out of range gives 0.
     fn buffer_read(&self, buffer: &Buffer, at: At, bytes: usize) -> Run<Raw> {
         let mut raw = [0; 16];
         if buffer.unbound {
             return Ok(raw);
+        }
+        if self.buffer_is_one_piece(buffer, at, bytes) {
+            return self.buffer_read_piece(buffer, at, at.offset, bytes);
         }
         for start in (0..bytes).step_by(4) {
             let offset = at.offset + start as u64;
@@ -264,6 +274,9 @@ impl Exec<'_, '_> {
     fn buffer_write(&self, buffer: &Buffer, at: At, raw: &Raw, bytes: usize) -> Run<()> {
         if buffer.unbound {
             return Ok(());
+        }
+        if self.buffer_is_one_piece(buffer, at, bytes) {
+            return self.buffer_write_piece(buffer, at, at.offset, raw, bytes);
         }
         for start in (0..bytes).step_by(4) {
             let offset = at.offset + start as u64;
@@ -308,8 +321,10 @@ impl Exec<'_, '_> {
         let texel = match inside {
             true => {
                 let mut raw = [0; 16];
-                for start in (0..bytes).step_by(4) {
-                    let piece = (bytes - start).min(4);
+                // Without a swizzle a texel is one piece.
+                let most = if buffer.swizzle { 4 } else { bytes.max(1) };
+                for start in (0..bytes).step_by(most) {
+                    let piece = (bytes - start).min(most);
                     let offset = at.offset + start as u64;
                     let read = self.buffer_read_piece(buffer, at, offset, piece)?;
                     raw[start..start + piece].copy_from_slice(&read[..piece]);
@@ -442,8 +457,9 @@ impl Exec<'_, '_> {
             }),
         };
         let raw = format.pack(routed);
-        for start in (0..bytes).step_by(4) {
-            let piece = (bytes - start).min(4);
+        let most = if buffer.swizzle { 4 } else { bytes.max(1) };
+        for start in (0..bytes).step_by(most) {
+            let piece = (bytes - start).min(most);
             let mut part = [0; 16];
             part[..piece].copy_from_slice(&raw[start..start + piece]);
             self.buffer_write_piece(buffer, at, at.offset + start as u64, &part, piece)?;
@@ -468,7 +484,7 @@ impl Exec<'_, '_> {
             let inside = !buffer.unbound && buffer.inside_whole(at, at.offset, 4 * count);
             let old = match inside {
                 true => {
-                    let address = buffer.address(at, at.offset);
+                    let address = self.buffer_align(buffer.address(at, at.offset), 4 * count);
                     self.global_atomic(lane, op, address, wide, operands)?
                 }
                 false => 0,

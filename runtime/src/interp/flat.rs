@@ -206,6 +206,9 @@ impl Exec<'_, '_> {
             1 => memory.store_u8(address, raw[0]),
             2 => memory.store(address, [raw[0], raw[1]]),
             4 => memory.store_u32(address, data::dword(raw, 0)),
+            // Aligned pairs of dwords are written in one piece, which 64-bit atomic stores rely on.
+            8 => memory.store::<8>(address, *raw.first_chunk().expect("it has 16 bytes")),
+            16 => memory.store::<16>(address, *raw),
             n => memory.store_dwords(address, &dwords(raw)[..(n / 4).min(4)]),
         };
         result.map_err(|error| Stop::memory(error, lane))
@@ -277,25 +280,21 @@ impl Exec<'_, '_> {
     fn scratch_read(&mut self, lane: usize, offset: u32, bytes: usize) -> Run<Raw> {
         let base = self.scratch_base(lane, Access::Read, offset, bytes)?;
         let mut raw = [0; 16];
-        for (i, byte) in raw.iter_mut().enumerate().take(bytes) {
-            let address = swizzled(base, lane, offset.wrapping_add(i as u32));
-            *byte = self
-                .group
-                .memory
-                .load_u8(address)
-                .map_err(|error| Stop::memory(error, lane))?;
+        for (start, piece) in pieces(offset, bytes) {
+            let address = swizzled(base, lane, offset + start as u32);
+            let read = self.global_read(lane, address, piece)?;
+            raw[start..start + piece].copy_from_slice(&read[..piece]);
         }
         Ok(raw)
     }
 
     fn scratch_write(&mut self, lane: usize, offset: u32, raw: &Raw, bytes: usize) -> Run<()> {
         let base = self.scratch_base(lane, Access::Write, offset, bytes)?;
-        for (i, &byte) in raw.iter().enumerate().take(bytes) {
-            let address = swizzled(base, lane, offset.wrapping_add(i as u32));
-            self.group
-                .memory
-                .store_u8(address, byte)
-                .map_err(|error| Stop::memory(error, lane))?;
+        for (start, piece) in pieces(offset, bytes) {
+            let address = swizzled(base, lane, offset + start as u32);
+            let mut part = [0; 16];
+            part[..piece].copy_from_slice(&raw[start..start + piece]);
+            self.global_write(lane, address, &part, piece)?;
         }
         Ok(())
     }
@@ -322,6 +321,7 @@ impl Exec<'_, '_> {
                 lane,
             ));
         }
+        self.scratch_base(lane, Access::Atomic, offset, bytes as usize)?;
         let raw = self.scratch_read(lane, offset, bytes as usize)?;
         let low = u64::from(data::dword(&raw, 0));
         let old = low | u64::from(data::dword(&raw, 1)) << 32;
@@ -340,6 +340,17 @@ impl Exec<'_, '_> {
         self.scratch_write(lane, offset, &raw, bytes as usize)?;
         Ok(old)
     }
+}
+
+/// The pieces of a scratch access, by first byte and size: dwords, and what lies within one dword,
+/// are one; everything else goes byte by byte.
+fn pieces(offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let size = match offset % 4 {
+        0 => bytes.min(4),
+        part if part as usize + bytes <= 4 => bytes,
+        _ => 1,
+    };
+    (0..bytes).step_by(size).map(move |start| (start, size))
 }
 
 /// Dword-interleaved address of byte `offset` of a lane's scratch.

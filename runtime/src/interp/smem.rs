@@ -69,6 +69,11 @@ impl Exec<'_, '_> {
                 let target = self.smem_target(space)?;
                 let count = inst.src_ty(2).regs() as usize;
                 let words = self.uniform_words(inst.src[2], count)?;
+                if target.size.is_none() {
+                    let address = target.base.wrapping_add(target.offset);
+                    let stored = self.group.memory.store_dwords(address, &words[..count]);
+                    return stored.map_err(stop);
+                }
                 for (i, &word) in words.iter().enumerate().take(count) {
                     if let Some(address) = target.dword(i) {
                         self.group.memory.store_u32(address, word).map_err(stop)?;
