@@ -110,7 +110,7 @@ impl Checker {
         only: Option<usize>,
     ) -> Option<Mismatch> {
         let code = self.bench.load(self.gfx, &self.rows.bytes(items));
-        let want = self.bench.run(&Interpreter::default(), &code, before);
+        let want = self.bench.run(&Interpreter, &code, before);
         let mut found = None;
         for (engine, jit) in jits.iter().enumerate() {
             if only.is_some_and(|n| n != engine) {

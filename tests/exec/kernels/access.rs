@@ -4,7 +4,7 @@ use half::f16;
 use harness::random::Random;
 use wavelift::{Arg, Element, Gfx, Launch, Module};
 
-use super::{EngineKind, Rig, TARGETS, on_targets};
+use super::{Rig, TARGETS, on_targets};
 
 /// Work-items of most tests: two workgroups of one wave.
 const N: usize = 128;
