@@ -54,7 +54,7 @@ pub struct Context {
     pub lds_len: u32,
     /// Backward branches left before a yield.
     pub fuel: u32,
-    /// Addresses of the functions that code may call, indexed by [`LaneFn`] then [`EffectFn`].
+    /// Addresses of the functions that code may call, indexed by `LaneFn` then `EffectFn`.
     pub functions: *const usize,
     /// Where to enter the region: 0 at its beginning, else a number that it gave in `resume`.
     pub entry: u32,
