@@ -48,7 +48,7 @@ lane_fns! {
     Ashr64Var: 3, 2;
     /// {a, b} >> (c & 31), low word
     AlignBitVar: 3, 1;
-    /// Bit field of a at b[4:0], c[4:0] bits wide, zero-extended
+    /// Bit field of a at b bits 4:0, c bits 4:0 bits wide, zero-extended
     BfeU: 3, 1;
     /// As [`LaneFn::BfeU`], sign-extended
     BfeI: 3, 1;
