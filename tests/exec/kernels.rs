@@ -15,7 +15,9 @@ mod access;
 mod atomics;
 mod dispatch;
 mod examples;
+mod fuzz;
 mod generic;
+mod hostile;
 mod order;
 
 /// The engines under test.

@@ -1,0 +1,502 @@
+//! Guests that do wrong: typed faults, the same on both engines, and nothing else is touched.
+
+use std::time::Duration;
+
+use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
+use runtime::{Access, FaultKind};
+use wavelift::{Arg, Buffer, DeviceOptions, Error, Gfx, Launch, Module};
+
+use super::{EngineKind, Rig, TARGETS, object_bytes};
+
+/// Longest time for a kernel that does not end.
+const LIMIT: Duration = Duration::from_millis(60);
+
+/// What buffers hold before.
+const BEFORE: u32 = 0x5eed_5eed;
+
+/// What kernels store through the address.
+const VALUE: u32 = 0x0bad_cafe;
+
+/// What kernels store to `out` in the end.
+const MARK: u32 = 9;
+
+/// A loaded `hostile.s`, and the fault that the other engines and numbers of threads must repeat.
+struct Host<'a> {
+    rig: &'a Rig,
+    module: Module,
+    gfx: Gfx,
+    out: Buffer,
+    guard: Buffer,
+}
+
+/// How a launch must end.
+#[derive(Clone, Debug, PartialEq)]
+enum End {
+    /// All lanes stored the mark.
+    Marked,
+    /// Nothing was stored.
+    Silent,
+    /// A fault of this kind and lane.
+    Fault(FaultKind, Option<u32>),
+    /// A fault whose kind has this name.
+    Named(&'static str),
+}
+
+fn memory(access: Access, address: u64, bytes: u32) -> FaultKind {
+    FaultKind::Memory {
+        access,
+        address,
+        bytes,
+        nearest: None,
+    }
+}
+
+/// Without the nearest allocation, which depends on where the host put things.
+fn bare(kind: &FaultKind) -> FaultKind {
+    match *kind {
+        FaultKind::Memory {
+            access,
+            address,
+            bytes,
+            ..
+        } => memory(access, address, bytes),
+        ref other => other.clone(),
+    }
+}
+
+impl Host<'_> {
+    fn fill(&self) {
+        self.out.write(&[BEFORE; 256]).unwrap();
+        self.guard.write(&[BEFORE; 256]).unwrap();
+    }
+
+    /// Runs `kernel` with `lane` at `address` on every engine.
+    fn check(&self, kernel: &str, address: u64, lane: u32, end: &End) {
+        self.check_group(kernel, address, lane, 64, end);
+    }
+
+    fn check_group(&self, kernel: &str, address: u64, lane: u32, group: u32, end: &End) {
+        let mut first = None;
+        self.rig.each(&[1, 2], |rig| {
+            if rig.engine() == EngineKind::Jit && self.is_known(address) {
+                println!("left out: {kernel} at {address:#x} of {}", self.gfx);
+                return;
+            }
+            self.fill();
+            let mut segment = address.to_le_bytes().to_vec();
+            segment.extend(self.out.address().to_le_bytes());
+            segment.extend(lane.to_le_bytes());
+            segment.extend(VALUE.to_le_bytes());
+            let args = [Arg::Bytes(segment)];
+            let launch = Launch::new(group, group);
+            let result = rig.try_launch(&self.module, kernel, launch, &args);
+            let at = format!("{} at {address:#x}", rig.at(&self.module, kernel));
+            let out: Vec<u32> = self.out.read().unwrap();
+            let guard: Vec<u32> = self.guard.read().unwrap();
+            assert!(
+                guard.iter().all(|&word| word == BEFORE),
+                "{at}: the guard has changed"
+            );
+            let stores = [
+                MARK,
+                VALUE,
+                BEFORE.wrapping_add(VALUE),
+                BEFORE & !0xffff | VALUE & 0xffff,
+            ];
+            assert!(
+                out.iter()
+                    .all(|word| *word == BEFORE || stores.contains(word)),
+                "{at}: {out:x?}"
+            );
+            let marked = out
+                .iter()
+                .enumerate()
+                .all(|(i, &word)| word == if i % 4 == 0 { MARK } else { BEFORE });
+            match (&result, end) {
+                (Ok(_), End::Marked) => assert!(marked, "{at}: {out:x?}"),
+                (Ok(_), End::Silent) => assert_eq!(out, [BEFORE; 256], "{at}"),
+                (Err(Error::Fault(fault)), End::Fault(kind, lane)) => {
+                    assert_eq!(bare(&fault.kind), *kind, "{at}");
+                    assert_eq!(fault.lane, *lane, "{at}");
+                    assert_eq!(fault.kernel, kernel, "{at}");
+                    assert_eq!((fault.workgroup, fault.wave), ([0; 3], 0), "{at}");
+                }
+                (Err(Error::Fault(fault)), End::Named(name)) => {
+                    assert_eq!(fault.kind.name(), *name, "{at}: {fault}");
+                }
+                _ => panic!("{at}: {result:?}, not {end:?}"),
+            }
+            if let Err(Error::Fault(fault)) = result {
+                assert_eq!(**first.get_or_insert_with(|| fault.clone()), *fault, "{at}");
+            }
+        });
+    }
+
+    /// What the translator gets wrong. To be removed with these bugs.
+    fn is_known(&self, address: u64) -> bool {
+        // Addresses of gfx6 have 48 bits.
+        self.gfx == Gfx::Gfx600 && address >> 48 != 0
+    }
+
+    /// Address of a kernel's code.
+    fn entry(&self, kernel: &str) -> u64 {
+        self.module.kernel(kernel).unwrap().code().entry
+    }
+}
+
+fn on_hosts(check: impl Fn(&Host<'_>)) {
+    for gfx in TARGETS {
+        let rig = Rig::with(DeviceOptions {
+            reserve: 1 << 30,
+            timeout: Some(LIMIT),
+            ..DeviceOptions::default()
+        });
+        let module = Module::load(&rig.device, &object_bytes("hostile", gfx)).unwrap();
+        let guard = rig.buffer(&[BEFORE; 256]);
+        let out = rig.buffer(&[BEFORE; 256]);
+        check(&Host {
+            rig: &rig,
+            module,
+            gfx,
+            out,
+            guard,
+        });
+    }
+}
+
+/// Kernels that access memory: kind, bytes of one lane's access.
+const ACCESSES: [(&str, Access, u32); 9] = [
+    ("load1", Access::Read, 1),
+    ("load4", Access::Read, 4),
+    ("load16", Access::Read, 16),
+    ("store2", Access::Write, 2),
+    ("store4", Access::Write, 4),
+    ("store16", Access::Write, 16),
+    ("atomic4", Access::Atomic, 4),
+    ("atomic8", Access::Atomic, 8),
+    ("atomic_cas", Access::Atomic, 4),
+];
+
+#[test]
+fn accesses_outside_memory() {
+    on_hosts(|host| {
+        let memory_of = host.rig.device.memory();
+        let (base, len) = (memory_of.arena_base(), memory_of.arena_len());
+        let wild = [
+            0,
+            0x1000,
+            base - 16,
+            base + len,
+            base + len + (1 << 40),
+            0x7fff_ffff_0000,
+            0xdead_beef_0000_0000,
+            0u64.wrapping_sub(16),
+        ];
+        for (kernel, access, bytes) in ACCESSES {
+            for address in wild {
+                for lane in [0, 17, 63] {
+                    // gfx6 has addresses of 48 bits.
+                    let shown = match host.gfx {
+                        Gfx::Gfx600 => address & 0xffff_ffff_ffff,
+                        _ => address,
+                    };
+                    let kind = memory(access, shown, bytes);
+                    host.check(kernel, address, lane, &End::Fault(kind, Some(lane)));
+                }
+            }
+            // No lane has the number.
+            let kernels_store = access == Access::Write || access == Access::Atomic;
+            if !kernels_store {
+                host.check(kernel, 0, 64, &End::Silent);
+            }
+        }
+        host.check("masked", 0, 3, &End::Silent);
+        if host.gfx.is_gfx9() {
+            let wild = memory(Access::Read, SHARED_BASE, 4);
+            host.check("global4", SHARED_BASE, 5, &End::Fault(wild, Some(5)));
+            let wild = memory(Access::Write, PRIVATE_BASE + 8, 8);
+            host.check(
+                "global_store8",
+                PRIVATE_BASE + 8,
+                5,
+                &End::Fault(wild, Some(5)),
+            );
+            // The base is wild and so is every lane.
+            let wild = memory(Access::Read, 0x1000 + 3 - 16, 4);
+            host.check("global_base", 0x1000, 3, &End::Fault(wild, Some(0)));
+        }
+    });
+}
+
+#[test]
+fn accesses_through_apertures_outside_what_is_there() {
+    on_hosts(|host| {
+        if host.gfx == Gfx::Gfx600 {
+            return;
+        }
+        // These kernels have neither LDS nor scratch.
+        for (kernel, ..) in ACCESSES {
+            for address in [
+                SHARED_BASE,
+                SHARED_BASE + 0xffff_fff0,
+                PRIVATE_BASE,
+                PRIVATE_BASE + 64,
+            ] {
+                host.check(kernel, address, 9, &End::Named("outside_private"));
+            }
+        }
+    });
+}
+
+#[test]
+fn misaligned_atomics() {
+    on_hosts(|host| {
+        // The atomics of gfx6 ignore the low bits, so that they meet the guard.
+        if host.gfx == Gfx::Gfx600 {
+            return;
+        }
+        for (kernel, bytes) in [("atomic4", 4), ("atomic8", 8), ("atomic_cas", 4)] {
+            for off in [1, 2, bytes / 2] {
+                let address = host.guard.address() + 64 + u64::from(off);
+                let kind = FaultKind::Misaligned {
+                    access: Access::Atomic,
+                    address,
+                    bytes,
+                    align: bytes,
+                };
+                host.check(kernel, address, 40, &End::Fault(kind, Some(40)));
+            }
+        }
+    });
+}
+
+#[test]
+fn scalar_loads_outside_memory() {
+    on_hosts(|host| {
+        for (kernel, bytes) in [("scalar4", 4), ("scalar64", 64)] {
+            host.check(kernel, host.guard.address(), 64, &End::Marked);
+            for address in [0, 0x10_0000, 0x7fff_ffff_0000] {
+                let kind = memory(Access::Read, address, bytes);
+                host.check(kernel, address, 64, &End::Fault(kind, None));
+            }
+        }
+    });
+}
+
+#[test]
+fn jumps_to_where_no_code_is() {
+    on_hosts(|host| {
+        let end = host.module.code().guest(0) + host.module.code().image_len();
+        let places = [
+            0,
+            0x1234,
+            end + 0x1000,
+            host.guard.address(),
+            // The code object's first segment has its tables.
+            host.module.code().base(),
+            0xffff_ffff_ffff_fffc,
+        ];
+        for kernel in ["jump", "call"] {
+            for address in places {
+                let kind = memory(Access::Execute, address, 4);
+                host.check(kernel, address, 64, &End::Fault(kind, None));
+            }
+            // Another kernel's code is code; the low bits of an address do not count.
+            for bits in 0..4 {
+                host.check(kernel, host.entry("fine") + bits, 64, &End::Marked);
+            }
+        }
+        for kernel in ["branch_out", "branch_back", "past_end"] {
+            host.check(kernel, 0, 64, &End::Named("memory"));
+        }
+    });
+}
+
+#[test]
+fn jumps_into_the_middle_of_an_instruction() {
+    on_hosts(|host| {
+        host.check("middle", 0, 64, &End::Silent);
+        host.check("middle_jump", 0, 64, &End::Silent);
+        host.check("middle_illegal", 0, 64, &End::Named("illegal_instruction"));
+        host.check("illegal", 0, 64, &End::Named("illegal_instruction"));
+        host.check("illegal_skipped", 0, 64, &End::Marked);
+        host.check("illegal_skipped_by_exec", 0, 64, &End::Marked);
+    });
+}
+
+#[test]
+fn code_that_overwrites_itself_runs_as_it_was() {
+    on_hosts(|host| {
+        let entry = host.entry("self_modify");
+        let code = || {
+            let mut bytes = [0; 256];
+            let memory = host.rig.device.memory();
+            memory.read_bytes(entry, &mut bytes).unwrap();
+            bytes
+        };
+        let before = code();
+        host.check("self_modify", 0, 64, &End::Marked);
+        assert_ne!(code(), before, "the store is there for all to read");
+    });
+}
+
+#[test]
+fn loops_without_an_end() {
+    on_hosts(|host| {
+        let seconds = LIMIT.as_secs_f64();
+        let end = End::Fault(FaultKind::Timeout { seconds }, None);
+        host.check("endless", 0, 64, &end);
+        host.check("endless_jump", 0, 64, &end);
+        host.check_group("hung_barrier", 0, 64, 256, &end);
+        host.check_group("endless_barrier", 0, 64, 256, &end);
+        host.check("endless_barrier", 0, 64, &end);
+    });
+}
+
+#[test]
+fn traps() {
+    on_hosts(|host| {
+        host.check("trap2", 0, 64, &End::Fault(FaultKind::Trap { id: 2 }, None));
+        host.check("trap9", 0, 64, &End::Fault(FaultKind::Trap { id: 9 }, None));
+        host.check("trap3", 0, 64, &End::Marked);
+        host.check("fine", 0, 64, &End::Marked);
+    });
+}
+
+/// LDS ends where the launch says: behind that reads are 0 and writes nothing.
+#[test]
+fn lds_ends_where_the_launch_says() {
+    on_hosts(|host| {
+        // The kernel has 64 bytes of its own.
+        for (dynamic, start) in [
+            (0u32, 0u32),
+            (192, 0),
+            (448, 300),
+            (0, 64),
+            (100, 0xffff_fff0),
+        ] {
+            host.rig.each(&[1, 2], |rig| {
+                host.fill();
+                let mut segment = 0u64.to_le_bytes().to_vec();
+                segment.extend(host.out.address().to_le_bytes());
+                segment.extend(64u32.to_le_bytes());
+                segment.extend(start.to_le_bytes());
+                let launch = Launch::new(64, 64).dynamic_lds(dynamic);
+                rig.launch(&host.module, "lds", launch, &[Arg::Bytes(segment)]);
+                let out: Vec<u32> = host.out.read().unwrap();
+                for lane in 0..64u32 {
+                    let at = start.wrapping_add(4 * lane);
+                    // gfx6 adds no offset here, so that only the sum counts.
+                    let there = at.checked_add(4).is_some_and(|end| end <= 64 + dynamic);
+                    let want = if there { lane + 100 } else { 0 };
+                    assert_eq!(
+                        out[4 * lane as usize],
+                        want,
+                        "{}: lane {lane}, {dynamic} bytes more, from {start:#x}",
+                        rig.at(&host.module, "lds")
+                    );
+                }
+            });
+        }
+    });
+}
+
+/// The file with other bytes at an offset of a kernel's descriptor.
+fn with_descriptor(gfx: Gfx, kernel: &str, patch: &[(usize, &[u8])]) -> Vec<u8> {
+    let mut file = object_bytes("hostile", gfx);
+    let object = runtime::object::CodeObject::parse(&file).unwrap();
+    let address = object.kernel(kernel).unwrap().descriptor_address;
+    let bytes = object.file_bytes(address, 64).unwrap().to_vec();
+    let mut places = file
+        .windows(64)
+        .enumerate()
+        .filter(|(_, window)| *window == bytes);
+    let (start, _) = places.next().unwrap();
+    assert!(
+        places.next().is_none(),
+        "descriptors differ in their entries"
+    );
+    for (offset, bytes) in patch {
+        file[start + offset..start + offset + bytes.len()].copy_from_slice(bytes);
+    }
+    file
+}
+
+/// What loading and launching such a file says.
+fn load_and_launch(rig: &Rig, file: &[u8], kernel: &str, segment: Vec<u8>) -> Result<(), Error> {
+    let module = Module::load(&rig.device, file)?;
+    let args = [Arg::Bytes(segment)];
+    rig.try_launch(&module, kernel, Launch::new(64, 64), &args)?;
+    Ok(())
+}
+
+#[test]
+fn descriptors_that_lie() {
+    let huge = u32::MAX.to_le_bytes();
+    for gfx in TARGETS {
+        let rig = Rig::new();
+        let out = rig.buffer(&[BEFORE; 256]);
+        let mut segment = vec![0; 8];
+        segment.extend(out.address().to_le_bytes());
+        segment.extend([64, 0, 0, 0, 0, 0, 0, 0]);
+        let says = |patch: &[(usize, &[u8])], segment: &[u8]| {
+            let file = with_descriptor(gfx, "fine", patch);
+            let mut said = Vec::new();
+            rig.each(&[1], |rig| {
+                said.push(
+                    match load_and_launch(rig, &file, "fine", segment.to_vec()) {
+                        Ok(()) => "it ran".to_owned(),
+                        Err(error) => error.to_string(),
+                    },
+                );
+            });
+            said.dedup();
+            assert_eq!(said.len(), 1, "engines differ: {said:?}");
+            said.swap_remove(0)
+        };
+        assert_eq!(says(&[], &segment), "it ran");
+        assert_eq!(out.read::<u32>().unwrap()[252], MARK);
+        let limit = if gfx == Gfx::Gfx600 { 32768 } else { 65536 };
+        for bytes in [u32::MAX, 65537, limit + 1] {
+            assert_eq!(
+                says(&[(0, &bytes.to_le_bytes())], &segment),
+                format!(
+                    "kernel fine needs {bytes} bytes of LDS and the launch adds 0; \
+                     a workgroup of {gfx} has at most {limit}"
+                )
+            );
+        }
+        assert_eq!(says(&[(0, &limit.to_le_bytes())], &segment), "it ran");
+        let said = says(&[(4, &huge)], &segment);
+        assert!(
+            said.contains("bytes of scratch for each work-item"),
+            "{said}"
+        );
+        let said = says(&[(8, &huge)], &segment);
+        assert_eq!(
+            said,
+            "kernel fine has 4294967295 bytes of arguments, but only 24 were given"
+        );
+        // A size that is too small: what is there is more, and that is all that counts.
+        assert_eq!(says(&[(8, &0u32.to_le_bytes())], &segment), "it ran");
+        // The kernel reads behind the arguments that it has: what lies there, but no harm.
+        let said = says(&[(8, &0u32.to_le_bytes())], &segment[..4]);
+        assert!(
+            said == "it ran" || said.contains("null pointer") || said.contains("bytes at"),
+            "{said}"
+        );
+        for entry in [i64::MIN, i64::MAX, 0, 1 << 40, -1 << 30, 2] {
+            let said = says(&[(16, &entry.to_le_bytes())], &segment);
+            assert_ne!(said, "it ran", "entry {entry:#x}");
+        }
+        // More user registers than there are, and all ABI switches at once.
+        for patch in [
+            [(52, &[0xff; 4][..]), (56, &[0xff; 2])],
+            [(48, &[0xff; 4]), (56, &[0x7f, 0])],
+            [(44, &[0xff; 4]), (58, &[0xff; 2])],
+        ] {
+            let said = says(&patch, &segment);
+            assert!(!said.contains("bug"), "{said}");
+        }
+    }
+}
