@@ -127,6 +127,16 @@ impl Build {
         v
     }
 
+    /// Number of effects so far.
+    pub fn effects(&self) -> usize {
+        self.inner.borrow().effects.len()
+    }
+
+    /// The effects from number `first` on.
+    pub fn effects_from(&self, first: usize) -> Vec<Val> {
+        self.inner.borrow().effects[first..].to_vec()
+    }
+
     /// Result `n` of a call or load (0 is the node itself).
     pub fn result(&self, call: Val, n: u8, ty: Type) -> Val {
         if n == 0 {

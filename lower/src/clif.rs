@@ -213,7 +213,9 @@ impl<'f> Emitter<'f> {
                     touched.insert(slot);
                 }
             }
-            for &(slot, _) in &block.writes_s {
+            let written = block.writes_s.iter().map(|&(slot, _)| slot);
+            let exec = block.execs.first().map(|_| Slot::Exec);
+            for slot in written.chain(exec) {
                 touched.insert(slot);
                 self.written.insert(slot);
             }
@@ -369,6 +371,7 @@ impl<'f> Emitter<'f> {
             }
             Term::Indirect(_) => {
                 let pc = value.expect("an indirect jump has a target");
+                self.burn(pc, None);
                 self.leave(pc, ExitCode::Continue);
             }
             Term::End => {
@@ -386,10 +389,12 @@ impl<'f> Emitter<'f> {
             }
             Term::Fallback { site, next } => {
                 self.store_slots();
-                let pc = self.f.sites[site.0 as usize].pc;
                 let args = self.b.ins().iconst(types::I64, 0);
                 let status = self.call_effect(EffectFn::Interpret, *site, args, args);
-                self.check(status, pc, false);
+                // The interpreter has written the wave's registers and PC itself.
+                let good = self.unless(status);
+                self.b.ins().return_(&[status]);
+                self.b.switch_to_block(good);
                 self.load_slots();
                 self.jump(next);
             }
@@ -398,8 +403,11 @@ impl<'f> Emitter<'f> {
 
     fn jump(&mut self, target: &Target) {
         match *target {
-            Target::Exit { pc } => {
+            Target::Exit { pc, back } => {
                 let pc = self.address(pc);
+                if back {
+                    self.burn(pc, None);
+                }
                 self.leave(pc, ExitCode::Continue);
             }
             Target::Block {
@@ -413,43 +421,62 @@ impl<'f> Emitter<'f> {
                 back: true,
                 pc,
             } => {
-                let offset = offset32(offset_of!(Context, fuel));
-                let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
-                let one = self.b.ins().iconst(types::I32, 1);
-                let left = self.b.ins().isub(fuel, one);
-                self.b.ins().store(trusted(), left, self.ctx, offset);
-                let tired = self.b.create_block();
+                let at = self.address(pc);
+                self.burn(at, Some(block));
                 let to = self.blocks[block];
-                self.b.set_cold_block(tired);
-                let empty = self
-                    .b
-                    .ins()
-                    .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
-                self.b.ins().brif(empty, tired, &[], to, &[]);
-                self.b.switch_to_block(tired);
-                self.note_resume(Some(block));
-                let pc = self.address(pc);
-                self.leave(pc, ExitCode::Yield);
+                self.b.ins().jump(to, &[]);
             }
         }
     }
 
-    /// Leaves with the call's own status when it is not `Continue`.
-    fn check(&mut self, status: Value, pc: u64, store: bool) {
+    /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
+    /// beginning of `block` if there is one.
+    fn burn(&mut self, pc: Value, block: Option<usize>) {
+        let offset = offset32(offset_of!(Context, fuel));
+        let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+        let one = self.b.ins().iconst(types::I32, 1);
+        let left = self.b.ins().isub(fuel, one);
+        self.b.ins().store(trusted(), left, self.ctx, offset);
+        let tired = self.b.create_block();
+        let on = self.b.create_block();
+        self.b.set_cold_block(tired);
+        let empty = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+        self.b.ins().brif(empty, tired, &[], on, &[]);
+        self.b.switch_to_block(tired);
+        self.note_resume(block);
+        self.leave(pc, ExitCode::Yield);
+        self.b.switch_to_block(on);
+    }
+
+    /// Parts the way of a status that is not `Continue`, which is taken first; gives the other.
+    fn unless(&mut self, status: Value) -> clif::Block {
         let bad = self.b.create_block();
         let good = self.b.create_block();
         self.b.set_cold_block(bad);
         self.b.ins().brif(status, bad, &[], good, &[]);
         self.b.switch_to_block(bad);
-        if store {
-            let pc = self.address(pc);
-            self.b
-                .ins()
-                .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(status)]);
-        } else {
-            // The interpreter has written the wave's registers and PC itself.
-            self.b.ins().return_(&[status]);
+        good
+    }
+
+    /// EXEC (I64) at an effect, when it is not what its variable holds.
+    fn new_exec(&mut self, block: &Block, plan: &Schedule, v: Val) -> Option<Value> {
+        let exec = block.exec_at(v)?;
+        Some(self.scalar(block, plan, exec))
+    }
+
+    /// Leaves with an effect's own status when it is not `Continue`.
+    fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
+        let good = self.unless(status);
+        if let Some(exec) = new_exec {
+            self.b.def_var(self.vars[&Slot::Exec], exec);
         }
+        let pc = self.address(pc);
+        self.b
+            .ins()
+            .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(status)]);
         self.b.switch_to_block(good);
     }
 

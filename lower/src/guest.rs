@@ -66,6 +66,11 @@ impl<'b> Guest<'b> {
             .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Exec), types::W64))
     }
 
+    /// EXEC, when the block has written it.
+    pub fn new_exec(&self) -> Option<Val> {
+        self.exec.filter(|_| self.exec_dirty)
+    }
+
     /// Sets EXEC.
     pub fn set_exec(&mut self, v: Val) {
         self.exec = Some(v);

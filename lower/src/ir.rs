@@ -411,6 +411,8 @@ pub enum Target {
     Exit {
         /// Guest address.
         pc: u64,
+        /// A backward branch, which burns fuel.
+        back: bool,
     },
 }
 
@@ -418,7 +420,7 @@ impl Target {
     /// Guest address.
     pub fn pc(&self) -> u64 {
         match *self {
-            Target::Block { pc, .. } | Target::Exit { pc } => pc,
+            Target::Block { pc, .. } | Target::Exit { pc, .. } => pc,
         }
     }
 
@@ -440,6 +442,9 @@ pub struct Block {
     pub nodes: Vec<Node>,
     /// Effects in program order (indices into `nodes`).
     pub effects: Vec<Val>,
+    /// EXEC at effects that come after a write to it in this block, in order of the effects: what a
+    /// fault tells.
+    pub execs: Vec<(Val, Val)>,
     /// Scalar slots written, with their value at the end.
     pub writes_s: Vec<(Slot, Val)>,
     /// VGPRs written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
@@ -450,6 +455,14 @@ pub struct Block {
     pub guest_insts: u32,
     /// EXEC values and how many vector instructions ran under each (for counting).
     pub counts: Vec<(Val, u32)>,
+}
+
+impl Block {
+    /// EXEC at an effect, where it is not the one that the block began with.
+    pub fn exec_at(&self, effect: Val) -> Option<Val> {
+        let found = self.execs.binary_search_by_key(&effect, |&(v, _)| v);
+        found.ok().map(|at| self.execs[at].1)
+    }
 }
 
 /// A region: blocks with one entry (block 0), which a wave that left at a barrier or a backward
@@ -473,7 +486,7 @@ impl Func {
     pub fn exits(&self) -> impl Iterator<Item = u64> {
         let targets = self.blocks.iter().flat_map(|block| block.term.targets());
         targets.filter_map(|target| match target {
-            Target::Exit { pc } => Some(pc),
+            Target::Exit { pc, .. } => Some(pc),
             Target::Block { .. } => None,
         })
     }

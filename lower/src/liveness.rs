@@ -103,6 +103,7 @@ pub fn roots(block: &Block, live: &Live) -> Vec<Val> {
             .filter(|(s, _)| live.has_slot(*s))
             .map(|&(_, v)| v),
     );
+    roots.extend(block.execs.iter().map(|&(_, v)| v));
     roots.extend(block.counts.iter().map(|&(v, _)| v));
     match &block.term {
         Term::Branch { cond: v, .. } | Term::Indirect(v) => roots.push(*v),

@@ -281,7 +281,10 @@ impl Region {
     fn target(&mut self, pc: u64, from: u64, mode_bits: u32) -> Target {
         let key = (pc, mode_bits);
         if !self.decoded.contains_key(&key) {
-            return Target::Exit { pc };
+            return Target::Exit {
+                pc,
+                back: pc <= from,
+            };
         }
         let block = *self.index.entry(key).or_insert_with(|| {
             self.queue.push(key);
@@ -300,6 +303,7 @@ impl Region {
         let mut g = Guest::new(&b, self.request.gfx, key.1);
         g.exact_nan = self.request.exact_nan;
         let mut counts: Vec<(Val, u32)> = Vec::new();
+        let mut execs = Vec::new();
         let mut term = None;
         let mut done = 0;
         for &(pc, inst) in &explored.insts {
@@ -323,7 +327,12 @@ impl Region {
                 g.set_mode_reg(new, bits);
                 continue;
             }
-            if arms::lower(&mut g, &inst, pc, &mut self.sites) == Lowered::Fallback {
+            let (exec, before) = (g.new_exec(), b.effects());
+            let lowered = arms::lower(&mut g, &inst, pc, &mut self.sites);
+            if let Some(exec) = exec {
+                execs.extend(b.effects_from(before).into_iter().map(|v| (v, exec)));
+            }
+            if lowered == Lowered::Fallback {
                 self.fallbacks.push(inst.desc.name_on(self.request.gfx));
                 let site = self.sites.add(pc, &inst);
                 let next = self.target(behind(pc, &inst), pc, g.mode);
@@ -336,7 +345,7 @@ impl Region {
             match explored.end {
                 End::Fall((pc, mode_bits)) => Term::Jump(self.target(pc, last, mode_bits)),
                 End::Interpret(pc) => Term::Interpret { pc },
-                End::Stop(pc) => Term::Jump(Target::Exit { pc }),
+                End::Stop(pc) => Term::Jump(Target::Exit { pc, back: false }),
                 End::Control => Term::End,
             }
         });
@@ -346,6 +355,7 @@ impl Region {
             pc: key.0,
             nodes,
             effects,
+            execs,
             writes_s,
             writes_v,
             term,
@@ -403,7 +413,10 @@ impl Region {
                 }
             }
             GuestOp::Barrier if self.request.observe => Term::Barrier {
-                next: Target::Exit { pc: next },
+                next: Target::Exit {
+                    pc: next,
+                    back: false,
+                },
             },
             GuestOp::Barrier => Term::Barrier {
                 next: self.target(next, pc, mode_bits),

@@ -90,6 +90,7 @@ pub fn operands(block: &Block, class: &[Class], affine: &Leaves<'_>, i: usize) -
     let node = &block.nodes[i];
     if let Some(mut leaves) = affine(Val(i as u32)) {
         leaves.extend(&node.args[1..]);
+        leaves.extend(block.exec_at(Val(i as u32)));
         return leaves;
     }
     if class[i] != Class::Whole {
@@ -103,6 +104,7 @@ pub fn operands(block: &Block, class: &[Class], affine: &Leaves<'_>, i: usize) -
             _ => out.push(a),
         }
     }
+    out.extend(block.exec_at(Val(i as u32)));
     out
 }
 

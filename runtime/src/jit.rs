@@ -356,10 +356,12 @@ impl Engine for JitEngine {
                     ExitCode::Fault => unreachable!("bug: a fault without its cause"),
                     ExitCode::Interpret => match self.interpret(wave, group) {
                         Ok(Flow::Next | Flow::Jump) => {}
-                        Ok(Flow::Back) => match fuel.checked_sub(1) {
-                            Some(rest) => *fuel = rest,
-                            None => return Exit::Yield,
-                        },
+                        Ok(Flow::Back) => {
+                            *fuel = fuel.saturating_sub(1);
+                            if *fuel == 0 {
+                                return Exit::Yield;
+                            }
+                        }
                         Ok(Flow::End) => return Exit::End,
                         Ok(Flow::Barrier) => return Exit::Barrier,
                         Err(fault) => return Exit::Fault(fault),

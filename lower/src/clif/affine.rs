@@ -192,6 +192,7 @@ impl Emitter<'_> {
             }
         }
         let exec = self.mask_bits(block, plan, node.args[1]);
+        let new_exec = self.new_exec(block, plan, v);
         let places = if load {
             self.outputs(block, plan, v, words)
         } else {
@@ -240,7 +241,8 @@ impl Emitter<'_> {
         self.b.ins().brif(inside, fast, &[], slow, &[]);
 
         self.b.switch_to_block(slow);
-        self.long_way(block, plan, v, (load, space, data, site), exec, &places);
+        let site = (site, new_exec);
+        self.long_way(block, plan, v, (load, space, data), site, exec, &places);
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(fast);
@@ -261,12 +263,14 @@ impl Emitter<'_> {
     }
 
     /// All addresses by scalar code, then the runtime's function.
+    #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
     fn long_way(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
-        (load, space, data, site): (bool, Space, Data, SiteId),
+        (load, space, data): (bool, Space, Data),
+        (site, new_exec): (SiteId, Option<Value>),
         exec: Value,
         places: &[Value],
     ) {
@@ -326,7 +330,7 @@ impl Emitter<'_> {
         let args = self.store_words(self.arg_slot, &args);
         let status = self.call_effect(function, site, args, out);
         let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, true);
+        self.check(status, pc, new_exec);
     }
 
     /// Goes over the lanes that act, lowest first; `body` gets the lane (I64).

@@ -194,10 +194,11 @@ fn region(op: Op, width: Width, args: usize) -> Func {
         pc: 0,
         nodes,
         effects,
+        execs: Vec::new(),
         writes_s,
         writes_v,
         term: Term::Barrier {
-            next: Target::Exit { pc: 4 },
+            next: Target::Exit { pc: 4, back: false },
         },
         guest_insts: 1,
         counts: Vec::new(),

@@ -290,12 +290,13 @@ impl Emitter<'_> {
         lanes: usize,
         scalars: usize,
     ) {
+        let new_exec = self.new_exec(block, plan, v);
         let out = self.outputs(block, plan, v, lanes);
         let args = self.store_words(self.arg_slot, args);
         let out = self.store_words(self.out_slot, &out);
         let status = self.call_effect(f, site, args, out);
         let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, true);
+        self.check(status, pc, new_exec);
         self.take_scalars(block, v, lanes, scalars);
     }
 
@@ -321,6 +322,7 @@ impl Emitter<'_> {
     fn scalar_load(&mut self, block: &Block, plan: &Schedule, v: Val, n: u8, site: SiteId) {
         let node = &block.nodes[v.index()];
         let address = self.scalar(block, plan, node.args[0]);
+        let new_exec = self.new_exec(block, plan, v);
         let base_at = offset32(offset_of!(Context, arena_base));
         let len_at = offset32(offset_of!(Context, arena_len));
         let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
@@ -347,7 +349,7 @@ impl Emitter<'_> {
         let args = self.store_words(self.arg_slot, &[address, count]);
         let status = self.call_effect(EffectFn::ScalarLoad, site, args, args);
         let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, true);
+        self.check(status, pc, new_exec);
         let ret = self
             .b
             .ins()

@@ -32,6 +32,7 @@ fn lowered(inst: &Inst, gfx: Gfx, mode: u32) -> Option<Block> {
         pc: 0x1000,
         nodes,
         effects,
+        execs: Vec::new(),
         writes_s,
         writes_v,
         term: Term::End,
