@@ -373,9 +373,7 @@ impl Emitter<'_> {
     fn fast_load(&mut self, a: &Access, places: &[Value], done: cranelift_codegen::ir::Block) {
         let guest = flags().with_notrap();
         if a.stride == 0 {
-            let words: Vec<Value> = (0..a.words)
-                .map(|w| self.b.ins().load(types::I32, guest, a.start, 4 * w as i32))
-                .collect();
+            let words = self.load_words(a.start, a.words);
             let partial = self.when_full(a.exec);
             for (w, &word) in words.iter().enumerate() {
                 let four = self.b.ins().splat(types::I32X4, word);
@@ -409,8 +407,8 @@ impl Emitter<'_> {
         self.each_lane(a.exec, done, &mut |e, lane| {
             let from = e.lane_address(a, lane);
             let bytes = e.b.ins().ishl_imm_u(lane, 2);
-            for (w, &place) in places.iter().enumerate() {
-                let word = e.b.ins().load(types::I32, guest, from, 4 * w as i32);
+            let words = e.load_words(from, places.len());
+            for (&place, word) in places.iter().zip(words) {
                 let at = e.b.ins().iadd(place, bytes);
                 e.b.ins().store(trusted(), word, at, 0);
             }
@@ -422,11 +420,7 @@ impl Emitter<'_> {
         if a.stride == 0 {
             // The highest lane wins.
             let bytes = self.b.ins().ishl_imm_u(a.last, 2);
-            for (w, &place) in places.iter().enumerate() {
-                let at = self.b.ins().iadd(place, bytes);
-                let word = self.b.ins().load(types::I32, trusted(), at, 0);
-                self.b.ins().store(guest, word, a.start, 4 * w as i32);
-            }
+            self.store_lane(places, bytes, a.start);
             self.b.ins().jump(done, &[]);
             return;
         }
@@ -447,12 +441,50 @@ impl Emitter<'_> {
         self.each_lane(a.exec, done, &mut |e, lane| {
             let to = e.lane_address(a, lane);
             let bytes = e.b.ins().ishl_imm_u(lane, 2);
-            for (w, &place) in places.iter().enumerate() {
-                let at = e.b.ins().iadd(place, bytes);
-                let word = e.b.ins().load(types::I32, trusted(), at, 0);
-                e.b.ins().store(guest, word, to, 4 * w as i32);
-            }
+            e.store_lane(places, bytes, to);
         });
+    }
+
+    /// A lane's dwords from guest memory; pairs in one piece, as other waves store them.
+    fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
+        let guest = flags().with_notrap();
+        let mut out = Vec::with_capacity(words);
+        while out.len() + 1 < words {
+            let offset = 4 * out.len() as i32;
+            let pair = self.b.ins().load(types::I64, guest, from, offset);
+            let high = self.b.ins().ushr_imm_u(pair, 32);
+            out.push(self.b.ins().ireduce(types::I32, pair));
+            out.push(self.b.ins().ireduce(types::I32, high));
+        }
+        if out.len() < words {
+            let offset = 4 * out.len() as i32;
+            out.push(self.b.ins().load(types::I32, guest, from, offset));
+        }
+        out
+    }
+
+    /// A lane's dwords, `bytes` into their places, to guest memory; pairs in one piece.
+    fn store_lane(&mut self, places: &[Value], bytes: Value, to: Value) {
+        let guest = flags().with_notrap();
+        for (i, pair) in places.chunks(2).enumerate() {
+            let words: Vec<Value> = pair
+                .iter()
+                .map(|&place| {
+                    let at = self.b.ins().iadd(place, bytes);
+                    self.b.ins().load(types::I32, trusted(), at, 0)
+                })
+                .collect();
+            let data = match words[..] {
+                [low, high] => {
+                    let low = self.b.ins().uextend(types::I64, low);
+                    let high = self.b.ins().uextend(types::I64, high);
+                    let high = self.b.ins().ishl_imm_u(high, 32);
+                    self.b.ins().bor(low, high)
+                }
+                _ => words[0],
+            };
+            self.b.ins().store(guest, data, to, 8 * i as i32);
+        }
     }
 
     /// A loop over the wave, four lanes at a time: `body` gets the guest address of the four and their
