@@ -204,6 +204,10 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
                     let word = b.result(first, i, types::L32);
                     g.write_v(d.wrapping_add(i), word);
                 }
+                if mem.tfe {
+                    let zero = g.imm32(0);
+                    g.write_v(d.wrapping_add(width), zero);
+                }
             }
         }
         _ => return None,

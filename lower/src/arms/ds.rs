@@ -26,18 +26,30 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 /// The LDS address of an access: base and offset, with the alignment and the clamp by M0 of the
 /// targets that have them. Out of range is an address beyond every LDS.
 fn address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32) -> U<'b> {
+    place(g, base, offset, bytes, g.gfx.is_gfx9())
+}
+
+/// As [`address`] of an atomic access, which ignores the low bits of its address on every target.
+fn atomic_address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32) -> U<'b> {
+    place(g, base, offset, bytes, false)
+}
+
+fn place<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, unaligned: bool) -> U<'b> {
     let mut a = base + base.k(u64::from(offset));
     if g.gfx == Gfx::Gfx600 && offset != 0 {
         // A base with bit 31 set counts as out of range even when the sum is not.
         a = a | base.ashr_k(31);
     }
-    if g.gfx.is_gfx9() {
+    if unaligned {
         return a;
     }
     // LDS aligns down to the element's size.
     let align = u64::from(bytes.next_power_of_two());
     if align > 1 {
         a = a & a.k(!(align - 1) & 0xffff_ffff);
+    }
+    if g.gfx.is_gfx9() {
+        return a;
     }
     let m0 = U::new(g.b, g.read_s32(M0));
     match m0.as_const() {
@@ -102,7 +114,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
                 (op, None) if is_compare(op) => return None,
                 _ => words(g, s0),
             };
-            let a = address(g, base, offset, 4 * u32::from(width));
+            let a = atomic_address(g, base, offset, 4 * u32::from(width));
             let site = sites.add(pc, inst);
             atomic(g, (Space::Lds, op, width), a.v, &data, inst.dst[0], site);
         }
@@ -146,7 +158,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let site = sites.add(pc, inst);
             let mut args = Vec::new();
             for offset in offsets(inst, st64, width) {
-                args.push(address(g, base, offset, 4 * u32::from(width)).v);
+                args.push(atomic_address(g, base, offset, 4 * u32::from(width)).v);
             }
             args.push(g.exec());
             for s in data {
@@ -244,7 +256,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             let d = vgpr(inst.dst[0])?;
             let base = register(g, inst.src[0])?;
             let s = vgpr(inst.src[1])?;
-            let a = address(g, base, offset, 8);
+            let a = atomic_address(g, base, offset, 8);
             let site = sites.add(pc, inst);
             let (lo, hi) = (g.read_v(s), g.read_v(s.wrapping_add(1)));
             let args = [a.v, a.v, g.exec(), lo, hi];

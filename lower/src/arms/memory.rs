@@ -86,12 +86,29 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
 
 // ---- scratch
 
-/// The address of byte `a` of a lane's scratch: dwords of the 64 lanes lie side by side.
-fn swizzled<'b>(base: Q<'b>, a: U<'b>, bytes: bool) -> Q<'b> {
+/// The address of `bytes` bytes (at most a dword) from `a` on of a lane's scratch: dwords of the 64 lanes
+/// lie side by side. An access that leaves its dword is marked by its misalignment in bits 61:60, which
+/// leads it to the runtime: no memory is there.
+fn swizzled<'b>(base: Q<'b>, a: U<'b>, bytes: u32) -> Q<'b> {
     let row = (a & a.k(0xffff_fffc)).zext().shl_k(6);
-    let lane = a.lane_id().shl_k(2);
-    let within = if bytes { lane | (a & a.k(3)) } else { lane };
-    base + row + within.zext()
+    let lane = a.lane_id().shl_k(2).zext();
+    let skew = (a & a.k(3)).zext();
+    let within = match bytes {
+        1 => skew,
+        2 => skew.eq(skew.k(3)).pick(skew.shl_k(60), skew),
+        _ => skew.shl_k(60),
+    };
+    base + row + within + lane
+}
+
+/// Bytes of data of at most a dword.
+fn small(data: Data) -> u32 {
+    match data {
+        Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 => 1,
+        Data::D16HiU8 | Data::D16HiI8 | Data::D16HiB8 => 1,
+        Data::Dwords(_) => 4,
+        _ => 2,
+    }
 }
 
 /// FLAT_SCRATCH and the offset of a SCRATCH instruction.
@@ -123,7 +140,7 @@ fn scratch_load(
             g,
             Space::Global,
             data,
-            swizzled(base, offset, true).v,
+            swizzled(base, offset, small(data)).v,
             d,
             site,
         );
@@ -133,7 +150,7 @@ fn scratch_load(
     let words: Vec<Val> = (0..n)
         .map(|i| {
             let a = offset + offset.k(4 * u64::from(i));
-            let address = swizzled(base, a, false);
+            let address = swizzled(base, a, 4);
             let op = Ir::Load(Space::Global, Data::Dwords(1), site);
             g.b.effect(op, &[address.v, mask], types::L32)
         })
@@ -159,7 +176,7 @@ fn scratch_store(
             g,
             Space::Global,
             data,
-            swizzled(base, offset, true).v,
+            swizzled(base, offset, small(data)).v,
             s,
             site,
         );
@@ -167,7 +184,7 @@ fn scratch_store(
     };
     for i in 0..n {
         let a = offset + offset.k(4 * u64::from(i));
-        let address = swizzled(base, a, false);
+        let address = swizzled(base, a, 4);
         store(
             g,
             Space::Global,

@@ -5,7 +5,7 @@ use frontend::op::{Atomic, DsOp, Op, Space};
 use frontend::{LANES, Ty};
 use lower::abi::ExitCode;
 
-use super::memory::{Place, active, addresses, place};
+use super::memory::{Place, active, addresses, place, wrapped};
 use super::{Call, Words};
 use crate::fault::{Access, FaultKind};
 use crate::math::{self, Denorm, Env, Round};
@@ -252,8 +252,18 @@ fn run(
             call.lds_atomic(rmw, at, (data, second), lane)?
         } else {
             let bytes = rmw.bytes();
+            let at = wrapped(call, at);
             let done = match if flat { place(at) } else { Place::Global(at) } {
                 Place::Global(address) => rmw.on_memory(memory, address, data, second),
+                // In the apertures as in global memory, unlike those of DS.
+                Place::Lds(_) | Place::Scratch(_) if !at.is_multiple_of(bytes as u64) => {
+                    Err(FaultKind::Misaligned {
+                        access: Access::Atomic,
+                        address: at,
+                        bytes: bytes as u32,
+                        align: bytes as u32,
+                    })
+                }
                 Place::Lds(offset) => call
                     .flat_lds(Access::Atomic, offset, bytes)
                     .map(|range| rmw.on_bytes(&mut call.lds()[range], data, second)),

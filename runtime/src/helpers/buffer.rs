@@ -9,7 +9,8 @@ use super::atomic::{Rmw, float_denorm};
 use super::format::Format;
 use super::memory::{Element, active, read, write};
 use super::{Call, Words};
-use crate::fault::Access;
+use crate::choices;
+use crate::fault::{Access, FaultKind};
 use crate::memory::Memory;
 
 /// Addresses wrap at the descriptor's 48 bits: compilers fold negative offsets into the base.
@@ -65,15 +66,13 @@ struct Buffer<'a> {
     offset: Words<'a>,
     /// The format of format instructions.
     format: Option<Format>,
-    /// Bytes that are checked together.
-    unit: usize,
     /// Nothing is behind the descriptor.
     unbound: bool,
 }
 
 impl<'a> Buffer<'a> {
     /// From the arguments that the three functions share.
-    fn of(call: &mut Call<'a>) -> Buffer<'a> {
+    fn of(call: &mut Call<'a>) -> Result<Buffer<'a>, ExitCode> {
         let site = call.site;
         let gfx = call.host().group.gfx;
         let inst = &site.inst;
@@ -83,7 +82,6 @@ impl<'a> Buffer<'a> {
             Op::Load(_, data) | Op::Store(_, data)
                 if matches!(data, Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi)
         );
-        let typed = inst.desc.encoding == Encoding::Mtbuf;
         // With ADD_TID the format field holds more bits of the stride.
         let wide_stride = gfx.is_gfx8_up() && descriptor.add_tid && !is_format;
         if wide_stride {
@@ -92,20 +90,26 @@ impl<'a> Buffer<'a> {
         if gfx.is_gfx9() {
             descriptor.element_size = 4;
         }
-        let format = is_format.then(|| match typed {
-            true => Format::of(u32::from(inst.mem.dfmt), u32::from(inst.mem.nfmt)),
-            false => Format::of(descriptor.dfmt, descriptor.nfmt),
-        });
-        let unbound = descriptor.zero
-            || (!wide_stride && !typed && descriptor.dfmt == 0)
-            || format.is_some_and(|format| format.is_none());
-        let unit = match (inst.op(), format) {
-            (_, Some(format)) => format.bytes(),
-            (Op::Atomic(..), _) => 4 * inst.desc.dst[0].regs() as usize,
-            (Op::Load(_, data) | Op::Store(_, data), _) => element(data).bytes().min(4),
-            _ => 4,
-        };
-        Buffer {
+        // An address of its own needs nothing from the descriptor.
+        let mut unbound =
+            !inst.mem.addr64 && (descriptor.zero || (!wide_stride && descriptor.dfmt == 0));
+        let mut format = None;
+        if is_format && !unbound {
+            let (dfmt, nfmt) = match inst.desc.encoding {
+                Encoding::Mtbuf => (u32::from(inst.mem.dfmt), u32::from(inst.mem.nfmt)),
+                _ => (descriptor.dfmt, descriptor.nfmt),
+            };
+            format = Format::of(dfmt, nfmt);
+            unbound |= dfmt == 0;
+            if format.is_none() && dfmt != 0 {
+                let what = format!(
+                    "data format {dfmt} with number format {nfmt} in {}",
+                    inst.desc.name_on(gfx)
+                );
+                return Err(call.fault(FaultKind::Unsupported { what }, None));
+            }
+        }
+        Ok(Buffer {
             inst,
             gfx,
             descriptor,
@@ -113,169 +117,173 @@ impl<'a> Buffer<'a> {
             index: call.words(5),
             offset: call.words(6),
             format,
-            unit,
             unbound,
-        }
+        })
     }
 
-    /// Address of a lane's element, and the range check of byte `i` and the unit that begins there.
-    fn lane(&self, lane: usize) -> (u64, impl Fn(usize) -> bool + use<'_, 'a>) {
+    /// Record and byte offset of a lane's element. The sums do not wrap at 32 bits.
+    fn position(&self, lane: usize) -> (u64, u64) {
         let mem = &self.inst.mem;
-        let d = &self.descriptor;
-        if mem.addr64 {
-            let address = u64::from(self.index.get(lane)) | u64::from(self.offset.get(lane)) << 32;
-            let address = address
-                .wrapping_add(d.base)
-                .wrapping_add(u64::from(self.soffset))
-                .wrapping_add(mem.offset as u64);
-            return (address & ADDRESS, self.checks(0, 0));
-        }
-        let (index, offset) = self.position(lane);
-        (self.place(index, offset), self.checks(index, offset))
-    }
-
-    /// Record and byte offset of a lane's element.
-    fn position(&self, lane: usize) -> (u32, u32) {
-        let mem = &self.inst.mem;
-        let d = &self.descriptor;
-        let index = if mem.idxen { self.index.get(lane) } else { 0 };
-        let index = index.wrapping_add(if d.add_tid { lane as u32 } else { 0 });
-        let offset = if mem.offen { self.offset.get(lane) } else { 0 };
-        (index, offset.wrapping_add(mem.offset as u32))
-    }
-
-    /// Address of a byte of a record. Bytes of one element stay together, elements of a swizzled
-    /// buffer do not.
-    fn place(&self, index: u32, offset: u32) -> u64 {
-        let d = &self.descriptor;
-        let (index64, offset64) = (u64::from(index), u64::from(offset));
-        let stride = u64::from(d.stride);
-        let within = if d.swizzle {
-            let (per, size) = (u64::from(d.index_stride), u64::from(d.element_size));
-            let rows = (index64 / per * stride).wrapping_add(offset64 / size * size);
-            rows.wrapping_mul(per) + index64 % per * size + offset64 % size
+        let word = |there: bool, words: &Words<'_>| match there {
+            true => u64::from(words.get(lane)),
+            false => 0,
+        };
+        let tid = if self.descriptor.add_tid {
+            lane as u64
         } else {
-            (index64 * stride).wrapping_add(offset64)
+            0
+        };
+        let index = word(mem.idxen, &self.index) + tid;
+        let offset = word(mem.offen, &self.offset) + mem.offset as u64;
+        (index, offset)
+    }
+
+    /// Are elements of the buffer apart?
+    fn swizzles(&self) -> bool {
+        self.descriptor.swizzle && !self.inst.mem.addr64
+    }
+
+    /// Address of a byte of a lane's record.
+    fn place(&self, lane: usize, index: u64, offset: u64) -> u64 {
+        let d = &self.descriptor;
+        let stride = u64::from(d.stride);
+        let within = if self.swizzles() {
+            let (per, size) = (u64::from(d.index_stride), u64::from(d.element_size));
+            let rows = (index / per * stride).wrapping_add(offset / size * size);
+            rows.wrapping_mul(per) + index % per * size + offset % size
+        } else {
+            (index * stride).wrapping_add(offset)
+        };
+        let own = match self.inst.mem.addr64 {
+            true => u64::from(self.index.get(lane)) | u64::from(self.offset.get(lane)) << 32,
+            false => 0,
         };
         let address = d
             .base
+            .wrapping_add(own)
             .wrapping_add(u64::from(self.soffset))
             .wrapping_add(within);
         address & ADDRESS
     }
 
-    /// The runs of bytes, as (address, first byte, count), that `bytes` bytes of a lane from byte
-    /// `from` on lie in: one, unless they cross elements of a swizzled buffer.
-    fn runs(&self, lane: usize, from: usize, bytes: usize) -> Vec<(u64, usize, usize)> {
-        let (address, _) = self.lane(lane);
-        let address = self.aligned(address);
-        let d = &self.descriptor;
-        if self.inst.mem.addr64 || !d.swizzle {
-            return vec![(address.wrapping_add(from as u64), from, bytes)];
+    /// Low bits of addresses that gfx6 ignores in an access of `bytes` bytes.
+    fn ignored(&self, bytes: usize) -> u64 {
+        match self.gfx {
+            Gfx::Gfx600 => bytes.min(4) as u64 - 1,
+            _ => 0,
         }
-        let (index, offset) = self.position(lane);
-        let start = match (self.gfx, self.unit) {
-            (Gfx::Gfx600, 2) => offset & !1,
-            (Gfx::Gfx600, 4..) => offset & !3,
-            _ => offset,
-        };
-        let mut runs = Vec::new();
-        let mut at = from;
-        while at < from + bytes {
-            let here = start.wrapping_add(at as u32);
-            let left = (d.element_size - here % d.element_size) as usize;
-            let count = left.min(from + bytes - at);
-            runs.push((self.place(index, here), at, count));
-            at += count;
-        }
-        runs
     }
 
-    /// Reads bytes of a lane's element, `from` on.
-    fn read(
+    /// Where the piece of `bytes` bytes (at most a dword) at byte `from` of a lane's element lies: one
+    /// address, or one for each byte when the piece leaves its element of a swizzled buffer.
+    fn piece(&self, lane: usize, from: usize, bytes: usize) -> Piece {
+        let (index, offset) = self.position(lane);
+        let offset = offset + from as u64;
+        let ignored = self.ignored(bytes);
+        if !self.swizzles() {
+            return Piece::Whole(self.place(lane, index, offset) & !ignored);
+        }
+        let offset = offset & !ignored;
+        let size = u64::from(self.descriptor.element_size);
+        if offset % size + bytes as u64 <= size {
+            return Piece::Whole(self.place(lane, index, offset) & !ignored);
+        }
+        Piece::Bytes(std::array::from_fn(|i| {
+            self.place(lane, index, offset + i as u64)
+        }))
+    }
+
+    /// Reads a piece of 1, 2 or 4 bytes.
+    fn read_piece(
         &self,
         memory: &Memory,
         lane: usize,
         from: usize,
         bytes: usize,
-    ) -> Result<[u8; 16], crate::FaultKind> {
-        let mut out = [0; 16];
-        for (address, at, count) in self.runs(lane, from, bytes) {
-            memory.read_bytes(address, &mut out[at - from..at - from + count])?;
+    ) -> Result<[u8; 4], FaultKind> {
+        let mut out = [0; 4];
+        match (self.piece(lane, from, bytes), bytes) {
+            (Piece::Whole(address), 1) => out[..1].copy_from_slice(&memory.load::<1>(address)?),
+            (Piece::Whole(address), 2) => out[..2].copy_from_slice(&memory.load::<2>(address)?),
+            (Piece::Whole(address), _) => out = memory.load::<4>(address)?,
+            (Piece::Bytes(addresses), _) => {
+                for (byte, address) in out.iter_mut().zip(addresses).take(bytes) {
+                    [*byte] = memory.load::<1>(address)?;
+                }
+            }
         }
         Ok(out)
     }
 
-    /// Writes bytes of a lane's element, `from` on.
-    fn write(
+    /// Writes a piece of 1, 2 or 4 bytes.
+    fn write_piece(
         &self,
         memory: &Memory,
         lane: usize,
         from: usize,
-        bytes: &[u8],
-    ) -> Result<(), crate::FaultKind> {
-        for (address, at, count) in self.runs(lane, from, bytes.len()) {
-            memory.write_bytes(address, &bytes[at - from..at - from + count])?;
+        piece: &[u8],
+    ) -> Result<(), FaultKind> {
+        match (self.piece(lane, from, piece.len()), piece) {
+            (Piece::Whole(address), &[a]) => memory.store(address, [a])?,
+            (Piece::Whole(address), &[a, b]) => memory.store(address, [a, b])?,
+            (Piece::Whole(address), &[a, b, c, d]) => memory.store(address, [a, b, c, d])?,
+            (Piece::Whole(address), _) => memory.write_bytes(address, piece)?,
+            (Piece::Bytes(addresses), _) => {
+                for (&byte, address) in piece.iter().zip(addresses) {
+                    memory.store(address, [byte])?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Do a lane's `bytes` bytes lie in one piece?
-    fn whole(&self, lane: usize, bytes: usize) -> bool {
-        let d = &self.descriptor;
-        if self.inst.mem.addr64 || !d.swizzle {
-            return true;
-        }
-        let (_, offset) = self.position(lane);
-        offset as usize % d.element_size as usize + bytes <= d.element_size as usize
-    }
-
-    /// Is the unit at byte `i` of the element inside the buffer?
-    fn checks(&self, index: u32, offset: u32) -> impl Fn(usize) -> bool + use<'_, 'a> {
+    /// Does the range check let the byte `i` of a lane's element pass?
+    fn inside(&self, lane: usize, i: usize) -> bool {
         let mem = &self.inst.mem;
         let d = &self.descriptor;
-        let records = u64::from(d.num_records);
-        let by_bytes = match self.gfx {
-            Gfx::Gfx600 | Gfx::Gfx700 => d.stride == 0,
-            Gfx::Gfx803 => d.stride == 0 || !d.swizzle,
-            _ => d.stride == 0 || !mem.idxen,
-        };
         let gfx9 = self.gfx.is_gfx9();
-        let scratch = gfx9 && d.add_tid && !mem.idxen;
-        let start = match by_bytes && d.stride != 0 && !d.add_tid {
-            true => u64::from(index) * u64::from(d.stride) + u64::from(offset),
-            false => u64::from(offset),
-        };
-        let whole = self.format.is_some() || matches!(self.inst.op(), Op::Atomic(..));
-        let unit = self.unit as u64;
-        move |i: usize| {
-            if self.unbound {
-                return false;
-            }
-            if mem.addr64 || scratch {
-                return true;
-            }
-            if by_bytes {
-                // Before gfx9 the scalar offset takes part.
-                let soffset = if gfx9 { 0 } else { u64::from(self.soffset) };
-                let Some(room) = records.checked_sub(soffset) else {
-                    return false;
-                };
-                let at = start + i as u64;
-                return at < room && (!whole || room - at >= unit);
-            }
-            u64::from(index) < records && (gfx9 || !d.swizzle || offset < d.stride)
+        if self.unbound {
+            return false;
         }
+        if mem.addr64 || gfx9 && d.add_tid && !mem.idxen {
+            return true;
+        }
+        let (index, offset) = self.position(lane);
+        let offset = offset + i as u64;
+        let records = u64::from(d.num_records);
+        let by_bytes = d.stride == 0
+            || match self.gfx {
+                Gfx::Gfx600 | Gfx::Gfx700 => false,
+                Gfx::Gfx803 => !d.swizzle,
+                _ => !mem.idxen,
+            };
+        if by_bytes {
+            // Swizzling comes behind the check. Before gfx9 the scalar offset takes part.
+            let start = match d.swizzle {
+                true => 0,
+                false => index * u64::from(d.stride),
+            };
+            let soffset = match gfx9 && !choices::GFX9_RAW_CHECK_HAS_SOFFSET {
+                true => 0,
+                false => u64::from(self.soffset),
+            };
+            return start + offset + soffset < records;
+        }
+        index < records && (gfx9 || !d.swizzle || offset < u64::from(d.stride))
     }
 
-    /// The address with the low bits that gfx6 ignores cleared.
-    fn aligned(&self, address: u64) -> u64 {
-        match (self.gfx, self.unit) {
-            (Gfx::Gfx600, 2) => address & !1,
-            (Gfx::Gfx600, 4..) => address & !3,
-            _ => address,
-        }
+    /// Formats and atomics are all or nothing.
+    fn inside_whole(&self, lane: usize, bytes: usize) -> bool {
+        self.inside(lane, 0) && self.inside(lane, bytes - 1)
     }
+}
+
+/// Where a piece of at most a dword lies.
+enum Piece {
+    /// In one place.
+    Whole(u64),
+    /// Each byte for itself.
+    Bytes([u64; 4]),
 }
 
 /// The element of data without a format.
@@ -289,52 +297,60 @@ fn element(data: Data) -> Element {
     }
 }
 
+/// A lane's load without a format; out of range gives 0, dword by dword.
+fn load_raw(
+    access: &Buffer<'_>,
+    memory: &Memory,
+    element: Element,
+    lane: usize,
+) -> Result<[u32; 4], FaultKind> {
+    let bytes = element.bytes();
+    // The usual case at once; what fails goes dword by dword.
+    if !access.swizzles()
+        && access.ignored(bytes) == 0
+        && (0..bytes).step_by(4).all(|i| access.inside(lane, i))
+        && let Piece::Whole(address) = access.piece(lane, 0, bytes)
+        && let Ok(words) = read(memory, address, element)
+    {
+        return Ok(words);
+    }
+    let mut raw = [0; 16];
+    for i in (0..bytes).step_by(4) {
+        if access.inside(lane, i) {
+            let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
+            raw[i..i + 4].copy_from_slice(&piece);
+        }
+    }
+    Ok(element.decode(&raw))
+}
+
 /// The data registers of a lane's load.
 fn load_lane(
     access: &Buffer<'_>,
     memory: &Memory,
     data: Data,
     lane: usize,
-) -> Result<[u32; 4], crate::FaultKind> {
-    let (address, inside) = access.lane(lane);
-    let address = access.aligned(address);
+) -> Result<[u32; 4], FaultKind> {
+    let is_format = matches!(
+        data,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
+    );
+    if !is_format {
+        return load_raw(access, memory, element(data), lane);
+    }
     let Some(format) = access.format else {
-        let element = element(data);
-        let Element::Dwords(n) = element else {
-            return match (inside(0), access.whole(lane, element.bytes())) {
-                (false, _) => Ok([0; 4]),
-                (true, true) => read(memory, address, element),
-                (true, false) => {
-                    let b = access.read(memory, lane, 0, element.bytes())?;
-                    let half = u16::from_le_bytes([b[0], b[1]]);
-                    Ok([
-                        match element {
-                            Element::Short(true) => half as i16 as u32,
-                            _ => u32::from(half),
-                        },
-                        0,
-                        0,
-                        0,
-                    ])
-                }
-            };
-        };
-        if access.whole(lane, 4 * n) && (0..n).all(|i| inside(4 * i)) {
-            return read(memory, address, element);
-        }
-        let mut words = [0; 4];
-        for (i, word) in words.iter_mut().enumerate().take(n) {
-            if inside(4 * i) {
-                let b = access.read(memory, lane, 4 * i, 4)?;
-                *word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
-            }
-        }
-        return Ok(words);
+        // Unbound.
+        return Ok([0; 4]);
     };
-    let components = match inside(0) {
+    let bytes = format.bytes();
+    let components = match access.inside_whole(lane, bytes) {
         true => {
-            let count = format.bytes();
-            format.load(&access.read(memory, lane, 0, count)?[..count])
+            let mut raw = [0; 16];
+            for i in (0..bytes).step_by(4) {
+                let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
+                raw[i..i + 4].copy_from_slice(&piece);
+            }
+            format.load(&raw[..bytes])
         }
         false => [0; 4],
     };
@@ -363,20 +379,25 @@ fn load_lane(
     })
 }
 
-/// Where a lane's dword lies in LDS for loads and stores between buffer and LDS.
-fn lds_address(access: &Buffer<'_>, m0: u32, lane: usize) -> u64 {
+/// The place of a lane's dword in LDS for moves between buffer and LDS; lanes without room in LDS do not
+/// act.
+fn lds_place(call: &mut Call<'_>, access: &Buffer<'_>, m0: u32, lane: usize) -> Option<usize> {
     let own = if access.gfx.is_gfx9() {
-        access.inst.mem.offset as u64
+        access.inst.mem.offset as usize
     } else {
         0
     };
-    u64::from(m0 & 0xffff) + own + 4 * lane as u64
+    let start = (m0 & 0xffff) as usize + own + 4 * lane;
+    (start + 4 <= call.lds().len()).then_some(start)
 }
 
 /// `EffectFn::BufferLoad`.
 pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let access = Buffer::of(call);
     let exec = call.raw(4);
+    if exec == 0 {
+        return Ok(());
+    }
+    let access = Buffer::of(call)?;
     let m0 = call.raw(7) as u32;
     let memory = call.host().group.memory;
     let Op::Load(_, data) = access.inst.op() else {
@@ -384,14 +405,13 @@ pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     };
     if access.inst.mem.lds {
         for lane in active(exec) {
+            let Some(start) = lds_place(call, &access, m0, lane) else {
+                continue;
+            };
             let words = load_lane(&access, memory, data, lane)
                 .map_err(|kind| call.fault(kind, Some(lane)))?;
-            let offset = lds_address(&access, m0, lane);
-            call.announce(Access::Write, offset, 4, lane)?;
-            let start = offset as usize;
-            if let Some(to) = call.lds().get_mut(start..start + 4) {
-                to.copy_from_slice(&words[0].to_le_bytes());
-            }
+            call.announce(Access::Write, start as u64, 4, lane)?;
+            call.lds()[start..start + 4].copy_from_slice(&words[0].to_le_bytes());
         }
         return Ok(());
     }
@@ -417,43 +437,14 @@ fn store_lane(
     data: Data,
     words: [u32; 4],
     lane: usize,
-) -> Result<(), crate::FaultKind> {
-    let (address, inside) = access.lane(lane);
-    let address = access.aligned(address);
-    let Some(format) = access.format else {
-        let high = matches!(data, Data::D16Hi | Data::D16HiB8);
-        let words = if high {
-            words.map(|word| word >> 16)
-        } else {
-            words
-        };
-        let element = element(data);
-        let Element::Dwords(n) = element else {
-            return match (inside(0), access.whole(lane, element.bytes())) {
-                (false, _) => Ok(()),
-                (true, true) => write(memory, address, element, words),
-                (true, false) => {
-                    let bytes = words[0].to_le_bytes();
-                    access.write(memory, lane, 0, &bytes[..element.bytes()])
-                }
-            };
-        };
-        if access.whole(lane, 4 * n) && (0..n).all(|i| inside(4 * i)) {
-            return write(memory, address, element, words);
-        }
-        for (i, &word) in words.iter().enumerate().take(n) {
-            if inside(4 * i) {
-                access.write(memory, lane, 4 * i, &word.to_le_bytes())?;
-            }
-        }
-        return Ok(());
-    };
-    if !inside(0) {
-        return Ok(());
-    }
+) -> Result<(), FaultKind> {
     let mut components = [0; 4];
     match data {
+        Data::FormatD16(_) | Data::FormatD16Hi | Data::Format(_) if access.unbound => return Ok(()),
         Data::FormatD16(n) => {
+            let Some(format) = access.format else {
+                return Ok(());
+            };
             for (i, component) in components.iter_mut().enumerate().take(usize::from(n)) {
                 let half = match access.gfx.is_gfx9() {
                     true => words[i / 2] >> (16 * (i % 2)),
@@ -462,27 +453,87 @@ fn store_lane(
                 *component = format.widen(half);
             }
         }
-        Data::FormatD16Hi => components[0] = format.widen(words[0] >> 16),
+        Data::FormatD16Hi => {
+            let Some(format) = access.format else {
+                return Ok(());
+            };
+            components[0] = format.widen(words[0] >> 16);
+        }
         Data::Format(n) => components[..usize::from(n)].copy_from_slice(&words[..usize::from(n)]),
-        _ => {}
+        _ => return store_raw(access, memory, data, words, lane),
+    }
+    let Some(format) = access.format else {
+        return Ok(());
+    };
+    let count = format.bytes();
+    if !access.inside_whole(lane, count) {
+        return Ok(());
+    }
+    if access.inst.desc.encoding != Encoding::Mtbuf {
+        // Each component in memory is the first one that is selected for it.
+        let selected = access.descriptor.dst_sel;
+        components = std::array::from_fn(|channel| {
+            let from = selected.iter().position(|&sel| sel == 4 + channel as u32);
+            from.map_or(0, |from| components[from])
+        });
     }
     let bytes = format.store(components);
-    access.write(memory, lane, 0, &bytes[..format.bytes()])
+    for i in (0..count).step_by(4) {
+        access.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
+    }
+    Ok(())
+}
+
+/// A lane's store without a format; out of range is dropped, dword by dword.
+fn store_raw(
+    access: &Buffer<'_>,
+    memory: &Memory,
+    data: Data,
+    words: [u32; 4],
+    lane: usize,
+) -> Result<(), FaultKind> {
+    let high = matches!(data, Data::D16Hi | Data::D16HiB8);
+    let words = match high {
+        true => words.map(|word| word >> 16),
+        false => words,
+    };
+    let element = element(data);
+    let count = element.bytes();
+    // The usual case at once; what fails goes dword by dword.
+    if !access.swizzles()
+        && access.ignored(count) == 0
+        && (0..count).step_by(4).all(|i| access.inside(lane, i))
+        && let Piece::Whole(address) = access.piece(lane, 0, count)
+        && write(memory, address, element, words).is_ok()
+    {
+        return Ok(());
+    }
+    let bytes = element.encode(words);
+    for i in (0..count).step_by(4) {
+        if access.inside(lane, i) {
+            access.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
+        }
+    }
+    Ok(())
 }
 
 /// `EffectFn::BufferStore`.
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let access = Buffer::of(call);
     let exec = call.raw(4);
+    if exec == 0 {
+        return Ok(());
+    }
+    let access = Buffer::of(call)?;
     let m0 = call.raw(7) as u32;
     let memory = call.host().group.memory;
     if access.inst.op() == Op::StoreLds {
         for lane in active(exec) {
-            let offset = lds_address(&access, m0, lane);
-            call.announce(Access::Read, offset, 4, lane)?;
-            let start = offset as usize;
-            let bytes = call.lds().get(start..start + 4);
-            let word = bytes.map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            let Some(start) = lds_place(call, &access, m0, lane) else {
+                continue;
+            };
+            call.announce(Access::Read, start as u64, 4, lane)?;
+            let b = &call.lds()[start..start + 4];
+            let word = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
             store_lane(&access, memory, Data::Dwords(1), [word, 0, 0, 0], lane)
                 .map_err(|kind| call.fault(kind, Some(lane)))?;
         }
@@ -506,8 +557,11 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::BufferAtomic`: out of range gives 0.
 pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let access = Buffer::of(call);
     let exec = call.raw(4);
+    if exec == 0 {
+        return Ok(());
+    }
+    let access = Buffer::of(call)?;
     let mode = call.raw(7) as u32;
     let memory = call.host().group.memory;
     let Op::Atomic(space, op) = access.inst.op() else {
@@ -526,12 +580,13 @@ pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
             true => (word(0) | word(1) << 32, word(2) | word(3) << 32),
             false => (word(0), word(1)),
         };
-        let (address, inside) = access.lane(lane);
-        if !inside(0) {
+        if !access.inside_whole(lane, rmw.bytes()) {
             continue;
         }
+        let (index, offset) = access.position(lane);
+        let address = access.place(lane, index, offset) & !access.ignored(rmw.bytes());
         let value = rmw
-            .on_memory(memory, access.aligned(address), data, second)
+            .on_memory(memory, address, data, second)
             .map_err(|kind| call.fault(kind, Some(lane)))?;
         old[0][lane] = value as u32;
         old[1][lane] = (value >> 32) as u32;

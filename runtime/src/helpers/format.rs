@@ -38,16 +38,17 @@ enum Number {
 }
 
 impl Number {
-    fn of(nfmt: u32) -> Number {
-        match nfmt {
+    fn of(nfmt: u32) -> Option<Number> {
+        Some(match nfmt {
             0 => Number::Unorm,
-            1 | 6 => Number::Snorm,
+            1 => Number::Snorm,
             2 => Number::Uscaled,
             3 => Number::Sscaled,
             4 => Number::Uint,
             5 => Number::Sint,
-            _ => Number::Float,
-        }
+            7 => Number::Float,
+            _ => return None,
+        })
     }
 
     fn is_integer(self) -> bool {
@@ -76,15 +77,15 @@ fn small_float(x: u32, fraction: u32) -> u32 {
 /// The nearest small float without a sign; what is below zero becomes zero.
 fn to_small_float(x: u32, fraction: u32) -> u32 {
     let value = f32::from_bits(x);
-    let largest = (30 << fraction) | ((1 << fraction) - 1);
     if value.is_nan() {
-        return 31 << fraction | 1 << (fraction - 1);
+        return 31 << fraction | 1;
     }
     if value <= 0.0 {
         return 0;
     }
+    let infinity = 31 << fraction;
     if value == f32::INFINITY {
-        return 31 << fraction;
+        return infinity;
     }
     // Scaled so that the format's lowest denormal unit is 1 for small numbers; larger numbers round
     // at their own last place.
@@ -92,21 +93,19 @@ fn to_small_float(x: u32, fraction: u32) -> u32 {
     let unit = f64::from(exponent - fraction as i32).exp2();
     let steps = (f64::from(value) / unit).round_ties_even() as u32;
     let encoded = ((exponent + 14) as u32) * (1 << fraction) + steps;
-    encoded.min(largest)
+    // Overflow gives infinity, as for f16.
+    encoded.min(infinity)
 }
 
 impl Format {
-    /// From DATA_FORMAT and NUM_FORMAT.
-    pub(super) fn of(dfmt: u32, nfmt: u32) -> Format {
-        Format {
-            bits: layout(dfmt),
-            number: Number::of(nfmt),
-        }
-    }
-
-    /// No element: the buffer is not bound.
-    pub(super) fn is_none(&self) -> bool {
-        self.bits.is_empty()
+    /// From DATA_FORMAT and NUM_FORMAT, where they go together.
+    pub(super) fn of(dfmt: u32, nfmt: u32) -> Option<Format> {
+        let bits = layout(dfmt);
+        let number = Number::of(nfmt)?;
+        // Floats have 10, 11, 16 or 32 bits.
+        let narrow = bits.iter().any(|&n| n == 2 || n == 8);
+        (!bits.is_empty() && !(number == Number::Float && narrow))
+            .then_some(Format { bits, number })
     }
 
     /// Bytes of an element.
@@ -245,19 +244,19 @@ mod tests {
     #[test]
     fn components_come_back() {
         let bytes = [0xff, 0x00, 0x80, 0x7f];
-        let unorm8 = Format::of(10, 0);
+        let unorm8 = Format::of(10, 0).unwrap();
         assert_eq!(unorm8.bytes(), 4);
         let loaded = unorm8.load(&bytes);
         assert_eq!(loaded[0], 1.0f32.to_bits());
         assert_eq!(loaded[1], 0);
         assert_eq!(unorm8.store(loaded)[..4], bytes);
-        let snorm8 = Format::of(10, 1);
+        let snorm8 = Format::of(10, 1).unwrap();
         assert_eq!(
             snorm8.load(&bytes)[2],
             (-1.0f32).to_bits(),
             "-128 is -1 as well"
         );
-        let sint16 = Format::of(5, 5);
+        let sint16 = Format::of(5, 5).unwrap();
         assert_eq!(sint16.load(&[0xff, 0xff, 1, 0]), [u32::MAX, 1, 0, 1]);
         assert_eq!(
             sint16.store([40000, 0xffff_0000, 0, 0])[..4],
@@ -267,7 +266,7 @@ mod tests {
 
     #[test]
     fn small_floats() {
-        let packed = Format::of(6, 7);
+        let packed = Format::of(6, 7).unwrap();
         let one = [1.0f32.to_bits(); 4];
         let bytes = packed.store(one);
         // 11 bits: exponent 15, no fraction; 10 bits likewise.
@@ -275,7 +274,7 @@ mod tests {
         assert_eq!(word, 0x3c0 | 0x3c0 << 11 | 0x1e0 << 22);
         assert_eq!(packed.load(&bytes[..4])[..3], one[..3]);
         assert_eq!(to_small_float((-3.0f32).to_bits(), 6), 0);
-        assert_eq!(to_small_float(f32::MAX.to_bits(), 6), 0x7bf);
+        assert_eq!(to_small_float(f32::MAX.to_bits(), 6), 0x7c0);
         assert_eq!(
             to_small_float(2f32.powi(-20).to_bits(), 6),
             1,
@@ -286,7 +285,7 @@ mod tests {
 
     #[test]
     fn missing_components() {
-        let x8 = Format::of(1, 4);
+        let x8 = Format::of(1, 4).unwrap();
         assert_eq!(x8.load(&[7]), [7, 0, 0, 1]);
         assert_eq!(x8.select([7, 0, 0, 1], [4, 5, 1, 7]), [7, 0, 1, 1]);
     }

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use frontend::Encoding;
 use frontend::op::Space;
 use lower::abi::{ExitCode, Lanes};
 
@@ -295,7 +296,7 @@ fn load_global(
     match pattern(&at, exec, bytes) {
         Pattern::Uniform(address) => {
             let lane = exec.trailing_zeros() as usize;
-            let value = read(memory, address, element);
+            let value = read_hard(call, memory, address, element);
             let value = value.map_err(|kind| call.fault(kind, Some(lane)))?;
             for (result, word) in results.iter_mut().zip(value) {
                 *result = [word; 64];
@@ -312,7 +313,7 @@ fn load_global(
                         // SAFETY: `arena` proved that the element's bytes are there.
                         unsafe { load_words(ptr, n) }
                     }
-                    _ => read(memory, address, element)
+                    _ => read_hard(call, memory, address, element)
                         .map_err(|kind| call.fault(kind, Some(lane)))?,
                 };
                 for (result, word) in results.iter_mut().zip(value).take(words) {
@@ -377,6 +378,95 @@ fn read_bulk(ptr: *mut u8, element: Element, results: &mut [Lanes; 4]) {
             }
         }
     }
+}
+
+/// The address as the instruction at the site forms it: those of buffers wrap at 48 bits.
+pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
+    match call.site.inst.desc.encoding {
+        Encoding::Mubuf => address & ((1 << 48) - 1),
+        _ => address,
+    }
+}
+
+/// The pieces in which an access is done that failed as a whole, or looks as if, as (address, first
+/// byte, bytes). Buffers go dword by dword. Scratch dwords lie apart, so that a misaligned access that
+/// leaves its dword goes byte by byte: translated code marks it by the misalignment in bits 61:60 of the
+/// address of the dword.
+fn pieces(call: &Call<'_>, address: u64, bytes: usize) -> Vec<(u64, usize, usize)> {
+    let skew = (address >> 60 & 3) as usize;
+    match call.site.inst.desc.encoding {
+        Encoding::Mubuf => (0..bytes)
+            .step_by(4)
+            .map(|at| (wrapped(call, address + at as u64), at, bytes.min(4)))
+            .collect(),
+        Encoding::Scratch if skew != 0 => (0..bytes)
+            .map(|at| {
+                let dword = address & !(3 << 60);
+                let (row, byte) = ((skew + at) / 4, (skew + at) % 4);
+                (dword + 256 * row as u64 + byte as u64, at, 1)
+            })
+            .collect(),
+        _ => vec![(address, 0, bytes)],
+    }
+}
+
+/// One lane's load from global memory; what fails as a whole is done in pieces.
+fn read_hard(
+    call: &Call<'_>,
+    memory: &Memory,
+    address: u64,
+    element: Element,
+) -> Result<[u32; 4], FaultKind> {
+    let error = match read(memory, address, element) {
+        Ok(words) => return Ok(words),
+        Err(error) => error,
+    };
+    let pieces = pieces(call, address, element.bytes());
+    if let [(at, ..)] = pieces[..]
+        && at == address
+    {
+        return Err(error);
+    }
+    let mut bytes = [0; 16];
+    for (address, at, count) in pieces {
+        match count {
+            1 => bytes[at..at + 1].copy_from_slice(&memory.load::<1>(address)?),
+            2 => bytes[at..at + 2].copy_from_slice(&memory.load::<2>(address)?),
+            _ => bytes[at..at + 4].copy_from_slice(&memory.load::<4>(address)?),
+        }
+    }
+    Ok(element.decode(&bytes))
+}
+
+/// One lane's store to global memory; what fails as a whole is done in pieces.
+fn write_hard(
+    call: &Call<'_>,
+    memory: &Memory,
+    address: u64,
+    element: Element,
+    words: [u32; 4],
+) -> Result<(), FaultKind> {
+    let Err(error) = write(memory, address, element, words) else {
+        return Ok(());
+    };
+    let pieces = pieces(call, address, element.bytes());
+    if let [(at, ..)] = pieces[..]
+        && at == address
+    {
+        return Err(error);
+    }
+    let bytes = element.encode(words);
+    for (address, at, count) in pieces {
+        match count {
+            1 => memory.store(address, [bytes[at]])?,
+            2 => memory.store(address, [bytes[at], bytes[at + 1]])?,
+            _ => memory.store(
+                address,
+                [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]],
+            )?,
+        }
+    }
+    Ok(())
 }
 
 /// One lane's load from global memory.
@@ -723,7 +813,7 @@ fn store_global(
                 // SAFETY: `arena` proved that the element's bytes are there.
                 unsafe { store_words(ptr, n, words) };
             }
-            _ => write(memory, address, element, words)
+            _ => write_hard(call, memory, address, element, words)
                 .map_err(|kind| call.fault(kind, Some(lane)))?,
         }
     }

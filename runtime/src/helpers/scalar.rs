@@ -39,7 +39,7 @@ pub(super) fn buffer_load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let size = buffer_size(&descriptor);
     for i in 0..count {
         let at = offset + 4 * i as u64;
-        let value = if at < size && size - at >= 4 {
+        let value = if at < size {
             let loaded = memory.load_u32((descriptor.base & !3).wrapping_add(at));
             loaded.map_err(|error| call.fault(error.into(), None))?
         } else {
@@ -81,7 +81,7 @@ pub(super) fn buffer_store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let size = buffer_size(&descriptor);
     for (i, &word) in words.iter().enumerate().take(count) {
         let at = offset + 4 * i as u64;
-        if at < size && size - at >= 4 {
+        if at < size {
             let stored = memory.store_u32((descriptor.base & !3).wrapping_add(at), word);
             stored.map_err(|error| call.fault(error.into(), None))?;
         }

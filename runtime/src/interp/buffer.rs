@@ -118,16 +118,36 @@ impl Buffer {
             let checks_soffset = !gfx9 || choices::GFX9_RAW_CHECK_HAS_SOFFSET;
             let soffset = if checks_soffset { self.soffset } else { 0 };
             let limit = self.records.saturating_sub(soffset);
-            return self.position(at.index, offset) < limit;
+            // The offset as the instruction says it: swizzling comes behind the check.
+            let record = if self.swizzle {
+                0
+            } else {
+                at.index * self.stride
+            };
+            return record + offset < limit;
         }
         let in_record = gfx9 || !self.swizzle || offset < self.stride;
         at.index < self.records && in_record
     }
 
-    /// All or nothing: first and last dword.
+    /// All or nothing: first and last byte.
     fn inside_whole(&self, at: At, offset: u64, bytes: usize) -> bool {
-        let last = (bytes.max(1) - 1) as u64 & !3;
+        let last = (bytes.max(1) - 1) as u64;
         self.inside(at, offset) && self.inside(at, offset + last)
+    }
+
+    /// Does a piece at `offset` lie in one element of a swizzled buffer, or in an unswizzled one?
+    fn in_one_piece(&self, offset: u64, bytes: usize) -> bool {
+        !self.swizzle || self.addr64 || offset % self.element + bytes as u64 <= self.element
+    }
+
+    /// The offset at which a piece is accessed: targets without unaligned access ignore its low
+    /// bits. (Of the address they do so too.)
+    fn piece_offset(&self, offset: u64, bytes: usize) -> u64 {
+        match self.swizzle && !self.addr64 && !choices::buffer_unaligned(self.gfx) {
+            true => offset & !(bytes.min(4) as u64 - 1),
+            false => offset,
+        }
     }
 }
 
@@ -136,7 +156,7 @@ impl Exec<'_, '_> {
     pub(crate) fn exec_buffer(&mut self) -> Run<()> {
         let inst = self.inst;
         self.active = self.wave.exec();
-        if inst.op() == Op::CacheCtl {
+        if inst.op() == Op::CacheCtl || self.active == 0 {
             return Ok(());
         }
         let buffer = self.buffer()?;
@@ -204,8 +224,9 @@ impl Exec<'_, '_> {
 
     /// Reads one piece that lies at `offset`; a swizzled one has at most a dword.
     fn buffer_read_piece(&self, buffer: &Buffer, at: At, offset: u64, bytes: usize) -> Run<Raw> {
+        let offset = buffer.piece_offset(offset, bytes);
         let address = buffer.address(at, offset);
-        if !buffer.swizzle || offset % 4 + bytes as u64 <= 4 {
+        if buffer.in_one_piece(offset, bytes) {
             return self.global_read(at.lane, self.buffer_align(address, bytes), bytes);
         }
         // A piece that crosses a swizzled element is scattered.
@@ -225,8 +246,9 @@ impl Exec<'_, '_> {
         raw: &Raw,
         bytes: usize,
     ) -> Run<()> {
+        let offset = buffer.piece_offset(offset, bytes);
         let address = buffer.address(at, offset);
-        if !buffer.swizzle || offset % 4 + bytes as u64 <= 4 {
+        if buffer.in_one_piece(offset, bytes) {
             return self.global_write(at.lane, self.buffer_align(address, bytes), raw, bytes);
         }
         for (i, &byte) in raw.iter().enumerate().take(bytes) {

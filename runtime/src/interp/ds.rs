@@ -299,8 +299,9 @@ impl Exec<'_, '_> {
         ];
         // Equal offsets are one access with the first data.
         let accesses = if offsets[0] == offsets[1] { 1 } else { 2 };
-        for lane in lanes(self.active) {
-            for k in 0..accesses {
+        // Two accesses, one after the other, each of all lanes.
+        for k in 0..accesses {
+            for lane in lanes(self.active) {
                 let words = self.vgpr_words(from[k], count, lane);
                 let raw = data::stored(Data::Dwords(count as u8), words);
                 self.lds_write(lane, addresses[lane], offsets[k], &raw, element)?;

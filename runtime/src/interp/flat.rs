@@ -133,7 +133,22 @@ impl Exec<'_, '_> {
         };
         for lane in lanes(self.active) {
             let operands = self.memory_operands(from, count, swap, lane);
-            let old = match self.flat_place(addresses[lane]) {
+            // In LDS and scratch as in global memory, unlike those of DS.
+            let (address, bytes) = (addresses[lane], 4 * count as u32);
+            let place = self.flat_place(address);
+            if !matches!(place, Place::Global(_)) && !address.is_multiple_of(bytes.into()) {
+                let (access, align) = (Access::Atomic, bytes);
+                return Err(Stop::lane(
+                    FaultKind::Misaligned {
+                        access,
+                        address,
+                        bytes,
+                        align,
+                    },
+                    lane,
+                ));
+            }
+            let old = match place {
                 Place::Global(address) => self.global_atomic(lane, op, address, wide, operands)?,
                 Place::Lds(offset) => {
                     self.check_lds(lane, Access::Atomic, offset, 4 * count)?;
@@ -280,20 +295,20 @@ impl Exec<'_, '_> {
     fn scratch_read(&mut self, lane: usize, offset: u32, bytes: usize) -> Run<Raw> {
         let base = self.scratch_base(lane, Access::Read, offset, bytes)?;
         let mut raw = [0; 16];
-        for (start, piece) in pieces(offset, bytes) {
-            let address = swizzled(base, lane, offset + start as u32);
-            let read = self.global_read(lane, address, piece)?;
-            raw[start..start + piece].copy_from_slice(&read[..piece]);
+        for (at, piece) in scratch_pieces(offset, bytes) {
+            let address = swizzled(base, lane, offset.wrapping_add(at as u32));
+            let part = self.global_read(lane, address, piece)?;
+            raw[at..at + piece].copy_from_slice(&part[..piece]);
         }
         Ok(raw)
     }
 
     fn scratch_write(&mut self, lane: usize, offset: u32, raw: &Raw, bytes: usize) -> Run<()> {
         let base = self.scratch_base(lane, Access::Write, offset, bytes)?;
-        for (start, piece) in pieces(offset, bytes) {
-            let address = swizzled(base, lane, offset + start as u32);
+        for (at, piece) in scratch_pieces(offset, bytes) {
+            let address = swizzled(base, lane, offset.wrapping_add(at as u32));
             let mut part = [0; 16];
-            part[..piece].copy_from_slice(&raw[start..start + piece]);
+            part[..piece].copy_from_slice(&raw[at..at + piece]);
             self.global_write(lane, address, &part, piece)?;
         }
         Ok(())
@@ -309,18 +324,6 @@ impl Exec<'_, '_> {
         operands: Operands<u64>,
     ) -> Run<u64> {
         let bytes = if wide { 8 } else { 4 };
-        if !offset.is_multiple_of(bytes) {
-            let address = PRIVATE_BASE + u64::from(offset);
-            return Err(Stop::lane(
-                FaultKind::Misaligned {
-                    access: Access::Atomic,
-                    address,
-                    bytes,
-                    align: bytes,
-                },
-                lane,
-            ));
-        }
         self.scratch_base(lane, Access::Atomic, offset, bytes as usize)?;
         let raw = self.scratch_read(lane, offset, bytes as usize)?;
         let low = u64::from(data::dword(&raw, 0));
@@ -342,15 +345,13 @@ impl Exec<'_, '_> {
     }
 }
 
-/// The pieces of a scratch access, by first byte and size: dwords, and what lies within one dword,
-/// are one; everything else goes byte by byte.
-fn pieces(offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
-    let size = match offset % 4 {
-        0 => bytes.min(4),
-        part if part as usize + bytes <= 4 => bytes,
-        _ => 1,
-    };
-    (0..bytes).step_by(size).map(move |start| (start, size))
+/// The pieces of a scratch access as (first byte, bytes): what lies in one dword is one piece, what
+/// does not goes byte by byte.
+fn scratch_pieces(offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
+    let piece = bytes.min(4);
+    let whole = offset as usize % 4 + piece <= 4;
+    let step = if whole { piece } else { 1 };
+    (0..bytes).step_by(step).map(move |at| (at, step))
 }
 
 /// Dword-interleaved address of byte `offset` of a lane's scratch.

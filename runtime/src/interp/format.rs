@@ -71,10 +71,13 @@ impl Format {
             19 => [4, 4, 4, 4],
             _ => return None,
         };
-        Some(Format {
-            widths,
-            number: Number::from_field(number)?,
-        })
+        let number = Number::from_field(number)?;
+        // There are no floats of other widths.
+        let float = |width: u8| matches!(width, 0 | 10 | 11 | 16 | 32);
+        if number == Number::Float && !widths.into_iter().all(float) {
+            return None;
+        }
+        Some(Format { widths, number })
     }
 
     /// Components in memory.

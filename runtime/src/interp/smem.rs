@@ -116,7 +116,12 @@ impl Exec<'_, '_> {
             operand if space == Space::ScalarScratch => u64::from(self.uniform32(operand)?) * 64,
             operand => u64::from(self.uniform32(operand)? & !3),
         };
-        let offset = register.wrapping_add_signed(inst.mem.offset & !3);
+        let immediate = match space {
+            // Unsigned here, unlike in the plain forms of gfx9.
+            Space::ScalarBuffer if self.gfx.is_gfx9() => inst.mem.offset & 0xf_ffff,
+            _ => inst.mem.offset,
+        };
+        let offset = register.wrapping_add_signed(immediate & !3);
         if space != Space::ScalarBuffer {
             return Ok(Target {
                 base: self.uniform64(inst.src[0])? & !3,
@@ -156,7 +161,11 @@ impl Exec<'_, '_> {
                 other: w1,
             },
         };
-        let old = match target.dword(0) {
+        // All or nothing.
+        let last = if wide { 7 } else { 3 };
+        let inside = target.size.is_none_or(|size| target.offset + last < size);
+        let address = target.base.wrapping_add(target.offset);
+        let old = match inside.then_some(address) {
             None => 0,
             Some(address) if wide => self
                 .group
