@@ -8,6 +8,8 @@
 
 mod program;
 
+use std::cell::Cell;
+
 use frontend::{Gfx, decode};
 use harness::random::Random;
 use harness::snippet::{Bench, State, differences};
@@ -37,6 +39,8 @@ struct Checker {
     rows: Rows,
     gfx: Gfx,
     engines: Vec<(String, JitOptions)>,
+    /// Programs that did not come to their end.
+    faults: Cell<u64>,
 }
 
 /// What an engine got wrong.
@@ -74,6 +78,7 @@ impl Checker {
             rows: Rows::new(gfx),
             gfx,
             engines,
+            faults: Cell::new(0),
         }
     }
 
@@ -111,6 +116,9 @@ impl Checker {
     ) -> Option<Mismatch> {
         let code = self.bench.load(self.gfx, &self.rows.bytes(items));
         let want = self.bench.run(&Interpreter, &code, before);
+        if !matches!(want.exit, Exit::End) {
+            self.faults.set(self.faults.get() + 1);
+        }
         let mut found = None;
         for (engine, jit) in jits.iter().enumerate() {
             if only.is_some_and(|n| n != engine) {
@@ -206,7 +214,10 @@ fn differential(gfx: Gfx) {
             break;
         }
     }
-    println!("{gfx}: {instructions} instructions");
+    println!(
+        "{gfx}: {instructions} instructions in {rounds} programs, {} of which ended in a fault",
+        checker.faults.get()
+    );
     assert!(
         bad.is_empty(),
         "interpreter / translator differ:\n{}",
