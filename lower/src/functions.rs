@@ -284,16 +284,19 @@ pub enum EffectFn {
     /// (address, dwords) -> ; dwords in `ctx.ret`. The slow path of `Op::ScalarLoad`: the address is
     /// outside the arena.
     ScalarLoad,
-    /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code) -> one lane result
-    /// per dword. `Space` and `Data` of the node are in the fourth argument as [`mem_code`] packs them.
+    /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code; of FLAT
+    /// FLAT_SCRATCH and the limit of LDS) -> one lane result per dword. `Space` and `Data` of the node are in the fourth argument as [`mem_code`] packs them.
     Load,
-    /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…) -> nothing
+    /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…; of
+    /// FLAT FLAT_SCRATCH and the limit of LDS) -> nothing
     Store,
-    /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…)
+    /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…; of
+    /// FLAT FLAT_SCRATCH and the limit of LDS)
     /// -> old value by lane (one or two dwords) when wanted. Data: the operand; compare-and-swap: new
     /// value, then compare value; `Mskor` and `Wrap`: DATA0, then DATA1.
     Atomic,
-    /// Float atomics that MODE acts on: (kinds, address low, address high, EXEC, atomic code, MODE, data…)
+    /// Float atomics that MODE acts on: (kinds, address low, address high, EXEC, atomic code, MODE, data…; of
+    /// FLAT FLAT_SCRATCH and the limit of LDS)
     /// -> old value by lane (0, 1 or 2 dwords)
     AtomicFloat,
     /// The site's MUBUF or MTBUF load, or load to LDS: (kinds, descriptor words 1:0, words 3:2,

@@ -210,7 +210,7 @@ fn differential(gfx: Gfx) {
             "{gfx} seed {seed} round {round} {}",
             checker.report(&items, &before, &mismatch, 6)
         ));
-        if bad.len() as u64 >= env("FAILURES", 5) {
+        if bad.len() as u64 >= env("FAILURES", 8) {
             break;
         }
     }

@@ -4,7 +4,7 @@ use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, DsOp, Op, Space};
 use frontend::target::Gfx;
 
-use crate::arms::memory::{atomic, effect, is_compare, load, store, vgpr};
+use crate::arms::memory::{atomic, effect, is_compare, lds_limit, load, store, vgpr};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, LaneFn};
@@ -58,15 +58,6 @@ fn place<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, unaligned:
             let inside = a.lt_u(m0) & a.k(u64::from(bytes)).le_u(m0 - a);
             inside.pick(a, a.k(0xffff_ffff))
         }
-    }
-}
-
-/// What M0 limits LDS to.
-fn limit(g: &mut Guest<'_>) -> Val {
-    if g.gfx.is_gfx9() {
-        g.imm32(u32::MAX)
-    } else {
-        g.read_s32(M0)
     }
 }
 
@@ -182,7 +173,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::AtomicSrc2(_) | Op::WriteSrc2 => {
             let base = base(g)?;
             let site = sites.add(pc, inst);
-            let args = [base.v, g.exec(), limit(g), g.mode_reg()];
+            let args = [base.v, g.exec(), lds_limit(g), g.mode_reg()];
             effect(g, EffectFn::LdsSrc2, site, &args, 0, 0);
         }
         Op::Ds(op) => return special(g, inst, op, pc, sites),
@@ -246,7 +237,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
         DsOp::Append | DsOp::Consume => {
             let d = vgpr(inst.dst[0])?;
             let m0 = U::new(b, g.read_s32(M0));
-            let a = m0 + m0.k(u64::from(offset));
+            let a = m0.lo16() + m0.k(u64::from(offset));
             let site = sites.add(pc, inst);
             let args = [a.v, g.exec()];
             let old = effect(g, EffectFn::AppendConsume, site, &args, 0, 1);

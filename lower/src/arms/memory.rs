@@ -1,11 +1,11 @@
 //! FLAT, GLOBAL and SCRATCH, and what all vector memory instructions share: data in registers, the
 //! halves of D16 forms, atomics.
 
-use frontend::inst::{Inst, Operand};
+use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
 use frontend::target::Gfx;
 
-use crate::abi::FLAT_SCRATCH_GFX9;
+use crate::abi::{FLAT_SCRATCH_GFX7, FLAT_SCRATCH_GFX9};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, atomic_code};
@@ -199,6 +199,27 @@ fn scratch_store(
 
 // ---- loads and stores of any space
 
+/// What the apertures of FLAT depend on beside the address: FLAT_SCRATCH, and what M0 limits LDS to.
+fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
+    if space != Space::Flat {
+        return Vec::new();
+    }
+    let register = match g.gfx {
+        Gfx::Gfx700 => FLAT_SCRATCH_GFX7,
+        _ => FLAT_SCRATCH_GFX9,
+    };
+    vec![g.read_s64(register), lds_limit(g)]
+}
+
+/// What M0 limits LDS to.
+pub(super) fn lds_limit(g: &mut Guest<'_>) -> Val {
+    if g.gfx.is_gfx9() {
+        g.imm32(u32::MAX)
+    } else {
+        g.read_s32(M0)
+    }
+}
+
 /// Does a D16 load keep the other half of its register? With SRAM ECC, which gfx906 and later may
 /// have, it does not.
 pub(super) fn d16_keeps(gfx: Gfx) -> bool {
@@ -245,7 +266,9 @@ pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d:
         Some((memory, high)) => (memory, Some(high)),
         None => (data, None),
     };
-    let first = b.effect(Ir::Load(space, memory, site), &[address, mask], types::L32);
+    let mut args = vec![address, mask];
+    args.extend(bounds(g, space));
+    let first = b.effect(Ir::Load(space, memory, site), &args, types::L32);
     if let Some(high) = half {
         let merged = merge_d16(g, U::new(b, first), high, d);
         g.write_v(d, merged.v);
@@ -287,6 +310,7 @@ pub(super) fn store(
             data
         }
     };
+    args.extend(bounds(g, space));
     b.effect(Ir::Store(space, memory, site), &args, types::W32);
 }
 
@@ -322,11 +346,13 @@ pub(super) fn atomic(
         let code = g.imm32(atomic_code(space, op, width) as u32);
         let mut args = vec![lo, hi, g.exec(), code, g.mode_reg()];
         args.extend(words);
+        args.extend(bounds(g, space));
         let lanes = d.map_or(0, |_| width);
         effect(g, EffectFn::AtomicFloat, site, &args, lanes, 0)
     } else {
         let mut args = vec![address, mask];
         args.extend(words);
+        args.extend(bounds(g, space));
         b.effect(
             Ir::Atomic(space, op, width, d.is_some(), site),
             &args,

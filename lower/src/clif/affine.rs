@@ -10,6 +10,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
 use super::scalar::Scalars;
+use super::whole::{bounds, data_words};
 use super::{Emitter, flags, offset32, trusted};
 use crate::abi::Context;
 use crate::facts::Affine;
@@ -196,11 +197,15 @@ impl Emitter<'_> {
         let places = if load {
             self.outputs(block, plan, v, words)
         } else {
-            let data: Vec<Val> = node.args[2..].to_vec();
+            let data: Vec<Val> = data_words(node).to_vec();
             data.iter()
                 .map(|&d| self.place_address(block, plan, d))
                 .collect()
         };
+        let mut bounding = Vec::new();
+        for &bound in bounds(node) {
+            bounding.extend(self.effect_arg(block, plan, bound));
+        }
         let done = self.b.create_block();
         let some = self.b.create_block();
         self.b.ins().brif(exec, some, &[], done, &[]);
@@ -242,7 +247,15 @@ impl Emitter<'_> {
 
         self.b.switch_to_block(slow);
         let site = (site, new_exec);
-        self.long_way(block, plan, v, (load, space, data), site, exec, &places);
+        self.long_way(
+            block,
+            plan,
+            v,
+            (load, space, data),
+            site,
+            exec,
+            (&places, &bounding),
+        );
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(fast);
@@ -272,7 +285,7 @@ impl Emitter<'_> {
         (load, space, data): (bool, Space, Data),
         (site, new_exec): (SiteId, Option<Value>),
         exec: Value,
-        places: &[Value],
+        (places, bounding): (&[Value], &[Value]),
     ) {
         let node = &block.nodes[v.index()];
         let (low, high) = (self.take_slot(), self.take_slot());
@@ -327,6 +340,7 @@ impl Emitter<'_> {
             args.extend(places);
             self.b.ins().iconst(types::I64, 0)
         };
+        args.extend(bounding);
         let args = self.store_words(self.arg_slot, &args);
         let status = self.call_effect(function, site, args, out);
         let pc = self.f.sites[site.0 as usize].pc;

@@ -6,10 +6,12 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
 
+use frontend::op::Space;
+
 use super::{Emitter, flags, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
-use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
+use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule};
 
 impl Emitter<'_> {
@@ -35,6 +37,9 @@ impl Emitter<'_> {
                         .ins()
                         .iconst(types::I64, mem_code(space, data) as i64),
                 );
+                for &bound in bounds(node) {
+                    args.extend(self.effect_arg(block, plan, bound));
+                }
                 let results = load_results(data);
                 self.effect(block, plan, v, EffectFn::Load, site, &args, results, 0);
             }
@@ -46,8 +51,11 @@ impl Emitter<'_> {
                         .ins()
                         .iconst(types::I64, mem_code(space, data) as i64),
                 );
-                for &word in &node.args[2..] {
+                for &word in data_words(node) {
                     args.extend(self.words(block, plan, word));
+                }
+                for &bound in bounds(node) {
+                    args.extend(self.effect_arg(block, plan, bound));
                 }
                 self.effect(block, plan, v, EffectFn::Store, site, &args, 0, 0);
             }
@@ -56,8 +64,11 @@ impl Emitter<'_> {
                 args.push(self.mask_bits(block, plan, node.args[1]));
                 let code = atomic_code(space, op, dwords);
                 args.push(self.b.ins().iconst(types::I64, code as i64));
-                for &word in &node.args[2..] {
+                for &word in data_words(node) {
                     args.extend(self.words(block, plan, word));
+                }
+                for &bound in bounds(node) {
+                    args.extend(self.effect_arg(block, plan, bound));
                 }
                 let results = if wanted { usize::from(dwords) } else { 0 };
                 self.effect(block, plan, v, EffectFn::Atomic, site, &args, results, 0);
@@ -202,7 +213,7 @@ impl Emitter<'_> {
     }
 
     /// An argument of an effect call: wave values by value, masks as bits, lanes by address.
-    fn effect_arg(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+    pub(super) fn effect_arg(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         match (node.ty.width, node.ty.vary) {
             (Width::W64, Vary::Wave) => vec![self.scalar(block, plan, v)],
@@ -413,6 +424,25 @@ impl Emitter<'_> {
             _ => unreachable!("bug: a value of {} words", words.len()),
         }
     }
+}
+
+/// Where the arguments of a memory node that bound the apertures of FLAT begin; they are the last.
+fn bounds_at(node: &Node) -> usize {
+    let flat = matches!(
+        node.op,
+        Op::Load(Space::Flat, ..) | Op::Store(Space::Flat, ..) | Op::Atomic(Space::Flat, ..)
+    );
+    node.args.len() - if flat { 2 } else { 0 }
+}
+
+/// The arguments of a memory node that bound the apertures of FLAT: FLAT_SCRATCH, the limit of LDS.
+pub(super) fn bounds(node: &Node) -> &[Val] {
+    &node.args[bounds_at(node)..]
+}
+
+/// The data words of a memory node.
+pub(super) fn data_words(node: &Node) -> &[Val] {
+    &node.args[2..bounds_at(node)]
 }
 
 /// Lane results of a load.

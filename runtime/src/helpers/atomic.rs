@@ -5,7 +5,7 @@ use frontend::op::{Atomic, DsOp, Op, Space};
 use frontend::{LANES, Ty};
 use lower::abi::ExitCode;
 
-use super::memory::{Place, active, addresses, place, wrapped};
+use super::memory::{Bounds, Place, active, addresses, place, wrapped};
 use super::{Call, Words};
 use crate::fault::{Access, FaultKind};
 use crate::math::{self, Denorm, Env, Round};
@@ -232,7 +232,7 @@ fn operands(call: &Call<'_>, words: &[Words<'_>], rmw: Rmw, lane: usize) -> (u64
     }
 }
 
-/// The wave's atomic in any space. `wanted` tells whether the old values are.
+/// The wave's atomic in any space. `bounds` is the argument with which those of FLAT begin.
 fn run(
     call: &mut Call<'_>,
     space: u64,
@@ -240,41 +240,39 @@ fn run(
     exec: u64,
     address: impl Fn(usize) -> u64,
     words: &[Words<'_>],
-    wanted: bool,
+    bounds: usize,
 ) -> Result<(), ExitCode> {
     let memory = call.host().group.memory;
     let mut old = [0; LANES];
+    let bounds = (space == Space::Flat as u64).then(|| Bounds::of(call, bounds));
     for lane in active(exec) {
         let (data, second) = operands(call, words, rmw, lane);
         let at = address(lane);
-        let flat = space == Space::Flat as u64;
         old[lane] = if space == Space::Lds as u64 {
             call.lds_atomic(rmw, at, (data, second), lane)?
         } else {
             let bytes = rmw.bytes();
             let at = wrapped(call, at);
-            let done = match if flat { place(at) } else { Place::Global(at) } {
-                Place::Global(address) => rmw.on_memory(memory, address, data, second),
+            let done = match (place(at), bounds) {
+                (Place::Global(_), _) | (_, None) => rmw.on_memory(memory, at, data, second),
                 // In the apertures as in global memory, unlike those of DS.
-                Place::Lds(_) | Place::Scratch(_) if !at.is_multiple_of(bytes as u64) => {
-                    Err(FaultKind::Misaligned {
-                        access: Access::Atomic,
-                        address: at,
-                        bytes: bytes as u32,
-                        align: bytes as u32,
-                    })
-                }
-                Place::Lds(offset) => call
-                    .flat_lds(Access::Atomic, offset, bytes)
+                _ if !at.is_multiple_of(bytes as u64) => Err(FaultKind::Misaligned {
+                    access: Access::Atomic,
+                    address: at,
+                    bytes: bytes as u32,
+                    align: bytes as u32,
+                }),
+                (Place::Lds(offset), Some(bounds)) => call
+                    .flat_lds(bounds, Access::Atomic, offset, bytes)
                     .map(|range| rmw.on_bytes(&mut call.lds()[range], data, second)),
-                Place::Scratch(offset) => {
-                    scratch_atomic(call, memory, rmw, offset, (data, second), lane)
+                (Place::Scratch(offset), Some(bounds)) => {
+                    scratch_atomic(call, bounds, memory, rmw, offset, (data, second), lane)
                 }
             };
             done.map_err(|kind| call.fault(kind, Some(lane)))?
         };
     }
-    if wanted {
+    if wanted(call) {
         call.give_old(exec, rmw, &old);
     }
     Ok(())
@@ -283,6 +281,7 @@ fn run(
 /// An atomic on a lane's own scratch, which nobody else sees.
 fn scratch_atomic(
     call: &mut Call<'_>,
+    bounds: Bounds,
     memory: &Memory,
     rmw: Rmw,
     offset: u64,
@@ -290,14 +289,14 @@ fn scratch_atomic(
     lane: usize,
 ) -> Result<u64, FaultKind> {
     let size = rmw.bytes();
-    let address = call.flat_scratch(Access::Atomic, offset, size, lane)?;
+    let address = call.flat_scratch(bounds, Access::Atomic, offset, size, lane)?;
     let mut bytes = [0; 8];
-    for (i, byte) in bytes.iter_mut().enumerate().take(size) {
-        *byte = memory.load_u8(address(offset + i as u64))?;
+    for (i, dword) in bytes[..size].as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        *dword = memory.load::<4>(address(offset + 4 * i as u64))?;
     }
     let old = rmw.on_bytes(&mut bytes[..size], data, second);
-    for (i, &byte) in bytes.iter().enumerate().take(size) {
-        memory.store_u8(address(offset + i as u64), byte)?;
+    for (i, dword) in bytes[..size].as_chunks::<4>().0.iter().enumerate() {
+        memory.store(address(offset + 4 * i as u64), *dword)?;
     }
     Ok(old)
 }
@@ -312,9 +311,9 @@ pub(super) fn integer(call: &mut Call<'_>) -> Result<(), ExitCode> {
         .map(|i| Words::Lanes(call.lanes(4 + i)))
         .collect();
     let at = addresses(call);
-    let wanted = wanted(call);
     let space = code >> 8 & 0xff;
-    run(call, space, rmw, exec, |lane| at.get(lane), &words, wanted)
+    let at = |lane: usize| at.get(lane);
+    run(call, space, rmw, exec, at, &words, 4 + count)
 }
 
 /// Has the site's instruction a destination?
@@ -335,8 +334,7 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let count = rmw.bytes() / 4;
     let words: Vec<Words<'_>> = (0..count).map(|i| call.words(6 + i)).collect();
     let address = |lane: usize| u64::from(lo.get(lane)) | u64::from(hi.get(lane)) << 32;
-    let wanted = wanted(call);
-    run(call, space, rmw, exec, address, &words, wanted)
+    run(call, space, rmw, exec, address, &words, 6 + count)
 }
 
 /// What float additions on memory flush: LDS follows MODE, the cache flushes f32 and keeps f64.

@@ -124,6 +124,9 @@ impl<'a> Buffer<'a> {
     /// Record and byte offset of a lane's element. The sums do not wrap at 32 bits.
     fn position(&self, lane: usize) -> (u64, u64) {
         let mem = &self.inst.mem;
+        if mem.addr64 {
+            return (0, mem.offset as u64);
+        }
         let word = |there: bool, words: &Words<'_>| match there {
             true => u64::from(words.get(lane)),
             false => 0,
@@ -174,8 +177,9 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Where the piece of `bytes` bytes (at most a dword) at byte `from` of a lane's element lies: one
-    /// address, or one for each byte when the piece leaves its element of a swizzled buffer.
+    /// Where the piece of `bytes` bytes (of swizzled buffers at most a dword) at byte `from` of a lane's
+    /// element lies: one address, or one for each byte when the piece leaves its element of a swizzled
+    /// buffer.
     fn piece(&self, lane: usize, from: usize, bytes: usize) -> Piece {
         let (index, offset) = self.position(lane);
         let offset = offset + from as u64;
@@ -305,14 +309,12 @@ fn load_raw(
     lane: usize,
 ) -> Result<[u32; 4], FaultKind> {
     let bytes = element.bytes();
-    // The usual case at once; what fails goes dword by dword.
+    // What lies in one piece and is inside is one access.
     if !access.swizzles()
-        && access.ignored(bytes) == 0
         && (0..bytes).step_by(4).all(|i| access.inside(lane, i))
         && let Piece::Whole(address) = access.piece(lane, 0, bytes)
-        && let Ok(words) = read(memory, address, element)
     {
-        return Ok(words);
+        return read(memory, address, element);
     }
     let mut raw = [0; 16];
     for i in (0..bytes).step_by(4) {
@@ -346,9 +348,17 @@ fn load_lane(
     let components = match access.inside_whole(lane, bytes) {
         true => {
             let mut raw = [0; 16];
-            for i in (0..bytes).step_by(4) {
-                let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
-                raw[i..i + 4].copy_from_slice(&piece);
+            if bytes > 4
+                && !access.swizzles()
+                && let Piece::Whole(address) = access.piece(lane, 0, bytes)
+            {
+                let element = Element::Dwords(bytes / 4);
+                raw = element.encode(read(memory, address, element)?);
+            } else {
+                for i in (0..bytes).step_by(4) {
+                    let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
+                    raw[i..i + 4].copy_from_slice(&piece);
+                }
             }
             format.load(&raw[..bytes])
         }
@@ -478,6 +488,13 @@ fn store_lane(
         });
     }
     let bytes = format.store(components);
+    if count > 4
+        && !access.swizzles()
+        && let Piece::Whole(address) = access.piece(lane, 0, count)
+    {
+        let element = Element::Dwords(count / 4);
+        return write(memory, address, element, element.decode(&bytes));
+    }
     for i in (0..count).step_by(4) {
         access.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
     }
@@ -499,14 +516,12 @@ fn store_raw(
     };
     let element = element(data);
     let count = element.bytes();
-    // The usual case at once; what fails goes dword by dword.
+    // What lies in one piece and is inside is one access.
     if !access.swizzles()
-        && access.ignored(count) == 0
         && (0..count).step_by(4).all(|i| access.inside(lane, i))
         && let Piece::Whole(address) = access.piece(lane, 0, count)
-        && write(memory, address, element, words).is_ok()
     {
-        return Ok(());
+        return write(memory, address, element, words);
     }
     let bytes = element.encode(words);
     for i in (0..count).step_by(4) {

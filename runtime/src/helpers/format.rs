@@ -104,8 +104,8 @@ impl Format {
         let number = Number::of(nfmt)?;
         // Floats have 10, 11, 16 or 32 bits.
         let narrow = bits.iter().any(|&n| n == 2 || n == 8);
-        (!bits.is_empty() && !(number == Number::Float && narrow))
-            .then_some(Format { bits, number })
+        let bad = bits.is_empty() || number == Number::Float && narrow;
+        (!bad).then_some(Format { bits, number })
     }
 
     /// Bytes of an element.

@@ -8,6 +8,7 @@ use frontend::op::Space;
 use lower::abi::{ExitCode, Lanes};
 
 use super::Call;
+use crate::choices;
 use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;
@@ -389,16 +390,12 @@ pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
 }
 
 /// The pieces in which an access is done that failed as a whole, or looks as if, as (address, first
-/// byte, bytes). Buffers go dword by dword. Scratch dwords lie apart, so that a misaligned access that
+/// byte, bytes). Scratch dwords lie apart, so that a misaligned access that
 /// leaves its dword goes byte by byte: translated code marks it by the misalignment in bits 61:60 of the
 /// address of the dword.
 fn pieces(call: &Call<'_>, address: u64, bytes: usize) -> Vec<(u64, usize, usize)> {
     let skew = (address >> 60 & 3) as usize;
     match call.site.inst.desc.encoding {
-        Encoding::Mubuf => (0..bytes)
-            .step_by(4)
-            .map(|at| (wrapped(call, address + at as u64), at, bytes.min(4)))
-            .collect(),
         Encoding::Scratch if skew != 0 => (0..bytes)
             .map(|at| {
                 let dword = address & !(3 << 60);
@@ -406,7 +403,7 @@ fn pieces(call: &Call<'_>, address: u64, bytes: usize) -> Vec<(u64, usize, usize
                 (dword + 256 * row as u64 + byte as u64, at, 1)
             })
             .collect(),
-        _ => vec![(address, 0, bytes)],
+        _ => vec![(wrapped(call, address), 0, bytes)],
     }
 }
 
@@ -422,10 +419,11 @@ fn read_hard(
         Err(error) => error,
     };
     let pieces = pieces(call, address, element.bytes());
-    if let [(at, ..)] = pieces[..]
-        && at == address
-    {
-        return Err(error);
+    if let [(at, ..)] = pieces[..] {
+        return match at == address {
+            true => Err(error),
+            false => read(memory, at, element),
+        };
     }
     let mut bytes = [0; 16];
     for (address, at, count) in pieces {
@@ -450,10 +448,11 @@ fn write_hard(
         return Ok(());
     };
     let pieces = pieces(call, address, element.bytes());
-    if let [(at, ..)] = pieces[..]
-        && at == address
-    {
-        return Err(error);
+    if let [(at, ..)] = pieces[..] {
+        return match at == address {
+            true => Err(error),
+            false => write(memory, at, element, words),
+        };
     }
     let bytes = element.encode(words);
     for (address, at, count) in pieces {
@@ -613,6 +612,45 @@ pub(super) fn place(address: u64) -> Place {
     }
 }
 
+/// What bounds the accesses of a FLAT instruction through its apertures, from the registers of the wave.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Bytes of LDS.
+    lds: u64,
+    /// Are misaligned accesses to LDS done in full? Else the low bits of the address are ignored.
+    unaligned: bool,
+    /// Address of the wave's scratch.
+    scratch: u64,
+    /// Bytes of a lane's scratch.
+    lane_bytes: u64,
+}
+
+impl Bounds {
+    /// From the last two arguments of a memory node on FLAT: FLAT_SCRATCH and the limit of LDS.
+    pub(super) fn of(call: &mut Call<'_>, first: usize) -> Bounds {
+        let (flat_scratch, limit) = (call.raw(first), call.raw(first + 1) & 0xffff_ffff);
+        let lds = u64::from(call.ctx.lds_len).min(limit);
+        let group = &call.host().group;
+        let scratch = group.scratch;
+        let unaligned = choices::lds_unaligned(group.gfx);
+        // FLAT_SCRATCH is the address on gfx9; before it holds the size of a lane's scratch and, in units
+        // of 256 bytes, the offset of the wave's.
+        let (scratch, lane_bytes) = match group.gfx.is_gfx9() {
+            true => (flat_scratch, u64::from(scratch.lane_bytes)),
+            false => (
+                scratch.hidden_base.wrapping_add((flat_scratch >> 32) * 256),
+                flat_scratch & 0xffff_ffff,
+            ),
+        };
+        Bounds {
+            lds,
+            unaligned,
+            scratch,
+            lane_bytes,
+        }
+    }
+}
+
 impl Call<'_> {
     /// An access through an aperture must lie inside.
     fn inside(
@@ -637,12 +675,16 @@ impl Call<'_> {
     /// The LDS range of an access through the aperture.
     pub(super) fn flat_lds(
         &mut self,
+        bounds: Bounds,
         access: Access,
         offset: u64,
         bytes: usize,
     ) -> Result<std::ops::Range<usize>, FaultKind> {
-        let size = u64::from(self.ctx.lds_len);
-        Self::inside(Private::Lds, access, offset, bytes, size)?;
+        Self::inside(Private::Lds, access, offset, bytes, bounds.lds)?;
+        let offset = match bounds.unaligned {
+            true => offset,
+            false => offset & !(bytes.next_power_of_two() as u64 - 1),
+        };
         let group = &mut *self.host().group;
         group.lds.check(access, offset, bytes as u32)?;
         Ok(offset as usize..offset as usize + bytes)
@@ -651,15 +693,15 @@ impl Call<'_> {
     /// The guest address of byte `offset` of a lane's scratch, after the check of the whole access.
     pub(super) fn flat_scratch(
         &mut self,
+        bounds: Bounds,
         access: Access,
         offset: u64,
         bytes: usize,
         lane: usize,
     ) -> Result<impl Fn(u64) -> u64 + use<>, FaultKind> {
-        let scratch = self.host().group.scratch;
-        let size = u64::from(scratch.lane_bytes);
+        let (base, size) = (bounds.scratch, bounds.lane_bytes);
         Self::inside(Private::Scratch, access, offset, bytes, size)?;
-        Ok(move |a: u64| scratch.base + (a / 4) * 256 + lane as u64 * 4 + a % 4)
+        Ok(move |a: u64| base.wrapping_add((a / 4) * 256 + lane as u64 * 4 + a % 4))
     }
 }
 
@@ -673,15 +715,15 @@ fn load_flat(
     let mut results = [[0; 64]; 4];
     let words = element.words();
     let bytes = element.bytes();
+    let bounds = Bounds::of(call, 4);
     for lane in active(exec) {
         let value = match place(at.get(lane)) {
             Place::Global(address) => read(memory, address, element),
             Place::Lds(offset) => call
-                .flat_lds(Access::Read, offset, bytes)
+                .flat_lds(bounds, Access::Read, offset, bytes)
                 .map(|range| element.decode(&call.lds()[range])),
-            Place::Scratch(offset) => {
-                read_scratch(call, memory, element, offset, lane).map(|b| element.decode(&b))
-            }
+            Place::Scratch(offset) => read_scratch(call, bounds, memory, element, offset, lane)
+                .map(|b| element.decode(&b)),
         };
         let value = value.map_err(|kind| call.fault(kind, Some(lane)))?;
         for (result, word) in results.iter_mut().zip(value).take(words) {
@@ -695,22 +737,27 @@ fn load_flat(
 /// The bytes of a lane's scratch.
 fn read_scratch(
     call: &mut Call<'_>,
+    bounds: Bounds,
     memory: &Memory,
     element: Element,
     offset: u64,
     lane: usize,
 ) -> Result<[u8; 16], FaultKind> {
     let size = element.bytes();
-    let address = call.flat_scratch(Access::Read, offset, size, lane)?;
+    let address = call.flat_scratch(bounds, Access::Read, offset, size, lane)?;
     let mut bytes = [0; 16];
-    if offset.is_multiple_of(4) && size >= 4 {
-        for i in (0..size).step_by(4) {
-            let dword = memory.load::<4>(address(offset + i as u64))?;
-            bytes[i..i + 4].copy_from_slice(&dword);
+    match (offset % 4, size) {
+        (0, 4..) => {
+            for i in (0..size).step_by(4) {
+                let dword = memory.load::<4>(address(offset + i as u64))?;
+                bytes[i..i + 4].copy_from_slice(&dword);
+            }
         }
-    } else {
-        for (i, byte) in bytes.iter_mut().enumerate().take(size) {
-            *byte = memory.load_u8(address(offset + i as u64))?;
+        (0..3, 2) => bytes[..2].copy_from_slice(&memory.load::<2>(address(offset))?),
+        _ => {
+            for (i, byte) in bytes.iter_mut().enumerate().take(size) {
+                *byte = memory.load_u8(address(offset + i as u64))?;
+            }
         }
     }
     Ok(bytes)
@@ -718,6 +765,7 @@ fn read_scratch(
 
 fn write_scratch(
     call: &mut Call<'_>,
+    bounds: Bounds,
     memory: &Memory,
     element: Element,
     offset: u64,
@@ -725,14 +773,18 @@ fn write_scratch(
     bytes: &[u8; 16],
 ) -> Result<(), FaultKind> {
     let size = element.bytes();
-    let address = call.flat_scratch(Access::Write, offset, size, lane)?;
-    if offset.is_multiple_of(4) && size >= 4 {
-        for (i, dword) in bytes[..size].as_chunks::<4>().0.iter().enumerate() {
-            memory.store(address(offset + 4 * i as u64), *dword)?;
+    let address = call.flat_scratch(bounds, Access::Write, offset, size, lane)?;
+    match (offset % 4, size) {
+        (0, 4..) => {
+            for (i, dword) in bytes[..size].as_chunks::<4>().0.iter().enumerate() {
+                memory.store(address(offset + 4 * i as u64), *dword)?;
+            }
         }
-    } else {
-        for (i, &byte) in bytes.iter().enumerate().take(size) {
-            memory.store_u8(address(offset + i as u64), byte)?;
+        (0..3, 2) => memory.store(address(offset), [bytes[0], bytes[1]])?,
+        _ => {
+            for (i, &byte) in bytes.iter().enumerate().take(size) {
+                memory.store_u8(address(offset + i as u64), byte)?;
+            }
         }
     }
     Ok(())
@@ -747,15 +799,18 @@ fn store_flat(
 ) -> Result<(), ExitCode> {
     let memory = call.host().group.memory;
     let bytes = element.bytes();
+    let bounds = Bounds::of(call, 4 + element.words());
     for lane in active(exec) {
         let words = data.map(|lanes| lanes[lane]);
         let encoded = element.encode(words);
         let done = match place(at.get(lane)) {
             Place::Global(address) => write(memory, address, element, words),
             Place::Lds(offset) => call
-                .flat_lds(Access::Write, offset, bytes)
+                .flat_lds(bounds, Access::Write, offset, bytes)
                 .map(|range| call.lds()[range].copy_from_slice(&encoded[..bytes])),
-            Place::Scratch(offset) => write_scratch(call, memory, element, offset, lane, &encoded),
+            Place::Scratch(offset) => {
+                write_scratch(call, bounds, memory, element, offset, lane, &encoded)
+            }
         };
         done.map_err(|kind| call.fault(kind, Some(lane)))?;
     }

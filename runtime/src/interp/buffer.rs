@@ -78,7 +78,11 @@ impl Buffer {
 
     /// Byte position in the buffer, without the scalar offset.
     fn position(&self, index: u64, offset: u64) -> u64 {
-        if !self.swizzle || self.addr64 {
+        if self.addr64 {
+            // Neither records nor lanes count in an address of its own.
+            return offset;
+        }
+        if !self.swizzle {
             return index * self.stride + offset;
         }
         let (index_msb, index_lsb) = (index / self.index_stride, index % self.index_stride);
@@ -136,15 +140,20 @@ impl Buffer {
         self.inside(at, offset) && self.inside(at, offset + last)
     }
 
+    /// Are elements of the buffer apart? Not for an address of its own.
+    fn swizzles(&self) -> bool {
+        self.swizzle && !self.addr64
+    }
+
     /// Does a piece at `offset` lie in one element of a swizzled buffer, or in an unswizzled one?
     fn in_one_piece(&self, offset: u64, bytes: usize) -> bool {
-        !self.swizzle || self.addr64 || offset % self.element + bytes as u64 <= self.element
+        !self.swizzles() || offset % self.element + bytes as u64 <= self.element
     }
 
     /// The offset at which a piece is accessed: targets without unaligned access ignore its low
     /// bits. (Of the address they do so too.)
     fn piece_offset(&self, offset: u64, bytes: usize) -> u64 {
-        match self.swizzle && !self.addr64 && !choices::buffer_unaligned(self.gfx) {
+        match self.swizzles() && !choices::buffer_unaligned(self.gfx) {
             true => offset & !(bytes.min(4) as u64 - 1),
             false => offset,
         }
@@ -204,8 +213,8 @@ impl Exec<'_, '_> {
             next += count;
             Ok(Some(first))
         };
-        let index = register(mem.idxen, 1)?;
-        let offset = register(mem.offen, 1)?;
+        let index = register(mem.idxen && !mem.addr64, 1)?;
+        let offset = register(mem.offen && !mem.addr64, 1)?;
         let address = register(mem.addr64, 2)?;
         let inst_offset = mem.offset as u64;
         let value = |register: Option<usize>, lane: usize| {
@@ -270,7 +279,7 @@ impl Exec<'_, '_> {
     /// range; 64-bit atomic loads and stores are such accesses.
     fn buffer_is_one_piece(&self, buffer: &Buffer, at: At, bytes: usize) -> bool {
         let mut starts = (0..bytes).step_by(4);
-        !buffer.swizzle && starts.all(|start| buffer.inside(at, at.offset + start as u64))
+        !buffer.swizzles() && starts.all(|start| buffer.inside(at, at.offset + start as u64))
     }
 
     /// Reads without a format; each dword is checked on its own and out of range gives 0.
@@ -344,7 +353,7 @@ impl Exec<'_, '_> {
             true => {
                 let mut raw = [0; 16];
                 // Without a swizzle a texel is one piece.
-                let most = if buffer.swizzle { 4 } else { bytes.max(1) };
+                let most = if buffer.swizzles() { 4 } else { bytes.max(1) };
                 for start in (0..bytes).step_by(most) {
                     let piece = (bytes - start).min(most);
                     let offset = at.offset + start as u64;
@@ -479,7 +488,7 @@ impl Exec<'_, '_> {
             }),
         };
         let raw = format.pack(routed);
-        let most = if buffer.swizzle { 4 } else { bytes.max(1) };
+        let most = if buffer.swizzles() { 4 } else { bytes.max(1) };
         for start in (0..bytes).step_by(most) {
             let piece = (bytes - start).min(most);
             let mut part = [0; 16];

@@ -86,26 +86,6 @@ pub(crate) fn fits(inst: &Inst) -> bool {
     !flow && !register && !relative && !prepared && !exotic
 }
 
-/// Why a row is left out of random programs for now: the engines are known to differ there and the
-/// specification has not been worked through. `OPEN_ROWS=1` in the environment takes them in. Cases
-/// and kernels cover these rows all the same.
-pub(crate) fn open(desc: &InstDesc) -> Option<&'static str> {
-    match (desc.encoding, desc.op) {
-        (Encoding::Mubuf | Encoding::Mtbuf, _) => Some(
-            "buffers under random descriptors: TFE, reserved formats, swizzled records, the range \
-             checks of formats and wide atomics",
-        ),
-        (Encoding::Global, Op::Load(_, Data::Dwords(_)) | Op::Store(_, Data::Dwords(_))) => None,
-        (Encoding::Ds, _) => Some("LDS at random addresses: misaligned wide accesses and atomics"),
-        (Encoding::Flat | Encoding::Global, _) => {
-            Some("misaligned and out-of-range atomics, and FLAT through the LDS aperture")
-        }
-        (Encoding::Scratch, _) => Some("what a fault in scratch reports"),
-        (Encoding::Smem, _) => Some("what a fault of a scalar store or atomic reports"),
-        _ => None,
-    }
-}
-
 /// The rows that programs are made of, by kind.
 pub(crate) struct Rows {
     gfx: Gfx,
@@ -116,12 +96,10 @@ pub(crate) struct Rows {
 impl Rows {
     /// The rows of a target.
     pub(crate) fn new(gfx: Gfx) -> Rows {
-        let take_all = std::env::var_os("OPEN_ROWS").is_some();
         let of = |encodings: &[Encoding]| -> Vec<&'static InstDesc> {
             isa::all()
                 .filter(|desc| desc.opcodes.get(gfx).is_some())
                 .filter(|desc| encodings.contains(&desc.encoding))
-                .filter(|desc| take_all || open(desc).is_none())
                 .collect()
         };
         use Encoding::*;

@@ -162,7 +162,7 @@ impl Bench {
             };
         }
         self.prepare_scalars(r, gfx, &mut s);
-        self.prepare_vectors(r, gfx, &mut s);
+        self.prepare_vectors(r, &mut s);
         s
     }
 
@@ -193,7 +193,7 @@ impl Bench {
         }
     }
 
-    fn prepare_vectors(&self, r: &mut Random, gfx: Gfx, s: &mut State) {
+    fn prepare_vectors(&self, r: &mut Random, s: &mut State) {
         let pattern = r.below(6);
         let start = r.below(64) * 4;
         let align = *r.pick(&[!3u32, !3, !7, !7, !15, !1, !0]);
@@ -238,13 +238,6 @@ impl Bench {
                 lane,
                 PRIVATE_BASE + u64::from(scratch),
             );
-            // M0 limits FLAT accesses to LDS on gfx7 and gfx8; translated code does not know (its rows of
-            // the interpreter's tests do), so that M0 is large where they happen.
-            let flat = if (s.sgpr[124] as usize) < LDS && !gfx.is_gfx9() && flat != 1 {
-                2
-            } else {
-                flat
-            };
             let mixed = match (flat, r.below(3)) {
                 (0, _) | (3, 0) => SHARED_BASE + u64::from(lds % LDS as u32),
                 (1, _) | (3, 1) => PRIVATE_BASE + u64::from(scratch),
