@@ -293,6 +293,3 @@ macro_rules! element {
     };
 }
 element!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 half::f16);
-
-#[cfg(test)]
-mod tests;

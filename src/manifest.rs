@@ -12,9 +12,6 @@ mod parse;
 pub mod random;
 mod tree;
 
-#[cfg(test)]
-mod tests;
-
 pub use array::{Array, Dtype, Value};
 pub use compare::{Comparison, FirstMismatch, Tolerance};
 pub use error::{ManifestError, Place};

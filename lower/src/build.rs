@@ -472,13 +472,17 @@ impl Build {
 }
 
 /// Types that other files of the lowering name often.
-pub(crate) mod types {
+pub mod types {
     use super::{Type, Vary, WAVE1, WAVE32, WAVE64, Width};
 
-    pub(crate) const W1: Type = WAVE1;
-    pub(crate) const W32: Type = WAVE32;
-    pub(crate) const W64: Type = WAVE64;
-    pub(crate) const L32: Type = Type {
+    /// A bit of the wave.
+    pub const W1: Type = WAVE1;
+    /// A 32-bit scalar of the wave.
+    pub const W32: Type = WAVE32;
+    /// A 64-bit scalar of the wave.
+    pub const W64: Type = WAVE64;
+    /// 32 bits in each lane.
+    pub const L32: Type = Type {
         width: Width::W32,
         vary: Vary::Lane,
     };

@@ -26,8 +26,6 @@ mod affine;
 mod lanes;
 mod scalar;
 mod segment;
-#[cfg(test)]
-mod tests;
 mod whole;
 
 /// How code is emitted.

@@ -27,7 +27,7 @@ pub enum Support {
 }
 
 /// Does the operation belong to the region rather than to the arms?
-fn is_control(op: Op) -> bool {
+pub fn is_control(op: Op) -> bool {
     matches!(
         op,
         Op::Branch(_)
@@ -159,6 +159,3 @@ fn is_untyped(op: Op) -> bool {
         Op::Load(Space::Buffer, _) | Op::Store(Space::Buffer, _) | Op::Atomic(..)
     )
 }
-
-#[cfg(test)]
-mod tests;

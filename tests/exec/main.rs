@@ -4,5 +4,7 @@ mod cli;
 mod conformance;
 mod coverage;
 mod differential;
+mod facade;
 mod kernels;
+mod lowering;
 mod status;

@@ -5,11 +5,11 @@
 use frontend::WaveState;
 use frontend::state::LANES;
 
-use crate::abi::{Context, ExitCode};
-use crate::build::{Build, types};
-use crate::clif::Options;
-use crate::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Target, Term, Val, Width};
-use crate::jit::{HostLevel, Jit};
+use lower::abi::{Context, ExitCode};
+use lower::build::{Build, types};
+use lower::clif::Options;
+use lower::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Target, Term, Val, Width};
+use lower::jit::{HostLevel, Jit};
 
 /// Operation, width of its arguments, number of arguments.
 fn operations() -> Vec<(Op, Width, usize)> {
@@ -212,7 +212,7 @@ fn region(op: Op, width: Width, args: usize) -> Func {
     }
 }
 
-fn run(compiled: &crate::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {
+fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {
     let functions = [0usize; 1];
     assert!(frame.len() >= compiled.frame_slots as usize);
     let mut ctx = Context {

@@ -1,10 +1,17 @@
 use std::collections::BTreeMap;
 
-use frontend::inst::{Dpp, Sdwa, Sel, Unused};
+use frontend::inst::{Dpp, Form, Inst, Operand, Sdwa, Sel, Unused};
 use frontend::isa;
 
-use super::*;
-use crate::ir::{Block, Func, Term, print, verify};
+use frontend::desc::{Encoding, InstDesc};
+use frontend::op::Op;
+use frontend::target::Gfx;
+use frontend::ty::Ty;
+use lower::arms::{Lowered, Sites, lower};
+use lower::build::Build;
+use lower::guest::Guest;
+use lower::ir::{Block, Func, Op as Ir, Term, print, verify};
+use lower::support::*;
 
 /// Lowers an instruction as a block of its own; the verifier must accept it.
 fn lowered(inst: &Inst, gfx: Gfx, mode: u32) -> Option<Block> {
@@ -248,7 +255,7 @@ fn uniform_operands_stay_wave_values() {
         let select = &block.nodes[merged.index()];
         assert_eq!(select.op, Ir::Select, "{name}");
         let value = &block.nodes[select.args[1].index()];
-        assert_eq!(value.ty.vary, crate::ir::Vary::Wave, "{name}");
+        assert_eq!(value.ty.vary, lower::ir::Vary::Wave, "{name}");
     }
 }
 

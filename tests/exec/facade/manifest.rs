@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::*;
+use wavelift::manifest::*;
 
 /// A manifest in the folder of an example, so that it can name files.
 fn parse(text: &str) -> Result<Manifest, ManifestError> {

@@ -1,7 +1,6 @@
-use super::*;
-use crate::{Arg, Launch, Module};
 use frontend::WaveState;
-use runtime::{Exit, Group};
+use runtime::{Engine, Exit, Group};
+use wavelift::{Arg, Device, DeviceOptions, Error, Launch, Module};
 
 /// An engine whose waves end at once.
 struct Ends;
@@ -40,7 +39,7 @@ fn buffers_keep_typed_elements() {
     assert_eq!(buffer.read::<u16>().unwrap(), [0x3e00, 0xc000]);
     let empty = device.buffer::<u32>(&[]).unwrap();
     assert!(empty.is_empty());
-    assert_eq!(empty.read::<u32>().unwrap(), []);
+    assert!(empty.read::<u32>().unwrap().is_empty());
     let odd = device.alloc(7).unwrap();
     odd.write(&[1u32]).unwrap();
     assert_eq!(odd.read::<u32>().unwrap(), [1]);

@@ -1,0 +1,8 @@
+//! The library: devices and buffers, manifests and arrays.
+
+mod array;
+mod compare;
+mod device;
+mod manifest;
+mod npy;
+mod random;

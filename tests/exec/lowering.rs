@@ -1,0 +1,4 @@
+//! The translator in isolation: every row lowers, every operation of the lane IR compiles.
+
+mod operations;
+mod rows;
