@@ -2,24 +2,29 @@
 //! per chapter of the manual.
 
 use frontend::desc::Encoding;
-use frontend::inst::{Inst, Operand, Special};
+use frontend::inst::{Inst, M0, Operand, Special};
+use frontend::op::{Data, Space};
 
 use crate::abi::Site;
+use crate::build::types;
 use crate::guest::Guest;
-use crate::ir::SiteId;
+use crate::ir::{Op, SiteId, Val};
+use crate::value::{M, U};
 
 mod buffer;
 mod compare;
 mod convert;
 mod ds;
 mod float;
+pub(crate) mod fork;
 mod half;
 mod integer;
 mod lane;
 mod memory;
 mod modifiers;
 mod packed;
-mod scalar;
+pub(crate) mod relative;
+pub(crate) mod scalar;
 mod scalar_memory;
 mod vector;
 
@@ -28,6 +33,8 @@ mod vector;
 pub enum Lowered {
     /// Its nodes are in the block, its results in the guest's registers.
     Done,
+    /// A function runs it on the wave's registers, all of which are there (nothing was changed).
+    OnWave,
     /// The interpreter must run it (nothing was changed).
     Fallback,
 }
@@ -47,15 +54,22 @@ impl Sites {
 
 /// Lowers one instruction that does not change the flow of control.
 pub fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    // LDS_DIRECT and accumulation registers are not lowered anywhere.
-    let operands = inst.src.iter().chain(&inst.dst);
-    if operands.into_iter().any(|operand| {
-        matches!(
-            operand,
-            Operand::Special(Special::LdsDirect) | Operand::Agpr(_)
-        )
-    }) {
+    // Accumulation registers are not lowered anywhere.
+    let mut operands = inst.src.iter().chain(&inst.dst);
+    if operands.any(|operand| matches!(operand, Operand::Agpr(_))) {
         return Lowered::Fallback;
+    }
+    if relative::applies(inst, g.indexing) {
+        return relative::lower(g, inst, pc, sites);
+    }
+    plain(g, inst, pc, sites)
+}
+
+/// Lowers an instruction whose operands are the registers that it names.
+fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    g.lds_direct = None;
+    if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
+        g.lds_direct = Some(lds_direct(g, inst, pc, sites));
     }
     match inst.desc.encoding {
         Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopk | Encoding::Sopc | Encoding::Sopp => {
@@ -75,4 +89,29 @@ pub fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowe
         Encoding::Exp => Lowered::Done,
         Encoding::Mimg => Lowered::Fallback,
     }
+}
+
+/// LDS_DIRECT: one value of the LDS for all lanes. M0 has its byte address in bits 15:0, of which the
+/// dword counts, and its format in bits 18:16.
+fn lds_direct(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Val {
+    let b = g.b;
+    let m0 = U::new(b, g.read_s32(M0));
+    let address = m0 & m0.k(0xfffc);
+    let all = M::imm(b, true);
+    let load = Op::Load(Space::Lds, Data::Dwords(1), sites.add(pc, inst));
+    let word = U::new(b, b.effect(load, &[address.v, all.v], types::L32));
+    let format = m0.lshr_k(16) & m0.k(7);
+    let forms = [
+        word.byte(0),
+        word.lo16(),
+        word,
+        word,
+        word.sext_from(8),
+        word.lo16s(),
+    ];
+    let mut value = word;
+    for (n, form) in forms.into_iter().enumerate() {
+        value = format.eq(m0.k(n as u64)).pick(form, value);
+    }
+    value.v
 }

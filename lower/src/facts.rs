@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 
+use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
 
 /// A set of lanes.
@@ -656,8 +657,17 @@ impl Analysis<'_> {
         values: &[Option<Fact>],
         sets: &HashMap<Val, Set>,
     ) -> Registers {
-        if matches!(block.term, Term::Fallback { .. }) {
-            // The interpreter may change anything.
+        let relative = |v: &Val| {
+            matches!(
+                block.nodes[v.index()].op,
+                Op::Effect {
+                    f: EffectFn::WriteRelative,
+                    ..
+                }
+            )
+        };
+        if matches!(block.term, Term::Fallback { .. }) || block.effects.iter().any(relative) {
+            // The interpreter may change anything, a write by number any VGPR.
             let exec = Set::At(b, Val(u32::MAX));
             self.parents.insert(exec, Set::All);
             return Registers {

@@ -68,6 +68,8 @@ lane_fns! {
     MqsadPk: 5, 2;
     /// As [`LaneFn::MqsadPk`] with four dwords as accumulators; imm 1: saturate
     MqsadU32: 7, 4;
+    /// The table of `v_screen_partition_4se_b32`
+    ScreenPartition: 1, 1;
     /// Ones of a below the lane, lanes 0..32
     MbcntLo: 1, 1;
     /// Ones of a below the lane, lanes 32..64
@@ -331,6 +333,14 @@ pub enum EffectFn {
     LdsSrc2,
     /// `ds_wrxchg2`, `ds_condxchg32`: (kinds, address 0, address 1, EXEC, data…) -> old values by lane
     LdsExchange,
+    /// All lanes of a VGPR of an operand of so many: (0, operand, index, VGPRs, which of them) -> its
+    /// value. Beyond the wave's registers v0 is read. All registers are in the wave.
+    ReadRelative,
+    /// (kinds, operand, index, VGPRs, which of them, EXEC, value): nothing is written beyond the wave's
+    /// registers.
+    WriteRelative,
+    /// The site's `s_movrel`, on the wave's registers: () -> nothing
+    ScalarRelative,
 }
 
 impl EffectFn {
@@ -356,6 +366,9 @@ impl EffectFn {
         EffectFn::AppendConsume,
         EffectFn::LdsSrc2,
         EffectFn::LdsExchange,
+        EffectFn::ReadRelative,
+        EffectFn::WriteRelative,
+        EffectFn::ScalarRelative,
     ];
 }
 

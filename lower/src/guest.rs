@@ -2,9 +2,10 @@
 //! Knows EXEC: a write merges under it, and a read whose consumer acts under the same EXEC sees the
 //! value before merging.
 
-use frontend::inst::{EXEC_HI, EXEC_LO, VCC_HI, VCC_LO};
+use frontend::inst::{EXEC_HI, EXEC_LO, Operand, VCC_HI, VCC_LO};
 use frontend::target::Gfx;
 
+use crate::arms::relative::Indexing;
 use crate::build::Build;
 use crate::build::types;
 use crate::ir::{Op, Slot, Val, Width};
@@ -19,6 +20,12 @@ pub struct Guest<'b> {
     pub mode: u32,
     /// NaN results follow the guest's rule bit for bit, where that takes extra operations.
     pub exact_nan: bool,
+    /// GPR indexing is on.
+    pub indexing: Option<Indexing>,
+    /// The word that LDS_DIRECT stands for in the present instruction.
+    pub lds_direct: Option<Val>,
+    /// What an instruction that reads its destination reads, where that is another register.
+    pub accumulator: Option<Operand>,
     sgpr: [Option<Val>; 128],
     sgpr_dirty: [bool; 128],
     vgpr: Box<[Option<Val>; 256]>,
@@ -33,6 +40,12 @@ pub struct Guest<'b> {
     mode_dirty: bool,
 }
 
+/// The VGPRs as [`Guest::replace_lanes`] found them.
+pub struct SavedLanes {
+    vgpr: Box<[Option<Val>; 256]>,
+    dirty: Box<[bool; 256]>,
+}
+
 impl<'b> Guest<'b> {
     /// At the start of a block: every register is what the block was entered with.
     pub fn new(b: &'b Build, gfx: Gfx, mode: u32) -> Guest<'b> {
@@ -41,6 +54,9 @@ impl<'b> Guest<'b> {
             gfx,
             mode,
             exact_nan: false,
+            indexing: None,
+            lds_direct: None,
+            accumulator: None,
             sgpr: [None; 128],
             sgpr_dirty: [false; 128],
             vgpr: Box::new([None; 256]),
@@ -246,6 +262,28 @@ impl<'b> Guest<'b> {
         let both = self.b.pure(Op::And, &[mask, exec]);
         let bits = self.b.pure(Op::Ballot, &[both]);
         self.write_s64(code, bits);
+    }
+
+    /// Puts other values in place of all VGPRs and gives what was there, for [`Guest::restore_lanes`].
+    pub fn replace_lanes(&mut self, values: &[(u8, Val)]) -> SavedLanes {
+        let mut vgpr = Box::new([None; 256]);
+        for &(n, v) in values {
+            vgpr[usize::from(n)] = Some(v);
+        }
+        SavedLanes {
+            vgpr: std::mem::replace(&mut self.vgpr, vgpr),
+            dirty: std::mem::replace(&mut self.vgpr_dirty, Box::new([false; 256])),
+        }
+    }
+
+    /// Puts the VGPRs back; gives what was written meanwhile.
+    pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u8, Val)> {
+        let vgpr = std::mem::replace(&mut self.vgpr, saved.vgpr);
+        let dirty = std::mem::replace(&mut self.vgpr_dirty, saved.dirty);
+        let written = vgpr.iter().zip(dirty.iter()).enumerate();
+        written
+            .filter_map(|(n, (&v, &dirty))| v.filter(|_| dirty).map(|v| (n as u8, v)))
+            .collect()
     }
 
     /// A 32-bit constant.

@@ -4,6 +4,7 @@
 //! A write of a VGPR under EXEC does not end its life (inactive lanes keep the old value), so its merge
 //! reads it; a scalar write does.
 
+use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
 /// A set of registers: 256 VGPRs, then the scalar slots.
@@ -143,6 +144,11 @@ fn live_at_start(block: &Block, live: Live) -> Live {
     for (i, node) in block.nodes.iter().enumerate() {
         match node.op {
             Op::ReadV(n) if needed[i] => entry.set(usize::from(n), true),
+            // It reads a register by number.
+            Op::Effect {
+                f: EffectFn::ReadRelative,
+                ..
+            } => entry.0[..4].fill(u64::MAX),
             Op::ReadS(slot) if needed[i] => entry.set(slot_bit(slot), true),
             _ => {}
         }

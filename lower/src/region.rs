@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use frontend::inst::{Inst, Operand};
+use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{BranchIf, Op as GuestOp};
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::{Encoding, decode};
 
-use crate::arms::{self, Lowered, Sites};
+use crate::arms::relative::Indexing;
+use crate::arms::{self, Lowered, Sites, fork, scalar};
 use crate::build::Build;
 use crate::guest::Guest;
 use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
@@ -24,7 +25,7 @@ pub struct Request {
     pub gfx: Gfx,
     /// Guest address of the entry.
     pub entry: u64,
-    /// MODE at entry; the float bits specialise the code.
+    /// The [`mode_key`] at entry, or MODE's float bits alone; specialises the code.
     pub mode: u32,
     /// Guest instructions after which the region stops growing.
     pub max_insts: usize,
@@ -35,8 +36,72 @@ pub struct Request {
     pub exact_nan: bool,
 }
 
-/// A block's key: the address, and MODE's float bits on entry to it.
+/// A block's key: the address, and the [`mode_key`] on entry to it.
 type Key = (u64, u32);
+
+/// In a mode key: which operands are indexed is known only to M0.
+const INDEX_UNKNOWN: u32 = 1 << 16;
+
+/// Where a mode key has M0's enables of GPR indexing, while that is on.
+const INDEX_ENABLES: u32 = 0xf000;
+
+/// What code is specialised on: MODE's float bits, whether vector instructions are skipped, and
+/// whether which of their operands are indexed (in the place that M0 has the enables).
+pub const fn mode_key(mode_reg: u32, m0: u32) -> u32 {
+    let key = mode_reg & (mode::FLOAT_BITS | mode::GPR_IDX_EN | mode::VSKIP);
+    if key & mode::GPR_IDX_EN != 0 {
+        key | m0 & INDEX_ENABLES
+    } else {
+        key
+    }
+}
+
+/// The key under which the instruction behind one that leaves control alone runs.
+fn key_behind(key: u32, inst: &Inst) -> u32 {
+    let enables = |operand: Operand| match operand {
+        Operand::Imm(imm) => (imm as u32 & 15) << 12,
+        _ => INDEX_UNKNOWN,
+    };
+    let on = key & mode::GPR_IDX_EN != 0;
+    let bare = key & !(mode::GPR_IDX_EN | INDEX_ENABLES | INDEX_UNKNOWN);
+    match inst.op() {
+        GuestOp::SetGprIdxOn => bare | mode::GPR_IDX_EN | enables(inst.src[1]),
+        GuestOp::SetGprIdxMode if on => bare | mode::GPR_IDX_EN | enables(inst.src[0]),
+        GuestOp::SetGprIdxOff => bare,
+        GuestOp::SetGprIdxIdx => key,
+        _ if on && writes_m0(inst) => bare | mode::GPR_IDX_EN | INDEX_UNKNOWN,
+        _ => match mode_write(inst) {
+            Some((mask, value)) => key & !mask | value,
+            None => key,
+        },
+    }
+}
+
+/// Does the instruction write M0 as a register?
+fn writes_m0(inst: &Inst) -> bool {
+    let dst = inst.desc.dst.iter().zip(inst.dst);
+    dst.into_iter().any(|(ty, operand)| match operand {
+        Operand::Sgpr(n) => (n..n.saturating_add(ty.regs().max(1) as u8)).contains(&M0),
+        _ => false,
+    })
+}
+
+/// Does the instruction name registers by a number that is known at run time only? It is a block of
+/// its own then, so that all registers are in the wave.
+fn is_relative(key: u32, inst: &Inst) -> bool {
+    arms::relative::applies(inst, indexing(key))
+}
+
+/// What a mode key says about GPR indexing.
+fn indexing(key: u32) -> Option<Indexing> {
+    (key & mode::GPR_IDX_EN != 0).then(|| {
+        if key & INDEX_UNKNOWN != 0 {
+            Indexing::Unknown
+        } else {
+            Indexing::Known((key >> 12 & 15) as u8)
+        }
+    })
+}
 
 struct Explored {
     insts: Vec<(u64, Inst)>,
@@ -66,26 +131,19 @@ fn is_control(inst: &Inst) -> bool {
             | GuestOp::SetPc
             | GuestOp::SwapPc
             | GuestOp::Call
-    )
+            | GuestOp::CbranchGFork
+            | GuestOp::CbranchIFork
+            | GuestOp::CbranchJoin
+            | GuestOp::SetVskip
+    ) || (inst.op() == GuestOp::SetReg && scalar::sets_mode(inst) && mode_write(inst).is_none())
 }
 
 /// Must the interpreter run the instruction because it changes how code behaves?
 fn is_interpreted(inst: &Inst) -> bool {
-    match inst.op() {
-        GuestOp::Trap
-        | GuestOp::Rfe
-        | GuestOp::RfeRestore
-        | GuestOp::CbranchGFork
-        | GuestOp::CbranchIFork
-        | GuestOp::CbranchJoin
-        | GuestOp::SetGprIdxOn
-        | GuestOp::SetGprIdxOff
-        | GuestOp::SetGprIdxMode
-        | GuestOp::SetGprIdxIdx
-        | GuestOp::SetVskip => true,
-        GuestOp::SetReg => mode_write(inst).is_none(),
-        _ => false,
-    }
+    matches!(
+        inst.op(),
+        GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore
+    )
 }
 
 /// `s_setreg` of constant bits of MODE that are float bits only: (mask, value) in place.
@@ -141,7 +199,7 @@ pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
         sites: Sites::default(),
         fallbacks: Vec::new(),
     };
-    let entry = (request.entry, request.mode & mode::FLOAT_BITS);
+    let entry = (request.entry, entry_key(request));
     region.index.insert(entry, 0);
     region.queue.push(entry);
     let mut blocks = Vec::new();
@@ -156,6 +214,11 @@ pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
         sites: region.sites.0,
         fallbacks: region.fallbacks,
     }
+}
+
+/// The mode key of a region's entry.
+fn entry_key(request: &Request) -> u32 {
+    mode_key(request.mode, request.mode)
 }
 
 /// Decoded instructions by address and MODE; `Err` where there is none.
@@ -174,7 +237,7 @@ struct Region {
 
 /// Decodes what is reachable, and notes where blocks begin.
 fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
-    let float_mode = request.mode & mode::FLOAT_BITS;
+    let float_mode = entry_key(request);
     let mut decoded = Decoded::new();
     let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
     let mut work = vec![(request.entry, float_mode)];
@@ -212,9 +275,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                 }
                 break;
             }
-            if let Some((mask, value)) = mode_write(&inst) {
-                mode_bits = mode_bits & !mask | value;
-            }
+            mode_bits = key_behind(mode_bits, &inst);
             pc = next;
         }
     }
@@ -253,6 +314,13 @@ fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>) -> Explored {
             }
             Some(Ok(inst)) => *inst,
         };
+        let alone = is_relative(mode_bits, &inst);
+        if alone && !insts.is_empty() {
+            return Explored {
+                insts,
+                end: End::Fall((pc, mode_bits)),
+            };
+        }
         insts.push((pc, inst));
         if is_control(&inst) {
             return Explored {
@@ -260,11 +328,9 @@ fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>) -> Explored {
                 end: End::Control,
             };
         }
-        if let Some((mask, value)) = mode_write(&inst) {
-            mode_bits = mode_bits & !mask | value;
-        }
+        mode_bits = key_behind(mode_bits, &inst);
         pc = behind(pc, &inst);
-        if insts.len() >= MAX_BLOCK {
+        if alone || insts.len() >= MAX_BLOCK {
             return Explored {
                 insts,
                 end: End::Fall((pc, mode_bits)),
@@ -300,7 +366,8 @@ impl Region {
     fn lower_block(&mut self, key: Key) -> Block {
         let explored = run(key, &self.decoded, &self.leaders);
         let b = Build::new();
-        let mut g = Guest::new(&b, self.request.gfx, key.1);
+        let mut g = Guest::new(&b, self.request.gfx, key.1 & mode::FLOAT_BITS);
+        let mut mode_bits = key.1;
         g.exact_nan = self.request.exact_nan;
         let mut counts: Vec<(Val, u32)> = Vec::new();
         let mut execs = Vec::new();
@@ -316,8 +383,15 @@ impl Region {
                 }
             }
             if is_control(&inst) {
-                term = Some(self.control(&mut g, pc, &inst));
+                term = Some(self.control(&mut g, pc, &inst, mode_bits));
                 break;
+            }
+            let behind_key = key_behind(mode_bits, &inst);
+            let skipped = mode_bits & mode::VSKIP != 0 && is_vector(&inst);
+            g.indexing = indexing(mode_bits);
+            mode_bits = behind_key;
+            if skipped {
+                continue;
             }
             if let Some((mask, value)) = mode_write(&inst) {
                 let old = g.mode_reg();
@@ -334,8 +408,10 @@ impl Region {
             }
             if lowered == Lowered::Fallback {
                 self.fallbacks.push(inst.desc.name_on(self.request.gfx));
+            }
+            if lowered != Lowered::Done {
                 let site = self.sites.add(pc, &inst);
-                let next = self.target(behind(pc, &inst), pc, g.mode);
+                let next = self.target(behind(pc, &inst), pc, mode_bits);
                 term = Some(Term::Fallback { site, next });
                 break;
             }
@@ -365,10 +441,9 @@ impl Region {
     }
 
     /// The terminator of a block that ends with a control instruction.
-    fn control(&mut self, g: &mut Guest<'_>, pc: u64, inst: &Inst) -> Term {
+    fn control(&mut self, g: &mut Guest<'_>, pc: u64, inst: &Inst, mode_bits: u32) -> Term {
         let b = g.b;
         let next = behind(pc, inst);
-        let mode_bits = g.mode;
         match inst.op() {
             GuestOp::Branch(cond) => {
                 let zero = |b: &Build, v: Val| {
@@ -441,8 +516,37 @@ impl Region {
                 }
                 Term::Indirect(aligned)
             }
+            GuestOp::CbranchGFork | GuestOp::CbranchIFork => {
+                let to = match inst.op() {
+                    GuestOp::CbranchIFork => Some(g.imm64(fork_target(pc, inst))),
+                    _ => scalar::address(g, inst.src[1]),
+                };
+                let forked = to.and_then(|to| fork::fork(g, inst.src[0], to, next));
+                forked.map_or(Term::Interpret { pc }, Term::Indirect)
+            }
+            GuestOp::CbranchJoin => {
+                fork::join(g, inst.src[0], next).map_or(Term::Interpret { pc }, Term::Indirect)
+            }
+            // What MODE becomes is known at run time only: the dispatcher finds the code for it.
+            GuestOp::SetVskip | GuestOp::SetReg => match scalar::write_mode(g, inst) {
+                Some(()) => Term::Jump(Target::Exit {
+                    pc: next,
+                    back: false,
+                }),
+                None => Term::Interpret { pc },
+            },
             _ => Term::Interpret { pc },
         }
+    }
+}
+
+/// Target of `s_cbranch_i_fork`, whose distance is its second source.
+fn fork_target(pc: u64, inst: &Inst) -> u64 {
+    match inst.src[1] {
+        Operand::Imm(distance) => pc
+            .wrapping_add(4)
+            .wrapping_add((i64::from(distance) * 4) as u64),
+        _ => pc.wrapping_add(4),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use frontend::desc::{Encoding, InstDesc};
 use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
-use frontend::op::{Op, Space};
+use frontend::op::{DsOp, Op, Space};
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
@@ -24,6 +24,27 @@ pub enum Support {
     Control,
     /// The interpreter runs it.
     Interp,
+    /// Neither engine runs it: a fault that says so.
+    Refused,
+}
+
+/// Is it a part of the hardware that does not exist here: the interpolation parameters of pixel shaders, the
+/// global data share, trap handlers?
+fn is_refused(op: Op) -> bool {
+    match op {
+        Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
+        Op::Ds(op) => matches!(
+            op,
+            DsOp::GwsInit
+                | DsOp::GwsBarrier
+                | DsOp::GwsSemaV
+                | DsOp::GwsSemaBr
+                | DsOp::GwsSemaP
+                | DsOp::GwsSemaReleaseAll
+                | DsOp::OrderedCount
+        ),
+        _ => false,
+    }
 }
 
 /// Does the operation belong to the region rather than to the arms?
@@ -59,28 +80,24 @@ pub fn support(desc: &'static InstDesc, gfx: Gfx) -> Option<Support> {
         return Some(Support::Control);
     }
     let mut plain = plain(desc, gfx);
+    let calls = |node: &Node| matches!(node.op, Ir::Call(..) | Ir::Effect { .. });
     Some(match nodes(&mut plain, gfx) {
-        None => Support::Interp,
-        Some(nodes) => {
-            let calls = |node: &Node| matches!(node.op, Ir::Call(..) | Ir::Effect { .. });
-            match nodes.iter().any(calls) {
-                true => Support::Helper,
-                false => Support::Native,
-            }
-        }
+        (Lowered::Fallback, _) if is_refused(desc.op) => Support::Refused,
+        (Lowered::Fallback, _) => Support::Interp,
+        (Lowered::OnWave, _) => Support::Helper,
+        (Lowered::Done, nodes) if nodes.iter().any(calls) => Support::Helper,
+        (Lowered::Done, _) => Support::Native,
     })
 }
 
-/// The nodes of one instruction.
-fn nodes(inst: &mut Inst, gfx: Gfx) -> Option<Vec<Node>> {
+/// The nodes of one instruction; [`Lowered`] says whether they are all of it.
+fn nodes(inst: &mut Inst, gfx: Gfx) -> (Lowered, Vec<Node>) {
     const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
     let b = Build::new();
     let mut g = Guest::new(&b, gfx, MODE);
     let mut sites = Sites::default();
-    match lower(&mut g, inst, 0x1000, &mut sites) {
-        Lowered::Fallback => None,
-        Lowered::Done => Some(b.finish().0),
-    }
+    let lowered = lower(&mut g, inst, 0x1000, &mut sites);
+    (lowered, b.finish().0)
 }
 
 /// An instance of a row with registers everywhere, as decoding would give it.

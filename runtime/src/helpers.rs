@@ -22,6 +22,7 @@ mod host;
 mod integer;
 mod lane;
 mod memory;
+mod relative;
 mod scalar;
 
 pub use host::Host;
@@ -168,6 +169,7 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::QsadPk => entry(integer::qsad_pk, wide),
         LaneFn::MqsadPk => entry(integer::mqsad_pk, wide),
         LaneFn::MqsadU32 => entry(integer::mqsad_u32, wide),
+        LaneFn::ScreenPartition => entry(integer::screen_partition, wide),
         LaneFn::MbcntLo => whole(lane::mbcnt_lo),
         LaneFn::MbcntHi => whole(lane::mbcnt_hi),
         LaneFn::Dot4I => entry(integer::dot4_i, wide),
@@ -395,6 +397,9 @@ fn implementation(f: u16) -> Effect {
     const APPEND_CONSUME: u16 = EffectFn::AppendConsume as u16;
     const LDS_SRC2: u16 = EffectFn::LdsSrc2 as u16;
     const LDS_EXCHANGE: u16 = EffectFn::LdsExchange as u16;
+    const READ_RELATIVE: u16 = EffectFn::ReadRelative as u16;
+    const WRITE_RELATIVE: u16 = EffectFn::WriteRelative as u16;
+    const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
     match f {
         INTERPRET => host::interpret,
         SCALAR_LOAD => scalar::load,
@@ -416,6 +421,9 @@ fn implementation(f: u16) -> Effect {
         APPEND_CONSUME => atomic::append_consume,
         LDS_SRC2 => atomic::src2,
         LDS_EXCHANGE => atomic::exchange,
+        READ_RELATIVE => relative::read,
+        WRITE_RELATIVE => relative::write,
+        SCALAR_RELATIVE => relative::scalar,
         _ => unreachable!("bug: effect function {f}"),
     }
 }
@@ -433,7 +441,7 @@ fn effect_fn(f: EffectFn) -> usize {
     addresses! {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
-        SetReg AppendConsume LdsSrc2 LdsExchange
+        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 use std::time::Instant;
 
 use frontend::WaveState;
-use frontend::state::{LANES, mode};
+use frontend::state::LANES;
 use lower::abi::{Context, ExitCode};
 use lower::clif::Options;
 use lower::jit::{Compiled, HostLevel, Jit};
@@ -62,7 +62,7 @@ struct Key {
     code: u64,
     /// Guest address.
     pc: u64,
-    /// MODE's float bits.
+    /// [`region::mode_key`].
     mode: u32,
     /// Counters are compiled in.
     counting: bool,
@@ -209,7 +209,7 @@ impl JitEngine {
         let key = Key {
             code: group.code.id(),
             pc: wave.pc,
-            mode: wave.mode & mode::FLOAT_BITS,
+            mode: region::mode_key(wave.mode, wave.m0()),
             counting: group.counting,
             v0_counts,
         };
@@ -263,7 +263,7 @@ impl JitEngine {
         let request = Request {
             gfx: group.gfx,
             entry: wave.pc,
-            mode: wave.mode,
+            mode: key.mode,
             max_insts: self.options.max_insts,
             exact_nan: self.options.exact_nan,
             observe: self.options.observe,
@@ -324,10 +324,7 @@ impl Engine for JitEngine {
             let mut frame = frame.borrow_mut();
             loop {
                 let token = std::mem::take(&mut wave.resume);
-                // Code in these modes is too rare to be worth translating.
-                let exit = if wave.mode & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
-                    ExitCode::Interpret
-                } else {
+                let exit = {
                     let fresh = token & WaveState::FRESH != 0;
                     let back = if fresh { None } else { self.left(token) };
                     let (region, entry) = match back {
@@ -392,9 +389,7 @@ impl JitEngine {
     /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
     fn run_region(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Exit, WaveFault> {
         wave.resume = 0;
-        let exit = if wave.mode & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
-            ExitCode::Interpret
-        } else {
+        let exit = {
             let region = self.region(wave, group, false);
             let (pc, lane) = (wave.pc, None);
             let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;

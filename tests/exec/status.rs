@@ -64,12 +64,14 @@ fn table() -> String {
     out.push_str(
         "\nHow the translator treats them (native: host instructions; function: with a call of a \
          whole-wave function;\ncontrol: the region's own flow of control; interpreter: one call of \
-         the interpreter, counted in `--json`):\n\n| target | native | function | control | \
-         interpreter | share translated |\n|---|--:|--:|--:|--:|--:|\n",
+         the interpreter, counted in `--json`;\nrefused: hardware that does not exist here, a \
+         fault on both engines; the share is of the others):\n\n| target | native | function | \
+         control | interpreter | refused | share translated |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut handed: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut refusals: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for gfx in Gfx::ALL {
-        let mut counts = [0usize; 4];
+        let mut counts = [0usize; 5];
         for desc in isa::all() {
             let Some(how) = support(desc, gfx) else {
                 continue;
@@ -79,20 +81,26 @@ fn table() -> String {
                 Support::Helper => 1,
                 Support::Control => 2,
                 Support::Interp => 3,
+                Support::Refused => 4,
             }] += 1;
-            if how == Support::Interp && gfx <= Gfx::Gfx906 {
-                handed
+            let names = match how {
+                Support::Interp => &mut handed,
+                Support::Refused => &mut refusals,
+                _ => continue,
+            };
+            if gfx <= Gfx::Gfx906 {
+                names
                     .entry(desc.name_on(gfx))
                     .or_default()
                     .push(gfx.to_string());
             }
         }
-        let [native, helper, control, interp] = counts;
+        let [native, helper, control, interp, refused] = counts;
         let all = native + helper + control + interp;
         let share = 100.0 * (all - interp) as f64 / all as f64;
         let _ = writeln!(
             out,
-            "| {gfx} | {native} | {helper} | {control} | {interp} | {share:.1} % |"
+            "| {gfx} | {native} | {helper} | {control} | {interp} | {refused} | {share:.1} % |"
         );
     }
     // Families are told by the first two words of the name.
@@ -115,6 +123,8 @@ fn table() -> String {
             let _ = writeln!(out, "* {} {family}", names.len());
         }
     }
+    let list: Vec<String> = refusals.keys().map(|n| format!("`{n}`")).collect();
+    let _ = writeln!(out, "\nRefused: {}", list.join(", "));
     out
 }
 

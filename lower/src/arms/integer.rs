@@ -160,7 +160,8 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
     let max = |a: U<'b>, b: U<'b>| if signed { a.max_s(b) } else { a.max_u(b) };
     let none = s0.k(u64::MAX);
     Some(Out::W(match op {
-        Op::Mov => s0,
+        Op::Mov | Op::MovRelS | Op::MovRelD | Op::MovRelSD => s0,
+        Op::ScreenPartition4se => call(b, LaneFn::ScreenPartition, 0, &[s0]),
         Op::Select => args.m(2)?.pick(u(1)?, s0),
         Op::Not => !s0,
         Op::Brev => s0.brev(),

@@ -1,8 +1,8 @@
 //! SOP1, SOP2, SOPK, SOPC, SOPP: the scalar unit. Everything here is wave-uniform integer work; the
 //! SCC rules of the rows are applied in one place.
 
-use frontend::desc::Scc;
-use frontend::inst::{Inst, Operand, Special, VCC_LO};
+use frontend::desc::{Encoding, Scc};
+use frontend::inst::{Inst, M0, Operand, Special, VCC_LO};
 use frontend::op::{Cmp, Logic, Op};
 use frontend::state::mode;
 use frontend::ty::Ty;
@@ -12,7 +12,7 @@ use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
-use crate::ir::Op as Ir;
+use crate::ir::{Op as Ir, Val};
 use crate::value::{M, Q, U};
 
 /// What an operation gives: the value of D and, for the rules that need it, a truth value for SCC.
@@ -41,7 +41,7 @@ pub(super) fn special32<'b>(g: &mut Guest<'b>, special: Special) -> Option<U<'b>
         | Special::PrivateBase
         | Special::PrivateLimit
         | Special::PopsExitingWaveId => U::imm(b, 0),
-        Special::LdsDirect => return None,
+        Special::LdsDirect => U::new(b, g.lds_direct?),
     })
 }
 
@@ -84,8 +84,16 @@ fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     })
 }
 
+/// Is it an `s_movrel`, whose registers M0 names?
+pub(crate) fn is_relative(inst: &Inst) -> bool {
+    inst.desc.encoding == Encoding::Sop1 && matches!(inst.op(), Op::MovRelS | Op::MovRelD)
+}
+
 /// Lowers a scalar ALU instruction that does not change the flow of control.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    if is_relative(inst) {
+        return Lowered::OnWave;
+    }
     match compute(g, inst, pc, sites) {
         None => Lowered::Fallback,
         Some(out) => {
@@ -125,6 +133,9 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
         Op::SaveExec(logic) => exec_logic(g, inst, logic, true),
         Op::WrExec(logic) => exec_logic(g, inst, logic, false),
         Op::GetPc => Some(Out::D(Q::imm(g.b, pc.wrapping_add(u64::from(inst.len))))),
+        Op::SetGprIdxOn | Op::SetGprIdxOff | Op::SetGprIdxMode | Op::SetGprIdxIdx => {
+            set_indexing(g, inst)
+        }
         Op::GetReg => get_reg(g, inst, pc, sites),
         Op::SetReg => set_reg(g, inst, pc, sites),
         Op::Bitcmp0 | Op::Bitcmp1 => bit_test(g, inst, wide),
@@ -517,6 +528,69 @@ fn set_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
         // Not writable.
         _ => Some(Out::Nothing),
     }
+}
+
+/// Is it an `s_setreg` of bits of MODE?
+pub(crate) fn sets_mode(inst: &Inst) -> bool {
+    inst.op() == Op::SetReg && hwreg_field(inst.src[1]).is_some_and(|f| f.0 == hwreg::MODE)
+}
+
+/// An address in a pair of scalar registers; instructions start at multiples of 4.
+pub(crate) fn address(g: &mut Guest<'_>, operand: Operand) -> Option<Val> {
+    let to = read64(g, operand)?;
+    Some((to & to.k(!3)).v)
+}
+
+/// `s_setreg` of MODE and `s_setvskip`: the whole new MODE. The float bits that code behind this runs
+/// under are no longer known.
+pub(crate) fn write_mode(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
+    let old = U::new(g.b, g.mode_reg());
+    let new = if inst.op() == Op::SetVskip {
+        let bits = read32(g, inst.src[0], Ty::B32)?;
+        let bit = bits.lshr(read32(g, inst.src[1], Ty::U32)?) & old.k(1);
+        let at = mode::VSKIP.trailing_zeros();
+        (old & old.k(u64::from(!mode::VSKIP))) | bit.shl_k(at)
+    } else {
+        let value = read32(g, inst.src[0], Ty::B32)?;
+        let (_, offset, size) = hwreg_field(inst.src[1])?;
+        let field = (((1u64 << size) - 1) << offset) & 0xffff_ffff;
+        (old & old.k(!field)) | (value.shl_k(offset) & old.k(field))
+    };
+    g.set_mode_reg(new.v, g.mode);
+    Some(())
+}
+
+/// The instructions of GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits
+/// 15:12.
+fn set_indexing<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
+    let index = match inst.op() {
+        Op::SetGprIdxOn | Op::SetGprIdxIdx => Some(read32(g, inst.src[0], Ty::B32)?),
+        _ => None,
+    };
+    let enables = match (inst.op(), inst.src[0], inst.src[1]) {
+        (Op::SetGprIdxOn, _, Operand::Imm(imm)) | (Op::SetGprIdxMode, Operand::Imm(imm), _) => {
+            Some(imm as u64 & 15)
+        }
+        (Op::SetGprIdxOn | Op::SetGprIdxMode, ..) => return None,
+        _ => None,
+    };
+    let mut m0 = U::new(g.b, g.read_s32(M0));
+    if let Some(index) = index {
+        m0 = (m0 & m0.k(!0xff)) | (index & m0.k(0xff));
+    }
+    if let Some(enables) = enables {
+        m0 = (m0 & m0.k(!0xf000)) | m0.k(enables << 12);
+    }
+    g.write_s32(M0, m0.v);
+    let old = U::new(g.b, g.mode_reg());
+    let switch = u64::from(mode::GPR_IDX_EN);
+    let new = match inst.op() {
+        Op::SetGprIdxOn => old | old.k(switch),
+        Op::SetGprIdxOff => old & old.k(!switch),
+        _ => old,
+    };
+    g.set_mode_reg(new.v, g.mode);
+    Some(Out::Nothing)
 }
 
 /// VCC as a lane mask for consumers confined to the active lanes.

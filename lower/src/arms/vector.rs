@@ -102,7 +102,7 @@ impl<'b> Args<'b> {
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     match inst.op() {
         // TRAPSTS is not modelled beyond its register: nothing sets the bits that this clears.
-        Op::Nop => return Lowered::Done,
+        Op::Nop | Op::ClrExcp => return Lowered::Done,
         Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
         Op::Swap => return swap(g, inst),
         _ => {}
@@ -233,7 +233,8 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
         ty.swap(0, 1);
     }
     if desc.effects.has(Effects::READS_D) {
-        src.push(read_one(g, inst.dst[0], desc.dst[0])?);
+        let accumulator = g.accumulator.unwrap_or(inst.dst[0]);
+        src.push(read_one(g, accumulator, desc.dst[0])?);
         ty.push(desc.dst[0]);
     }
     let saturate = inst.mods.clamp && desc.forms.has(Forms::INT_CLAMP) && g.gfx.is_gfx8_up();

@@ -202,3 +202,29 @@ pub(super) fn dot8_u([a, b]: [u32; 2], _: u32) -> [u32; 1] {
     }
     [sum]
 }
+
+/// The manual's table of `v_screen_partition_4se_b32`, a nibble an entry, 16 entries a row.
+const PARTITION: [u64; 16] = [
+    0xffff_fff7_fff5_f731,
+    0xffff_ffbf_ffaf_e62f,
+    0xffff_fdff_f5ff_c4fd,
+    0xffff_efff_afff_8fb9,
+    0xfffe_fff6_fdc4_ffff,
+    0xffdf_f99f_b98f_ffff,
+    0xfbff_f9ff_31f7_ffff,
+    0x7fff_6ff6_2fe6_ffff,
+    0xfffa_fb32_ffff_fffb,
+    0xff5f_d91f_ffff_ff7f,
+    0xfaff_c8fe_ffff_feff,
+    0x5fff_4f76_ffff_dfff,
+    0xfec8_ffff_fffd_fff9,
+    0x764f_ffff_ffef_f66f,
+    0x32fb_ffff_f7ff_f6ff,
+    0x1fd9_ffff_bfff_9ff9,
+];
+
+#[inline(always)]
+pub(super) fn screen_partition([a]: [u32; 1], _: u32) -> [u32; 1] {
+    let row = PARTITION[(a >> 4 & 15) as usize];
+    [(row >> (4 * (a & 15))) as u32 & 15]
+}

@@ -68,22 +68,8 @@ const MODE: u32 = 0x3f0;
 /// What the interpreter runs, and why.
 fn may_fall_back(desc: &InstDesc) -> Option<&'static str> {
     Some(match desc.op {
-        Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => "registers by number",
-        Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => "graphics",
         Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => "matrices of CDNA",
         Op::Image(_) => "images",
-        Op::ScreenPartition4se => "graphics",
-        Op::Ds(op) => match op {
-            frontend::op::DsOp::Append
-            | frontend::op::DsOp::Consume
-            | frontend::op::DsOp::Swizzle
-            | frontend::op::DsOp::Permute
-            | frontend::op::DsOp::Bpermute
-            | frontend::op::DsOp::Condxchg32Rtn64
-            | frontend::op::DsOp::Nop => return None,
-            _ => "GDS",
-        },
-        Op::ClrExcp => "exceptions",
         _ => return None,
     })
 }
