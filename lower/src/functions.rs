@@ -336,8 +336,8 @@ pub enum EffectFn {
     /// All lanes of a VGPR of an operand of so many: (0, operand, index, VGPRs, which of them) -> its
     /// value. Beyond the wave's registers v0 is read. All registers are in the wave.
     ReadRelative,
-    /// (kinds, operand, index, VGPRs, which of them, EXEC, value): nothing is written beyond the wave's
-    /// registers.
+    /// (kinds, operand, index, VGPRs, which of them, EXEC, value) -> ; are they the wave's? Otherwise
+    /// nothing is written.
     WriteRelative,
     /// The site's `s_movrel`, on the wave's registers: () -> nothing
     ScalarRelative,

@@ -3,9 +3,11 @@
 //!
 //! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program at most;
 //! * `FAILURES=` after how many to stop, `ALL_ENGINES=1` each program on all engines, not on one in turn;
+//! * `WORDS=` words of each row and form under GPR indexing;
 //! * `SUMMARY=words` instead of programs single instructions, so many words of every row and form; `ROW=`
 //!   only rows with this in their name, `STATES=` from so many states.
 
+mod indexed;
 mod program;
 
 use std::cell::Cell;

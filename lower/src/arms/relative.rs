@@ -3,7 +3,7 @@
 //! reads at the numbers that M0 gives, and what it writes goes where M0 says.
 
 use frontend::desc::{Effects, Encoding};
-use frontend::inst::{Form, Inst, M0, Operand};
+use frontend::inst::{Inst, M0, Operand};
 use frontend::op::Op;
 
 use crate::arms::{Lowered, Sites, plain};
@@ -11,12 +11,12 @@ use crate::build::types;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
 use crate::ir::{Op as Ir, Val};
-use crate::value::{M, U};
+use crate::value::{M, Q, U};
 
 /// Which operands GPR indexing acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// Those whose bits are set: S0, S1, S2, D from bit 0 on.
+    /// Those whose bits are set: S0, S1, S2, D from bit 0 on. The addend of `v_madmk` is S2.
     Known(u8),
     /// M0 says so.
     Unknown,
@@ -58,18 +58,10 @@ pub(crate) fn applies(inst: &Inst, indexing: Option<Indexing>) -> bool {
         Some(Indexing::Unknown) => 0xf,
     };
     let is_vgpr = |operand: &Operand| matches!(operand, Operand::Vgpr(_));
-    let source = (0..4).any(|i| is_vgpr(&inst.src[i]) && enables >> position(inst, i) & 1 != 0);
+    let source = (0..4).any(|i| is_vgpr(&inst.src[i]) && enables >> i & 1 != 0);
     let accumulator = inst.desc.effects.has(Effects::READS_D) && enables >> 2 & 1 != 0;
     let destination = inst.dst.iter().any(is_vgpr);
     source || (destination && (accumulator || enables >> D & 1 != 0))
-}
-
-/// The source field of source `i`: a multiplier in the code stands between S0 and S1.
-fn position(inst: &Inst, i: usize) -> usize {
-    match (inst.src[1], i) {
-        (Operand::Literal { .. }, 2) if inst.desc.encoding == Encoding::Vop2 => 1,
-        _ => i,
-    }
 }
 
 /// What is added to the number of the operand with enable bit `bit`.
@@ -90,7 +82,13 @@ fn index<'b>(g: &mut Guest<'b>, op: Op, bit: usize) -> Option<U<'b>> {
 
 /// Lowers an instruction to which [`applies`] applies.
 pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    if inst.op() == Op::Swap || (moves(inst.op()).is_some() && inst.form == Form::Dpp) {
+    let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
+    let no_move = match inst.op() {
+        // Only VGPRs have numbers to add to.
+        Op::MovRelS | Op::MovRelSD => !from_vgpr,
+        _ => false,
+    };
+    if inst.op() == Op::Swap || no_move {
         return Lowered::Fallback;
     }
     let site = sites.add(pc, inst);
@@ -127,7 +125,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     for (i, ty) in inst.desc.src.iter().enumerate() {
         if let Operand::Vgpr(n) = inst.src[i] {
             let regs = ty.regs().max(1) as u8;
-            read(g, &mut values, n, regs, position(inst, i), stand_in(i));
+            read(g, &mut values, n, regs, i, stand_in(i));
             renamed.src[i] = Operand::Vgpr(stand_in(i));
         }
     }
@@ -147,7 +145,15 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
             g.accumulator = Some(Operand::Vgpr(stand_in(5)));
         }
     }
-    let exec = g.exec();
+    // `v_writelane` does not ask for EXEC.
+    let exec = match inst.op() {
+        Op::WriteLane => g.imm64(u64::MAX),
+        _ => g.exec(),
+    };
+    let mask = match inst.dst[1] {
+        Operand::Sgpr(n) => Some((n, g.read_s64(n))),
+        _ => None,
+    };
     let saved = g.replace_lanes(&values);
     let lowered = plain(g, &renamed, pc, sites);
     let written = g.restore_lanes(saved);
@@ -156,33 +162,32 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         return lowered;
     };
     let index = index(g, inst.op(), D);
+    let mut there = None;
     for (at, value) in written {
         let k = at - stand_in(4);
-        match index {
-            None => g.write_v_all(n.wrapping_add(k), value),
-            Some(index) => {
-                let value = merged(g, exec, value);
-                let first = index.k(u64::from(n));
-                // The value may be the wave's.
-                let kinds = u32::from(!b.is_wave(value)) << 6;
-                let args = [
-                    g.imm32(kinds),
-                    first.v,
-                    index.v,
-                    g.imm32(u32::from(regs)),
-                    g.imm32(u32::from(k)),
-                    exec,
-                    value,
-                ];
-                let op = Ir::Effect {
-                    f: EffectFn::WriteRelative,
-                    site,
-                    lanes: 0,
-                    scalars: 0,
-                };
-                b.effect(op, &args, types::W32);
-            }
-        }
+        let Some(index) = index else {
+            g.write_v_all(n.wrapping_add(k), value);
+            continue;
+        };
+        let value = merged(g, exec, value);
+        // The value may be the wave's.
+        let kinds = u32::from(!b.is_wave(value)) << 6;
+        let first = index.k(u64::from(n));
+        let (count, k) = (g.imm32(u32::from(regs)), g.imm32(u32::from(k)));
+        let kinds = g.imm32(kinds);
+        let args = [kinds, first.v, index.v, count, k, exec, value];
+        let op = Ir::Effect {
+            f: EffectFn::WriteRelative,
+            site,
+            lanes: 0,
+            scalars: 1,
+        };
+        there = Some(U::new(b, b.effect(op, &args, types::W32)));
+    }
+    // Without its destination the instruction does nothing at all.
+    if let (Some(there), Some((n, old))) = (there, mask) {
+        let new = Q::new(b, g.read_s64(n));
+        g.write_s64(n, there.is_nonzero().pick(new, Q::new(b, old)).v);
     }
     Lowered::Done
 }

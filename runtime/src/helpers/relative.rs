@@ -36,7 +36,9 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<(), ExitCode> {
 pub(super) fn write(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let exec = call.raw(5);
     let value = call.words(6);
-    let Some(n) = call.register() else {
+    let register = call.register();
+    call.ctx.ret[0] = u32::from(register.is_some());
+    let Some(n) = register else {
         return Ok(());
     };
     let lanes: [u32; 64] = std::array::from_fn(|lane| value.get(lane));
