@@ -6,7 +6,7 @@ use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
 use runtime::{Access, FaultKind};
 use wavelift::{Arg, Buffer, DeviceOptions, Error, Gfx, Launch, Module};
 
-use super::{EngineKind, Rig, TARGETS, object_bytes};
+use super::{Rig, TARGETS, object_bytes};
 
 /// Longest time for a kernel that does not end.
 const LIMIT: Duration = Duration::from_millis(60);
@@ -78,10 +78,6 @@ impl Host<'_> {
     fn check_group(&self, kernel: &str, address: u64, lane: u32, group: u32, end: &End) {
         let mut first = None;
         self.rig.each(&[1, 2], |rig| {
-            if rig.engine() == EngineKind::Jit && self.is_known(address) {
-                println!("left out: {kernel} at {address:#x} of {}", self.gfx);
-                return;
-            }
             self.fill();
             let mut segment = address.to_le_bytes().to_vec();
             segment.extend(self.out.address().to_le_bytes());
@@ -130,12 +126,6 @@ impl Host<'_> {
                 assert_eq!(**first.get_or_insert_with(|| fault.clone()), *fault, "{at}");
             }
         });
-    }
-
-    /// What the translator gets wrong. To be removed with these bugs.
-    fn is_known(&self, address: u64) -> bool {
-        // Addresses of gfx6 have 48 bits.
-        self.gfx == Gfx::Gfx600 && address >> 48 != 0
     }
 
     /// Address of a kernel's code.
