@@ -7,4 +7,5 @@ mod differential;
 mod facade;
 mod kernels;
 mod lowering;
+mod oracles;
 mod status;
