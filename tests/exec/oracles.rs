@@ -2,12 +2,14 @@
 //! with plain Rust. No reading of the instruction set is involved: the kernels of
 //! `tests/kernels/oracles` say what is computed in OpenCL C, the tables here say it in Rust.
 
+mod control;
 mod convert;
 mod exact;
 mod floats;
 mod half;
 mod input;
 mod integer;
+mod vector;
 
 use std::collections::BTreeMap;
 use std::fmt;
