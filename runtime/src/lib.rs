@@ -10,6 +10,7 @@ pub mod engine;
 pub mod fault;
 #[cfg(feature = "jit")]
 pub mod helpers;
+pub mod image;
 pub mod interp;
 #[cfg(feature = "jit")]
 pub mod jit;
