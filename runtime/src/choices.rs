@@ -51,3 +51,7 @@ pub const fn buffer_unaligned(gfx: Gfx) -> bool {
 pub const fn trap_is_ignored(id: u32) -> bool {
     id == 3
 }
+
+/// Fraction bits of an image coordinate where two texels are weighted. The coordinate in texels is
+/// rounded to so many, to the nearest and to even; without a filter it is not rounded at all.
+pub const IMAGE_FRACTION_BITS: u32 = 8;

@@ -118,6 +118,19 @@ impl Format {
         texel.to_le_bytes()
     }
 
+    /// The texel of the low bits of four components.
+    pub(crate) fn pack_bits(&self, components: [u32; 4]) -> [u8; 16] {
+        let mut texel = 0;
+        let mut shift = 0;
+        for (component, &width) in components.into_iter().zip(&self.widths) {
+            if width != 0 {
+                texel |= u128::from(component & largest(width)) << shift;
+            }
+            shift += u32::from(width);
+        }
+        texel.to_le_bytes()
+    }
+
     /// A component as 16 bits: an f16 of the float formats, the low half of the integer ones.
     pub(crate) fn narrow(&self, component: u32) -> u16 {
         match self.number.is_integer() {

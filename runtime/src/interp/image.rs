@@ -51,14 +51,17 @@ struct Image {
     first: u64,
     /// Texels from one row to the next.
     pitch: u64,
-    levels: u32,
+    /// First and last level.
+    levels: [u32; 2],
     dst_sel: [u32; 4],
+    /// Component of the border colour in each component of a texel (BC_SWIZZLE).
+    border: [usize; 4],
 }
 
 impl Image {
     /// The descriptor; the error says what of it is not supported.
     fn new(words: [u32; 8], gfx: Gfx) -> Result<Image, String> {
-        let [w0, w1, w2, w3, w4, w5, ..] = words;
+        let [w0, w1, w2, w3, w4, w5, w6, _] = words;
         let shape = match w3 >> 28 {
             8 => Shape::D1,
             9 => Shape::D2,
@@ -76,11 +79,15 @@ impl Image {
             return Err(format!("a tiled image (mode {tiling})"));
         }
         let (data, number) = (w1 >> 20 & 63, w1 >> 26 & 15);
-        let format = match number {
-            0..=7 => Format::from_fields(data, number),
-            _ => None,
+        let format = match (data, number) {
+            // Normalised or scaled components have at most 16 bits, packed ones no other meaning.
+            (4 | 11 | 13 | 14, 0..=3) | (6 | 7, 0..=6) | (16..=19, 1..) => None,
+            _ => Format::from_fields(data, number),
         }
         .ok_or_else(|| format!("an image of data format {data}, number format {number}"))?;
+        if gfx.is_gfx8_up() && w6 >> 21 & 1 != 0 {
+            return Err("a compressed image".into());
+        }
         let pitch_mask = if gfx.is_gfx9() { 0xffff } else { 0x3fff };
         let first = u64::from(w5 & 0x1fff);
         let depth = u64::from(w4 & 0x1fff);
@@ -105,8 +112,16 @@ impl Image {
             },
             first,
             pitch: u64::from(w4 >> 13 & pitch_mask) + 1,
-            levels: (w3 >> 16 & 15).saturating_sub(w3 >> 12 & 15) + 1,
+            levels: [w3 >> 12 & 15, w3 >> 16 & 15],
             dst_sel: [0, 3, 6, 9].map(|shift| w3 >> shift & 7),
+            border: match w4 >> 29 {
+                1 if gfx.is_gfx9() => [0, 3, 1, 2],
+                2 if gfx.is_gfx9() => [3, 2, 1, 0],
+                3 if gfx.is_gfx9() => [3, 0, 1, 2],
+                4 if gfx.is_gfx9() => [2, 1, 0, 3],
+                5 if gfx.is_gfx9() => [1, 0, 3, 2],
+                _ => [0, 1, 2, 3],
+            },
         })
     }
 
@@ -122,6 +137,16 @@ impl Image {
         };
         let index = (layer * self.height + y) * self.pitch + x;
         Some(self.base.wrapping_add(index * self.format.bytes() as u64))
+    }
+
+    /// The components of a texel from those that a store sends: the way back through DST_SEL.
+    /// Components that nothing selects become 0.
+    fn route(&self, components: [u32; 4]) -> [u32; 4] {
+        std::array::from_fn(|channel| {
+            let mut sources = self.dst_sel.iter();
+            let source = sources.position(|&sel| sel == channel as u32 + 4);
+            source.map_or(0, |source| components[source])
+        })
     }
 
     /// Components of a texel in the order that the descriptor selects.
@@ -145,18 +170,35 @@ impl Exec<'_, '_> {
         if inst.mem.r128 {
             return Err(self.image_unsupported("a 128-bit descriptor, which has no pitch"));
         }
+        match op {
+            ImageOp::GetLod => {
+                return Err(self.image_unsupported("a level of detail, which is of four lanes,"));
+            }
+            ImageOp::Gather4h(_) => return Err(self.image_unsupported("a gather of one row")),
+            ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => {
+                return Err(self.image_unsupported("a depth comparison"));
+            }
+            _ => {}
+        }
         let words = self.uniform_block::<8>(inst.src[1])?;
-        if words == [0; 8] && !matches!(op, ImageOp::Sample(_) | ImageOp::Gather4(_)) {
+        if words == [0; 8] {
             return self.unbound_image(op);
         }
         let image = Image::new(words, self.gfx).map_err(|what| self.image_unsupported(&what))?;
+        if op != ImageOp::GetResinfo && image.levels != [0, 0] {
+            return Err(self.image_unsupported("an image of several mip levels"));
+        }
+        if image.shape == Shape::D3 && inst.mem.da {
+            return Err(self.image_unsupported("an array of 3D images"));
+        }
         match op {
             ImageOp::Load { mip, pck, sgn } => self.image_load(&image, mip, pck, sgn),
             ImageOp::Store { mip, pck } => self.image_store(&image, mip, pck),
             ImageOp::GetResinfo => self.image_resinfo(&image),
             ImageOp::Atomic(op) => self.image_atomic(&image, op),
             ImageOp::Sample(mods) => self.image_sample(&image, mods),
-            _ => self.unknown(),
+            ImageOp::Gather4(mods) => self.image_gather(&image, mods),
+            ImageOp::Gather4h(_) | ImageOp::GetLod => self.unknown(),
         }
     }
 
@@ -165,11 +207,25 @@ impl Exec<'_, '_> {
         Stop::unsupported(format!("{what} in {} on {}", self.name(), self.gfx))
     }
 
-    /// A descriptor of zeros: loads give 0, stores are dropped.
+    /// A descriptor of zeros: loads and samples give 0, stores are dropped.
     fn unbound_image(&mut self, op: ImageOp) -> Run<()> {
+        let inst = self.inst;
         match op {
             ImageOp::Store { .. } => Ok(()),
-            ImageOp::Atomic(_) if self.inst.dst[0] == Operand::None => Ok(()),
+            ImageOp::Atomic(op) => {
+                let count = self.atomic_dwords(op)?;
+                for lane in lanes(self.active) {
+                    self.write_image_atomic(lane, count, 0)?;
+                }
+                Ok(())
+            }
+            ImageOp::Gather4(_) => {
+                self.gathered_component()?;
+                for lane in lanes(self.active) {
+                    self.write_image_words(inst.dst[0], lane, &[0; 4], self.packs_halves())?;
+                }
+                Ok(())
+            }
             _ => {
                 for lane in lanes(self.active) {
                     self.write_image_components(lane, [0; 4], None)?;
@@ -210,12 +266,13 @@ impl Exec<'_, '_> {
         Ok((at, used))
     }
 
-    /// The only level that there is must be the one that is asked for.
-    fn check_level(&self, used: usize, lane: usize) -> Run<()> {
-        match self.image_address(used, lane)? {
-            0 => Ok(()),
-            level => Err(self.image_unsupported(&format!("mip level {level}"))),
+    /// Where a load or store of a lane goes; `None` outside the image, which has one level.
+    fn image_place(&self, image: &Image, mip: bool, lane: usize) -> Run<Option<u64>> {
+        let (at, used) = self.image_coordinates(image, lane)?;
+        if mip && self.image_address(used, lane)? != 0 {
+            return Ok(None);
         }
+        Ok(image.texel(at))
     }
 
     /// Enabled components; none counts as the first.
@@ -239,33 +296,52 @@ impl Exec<'_, '_> {
         format: Option<Format>,
     ) -> Run<()> {
         let dmask = self.dmask();
-        let status = self.inst.mem.tfe || self.inst.mem.lwe;
-        let mut words = [0; 5];
+        let mut words = [0; 4];
         let mut count = 0;
         for (i, &component) in components.iter().enumerate() {
             if dmask >> i & 1 == 0 {
                 continue;
             }
-            let value = match (self.inst.mem.d16, format) {
+            words[count] = match (self.inst.mem.d16, format) {
                 (true, Some(format)) => u32::from(format.narrow(component)),
                 _ => component,
             };
-            if self.packs_halves() {
-                words[count / 2] |= value << (16 * (count & 1));
-            } else {
-                words[count] = value;
-            }
             count += 1;
         }
-        let registers = if self.packs_halves() {
-            count.div_ceil(2)
-        } else {
-            count
-        };
-        let total = registers + usize::from(status);
-        let to = self.memory_vgpr(self.inst.dst[0], total)?;
-        for (i, &word) in words.iter().enumerate().take(total) {
-            self.wave.vgpr[to + i][lane] = if i < registers { word } else { 0 };
+        // Without a format the halves are 0 anyway.
+        self.write_image_words(self.inst.dst[0], lane, &words[..count], self.packs_halves())
+    }
+
+    /// Writes results of one lane to consecutive registers, halves two in a register where that is
+    /// so, and the status behind them: everything is resident.
+    fn write_image_words(
+        &mut self,
+        to: Operand,
+        lane: usize,
+        words: &[u32],
+        halves: bool,
+    ) -> Run<()> {
+        let mut packed = [0; 5];
+        let mut count = 0;
+        match halves {
+            true => {
+                for pair in words.chunks(2) {
+                    packed[count] = pair[0] | pair.get(1).copied().unwrap_or(0) << 16;
+                    count += 1;
+                }
+            }
+            false => {
+                packed[..words.len()].copy_from_slice(words);
+                count = words.len();
+            }
+        }
+        if self.inst.mem.tfe || self.inst.mem.lwe {
+            packed[count] = 0;
+            count += 1;
+        }
+        let to = self.memory_vgpr(to, count)?;
+        for (i, &word) in packed.iter().enumerate().take(count) {
+            self.wave.vgpr[to + i][lane] = word;
         }
         Ok(())
     }
@@ -287,12 +363,11 @@ impl Exec<'_, '_> {
             image.format.number = if sgn { Number::Sint } else { Number::Uint };
         }
         for lane in lanes(self.active) {
-            let (at, used) = self.image_coordinates(&image, lane)?;
-            if mip {
-                self.check_level(used, lane)?;
-            }
-            let components = match self.read_texel(&image, lane, at)? {
-                Some(texel) => image.select(texel),
+            let components = match self.image_place(&image, mip, lane)? {
+                Some(address) => {
+                    let raw = self.global_read(lane, address, image.format.bytes())?;
+                    image.select(image.format.unpack(&raw))
+                }
                 None => [0; 4],
             };
             self.write_image_components(lane, components, Some(image.format))?;
@@ -335,18 +410,15 @@ impl Exec<'_, '_> {
     }
 
     fn image_store(&mut self, image: &Image, mip: bool, pck: bool) -> Run<()> {
-        let mut format = image.format;
-        if pck {
-            format.number = Number::Uint;
-        }
+        let format = image.format;
         for lane in lanes(self.active) {
-            let (at, used) = self.image_coordinates(image, lane)?;
-            if mip {
-                self.check_level(used, lane)?;
-            }
-            let components = self.image_components(lane, format)?;
-            if let Some(address) = image.texel(at) {
-                let raw = format.pack(components);
+            let place = self.image_place(image, mip, lane)?;
+            let components = image.route(self.image_components(lane, format)?);
+            if let Some(address) = place {
+                let raw = match pck {
+                    true => format.pack_bits(components),
+                    false => format.pack(components),
+                };
                 self.global_write(lane, address, &raw, format.bytes())?;
             }
         }
@@ -357,7 +429,9 @@ impl Exec<'_, '_> {
     fn image_resinfo(&mut self, image: &Image) -> Run<()> {
         for lane in lanes(self.active) {
             let level = self.image_address(0, lane)?.min(31);
-            let size = |n: u64| (n >> level).max(1) as u32;
+            let [base, last] = image.levels;
+            let count = last.saturating_sub(base) + 1;
+            let size = |n: u64| (n >> (base + level)).max(1) as u32;
             let layers = image.depth as u32;
             let info = match image.shape {
                 Shape::D1 => [size(image.width), 1, 1],
@@ -366,26 +440,42 @@ impl Exec<'_, '_> {
                 Shape::D2Array => [size(image.width), size(image.height), layers],
                 Shape::D3 => [size(image.width), size(image.height), size(image.depth)],
             };
-            let info = match level < image.levels {
-                true => [info[0], info[1], info[2], image.levels],
-                false => [0, 0, 0, image.levels],
+            let info = match level < count {
+                true => [info[0], info[1], info[2], count],
+                false => [0, 0, 0, count],
             };
             self.write_image_components(lane, info, None)?;
         }
         Ok(())
     }
 
+    /// Dwords of an atomic's memory word, which DMASK tells: a bit for each dword that is sent.
+    fn atomic_dwords(&self, op: Atomic) -> Run<usize> {
+        let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
+        match (self.inst.mem.dmask & 15, swap) {
+            (1, false) | (3, true) => Ok(1),
+            (3, false) | (15, true) => Ok(2),
+            (dmask, _) => Err(self.image_unsupported(&format!("DMASK {dmask:#x}"))),
+        }
+    }
+
+    /// Writes what was in memory before an atomic, where that is wanted.
+    fn write_image_atomic(&mut self, lane: usize, count: usize, old: u64) -> Run<()> {
+        let words = [old as u32, (old >> 32) as u32];
+        match self.inst.dst[0] {
+            Operand::None => Ok(()),
+            to => self.write_image_words(to, lane, &words[..count], false),
+        }
+    }
+
     fn image_atomic(&mut self, image: &Image, op: Atomic) -> Run<()> {
         let inst = self.inst;
-        let wide = match image.format.bytes() {
-            4 => false,
-            8 => true,
-            bytes => {
-                let what = format!("an atomic on texels of {bytes} bytes");
-                return Err(self.image_unsupported(&what));
-            }
-        };
-        let count = if wide { 2 } else { 1 };
+        let count = self.atomic_dwords(op)?;
+        let (bytes, wide) = (image.format.bytes(), count == 2);
+        if bytes != 4 * count {
+            let what = format!("an atomic of {} bytes on texels of {bytes}", 4 * count);
+            return Err(self.image_unsupported(&what));
+        }
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
         let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
         for lane in lanes(self.active) {
@@ -395,10 +485,7 @@ impl Exec<'_, '_> {
                 Some(address) => self.global_atomic(lane, op, address, wide, operands)?,
                 None => 0,
             };
-            if inst.dst[0] != Operand::None {
-                let to = self.memory_vgpr(inst.dst[0], count)?;
-                self.set_pair(to, count, lane, old);
-            }
+            self.write_image_atomic(lane, count, old)?;
         }
         Ok(())
     }

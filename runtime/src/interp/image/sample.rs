@@ -2,7 +2,8 @@
 
 use frontend::op::SampleMods;
 
-use super::{Image, Shape};
+use super::Image;
+use crate::choices::IMAGE_FRACTION_BITS;
 use crate::interp::operand::{Exec, lanes};
 use crate::interp::stop::Run;
 
@@ -56,16 +57,20 @@ impl Wrap {
 struct Sampler {
     wrap: [Wrap; 3],
     unnormalized: bool,
-    linear: bool,
-    linear_min: bool,
-    linear_z: bool,
-    /// All four components of the border as f32.
-    border: [u32; 4],
+    /// XY filters for near and far: bit 0 is linear, bit 1 anisotropic.
+    filters: [u32; 2],
+    /// Z filter: 1 nearest, 2 linear, else as XY.
+    z_filter: u32,
+    anisotropic: bool,
+    /// Bias, least and largest level of detail.
+    lod: [f32; 3],
+    /// 0 or 1 in each component of the border.
+    border: [bool; 4],
 }
 
 impl Sampler {
     fn new(words: [u32; 4]) -> Result<Sampler, String> {
-        let [w0, _, w2, w3] = words;
+        let [w0, w1, w2, w3] = words;
         let mut wrap = [Wrap::Repeat; 3];
         for (i, wrap) in wrap.iter_mut().enumerate() {
             let field = w0 >> (3 * i) & 7;
@@ -74,32 +79,47 @@ impl Sampler {
         if w0 >> 29 & 3 != 0 {
             return Err("a minimum or maximum filter".into());
         }
-        let one = 0x3f80_0000;
         let border = match w3 >> 30 {
-            0 => [0; 4],
-            1 => [0, 0, 0, one],
-            2 => [one; 4],
+            0 => [false; 4],
+            1 => [false, false, false, true],
+            2 => [true; 4],
             _ => return Err("a border colour from memory".into()),
         };
+        let bias = (w2 << 18) as i32 >> 18;
         Ok(Sampler {
             wrap,
             unnormalized: w0 >> 15 & 1 != 0,
-            linear: w2 >> 20 & 1 != 0,
-            linear_min: w2 >> 22 & 1 != 0,
-            linear_z: w2 >> 24 & 3 == 2,
+            filters: [w2 >> 20 & 3, w2 >> 22 & 3],
+            z_filter: w2 >> 24 & 3,
+            anisotropic: w0 >> 9 & 7 != 0,
+            lod: [
+                bias as f32 / 256.0,
+                (w1 & 0xfff) as f32 / 256.0,
+                (w1 >> 12 & 0xfff) as f32 / 256.0,
+            ],
             border,
         })
     }
+
+    /// Is the image shrunk at this level of detail?
+    fn is_far(&self, lod: f32) -> bool {
+        let [bias, least, largest] = self.lod;
+        (lod + bias).max(least).min(largest) > 0.0
+    }
 }
 
-/// One dimension of a footprint: two texels and the weight of the second in 1/256.
+/// One dimension of a footprint: two texels and the weight of the second, less than one in units of
+/// the last fraction bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     texels: [Option<u64>; 2],
     weight: u32,
 }
 
-/// The footprint of a coordinate in texels. The weights of hardware have eight fraction bits.
+/// One in weights.
+const ONE: f64 = (1u32 << IMAGE_FRACTION_BITS) as f64;
+
+/// The footprint of a coordinate in texels.
 fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
     let coordinate = if coordinate.is_finite() {
         coordinate
@@ -113,9 +133,9 @@ fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
             weight: 0,
         };
     }
-    let shifted = coordinate - 0.5;
-    let first = shifted.floor();
-    let weight = ((shifted - first) * 256.0).round_ties_even() as u32;
+    let units = ((coordinate - 0.5) * ONE).round_ties_even();
+    let first = (units / ONE).floor();
+    let weight = (units - first * ONE) as u32;
     let i = first as i64;
     Span {
         texels: [wrap.texel(i, n), wrap.texel(i.saturating_add(1), n)],
@@ -123,38 +143,88 @@ fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
     }
 }
 
+/// Where a lane samples.
+struct Footprint {
+    spans: [Span; 3],
+    layer: Option<u64>,
+}
+
 impl Exec<'_, '_> {
-    /// `image_sample*` of an image of one level.
-    pub(super) fn image_sample(&mut self, image: &Image, mods: SampleMods) -> Run<()> {
+    /// The sampler, if the instruction can be done without derivatives.
+    fn image_sampler(&self, mods: SampleMods) -> Run<Sampler> {
         let words = self.uniform_block::<4>(self.inst.src[2])?;
         let sampler = Sampler::new(words).map_err(|what| self.image_unsupported(&what))?;
-        if mods.compare {
-            return Err(self.image_unsupported("a depth comparison"));
-        }
-        if image.levels > 1 {
-            return Err(self.image_unsupported("an image of several mip levels"));
-        }
         // Which of the two filters it is depends on derivatives when the level is not given.
-        let given = mods.lz || mods.lod;
-        if sampler.linear != sampler.linear_min && !given {
-            return Err(self.image_unsupported("different filters for near and far"));
+        if !mods.lz && !mods.lod {
+            let [near, far] = sampler.filters;
+            if near & 1 != far & 1 {
+                return Err(self.image_unsupported("different filters for near and far"));
+            }
+            if (near | far) & 2 != 0 && sampler.anisotropic {
+                return Err(self.image_unsupported("an anisotropic filter"));
+            }
         }
+        Ok(sampler)
+    }
+
+    /// `image_sample*` of an image of one level.
+    pub(super) fn image_sample(&mut self, image: &Image, mods: SampleMods) -> Run<()> {
+        let sampler = self.image_sampler(mods)?;
         for lane in lanes(self.active) {
-            let components = self.sample_lane(image, &sampler, mods, lane)?;
+            let footprint = self.footprint(image, &sampler, mods, false, lane)?;
+            let components = self.filter(image, &sampler, &footprint, lane)?;
             self.write_image_components(lane, components, Some(image.format))?;
         }
         Ok(())
     }
 
-    fn sample_lane(
+    /// The component that a gather takes.
+    pub(super) fn gathered_component(&self) -> Run<usize> {
+        match self.inst.mem.dmask & 15 {
+            1 => Ok(0),
+            2 => Ok(1),
+            4 => Ok(2),
+            8 => Ok(3),
+            dmask => Err(self.image_unsupported(&format!("DMASK {dmask:#x}"))),
+        }
+    }
+
+    /// `image_gather4*`: one component of the four texels that a linear filter would weight.
+    pub(super) fn image_gather(&mut self, image: &Image, mods: SampleMods) -> Run<()> {
+        let component = self.gathered_component()?;
+        let sampler = self.image_sampler(mods)?;
+        if image.shape.dimensions() != 2 {
+            return Err(self.image_unsupported("an image that is not 2D"));
+        }
+        for lane in lanes(self.active) {
+            let footprint = self.footprint(image, &sampler, mods, true, lane)?;
+            let mut words = [0; 4];
+            // Counter-clockwise, from the texel below on the left.
+            for (word, corner) in words.iter_mut().zip([2, 3, 1, 0]) {
+                let texel = self.fetch(image, &sampler, &footprint, corner, lane)?;
+                *word = match self.inst.mem.d16 {
+                    true => u32::from(image.format.narrow(texel[component])),
+                    false => texel[component],
+                };
+            }
+            self.write_image_words(self.inst.dst[0], lane, &words, self.packs_halves())?;
+        }
+        Ok(())
+    }
+
+    /// Where a lane samples, by its addresses: {offset} {bias} {compare} {derivatives} body, each of
+    /// which begins with a register of its own.
+    fn footprint(
         &self,
         image: &Image,
         sampler: &Sampler,
         mods: SampleMods,
+        gather: bool,
         lane: usize,
-    ) -> Run<[u32; 4]> {
+    ) -> Run<Footprint> {
         let dimensions = image.shape.dimensions();
-        // {offset} {bias} {compare} {derivatives} body
+        // Counted in values, of which A16 has two in a register.
+        let register = if self.inst.mem.a16 { 2 } else { 1 };
         let mut next = 0;
         let mut offsets = [0; 3];
         if mods.offset {
@@ -162,11 +232,13 @@ impl Exec<'_, '_> {
             let first = self.memory_vgpr(self.inst.src[0], 1)?;
             let packed = self.wave.vgpr[first][lane];
             offsets = [0, 8, 16].map(|shift| i64::from((packed << (26 - shift)) as i32 >> 26));
-            next += if self.inst.mem.a16 { 2 } else { 1 };
+            next += register;
         }
-        next += usize::from(mods.bias);
+        if mods.bias {
+            next += register;
+        }
         if mods.deriv || mods.coarse {
-            next += 2 * dimensions;
+            next += 2 * dimensions.next_multiple_of(register);
         }
         let mut at = [0.0f64; 3];
         for value in at.iter_mut().take(dimensions) {
@@ -181,14 +253,9 @@ impl Exec<'_, '_> {
             false => 0.0,
         };
         // Above level 0 the other filter acts.
-        let far = mods.lod && self.image_float(next, lane)? > 0.0;
-        let integer = image.format.number.is_integer();
-        let linear = !integer
-            && if far {
-                sampler.linear_min
-            } else {
-                sampler.linear
-            };
+        let far = mods.lod && sampler.is_far(self.image_float(next, lane)?);
+        let linear = sampler.filters[usize::from(far)] & 1 != 0;
+        let linear = gather || linear && !image.format.number.is_integer();
         let sizes = [image.width, image.height, image.depth];
         let unnormalized = sampler.unnormalized || self.inst.mem.unrm;
         let spans: [Span; 3] = std::array::from_fn(|i| {
@@ -200,21 +267,37 @@ impl Exec<'_, '_> {
             }
             let scale = if unnormalized { 1.0 } else { sizes[i] as f64 };
             let coordinate = at[i] * scale + offsets[i] as f64;
-            let linear = if i == 2 {
-                linear && sampler.linear_z
-            } else {
-                linear
+            let linear = match (i, sampler.z_filter) {
+                (2, 1) => false,
+                (2, 2) => !image.format.number.is_integer(),
+                _ => linear,
             };
             span(coordinate, sizes[i], sampler.wrap[i], linear)
         });
-        let layer = match image.shape {
-            Shape::D1Array | Shape::D2Array => {
-                let nearest = f64::from(slice).round_ties_even().max(0.0);
-                Some((nearest as u64).min(image.depth - 1))
-            }
-            _ => None,
+        let layer = image.shape.is_array().then(|| {
+            let nearest = f64::from(slice).round_ties_even().max(0.0);
+            (nearest as u64).min(image.depth - 1)
+        });
+        Ok(Footprint { spans, layer })
+    }
+
+    /// A texel of a footprint: bit i of `corner` chooses in dimension i.
+    fn fetch(
+        &self,
+        image: &Image,
+        sampler: &Sampler,
+        footprint: &Footprint,
+        corner: usize,
+        lane: usize,
+    ) -> Run<[u32; 4]> {
+        let texel = |i: usize| footprint.spans[i].texels[corner >> i & 1];
+        let (Some(x), Some(y), Some(z)) = (texel(0), texel(1), texel(2)) else {
+            let one = |there| if there { image.format.number.one() } else { 0 };
+            let border = image.border.map(|from| one(sampler.border[from]));
+            return Ok(image.select(border));
         };
-        self.filter(image, sampler, spans, layer, lane)
+        let texel = self.read_texel(image, lane, [x, y, footprint.layer.unwrap_or(z)])?;
+        Ok(texel.map_or([0; 4], |texel| image.select(texel)))
     }
 
     /// The weighted sum over the footprint; one texel passes as it is.
@@ -222,36 +305,32 @@ impl Exec<'_, '_> {
         &self,
         image: &Image,
         sampler: &Sampler,
-        spans: [Span; 3],
-        layer: Option<u64>,
+        footprint: &Footprint,
         lane: usize,
     ) -> Run<[u32; 4]> {
-        let fetch = |corner: usize| -> Run<[u32; 4]> {
-            let texel = |i: usize| spans[i].texels[corner >> i & 1];
-            let (Some(x), Some(y), Some(z)) = (texel(0), texel(1), texel(2)) else {
-                return Ok(sampler.border);
-            };
-            let texel = self.read_texel(image, lane, [x, y, layer.unwrap_or(z)])?;
-            Ok(texel.map_or([0; 4], |texel| image.select(texel)))
-        };
+        let spans = &footprint.spans;
         if spans.iter().all(|span| span.weight == 0) {
-            return fetch(0);
+            return self.fetch(image, sampler, footprint, 0, lane);
         }
         let mut sums = [0.0f64; 4];
         for corner in 0..8 {
             let weight: f64 = (0..3)
                 .map(|i| match corner >> i & 1 {
-                    0 => f64::from(256 - spans[i].weight) / 256.0,
-                    _ => f64::from(spans[i].weight) / 256.0,
+                    0 => (ONE - f64::from(spans[i].weight)) / ONE,
+                    _ => f64::from(spans[i].weight) / ONE,
                 })
                 .product();
             if weight != 0.0 {
-                for (sum, component) in sums.iter_mut().zip(fetch(corner)?) {
+                let texel = self.fetch(image, sampler, footprint, corner, lane)?;
+                for (sum, component) in sums.iter_mut().zip(texel) {
                     *sum += weight * f64::from(f32::from_bits(component));
                 }
             }
         }
-        Ok(sums.map(|sum| (sum as f32).to_bits()))
+        Ok(sums.map(|sum| match sum.is_nan() {
+            true => 0x7fc0_0000,
+            false => (sum as f32).to_bits(),
+        }))
     }
 }
 
