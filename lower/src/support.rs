@@ -76,22 +76,26 @@ pub fn is_control(op: Op) -> bool {
 /// such row.
 pub fn support(desc: &'static InstDesc, gfx: Gfx) -> Option<Support> {
     desc.opcodes.get(gfx)?;
-    if is_control(desc.op) {
-        return Some(Support::Control);
+    Some(support_of(&plain(desc, gfx), gfx))
+}
+
+/// How an instruction is translated on `gfx`, under MODE as compilers set it.
+pub fn support_of(inst: &Inst, gfx: Gfx) -> Support {
+    if is_control(inst.op()) {
+        return Support::Control;
     }
-    let mut plain = plain(desc, gfx);
     let calls = |node: &Node| matches!(node.op, Ir::Call(..) | Ir::Effect { .. });
-    Some(match nodes(&mut plain, gfx) {
-        (Lowered::Fallback, _) if is_refused(desc.op) => Support::Refused,
+    match nodes(inst, gfx) {
+        (Lowered::Fallback, _) if is_refused(inst.op()) || inst.mem.gds => Support::Refused,
         (Lowered::Fallback, _) => Support::Interp,
         (Lowered::OnWave, _) => Support::Helper,
         (Lowered::Done, nodes) if nodes.iter().any(calls) => Support::Helper,
         (Lowered::Done, _) => Support::Native,
-    })
+    }
 }
 
 /// The nodes of one instruction; [`Lowered`] says whether they are all of it.
-fn nodes(inst: &mut Inst, gfx: Gfx) -> (Lowered, Vec<Node>) {
+fn nodes(inst: &Inst, gfx: Gfx) -> (Lowered, Vec<Node>) {
     const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
     let b = Build::new();
     let mut g = Guest::new(&b, gfx, MODE);

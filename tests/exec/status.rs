@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use frontend::decode;
 use frontend::{Encoding, Gfx, isa};
-use lower::support::{Support, support};
+use harness::random::Random;
+use harness::words::{self, As};
+use lower::support::{Support, support, support_of};
 
 const BEGIN: &str = "<!-- status: written by tests/exec/status.rs, BLESS=1 -->\n";
 const END: &str = "<!-- end of status -->\n";
@@ -149,4 +152,60 @@ fn readme_has_the_status_table() {
             "the README's status table is stale; run with BLESS=1 and review the difference"
         );
     }
+}
+
+/// Words of each frequent mnemonic that are tried.
+const WORDS: usize = 12;
+
+#[test]
+fn frequent_mnemonics_do_not_fall_back() {
+    let list = include_str!("../golden/frequent.txt");
+    let names = list.lines().filter(|line| !line.starts_with('#'));
+    let mut seen = 0;
+    for line in names {
+        let mnemonic = line.split(' ').next().unwrap_or(line);
+        let forms = [
+            ("_e32", As::Native),
+            ("_e64", As::Vop3),
+            ("_sdwa", As::Sdwa),
+            ("_dpp", As::Dpp),
+        ];
+        let form = forms.iter().find(|(end, _)| mnemonic.ends_with(end));
+        let (name, form) = match form {
+            Some(&(end, form)) => (&mnemonic[..mnemonic.len() - end.len()], form),
+            None => (mnemonic, As::Native),
+        };
+        let mut tried = 0;
+        let targets = Gfx::ALL.into_iter().filter(|&gfx| gfx <= Gfx::Gfx906);
+        for gfx in targets {
+            for desc in isa::all().filter(|desc| desc.opcodes.get(gfx).is_some()) {
+                if desc.name_on(gfx) != name {
+                    continue;
+                }
+                let mut r = Random::new(1);
+                for _ in 0..WORDS {
+                    // A native VOP3 row has the suffix in no other form.
+                    let bytes = words::random(&mut r, gfx, desc, form)
+                        .or_else(|| words::random(&mut r, gfx, desc, As::Native));
+                    let Some(Ok(inst)) = bytes.map(|bytes| decode(gfx, &bytes)) else {
+                        continue;
+                    };
+                    // There is no global data share.
+                    if inst.mem.gds {
+                        continue;
+                    }
+                    tried += 1;
+                    let how = support_of(&inst, gfx);
+                    assert!(
+                        !matches!(how, Support::Interp | Support::Refused),
+                        "{} on {gfx}: {how:?}",
+                        inst.text(gfx)
+                    );
+                }
+            }
+        }
+        assert!(tried > 0, "no row for the mnemonic {mnemonic}");
+        seen += 1;
+    }
+    assert!(seen >= 170, "{seen} mnemonics in the list");
 }
