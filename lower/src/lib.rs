@@ -5,6 +5,7 @@ pub mod abi;
 pub mod arms;
 pub mod build;
 pub mod clif;
+pub mod cost;
 pub mod facts;
 pub mod functions;
 pub mod guest;

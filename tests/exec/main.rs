@@ -2,6 +2,7 @@
 
 mod cli;
 mod conformance;
+mod cost;
 mod coverage;
 mod differential;
 mod facade;

@@ -1,0 +1,219 @@
+//! What a row costs: host instructions of one translated instruction for a fixed host, so that a change of
+//! the translation shows as a difference of a list. Nothing here runs code.
+
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::{self, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use frontend::desc::InstDesc;
+use frontend::state::mode;
+use frontend::target::Gfx;
+
+use crate::arms::{Lowered, Sites, lower};
+use crate::build::Build;
+use crate::clif::{self, Options};
+use crate::guest::Guest;
+use crate::ir::{Block, Func, Target, Term};
+use crate::jit::LowerError;
+use crate::support::{is_control, plain};
+
+/// Host instructions of one guest instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// In the loops over lane groups with EXEC all ones: for four lanes, the loops themselves included. 0
+    /// without such loops.
+    pub full: usize,
+    /// In the loops under a mask, for four lanes.
+    pub masked: usize,
+    /// In the whole function.
+    pub all: usize,
+    /// Of those, calls of the runtime's functions.
+    pub calls: usize,
+}
+
+/// A compiler for the x86-64-v3 level, whatever the CPU at hand is.
+pub struct Costs {
+    isa: OwnedTargetIsa,
+    contexts: FunctionBuilderContext,
+    codegen: Context,
+}
+
+/// What x86-64-v3 has.
+const V3: [&str; 10] = [
+    "has_sse3",
+    "has_ssse3",
+    "has_sse41",
+    "has_sse42",
+    "has_avx",
+    "has_avx2",
+    "has_fma",
+    "has_bmi1",
+    "has_bmi2",
+    "has_lzcnt",
+];
+
+impl Costs {
+    /// The compiler.
+    pub fn new() -> Result<Costs, LowerError> {
+        let host = |e: &dyn std::fmt::Display| LowerError::Host(e.to_string());
+        let mut flags = settings::builder();
+        for (name, value) in [("opt_level", "none"), ("enable_probestack", "false")] {
+            flags.set(name, value).map_err(|e| host(&e))?;
+        }
+        let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").map_err(|e| host(&e))?;
+        for name in V3.iter().chain(&["has_popcnt"]) {
+            builder.set(name, "true").map_err(|e| host(&e))?;
+        }
+        let isa = builder
+            .finish(settings::Flags::new(flags))
+            .map_err(|e| host(&e))?;
+        Ok(Costs {
+            isa,
+            contexts: FunctionBuilderContext::new(),
+            codegen: Context::new(),
+        })
+    }
+
+    /// The cost of a row's plain instance, with registers everywhere; `None` where no arm translates it.
+    pub fn row(&mut self, desc: &'static InstDesc, gfx: Gfx) -> Result<Option<Cost>, LowerError> {
+        let Some(f) = function(desc, gfx) else {
+            return Ok(None);
+        };
+        let both = measure(&self.text(&f, false)?);
+        let masked = measure(&self.text(&f, true)?);
+        // Loops that need no mask are in both.
+        let full = match both.loops - masked.loops {
+            0 => both.loops,
+            full => full,
+        };
+        Ok(Some(Cost {
+            full,
+            masked: masked.loops,
+            all: both.all,
+            calls: both.calls,
+        }))
+    }
+
+    /// The host code as Cranelift prints it before it is encoded.
+    fn text(&mut self, f: &Func, always_masked: bool) -> Result<String, LowerError> {
+        let options = Options {
+            group: Some(4),
+            always_masked,
+            ..Options::default()
+        };
+        self.codegen.clear();
+        self.codegen.set_disasm(true);
+        // Sites are addresses in the code; a fixed one keeps the list the same from run to run.
+        let sites = 0x1000 as *const crate::abi::Site;
+        clif::emit(
+            f,
+            &options,
+            sites,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            self.isa.frontend_config(),
+        );
+        let region = |message: String| LowerError::Region {
+            entry: f.entry,
+            message,
+        };
+        let code = self
+            .codegen
+            .compile(&*self.isa, &mut ControlPlane::default())
+            .map_err(|e| region(format!("{:?}", e.inner)))?;
+        let text = code.vcode.clone();
+        text.ok_or_else(|| region("Cranelift printed no code".to_owned()))
+    }
+}
+
+/// A region of the one instruction; every register is wanted behind it.
+fn function(desc: &'static InstDesc, gfx: Gfx) -> Option<Func> {
+    const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
+    let b = Build::new();
+    let mut g = Guest::new(&b, gfx, MODE);
+    let mut sites = Sites::default();
+    if is_control(desc.op) {
+        return None;
+    }
+    let inst = plain(desc, gfx);
+    if lower(&mut g, &inst, 0x1000, &mut sites) != Lowered::Done {
+        return None;
+    }
+    let (writes_s, writes_v) = g.writes();
+    let (nodes, effects) = b.finish();
+    let block = Block {
+        pc: 0x1000,
+        nodes,
+        effects,
+        execs: Vec::new(),
+        writes_s,
+        writes_v,
+        term: Term::Jump(Target::Exit {
+            pc: 0x1008,
+            back: false,
+        }),
+        guest_insts: 1,
+        counts: Vec::new(),
+    };
+    Some(Func {
+        entry: 0x1000,
+        mode: MODE,
+        blocks: vec![block],
+        sites: sites.0,
+        fallbacks: Vec::new(),
+    })
+}
+
+/// Number of the block that a line begins, or a label names.
+fn number(text: &str, before: &str) -> Option<usize> {
+    let digits = text.strip_prefix(before)?;
+    let end = digits
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+/// Instructions of a text.
+struct Counts {
+    loops: usize,
+    all: usize,
+    calls: usize,
+}
+
+/// Counts instructions; a loop is what lies between a block and a later jump back to it.
+fn measure(text: &str) -> Counts {
+    let mut blocks: Vec<(usize, usize)> = Vec::new();
+    let mut loops: Vec<(usize, usize)> = Vec::new();
+    let mut calls = 0;
+    for line in text.lines() {
+        let line = line.trim();
+        if let Some(n) = number(line, "block").filter(|_| line.ends_with(':')) {
+            blocks.push((n, 0));
+            continue;
+        }
+        let Some(&mut (here, ref mut count)) = blocks.last_mut() else {
+            continue;
+        };
+        // What the emitter takes out again: notes, and jumps that only lead on.
+        let jump = line.starts_with("jmp");
+        let note = ["uninit", "unwind", ";"]
+            .iter()
+            .any(|n| line.starts_with(n));
+        *count += usize::from(!line.is_empty() && !note && !jump);
+        calls += usize::from(line.starts_with("call"));
+        if line.starts_with('j') {
+            let labels = line
+                .split([' ', ';'])
+                .filter_map(|word| number(word, "label"));
+            loops.extend(labels.filter(|&to| to <= here).map(|to| (to, here)));
+        }
+    }
+    let looped = |n: usize| loops.iter().any(|&(from, to)| (from..=to).contains(&n));
+    let inside = blocks.iter().filter(|b| looped(b.0));
+    Counts {
+        loops: inside.map(|b| b.1).sum(),
+        all: blocks.iter().map(|b| b.1).sum(),
+        calls,
+    }
+}
