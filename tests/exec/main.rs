@@ -6,6 +6,7 @@ mod cost;
 mod coverage;
 mod differential;
 mod facade;
+mod folds;
 mod kernels;
 mod lowering;
 mod oracles;
