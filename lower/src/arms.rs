@@ -18,6 +18,7 @@ mod ds;
 mod float;
 pub(crate) mod fork;
 mod half;
+mod image;
 mod integer;
 mod lane;
 mod memory;
@@ -87,7 +88,7 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered 
         Encoding::Mubuf | Encoding::Mtbuf => buffer::lower(g, inst, pc, sites),
         // Nothing consumes exports of a compute kernel.
         Encoding::Exp => Lowered::Done,
-        Encoding::Mimg => Lowered::Fallback,
+        Encoding::Mimg => image::lower(g, inst, pc, sites),
     }
 }
 

@@ -310,6 +310,14 @@ pub enum EffectFn {
     /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, EXEC, index, offset,
     /// MODE, up to four data words: operand; compare-and-swap: new, then compare) -> old value (0, 1 or 2)
     BufferAtomic,
+    /// The site's image load, sample, gather or query: (kinds, T# words 1:0, 3:2, 5:4, 7:6, S# words
+    /// 1:0, 3:2, EXEC, number of addresses, addresses…) -> VDATA registers by lane without the status
+    ImageLoad,
+    /// The site's image store: (as [`EffectFn::ImageLoad`], then data…)
+    ImageStore,
+    /// The site's image atomic: (as [`EffectFn::ImageStore`]: operand; compare-and-swap: new, then
+    /// compare) -> old value (0, 1 or 2)
+    ImageAtomic,
     /// `s_buffer_load`: (0, descriptor words 1:0, words 3:2, offset, dwords) -> ; dwords
     ScalarBufferLoad,
     /// Scalar stores: (0, address, dwords, data words 1:0, 3:2)
@@ -355,6 +363,9 @@ impl EffectFn {
         EffectFn::BufferLoad,
         EffectFn::BufferStore,
         EffectFn::BufferAtomic,
+        EffectFn::ImageLoad,
+        EffectFn::ImageStore,
+        EffectFn::ImageAtomic,
         EffectFn::ScalarBufferLoad,
         EffectFn::ScalarStore,
         EffectFn::ScalarBufferStore,

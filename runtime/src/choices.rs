@@ -55,3 +55,6 @@ pub const fn trap_is_ignored(id: u32) -> bool {
 /// Fraction bits of an image coordinate where two texels are weighted. The coordinate in texels is
 /// rounded to so many, to the nearest and to even; without a filter it is not rounded at all.
 pub const IMAGE_FRACTION_BITS: u32 = 8;
+
+/// Coordinates of samples end at so many texels to either side, also infinite ones; NaN is 0.
+pub const IMAGE_COORDINATE_LIMIT: f64 = 2147483648.0;

@@ -19,6 +19,7 @@ mod float;
 mod format;
 mod half;
 mod host;
+mod image;
 mod integer;
 mod lane;
 mod memory;
@@ -386,6 +387,9 @@ fn implementation(f: u16) -> Effect {
     const BUFFER_LOAD: u16 = EffectFn::BufferLoad as u16;
     const BUFFER_STORE: u16 = EffectFn::BufferStore as u16;
     const BUFFER_ATOMIC: u16 = EffectFn::BufferAtomic as u16;
+    const IMAGE_LOAD: u16 = EffectFn::ImageLoad as u16;
+    const IMAGE_STORE: u16 = EffectFn::ImageStore as u16;
+    const IMAGE_ATOMIC: u16 = EffectFn::ImageAtomic as u16;
     const SCALAR_BUFFER_LOAD: u16 = EffectFn::ScalarBufferLoad as u16;
     const SCALAR_STORE: u16 = EffectFn::ScalarStore as u16;
     const SCALAR_BUFFER_STORE: u16 = EffectFn::ScalarBufferStore as u16;
@@ -410,6 +414,9 @@ fn implementation(f: u16) -> Effect {
         BUFFER_LOAD => buffer::load,
         BUFFER_STORE => buffer::store,
         BUFFER_ATOMIC => buffer::atomic,
+        IMAGE_LOAD => image::load,
+        IMAGE_STORE => image::store,
+        IMAGE_ATOMIC => image::atomic,
         SCALAR_BUFFER_LOAD => scalar::buffer_load,
         SCALAR_STORE => scalar::store,
         SCALAR_BUFFER_STORE => scalar::buffer_store,
@@ -440,6 +447,7 @@ fn effect_fn(f: EffectFn) -> usize {
     }
     addresses! {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
+        ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
         SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative
     }

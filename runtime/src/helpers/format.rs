@@ -1,10 +1,10 @@
-//! Buffer formats: how the components of an element lie in memory, and their conversion from and to
+//! Formats of buffers and images: how the components of an element lie in memory, and their conversion from and to
 //! registers.
 
 use crate::math::{self, Round, ToHalf};
 
-/// Bits of the components from the lowest up, by DATA_FORMAT; none for formats that buffers do not
-/// have.
+/// Bits of the components from the lowest up, by DATA_FORMAT; none for formats that there are
+/// not.
 fn layout(dfmt: u32) -> &'static [u32] {
     match dfmt {
         1 => &[8],
@@ -21,6 +21,11 @@ fn layout(dfmt: u32) -> &'static [u32] {
         12 => &[16, 16, 16, 16],
         13 => &[32, 32, 32],
         14 => &[32, 32, 32, 32],
+        // Of images only.
+        16 => &[5, 6, 5],
+        17 => &[5, 5, 5, 1],
+        18 => &[1, 5, 5, 5],
+        19 => &[4, 4, 4, 4],
         _ => &[],
     }
 }
@@ -108,13 +113,18 @@ impl Format {
         (!bad).then_some(Format { bits, number })
     }
 
+    /// Are the components integers?
+    pub(super) fn is_integer(&self) -> bool {
+        self.number.is_integer()
+    }
+
     /// Bytes of an element.
     pub(super) fn bytes(&self) -> usize {
         (self.bits.iter().sum::<u32>() / 8) as usize
     }
 
     /// One in the register format of the components.
-    fn one(&self) -> u32 {
+    pub(super) fn one(&self) -> u32 {
         if self.number.is_integer() {
             1
         } else {
@@ -198,6 +208,26 @@ impl Format {
             at += bits;
         }
         raw.to_le_bytes()
+    }
+
+    /// The bytes of an element of the low bits of these components.
+    pub(super) fn store_bits(&self, components: [u32; 4]) -> [u8; 16] {
+        let mut raw = 0u128;
+        let mut at = 0;
+        for (component, &bits) in components.into_iter().zip(self.bits) {
+            raw |= (u128::from(component) & ((1 << bits) - 1)) << at;
+            at += bits;
+        }
+        raw.to_le_bytes()
+    }
+
+    /// The same layout with integers, signed or not.
+    pub(super) fn as_integers(&self, signed: bool) -> Format {
+        let number = match signed {
+            true => Number::Sint,
+            false => Number::Uint,
+        };
+        Format { number, ..*self }
     }
 
     /// Components that the format holds.

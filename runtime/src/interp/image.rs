@@ -167,6 +167,9 @@ impl Exec<'_, '_> {
         let Op::Image(op) = inst.op() else {
             return self.unknown();
         };
+        if self.active == 0 {
+            return Ok(());
+        }
         if inst.mem.r128 {
             return Err(self.image_unsupported("a 128-bit descriptor, which has no pitch"));
         }

@@ -3,7 +3,7 @@
 use frontend::op::SampleMods;
 
 use super::Image;
-use crate::choices::IMAGE_FRACTION_BITS;
+use crate::choices::{IMAGE_COORDINATE_LIMIT, IMAGE_FRACTION_BITS};
 use crate::interp::operand::{Exec, lanes};
 use crate::interp::stop::Run;
 
@@ -37,7 +37,7 @@ impl Wrap {
         let size = n as i64;
         let last = size - 1;
         // -1 mirrors to 0.
-        let once = if i < 0 { -1 - i.max(i64::MIN + 1) } else { i };
+        let once = if i < 0 { -1 - i } else { i };
         match self {
             Wrap::Repeat => Some(i.rem_euclid(size) as u64),
             Wrap::Mirror => {
@@ -121,10 +121,9 @@ const ONE: f64 = (1u32 << IMAGE_FRACTION_BITS) as f64;
 
 /// The footprint of a coordinate in texels.
 fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
-    let coordinate = if coordinate.is_finite() {
-        coordinate
-    } else {
-        0.0
+    let coordinate = match coordinate.is_nan() {
+        true => 0.0,
+        false => coordinate.clamp(-IMAGE_COORDINATE_LIMIT, IMAGE_COORDINATE_LIMIT),
     };
     if !linear {
         let texel = wrap.texel(coordinate.floor() as i64, n);
@@ -138,7 +137,7 @@ fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
     let weight = (units - first * ONE) as u32;
     let i = first as i64;
     Span {
-        texels: [wrap.texel(i, n), wrap.texel(i.saturating_add(1), n)],
+        texels: [wrap.texel(i, n), wrap.texel(i + 1, n)],
         weight,
     }
 }

@@ -1,0 +1,138 @@
+//! MIMG. An image instruction is one call of the runtime with everything that it may read: how many
+//! addresses there are depends on the image's dimensions, which only the descriptor says.
+
+use frontend::inst::{Inst, Operand};
+use frontend::op::{Atomic, ImageOp, Op};
+
+use crate::arms::memory::{effect, vgpr};
+use crate::arms::{Lowered, Sites};
+use crate::build::types;
+use crate::functions::EffectFn;
+use crate::guest::Guest;
+use crate::ir::Val;
+use crate::value::U;
+
+/// Scalar registers that descriptors may lie in; behind them are registers of special meaning.
+const PLAIN_SGPRS: usize = 102;
+
+/// Lowers a MIMG instruction.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    let Op::Image(op) = inst.op() else {
+        return Lowered::Fallback;
+    };
+    match image(g, inst, op, pc, sites) {
+        Some(()) => Lowered::Done,
+        None => Lowered::Fallback,
+    }
+}
+
+/// Pairs of consecutive scalar registers.
+fn pairs<const N: usize>(g: &mut Guest<'_>, operand: Operand) -> Option<[Val; N]> {
+    let Operand::Sgpr(first) = operand else {
+        return None;
+    };
+    if usize::from(first) + 2 * N > PLAIN_SGPRS {
+        return None;
+    }
+    let b = g.b;
+    Some(std::array::from_fn(|i| {
+        let mut word = |n: usize| U::new(b, g.read_s32(first + n as u8));
+        let (low, high) = (word(2 * i), word(2 * i + 1));
+        low.pair(high).v
+    }))
+}
+
+/// The most address registers that an instruction reads.
+fn addresses(op: ImageOp) -> u8 {
+    let count = |list: &[bool]| list.iter().filter(|&&there| there).count() as u8;
+    match op {
+        ImageOp::Load { mip, .. } | ImageOp::Store { mip, .. } => 3 + u8::from(mip),
+        ImageOp::Atomic(_) | ImageOp::GetLod => 3,
+        ImageOp::GetResinfo => 1,
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) | ImageOp::Gather4h(mods) => {
+            let slopes = if mods.deriv || mods.coarse { 6 } else { 0 };
+            let before = count(&[mods.offset, mods.bias, mods.compare]);
+            let behind = count(&[mods.lod, mods.clamp]);
+            before + slopes + 3 + behind
+        }
+    }
+}
+
+/// Registers of the data that loads give and stores take.
+fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
+    let bits = (inst.mem.dmask & 15).count_ones() as u8;
+    let components = match op {
+        ImageOp::Gather4(_) | ImageOp::Gather4h(_) => 4,
+        _ => bits.max(1),
+    };
+    match inst.mem.d16 && g.gfx.is_gfx9() {
+        true => components.div_ceil(2),
+        false => components,
+    }
+}
+
+/// `count` vector registers from an operand on, if they exist.
+fn registers(operand: Operand, count: u8) -> Option<std::ops::Range<u8>> {
+    let first = vgpr(operand)?;
+    Some(first..first.checked_add(count)?)
+}
+
+fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites) -> Option<()> {
+    let b = g.b;
+    let mem = &inst.mem;
+    let (function, given, taken) = match op {
+        ImageOp::Store { .. } => (EffectFn::ImageStore, 0, data_regs(g, inst, op)),
+        ImageOp::Atomic(op) => {
+            let sent = (mem.dmask & 15).count_ones() as u8;
+            let given = match op {
+                Atomic::CmpSwap | Atomic::FCmpSwap => sent / 2,
+                _ => sent.min(2),
+            };
+            let given = if vgpr(inst.dst[0]).is_some() {
+                given
+            } else {
+                0
+            };
+            (EffectFn::ImageAtomic, given, sent)
+        }
+        _ => (EffectFn::ImageLoad, data_regs(g, inst, op), 0),
+    };
+    let status = u8::from((mem.tfe || mem.lwe) && inst.dst[0] != Operand::None);
+    let from = registers(inst.src[0], addresses(op))?;
+    let data = match taken {
+        0 => 0..0,
+        _ => registers(inst.src[3], taken)?,
+    };
+    let to = match given + status {
+        0 => 0..0,
+        count => registers(inst.dst[0], count)?,
+    };
+    let resource = match mem.r128 {
+        true => {
+            let [low, high] = pairs(g, inst.src[1])?;
+            let zero = U::imm(b, 0).pair(U::imm(b, 0)).v;
+            [low, high, zero, zero]
+        }
+        false => pairs(g, inst.src[1])?,
+    };
+    let sampler = match inst.src[2] {
+        Operand::None => [U::imm(b, 0).pair(U::imm(b, 0)).v; 2],
+        operand => pairs(g, operand)?,
+    };
+    let mut args = resource.to_vec();
+    args.extend(sampler);
+    args.push(g.exec());
+    args.push(g.imm32(from.len() as u32));
+    args.extend(from.chain(data).map(|n| g.read_v(n)));
+    let site = sites.add(pc, inst);
+    let first = effect(g, function, site, &args, given, 0);
+    for (i, n) in to.enumerate() {
+        let word = match i < usize::from(given) {
+            true => b.result(first, i as u8, types::L32),
+            // The status behind the data: everything is resident.
+            false => g.imm32(0),
+        };
+        g.write_v(n, word);
+    }
+    Some(())
+}
