@@ -82,9 +82,19 @@ fn next_id() -> u64 {
 impl LoadedCode {
     /// Puts a code object into guest memory, with data of its own.
     pub fn load(memory: &Memory, object: &CodeObject) -> Result<LoadedCode, CodeError> {
+        LoadedCode::load_with(memory, object, &|_| None)
+    }
+
+    /// As [`LoadedCode::load`]; `resolve` gives the guest addresses of symbols that the object does
+    /// not define.
+    pub fn load_with(
+        memory: &Memory,
+        object: &CodeObject,
+        resolve: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<LoadedCode, CodeError> {
         let len = object.image_size();
         let base = memory.alloc(len, object.image_align())?;
-        let loaded = LoadedCode::write(memory, object, base, len);
+        let loaded = LoadedCode::write(memory, object, base, len, resolve);
         if loaded.is_err() {
             memory.free(base)?;
         }
@@ -96,10 +106,11 @@ impl LoadedCode {
         object: &CodeObject,
         base: u64,
         len: u64,
+        resolve: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<LoadedCode, CodeError> {
         // The size was checked against a limit when the object was parsed.
         let mut image = vec![0; len as usize];
-        object.load(base, &mut image)?;
+        object.load_with(base, &mut image, resolve)?;
         memory.write_bytes(base, &image)?;
         let start = object.image_start();
         let segments = object.segments.iter().filter(|segment| segment.execute);

@@ -18,6 +18,6 @@ mod registers;
 mod shape;
 mod workers;
 
-pub use launch::{Arguments, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH};
+pub use launch::{Arguments, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued};
 pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
 pub use workers::{Dispatcher, RunError, Settings};

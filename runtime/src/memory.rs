@@ -1,5 +1,5 @@
 //! Guest memory. Guest addresses are host addresses inside one reserved arena, plus host ranges
-//! that an embedder registers; every access is checked here, so that a wild address is an error
+//! that an embedder registers, at their own addresses or at others; every access is checked here, so that a wild address is an error
 //! and never a host access.
 //!
 //! Without checked mode the whole part of the arena below the high-water mark of allocations may be
@@ -319,12 +319,29 @@ impl Memory {
     /// atomics, until [`Memory::unregister_host`] gives the range back, and no Rust reference to
     /// them may be live while a kernel runs.
     pub unsafe fn register_host(&self, ptr: *mut u8, len: usize) {
-        self.host.add(ptr.expose_provenance() as u64, len as u64);
+        let host = ptr.expose_provenance() as u64;
+        self.host.add(host, len as u64, host);
+    }
+
+    /// As [`Memory::register_host`], at guest address `guest`, which must lie outside the arena and
+    /// the host's own addresses. Registering the same address again hides the earlier range.
+    ///
+    /// # Safety
+    /// As for [`Memory::register_host`], until [`Memory::unregister_host_at`].
+    pub unsafe fn register_host_at(&self, guest: u64, ptr: *mut u8, len: usize) {
+        self.host
+            .add(guest, len as u64, ptr.expose_provenance() as u64);
     }
 
     /// Ends [`Memory::register_host`] of the range that begins at `ptr`; false when there is none.
     pub fn unregister_host(&self, ptr: *mut u8) -> bool {
         self.host.remove(ptr.addr() as u64)
+    }
+
+    /// Ends [`Memory::register_host_at`] of the range that begins at `guest`; false when there is
+    /// none.
+    pub fn unregister_host_at(&self, guest: u64) -> bool {
+        self.host.remove(guest)
     }
 
     // ---- what translated code needs for its own check
@@ -400,8 +417,8 @@ impl Memory {
                 self.scratch.check(access, address, bytes)?;
                 return Ok(self.arena_ptr(offset));
             }
-        } else if self.host.contains(address, bytes) {
-            return Ok(std::ptr::with_exposed_provenance_mut(address as usize));
+        } else if let Some(host) = self.host.find(address, bytes) {
+            return Ok(std::ptr::with_exposed_provenance_mut(host as usize));
         }
         Err(MemoryError::Unmapped {
             access,

@@ -210,6 +210,25 @@ pub enum Arguments<'a> {
     Segment(&'a [u8]),
     /// The kernarg segment is in guest memory already.
     At(u64),
+    /// The dispatch comes from a queue: kernarg segment, packet and queue are in guest memory
+    /// already, and the kernel is shown those.
+    Queued(Queued),
+}
+
+/// A dispatch packet in a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queued {
+    /// Address of the kernarg segment.
+    pub kernarg: u64,
+    /// Address of the packet (`hsa_kernel_dispatch_packet_t`).
+    pub packet: u64,
+    /// Address of the queue (`amd_queue_t`).
+    pub queue: u64,
+    /// Number of the packet.
+    pub dispatch_id: u64,
+    /// Scratch bytes of a lane that the packet asks for; the kernel gets no less than its descriptor
+    /// says.
+    pub private_bytes: u32,
 }
 
 /// One dispatch.

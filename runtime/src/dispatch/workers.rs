@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use frontend::LANES;
 
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
-use super::launch::{self, Arguments, KernelCode, Launch, LaunchError};
+use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
 use super::shape::Shape;
@@ -344,8 +344,10 @@ struct Prepared<'a> {
     kernel: &'a KernelCode,
     kernarg: Vec<u8>,
     kernarg_ptr: u64,
-    /// Packet and queue.
-    structures: Block<'a>,
+    /// Addresses of packet and queue, and their memory where it is ours.
+    packet_ptr: u64,
+    queue_ptr: u64,
+    _structures: Option<Block<'a>>,
     _kernarg_block: Option<Block<'a>>,
     scratch: Option<Block<'a>>,
     /// Scratch of all waves of a worker.
@@ -366,15 +368,30 @@ impl<'a> Prepared<'a> {
         dispatch_id: u64,
     ) -> Result<Prepared<'a>, LaunchError> {
         let gfx = code.gfx();
-        let lane_scratch = launch::scratch_size(kernel, stack_bytes)?;
-        let structures = Block::new(memory, (PACKET_BYTES + QUEUE_BYTES) as u64, 256)?;
-        let packet_ptr = structures.address;
-        let queue_ptr = packet_ptr + PACKET_BYTES as u64;
+        let mut lane_scratch = launch::scratch_size(kernel, stack_bytes)?;
+        let (structures, packet_ptr, queue_ptr, dispatch_id) = match launch.arguments {
+            Arguments::Queued(queued) => {
+                if lane_scratch != 0 {
+                    let asked = queued.private_bytes.min(launch::MAX_LANE_SCRATCH);
+                    lane_scratch = lane_scratch.max(asked.next_multiple_of(16));
+                }
+                (None, queued.packet, queued.queue, queued.dispatch_id)
+            }
+            _ => {
+                let block = Block::new(memory, (PACKET_BYTES + QUEUE_BYTES) as u64, 256)?;
+                let packet_ptr = block.address;
+                let queue_ptr = packet_ptr + PACKET_BYTES as u64;
+                (Some(block), packet_ptr, queue_ptr, dispatch_id)
+            }
+        };
 
         let mut dynamic_lds = launch.dynamic_lds;
         let needed = u64::from(kernel.descriptor.kernarg_size);
         let (kernarg, kernarg_block) = match launch.arguments {
-            Arguments::At(address) => {
+            Arguments::At(address)
+            | Arguments::Queued(Queued {
+                kernarg: address, ..
+            }) => {
                 // All of it must be there; only what may be preloaded is read here.
                 if !memory.contains(address, needed) {
                     return Err(LaunchError::Memory(MemoryError::Unmapped {
@@ -416,6 +433,7 @@ impl<'a> Prepared<'a> {
         };
         let kernarg_ptr = match (launch.arguments, &kernarg_block) {
             (Arguments::At(address), _) => address,
+            (Arguments::Queued(queued), _) => queued.kernarg,
             (_, block) => block.as_ref().map_or(0, |block| block.address),
         };
         let packet = packet::packet(
@@ -427,7 +445,9 @@ impl<'a> Prepared<'a> {
                 kernarg: kernarg_ptr,
             },
         );
-        memory.write_bytes(packet_ptr, &packet)?;
+        if structures.is_some() {
+            memory.write_bytes(packet_ptr, &packet)?;
+        }
 
         let waves = u64::from(launch.shape.waves());
         let worker_scratch = u64::from(lane_scratch) * LANES as u64 * waves;
@@ -447,13 +467,17 @@ impl<'a> Prepared<'a> {
             },
             lane_bytes: lane_scratch,
         });
-        memory.write_bytes(queue_ptr, &queue)?;
+        if structures.is_some() {
+            memory.write_bytes(queue_ptr, &queue)?;
+        }
         Ok(Prepared {
             code,
             kernel,
             kernarg,
             kernarg_ptr,
-            structures,
+            packet_ptr,
+            queue_ptr,
+            _structures: structures,
             _kernarg_block: kernarg_block,
             scratch,
             worker_scratch,
@@ -470,10 +494,9 @@ impl<'a> Prepared<'a> {
             Some(block) => block.address + self.worker_scratch * number as u64,
             None => 0,
         };
-        let packet_ptr = self.structures.address;
         let facts = Facts {
-            dispatch_ptr: packet_ptr,
-            queue_ptr: packet_ptr + PACKET_BYTES as u64,
+            dispatch_ptr: self.packet_ptr,
+            queue_ptr: self.queue_ptr,
             kernarg_ptr: self.kernarg_ptr,
             dispatch_id: self.dispatch_id,
             kernarg: &self.kernarg,

@@ -8,8 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct HostRanges {
     low: AtomicU64,
     high: AtomicU64,
-    /// Start and end, by start.
-    ranges: RwLock<Vec<(u64, u64)>>,
+    /// By start.
+    ranges: RwLock<Vec<Range>>,
+}
+
+/// Guest addresses and the host memory behind them.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    start: u64,
+    end: u64,
+    /// Host address of the first byte.
+    host: u64,
 }
 
 impl Default for HostRanges {
@@ -23,16 +32,17 @@ impl Default for HostRanges {
 }
 
 impl HostRanges {
-    pub(super) fn add(&self, start: u64, len: u64) {
+    pub(super) fn add(&self, start: u64, len: u64, host: u64) {
         let mut ranges = self.ranges.write().expect("no holder of the lock panics");
-        let at = ranges.partition_point(|&(other, _)| other < start);
-        ranges.insert(at, (start, start.saturating_add(len)));
+        let at = ranges.partition_point(|other| other.start < start);
+        let end = start.saturating_add(len);
+        ranges.insert(at, Range { start, end, host });
         self.bound(&ranges);
     }
 
     pub(super) fn remove(&self, start: u64) -> bool {
         let mut ranges = self.ranges.write().expect("no holder of the lock panics");
-        let found = ranges.iter().position(|&(other, _)| other == start);
+        let found = ranges.iter().position(|other| other.start == start);
         if let Some(at) = found {
             ranges.remove(at);
             self.bound(&ranges);
@@ -40,22 +50,23 @@ impl HostRanges {
         found.is_some()
     }
 
-    fn bound(&self, ranges: &[(u64, u64)]) {
-        let low = ranges.iter().map(|range| range.0).min();
-        let high = ranges.iter().map(|range| range.1).max();
+    fn bound(&self, ranges: &[Range]) {
+        let low = ranges.iter().map(|range| range.start).min();
+        let high = ranges.iter().map(|range| range.end).max();
         self.low.store(low.unwrap_or(u64::MAX), Relaxed);
         self.high.store(high.unwrap_or(0), Relaxed);
     }
 
-    /// Do all of `bytes` bytes at `address` lie in one range?
-    pub(super) fn contains(&self, address: u64, bytes: u64) -> bool {
+    /// Host address of the `bytes` bytes at `address`, when all of them lie in one range.
+    pub(super) fn find(&self, address: u64, bytes: u64) -> Option<u64> {
         if address < self.low.load(Relaxed) || address >= self.high.load(Relaxed) {
-            return false;
+            return None;
         }
         let ranges = self.ranges.read().expect("no holder of the lock panics");
         ranges
             .iter()
-            .take_while(|&&(start, _)| start <= address)
-            .any(|&(_, end)| address < end && end - address >= bytes)
+            .take_while(|range| range.start <= address)
+            .find(|range| address < range.end && range.end - address >= bytes)
+            .map(|range| range.host + (address - range.start))
     }
 }

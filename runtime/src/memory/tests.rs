@@ -209,6 +209,24 @@ fn registered_host_memory_is_reached_at_its_own_address() {
 }
 
 #[test]
+fn registered_host_memory_may_have_another_address() {
+    let memory = memory();
+    let mut buffer = vec![1u32, 2, 3, 4];
+    let ptr = buffer.as_mut_ptr().cast::<u8>();
+    let guest = ptr.addr() as u64 + (1 << 47);
+    // SAFETY: `buffer` lives to the end of the test and is not touched until it is unregistered.
+    unsafe { memory.register_host_at(guest, ptr, 16) };
+    assert_eq!(memory.load_u32(guest + 8).unwrap(), 3);
+    memory.store_u64(guest, 7 << 32 | 6).unwrap();
+    assert!(memory.load_u32(ptr.addr() as u64).is_err());
+    assert!(memory.load_u32(guest + 16).is_err());
+    assert!(!memory.unregister_host(ptr));
+    assert!(memory.unregister_host_at(guest));
+    assert!(memory.load_u32(guest).is_err());
+    assert_eq!(buffer, [6, 7, 3, 4]);
+}
+
+#[test]
 fn messages_say_where_the_address_lies() {
     let memory = memory();
     let a = memory.alloc(4096, 4).unwrap();

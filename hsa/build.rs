@@ -1,0 +1,45 @@
+//! Names, versions and links of the shared library.
+//!
+//! Programs look for `libhsa-runtime64.so.1` (what HIP links) or `libhsa-runtime64.so` (what OpenMP
+//! opens), but Cargo can only make `libhsa_runtime64.so`: two links beside it, in the folder `rocm` of
+//! the profile's folder, give it the right names.
+
+use std::path::{Path, PathBuf};
+
+fn main() {
+    println!("cargo::rerun-if-changed=rocr.map");
+    println!("cargo::rerun-if-changed=build.rs");
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("Cargo sets it"));
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libhsa-runtime64.so.1");
+    println!(
+        "cargo::rustc-cdylib-link-arg=-Wl,--version-script={}",
+        root.join("rocr.map").display()
+    );
+    // The profile's folder is three above: PROFILE/build/hsa-HASH/out.
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo sets it"));
+    let Some(profile) = out.ancestors().nth(3) else {
+        return;
+    };
+    if let Err(error) = link(&profile.join("rocm")) {
+        println!("cargo::warning=no links for the HSA library: {error}");
+    }
+}
+
+#[cfg(unix)]
+fn link(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for name in ["libhsa-runtime64.so.1", "libhsa-runtime64.so"] {
+        let path = folder.join(name);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        std::os::unix::fs::symlink("../libhsa_runtime64.so", path)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn link(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}

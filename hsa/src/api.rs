@@ -1,0 +1,27 @@
+//! The functions of the interface, with the parameters that the headers declare. Handles are passed as
+//! the 64-bit numbers that the headers' structures hold, which the C calling convention makes the same.
+//!
+//! # Safety
+//! What holds for every function: addresses must be null or valid for what the headers say is read or
+//! written there; callbacks must be callable with the data that is given beside them. Handles may be
+//! anything.
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "the section above holds for every function"
+)]
+
+mod copies;
+mod executables;
+mod memory;
+mod queues;
+mod signals;
+mod system;
+mod unsupported;
+
+pub use copies::*;
+pub use executables::*;
+pub use memory::*;
+pub use queues::*;
+pub use signals::*;
+pub use system::*;
+pub use unsupported::*;

@@ -1,0 +1,217 @@
+//! Queues.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, PoisonError};
+
+use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, RawStatus, Status};
+use crate::agent::{self, Agent};
+use crate::guard::{guard, list, put, value};
+use crate::queue::{self, Queue};
+use crate::state::{existing, runtime};
+
+fn find(queue: *const QueueHead) -> Outcome<Arc<Queue>> {
+    existing()?.queues.get(queue.addr() as u64)
+}
+
+/// Makes a queue.
+pub unsafe extern "C" fn hsa_queue_create(
+    agent: Handle,
+    size: u32,
+    kind: u32,
+    callback: Option<QueueCallback>,
+    data: *mut c_void,
+    _private_bytes: u32,
+    _group_bytes: u32,
+    out: *mut *mut QueueHead,
+) -> RawStatus {
+    guard(|| {
+        let rt = runtime()?;
+        if out.is_null() {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        if Agent::from_handle(agent)? == Agent::Cpu {
+            return Err(Status::INVALID_QUEUE_CREATION);
+        }
+        let head = queue::create(rt, size, kind, callback, data)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, head) }
+    })
+}
+
+/// Ends a queue.
+pub unsafe extern "C" fn hsa_queue_destroy(queue: *mut QueueHead) -> RawStatus {
+    guard(|| {
+        if queue.is_null() {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        queue::destroy(existing()?, queue.addr() as u64)
+    })
+}
+
+/// A queue takes no more packets.
+pub unsafe extern "C" fn hsa_queue_inactivate(queue: *mut QueueHead) -> RawStatus {
+    guard(|| {
+        find(queue)?.stop(existing()?);
+        Ok(())
+    })
+}
+
+macro_rules! index_loads {
+    ($index:ident: $($name:ident)*) => {
+        $(
+            /// An index of a queue; 0 when there is none.
+            pub unsafe extern "C" fn $name(queue: *const QueueHead) -> u64 {
+                value(0, || Ok(find(queue)?.$index().load(SeqCst)))
+            }
+        )*
+    };
+}
+index_loads!(read_index: hsa_queue_load_read_index_relaxed hsa_queue_load_read_index_acquire
+    hsa_queue_load_read_index_scacquire);
+index_loads!(write_index: hsa_queue_load_write_index_relaxed hsa_queue_load_write_index_acquire
+    hsa_queue_load_write_index_scacquire);
+
+macro_rules! write_index_stores {
+    ($($name:ident)*) => {
+        $(
+            /// Sets the write index of a queue.
+            pub unsafe extern "C" fn $name(queue: *const QueueHead, index: u64) {
+                value((), || {
+                    find(queue)?.write_index().store(index, SeqCst);
+                    Ok(())
+                });
+            }
+        )*
+    };
+}
+write_index_stores!(hsa_queue_store_write_index_relaxed hsa_queue_store_write_index_release
+    hsa_queue_store_write_index_screlease);
+
+macro_rules! read_index_stores {
+    ($($name:ident)*) => {
+        $(
+            /// Sets the read index of a queue that a program serves itself; there are none.
+            pub unsafe extern "C" fn $name(queue: *const QueueHead, _index: u64) {
+                let _ = queue;
+                crate::guard::unsupported("hsa_queue_store_read_index", Status::INVALID_QUEUE);
+            }
+        )*
+    };
+}
+read_index_stores!(hsa_queue_store_read_index_relaxed hsa_queue_store_read_index_release
+    hsa_queue_store_read_index_screlease);
+
+macro_rules! write_index_adds {
+    ($($name:ident)*) => {
+        $(
+            /// Adds to the write index of a queue; gives the old one.
+            pub unsafe extern "C" fn $name(queue: *const QueueHead, by: u64) -> u64 {
+                value(0, || Ok(find(queue)?.write_index().fetch_add(by, SeqCst)))
+            }
+        )*
+    };
+}
+write_index_adds!(hsa_queue_add_write_index_relaxed hsa_queue_add_write_index_acquire
+    hsa_queue_add_write_index_release hsa_queue_add_write_index_acq_rel
+    hsa_queue_add_write_index_scacquire hsa_queue_add_write_index_screlease
+    hsa_queue_add_write_index_scacq_screl);
+
+macro_rules! write_index_cas {
+    ($($name:ident)*) => {
+        $(
+            /// Sets the write index of a queue if it is as expected; gives the old one.
+            pub unsafe extern "C" fn $name(queue: *const QueueHead, expected: u64, new: u64) -> u64 {
+                value(0, || {
+                    let queue = find(queue)?;
+                    let index = queue.write_index();
+                    Ok(match index.compare_exchange(expected, new, SeqCst, SeqCst) {
+                        Ok(old) | Err(old) => old,
+                    })
+                })
+            }
+        )*
+    };
+}
+write_index_cas!(hsa_queue_cas_write_index_relaxed hsa_queue_cas_write_index_acquire
+    hsa_queue_cas_write_index_release hsa_queue_cas_write_index_acq_rel
+    hsa_queue_cas_write_index_scacquire hsa_queue_cas_write_index_screlease
+    hsa_queue_cas_write_index_scacq_screl);
+
+/// Sets the priority of a queue; all are served alike.
+pub unsafe extern "C" fn hsa_amd_queue_set_priority(
+    queue: *mut QueueHead,
+    priority: u32,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        let queue = find(queue)?;
+        if priority > 2 {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        queue.priority.store(priority, SeqCst);
+        Ok(())
+    })
+}
+
+/// Sets the compute units of a queue; remembered only.
+pub unsafe extern "C" fn hsa_amd_queue_cu_set_mask(
+    queue: *const QueueHead,
+    bits: u32,
+    mask: *const u32,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        let queue = find(queue)?;
+        if !bits.is_multiple_of(32) {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        // SAFETY: head of the module.
+        let mask = unsafe { list(mask, bits as usize / 32) }?;
+        *queue.mask.lock().unwrap_or_else(PoisonError::into_inner) = mask.to_vec();
+        Ok(())
+    })
+}
+
+/// The compute units of a queue.
+pub unsafe extern "C" fn hsa_amd_queue_cu_get_mask(
+    queue: *const QueueHead,
+    bits: u32,
+    out: *mut u32,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        let queue = find(queue)?;
+        if !bits.is_multiple_of(32) || bits == 0 {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        let mask = queue.mask.lock().unwrap_or_else(PoisonError::into_inner);
+        for at in 0..bits as usize / 32 {
+            let first = 32 * at as u32;
+            let all = match agent::COMPUTE_UNITS.saturating_sub(first) {
+                0 => 0,
+                units @ 1..32 => (1 << units) - 1,
+                _ => u32::MAX,
+            };
+            let word = if mask.is_empty() {
+                all
+            } else {
+                mask.get(at).copied().unwrap_or(0)
+            };
+            // SAFETY: head of the module.
+            unsafe { put(out.wrapping_add(at), word) }?;
+        }
+        Ok(())
+    })
+}
+
+/// Times of kernels are always noted.
+pub unsafe extern "C" fn hsa_amd_profiling_set_profiler_enabled(
+    queue: *mut QueueHead,
+    _enable: i32,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        find(queue).map(|_| ())
+    })
+}

@@ -1,0 +1,459 @@
+//! Begin and end, the system, agents and their instruction set.
+
+use std::ffi::{c_char, c_void};
+
+use crate::abi::{EventHandler, Handle, Outcome, RawStatus, Status};
+use crate::agent::{self, Agent};
+use crate::clock;
+use crate::guard::{guard, list, put, put_any, text};
+use crate::signal::Condition;
+use crate::state::{self, Event, runtime};
+
+/// Begins the use of the library.
+pub extern "C" fn hsa_init() -> RawStatus {
+    guard(state::init)
+}
+
+/// Ends the use of the library.
+pub extern "C" fn hsa_shut_down() -> RawStatus {
+    guard(state::shut_down)
+}
+
+/// The text of a status.
+pub unsafe extern "C" fn hsa_status_string(
+    status: RawStatus,
+    out: *mut *const c_char,
+) -> RawStatus {
+    guard(|| {
+        let text = crate::abi::status_text(status).ok_or(Status::INVALID_ARGUMENT)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, text.as_ptr()) }
+    })
+}
+
+/// A fact about the system.
+pub unsafe extern "C" fn hsa_system_get_info(attribute: u32, value: *mut c_void) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        // SAFETY: head of the module; each attribute writes its own type.
+        unsafe {
+            match attribute {
+                0 | 1 => put_any::<u16>(value, 1),
+                2 => put_any::<u64>(value, clock::now()),
+                3 => put_any::<u64>(value, clock::FREQUENCY),
+                4 => put_any::<u64>(value, u64::MAX),
+                5 => put_any::<u32>(value, 0),
+                6 => put_any::<u32>(value, 1),
+                // The extension 0x201 has no bit here: the loader.
+                7 => put_any::<[u8; 128]>(value, [0; 128]),
+                0x200 => put_any::<*const c_char>(value, c"wavelift".as_ptr()),
+                0x201 | 0x202 => put_any::<bool>(value, false),
+                _ => Err(Status::INVALID_ARGUMENT),
+            }
+        }
+    })
+}
+
+/// Calls `callback` for each agent.
+pub unsafe extern "C" fn hsa_iterate_agents(
+    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    data: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        // SAFETY: head of the module.
+        each(&[agent::CPU, agent::GPU], callback, |call, agent| unsafe {
+            call(agent, data)
+        })
+    })
+}
+
+/// Calls a callback for each handle until one call gives another status than success.
+pub(super) fn each<F: Copy>(
+    handles: &[Handle],
+    callback: Option<F>,
+    call: impl Fn(F, Handle) -> RawStatus,
+) -> Outcome {
+    let callback = callback.ok_or(Status::INVALID_ARGUMENT)?;
+    for &handle in handles {
+        match call(callback, handle) {
+            0 => {}
+            status => return Err(Status(status)),
+        }
+    }
+    Ok(())
+}
+
+/// A fact about an agent.
+pub unsafe extern "C" fn hsa_agent_get_info(
+    agent: Handle,
+    attribute: u32,
+    value: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        let rt = runtime()?;
+        // SAFETY: head of the module.
+        unsafe { agent::info(rt, Agent::from_handle(agent)?, attribute, value) }
+    })
+}
+
+/// Calls `callback` for each instruction set of an agent.
+pub unsafe extern "C" fn hsa_agent_iterate_isas(
+    agent: Handle,
+    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    data: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        let isas: &[Handle] = match Agent::from_handle(agent)? {
+            Agent::Cpu => &[],
+            Agent::Gpu => &[agent::ISA],
+        };
+        // SAFETY: head of the module.
+        each(isas, callback, |call, isa| unsafe { call(isa, data) })
+    })
+}
+
+/// The instruction set of this name.
+pub unsafe extern "C" fn hsa_isa_from_name(name: *const c_char, out: *mut Handle) -> RawStatus {
+    guard(|| {
+        let rt = runtime()?;
+        // SAFETY: head of the module.
+        let name = unsafe { text(name) }?;
+        let own = rt.config.gpu.isa();
+        let plain = format!("amdgcn-amd-amdhsa--{}", rt.config.gpu.name);
+        if name != own && name != plain {
+            return Err(Status::INVALID_ISA_NAME);
+        }
+        // SAFETY: head of the module.
+        unsafe { put(out, agent::ISA) }
+    })
+}
+
+fn check_isa(isa: Handle) -> Outcome {
+    match isa {
+        agent::ISA => Ok(()),
+        _ => Err(Status::INVALID_ISA),
+    }
+}
+
+/// A fact about an instruction set.
+pub unsafe extern "C" fn hsa_isa_get_info_alt(
+    isa: Handle,
+    attribute: u32,
+    value: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        let rt = runtime()?;
+        check_isa(isa)?;
+        // SAFETY: head of the module.
+        unsafe { agent::isa_info(rt, attribute, value) }
+    })
+}
+
+/// As [`hsa_isa_get_info_alt`], for one calling convention.
+pub unsafe extern "C" fn hsa_isa_get_info(
+    isa: Handle,
+    attribute: u32,
+    index: u32,
+    value: *mut c_void,
+) -> RawStatus {
+    if index != 0 && matches!(attribute, 3 | 4) {
+        return Status::INVALID_INDEX.0;
+    }
+    // SAFETY: head of the module.
+    unsafe { hsa_isa_get_info_alt(isa, attribute, value) }
+}
+
+/// Does code for one instruction set run on another?
+pub unsafe extern "C" fn hsa_isa_compatible(
+    code: Handle,
+    agent: Handle,
+    out: *mut bool,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        check_isa(code)?;
+        check_isa(agent)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, true) }
+    })
+}
+
+/// Calls `callback` for each size of waves.
+pub unsafe extern "C" fn hsa_isa_iterate_wavefronts(
+    isa: Handle,
+    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    data: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        check_isa(isa)?;
+        // SAFETY: head of the module.
+        each(&[agent::WAVEFRONT], callback, |call, wave| unsafe {
+            call(wave, data)
+        })
+    })
+}
+
+/// A fact about a size of waves: the size.
+pub unsafe extern "C" fn hsa_wavefront_get_info(
+    wavefront: Handle,
+    attribute: u32,
+    value: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        match (wavefront, attribute) {
+            // SAFETY: head of the module.
+            (agent::WAVEFRONT, 0) => unsafe { put_any::<u32>(value, 64) },
+            (agent::WAVEFRONT, _) => Err(Status::INVALID_ARGUMENT),
+            _ => Err(Status::INVALID_WAVEFRONT),
+        }
+    })
+}
+
+/// Calls `callback` for each cache of an agent; they are not told.
+pub unsafe extern "C" fn hsa_agent_iterate_caches(
+    agent: Handle,
+    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    _data: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        Agent::from_handle(agent)?;
+        callback.map(drop).ok_or(Status::INVALID_ARGUMENT)
+    })
+}
+
+// ---- extensions
+
+/// AMD's loader extension.
+const LOADER: u16 = 0x201;
+
+fn known(extension: u16) -> Outcome {
+    match extension {
+        0..=3 | 0x200..=0x202 => Ok(()),
+        _ => Err(Status::INVALID_ARGUMENT),
+    }
+}
+
+/// Is an extension there?
+pub unsafe extern "C" fn hsa_system_extension_supported(
+    extension: u16,
+    major: u16,
+    minor: u16,
+    out: *mut bool,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        known(extension)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, extension == LOADER && major == 1 && minor == 0) }
+    })
+}
+
+/// Is an extension there, and in which minor version?
+pub unsafe extern "C" fn hsa_system_major_extension_supported(
+    extension: u16,
+    major: u16,
+    minor: *mut u16,
+    out: *mut bool,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        known(extension)?;
+        let there = extension == LOADER && major == 1;
+        // SAFETY: head of the module.
+        unsafe {
+            if there {
+                put(minor, 0)?;
+            }
+            put(out, there)
+        }
+    })
+}
+
+/// Does an agent have an extension? None does.
+pub unsafe extern "C" fn hsa_agent_extension_supported(
+    extension: u16,
+    agent: Handle,
+    _major: u16,
+    _minor: u16,
+    out: *mut bool,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        Agent::from_handle(agent)?;
+        known(extension)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, false) }
+    })
+}
+
+/// Does an agent have an extension, and in which minor version? None does.
+pub unsafe extern "C" fn hsa_agent_major_extension_supported(
+    extension: u16,
+    agent: Handle,
+    major: u16,
+    _minor: *mut u16,
+    out: *mut bool,
+) -> RawStatus {
+    // SAFETY: head of the module.
+    unsafe { hsa_agent_extension_supported(extension, agent, major, 0, out) }
+}
+
+/// The functions of an extension.
+pub unsafe extern "C" fn hsa_system_get_major_extension_table(
+    extension: u16,
+    major: u16,
+    bytes: usize,
+    table: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        known(extension)?;
+        if extension != LOADER || major != 1 || bytes == 0 || table.is_null() {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        let functions = [
+            super::loader_query_host_address as *const () as usize,
+            super::loader_query_segment_descriptors as *const () as usize,
+            super::loader_query_executable as *const () as usize,
+            super::loader_iterate_loaded_code_objects as *const () as usize,
+            super::loader_loaded_code_object_get_info as *const () as usize,
+        ];
+        let slots = bytes / size_of::<usize>();
+        for (at, function) in functions.into_iter().enumerate().take(slots) {
+            // SAFETY: head of the module; `at` is below the number of slots.
+            unsafe { put(table.cast::<usize>().wrapping_add(at), function) }?;
+        }
+        Ok(())
+    })
+}
+
+/// As [`hsa_system_get_major_extension_table`], for a minor version.
+pub unsafe extern "C" fn hsa_system_get_extension_table(
+    extension: u16,
+    major: u16,
+    minor: u16,
+    table: *mut c_void,
+) -> RawStatus {
+    let slots = if minor == 0 { 3 } else { 5 };
+    // SAFETY: head of the module.
+    unsafe { hsa_system_get_major_extension_table(extension, major, slots * 8, table) }
+}
+
+/// The name of an extension.
+pub unsafe extern "C" fn hsa_extension_get_name(
+    extension: u16,
+    out: *mut *const c_char,
+) -> RawStatus {
+    guard(|| {
+        let name = match extension {
+            0 => c"HSA_EXTENSION_FINALIZER",
+            1 => c"HSA_EXTENSION_IMAGES",
+            2 => c"HSA_EXTENSION_PERFORMANCE_COUNTERS",
+            3 => c"HSA_EXTENSION_PROFILING_EVENTS",
+            0x200 => c"HSA_EXTENSION_AMD_PROFILER",
+            LOADER => c"HSA_EXTENSION_AMD_LOADER",
+            0x202 => c"HSA_EXTENSION_AMD_AQLPROFILE",
+            _ => return Err(Status::INVALID_ARGUMENT),
+        };
+        // SAFETY: head of the module.
+        unsafe { put(out, name.as_ptr()) }
+    })
+}
+
+// ---- coherency, profiling, events
+
+/// Sets how an APU keeps memory coherent; it always is.
+pub extern "C" fn hsa_amd_coherency_set_type(agent: Handle, kind: u32) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        match (Agent::from_handle(agent)?, kind) {
+            (Agent::Gpu, 0 | 1) => Ok(()),
+            (Agent::Cpu, _) => Err(Status::INVALID_AGENT),
+            _ => Err(Status::INVALID_ARGUMENT),
+        }
+    })
+}
+
+/// How an APU keeps memory coherent.
+pub unsafe extern "C" fn hsa_amd_coherency_get_type(agent: Handle, out: *mut u32) -> RawStatus {
+    guard(|| {
+        runtime()?;
+        Agent::from_handle(agent)?;
+        // SAFETY: head of the module.
+        unsafe { put(out, 0) }
+    })
+}
+
+/// Registers a handler of memory faults.
+pub unsafe extern "C" fn hsa_amd_register_system_event_handler(
+    handler: Option<EventHandler>,
+    data: *mut c_void,
+) -> RawStatus {
+    guard(|| {
+        let rt = runtime()?;
+        let handler = handler.ok_or(Status::INVALID_ARGUMENT)?;
+        let mut events = rt
+            .events
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        events.push(Event {
+            handler,
+            data: data.expose_provenance(),
+        });
+        Ok(())
+    })
+}
+
+/// Calls a function on another thread.
+pub unsafe extern "C" fn hsa_amd_async_function(
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    data: *mut c_void,
+) -> RawStatus {
+    guard(|| crate::handlers::call(function.ok_or(Status::INVALID_ARGUMENT)?, data))
+}
+
+/// Waits for one of several signals; its number, or `u32::MAX`.
+pub unsafe extern "C" fn hsa_amd_signal_wait_any(
+    count: u32,
+    signals: *const Handle,
+    conditions: *const u32,
+    values: *const i64,
+    timeout: u64,
+    _hint: u32,
+    satisfying: *mut i64,
+) -> u32 {
+    crate::guard::value(u32::MAX, || {
+        let rt = state::existing()?;
+        let count = count as usize;
+        // SAFETY: head of the module.
+        let (signals, conditions, values) = unsafe {
+            (
+                list(signals, count)?,
+                list(conditions, count)?,
+                list(values, count)?,
+            )
+        };
+        let conditions = conditions.iter().map(|&number| Condition::new(number));
+        let conditions: Vec<_> = conditions.collect::<Outcome<_>>()?;
+        let look = || {
+            (0..count).find_map(|at| {
+                let value = rt.signals.load(signals[at]).ok()?;
+                conditions[at]
+                    .holds(value, values[at])
+                    .then_some((at as u32, value))
+            })
+        };
+        let found = rt.signals.wait_until(signals, timeout, look);
+        let (at, value) = found.ok_or(Status::ERROR)?;
+        if !satisfying.is_null() {
+            // SAFETY: head of the module.
+            unsafe { put(satisfying, value) }?;
+        }
+        Ok(at)
+    })
+}

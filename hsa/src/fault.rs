@@ -1,0 +1,116 @@
+//! What happens when a packet cannot be run: the user is told what, where and why, the program is told
+//! by the queue's callback, and ends the way it does with a real GPU.
+
+use std::sync::PoisonError;
+
+use runtime::dispatch::LaunchError;
+use runtime::{Fault, FaultKind};
+
+use crate::abi::{MemoryFaultEvent, RawStatus, Status};
+use crate::agent;
+use crate::guard::say;
+use crate::pools::pointer;
+use crate::queue::Queue;
+use crate::state::{Event, Runtime};
+
+/// Why a packet was not run to its end.
+pub(crate) struct Trouble {
+    status: Status,
+    what: String,
+    /// Address of a memory fault.
+    address: Option<u64>,
+}
+
+impl Trouble {
+    pub(crate) fn new(status: Status, what: String) -> Trouble {
+        Trouble {
+            status,
+            what,
+            address: None,
+        }
+    }
+
+    pub(crate) fn of_fault(fault: &Fault, place: &str) -> Trouble {
+        let status = match fault.kind {
+            FaultKind::Memory { .. } | FaultKind::Misaligned { .. } => Status::MEMORY_FAULT,
+            FaultKind::OutsidePrivate { .. } | FaultKind::Uninitialized { .. } => {
+                Status::MEMORY_APERTURE_VIOLATION
+            }
+            FaultKind::IllegalInstruction { .. } | FaultKind::Unsupported { .. } => {
+                Status::ILLEGAL_INSTRUCTION
+            }
+            FaultKind::Trap { .. } | FaultKind::Timeout { .. } => Status::EXCEPTION,
+        };
+        let address = match fault.kind {
+            FaultKind::Memory { address, .. } => Some(address),
+            _ => None,
+        };
+        Trouble {
+            status,
+            what: format!("{fault}\n   {place}"),
+            address,
+        }
+    }
+}
+
+/// The status that a refused launch is reported with.
+pub(crate) fn launch_status(error: &LaunchError) -> Status {
+    match error {
+        LaunchError::Alloc(_) => Status::OUT_OF_RESOURCES,
+        LaunchError::Memory(_) => Status::MEMORY_FAULT,
+        LaunchError::EntryOutsideCode { .. } => Status::INVALID_CODE_OBJECT,
+        _ => Status::INVALID_PACKET_FORMAT,
+    }
+}
+
+/// Tells the user and the program. The queue takes no more packets.
+pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &Trouble) {
+    let Trouble {
+        status,
+        what,
+        address,
+    } = trouble;
+    say(format_args!(
+        "fault: {what}\n   packet {index} of queue {}",
+        queue.id
+    ));
+    queue
+        .stopped
+        .store(true, std::sync::atomic::Ordering::SeqCst);
+    let handled = address.is_some_and(|address| tell_events(rt, address));
+    if handled {
+        return;
+    }
+    if let Some(callback) = queue.callback {
+        let data = pointer(queue.data as u64);
+        // SAFETY: the program gave the function for this, with this data; the queue lives until its
+        // thread has ended.
+        unsafe { callback(status.0, queue.head(), data) };
+    }
+    // The real library ends the program at a memory fault, and nobody else can tell it of others.
+    if *status == Status::MEMORY_FAULT || queue.callback.is_none() {
+        std::process::abort();
+    }
+}
+
+/// Tells the handlers of system events; did one of them handle it?
+fn tell_events(rt: &Runtime, address: u64) -> bool {
+    const PAGE_NOT_PRESENT: u32 = 1;
+    let event = MemoryFaultEvent {
+        event_type: 0,
+        agent: agent::GPU,
+        address,
+        reason: PAGE_NOT_PRESENT,
+    };
+    let events: Vec<Event> = {
+        let events = rt.events.lock().unwrap_or_else(PoisonError::into_inner);
+        events.clone()
+    };
+    let tell = |one: &Event| -> RawStatus {
+        // SAFETY: the program registered the function for this, with this data.
+        unsafe { (one.handler)(&event, pointer(one.data as u64)) }
+    };
+    // All are told, whoever handles it.
+    let handled: Vec<_> = events.iter().filter(|one| tell(one) == 0).collect();
+    !handled.is_empty()
+}

@@ -1,0 +1,486 @@
+//! Memory pools, allocations, locked host memory, and what is known of a pointer. All memory is host
+//! memory in the arena of guest memory: host and kernels use the same addresses, and nothing is
+//! committed before it is touched.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use crate::abi::{FreeHandler, Handle, LinkInfo, Outcome, PointerInfo, Status};
+use crate::agent::{self, Agent};
+use crate::config::Config;
+use crate::guard::{list, put, put_any};
+use crate::state::Runtime;
+
+/// Sizes are multiples of this.
+pub(crate) const GRANULE: u64 = 4096;
+
+/// LDS of a workgroup.
+const LDS_BYTES: u64 = 64 << 10;
+
+/// Where kernels see locked host memory: the host's address plus this. Host programs have no
+/// addresses there, and 48 bits still hold it.
+const ALIAS: u64 = 1 << 47;
+
+/// A memory pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pool {
+    /// Host memory, fine grained.
+    HostFine,
+    /// Host memory for kernel arguments.
+    HostKernarg,
+    /// Host memory, coarse grained.
+    HostCoarse,
+    /// The GPU's memory.
+    Vram,
+    /// LDS; nothing can be allocated there.
+    Lds,
+}
+
+impl Pool {
+    const ALL: [Pool; 5] = [
+        Pool::HostFine,
+        Pool::HostKernarg,
+        Pool::HostCoarse,
+        Pool::Vram,
+        Pool::Lds,
+    ];
+
+    pub(crate) fn of(agent: Agent) -> &'static [Pool] {
+        match agent {
+            Agent::Cpu => &Pool::ALL[..3],
+            Agent::Gpu => &Pool::ALL[3..],
+        }
+    }
+
+    pub(crate) fn handle(self) -> Handle {
+        0x100 + 0x10 * (self as Handle + 1)
+    }
+
+    pub(crate) fn from_handle(handle: Handle, wrong: Status) -> Outcome<Pool> {
+        let mut all = Pool::ALL.into_iter();
+        all.find(|pool| pool.handle() == handle).ok_or(wrong)
+    }
+
+    fn flags(self) -> u32 {
+        match self {
+            Pool::HostFine => 2,
+            Pool::HostKernarg => 3,
+            Pool::HostCoarse | Pool::Vram => 4,
+            Pool::Lds => 0,
+        }
+    }
+
+    fn owner(self) -> Agent {
+        match self {
+            Pool::Vram | Pool::Lds => Agent::Gpu,
+            _ => Agent::Cpu,
+        }
+    }
+}
+
+/// An allocation.
+struct Allocation {
+    bytes: u64,
+    pool: Pool,
+    user_data: usize,
+    callbacks: Vec<(FreeHandler, usize)>,
+}
+
+/// All allocations and locked ranges.
+pub(crate) struct Pools {
+    vram: u64,
+    host: u64,
+    allocations: RwLock<BTreeMap<u64, Allocation>>,
+    /// Host memory that is locked, with its sizes, the newest last.
+    locked: Mutex<BTreeMap<u64, Vec<u64>>>,
+    /// Bytes in use: the host's pools, the GPU's.
+    used: Mutex<[u64; 2]>,
+}
+
+/// Memory of the host.
+fn host_bytes() -> u64 {
+    // SAFETY: asking the system takes no pointers.
+    let (pages, page) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    let bytes = u64::try_from(pages).unwrap_or(0) * u64::try_from(page).unwrap_or(0);
+    bytes.clamp(1 << 30, 40 << 30)
+}
+
+impl Pools {
+    pub(crate) fn new(config: &Config) -> Pools {
+        Pools {
+            vram: config.vram,
+            host: host_bytes(),
+            allocations: RwLock::default(),
+            locked: Mutex::default(),
+            used: Mutex::new([0; 2]),
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Vec<u64>>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Size of a pool.
+    pub(crate) fn size(&self, pool: Pool) -> u64 {
+        match pool {
+            Pool::Vram => self.vram,
+            Pool::Lds => LDS_BYTES,
+            _ => self.host,
+        }
+    }
+
+    /// Bytes of the GPU's memory that are free.
+    pub(crate) fn vram_free(&self) -> u64 {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        self.vram.saturating_sub(used[1])
+    }
+
+    fn account(&self, pool: Pool, bytes: u64) -> Outcome {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = &mut used[usize::from(pool == Pool::Vram)];
+        let sum = slot
+            .checked_add(bytes)
+            .filter(|&sum| sum <= self.size(pool));
+        *slot = sum.ok_or(Status::OUT_OF_RESOURCES)?;
+        Ok(())
+    }
+
+    fn unaccount(&self, pool: Pool, bytes: u64) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = &mut used[usize::from(pool == Pool::Vram)];
+        *slot = slot.saturating_sub(bytes);
+    }
+}
+
+/// `hsa_amd_memory_pool_get_info`.
+///
+/// # Safety
+/// `value` must be null or fit the attribute.
+pub(crate) unsafe fn info(rt: &Runtime, pool: Pool, attribute: u32, value: *mut c_void) -> Outcome {
+    let size = rt.pools.size(pool);
+    let allocates = pool != Pool::Lds;
+    // SAFETY: the caller answers for the address; each attribute writes its own type.
+    unsafe {
+        match attribute {
+            0 => put_any::<u32>(value, if allocates { 0 } else { 3 }),
+            1 if allocates => put_any::<u32>(value, pool.flags()),
+            2 => put_any::<usize>(value, size as usize),
+            5 => put_any::<bool>(value, allocates),
+            6 | 7 => put_any::<usize>(value, if allocates { GRANULE as usize } else { 0 }),
+            15 => put_any::<bool>(value, pool.owner() == Agent::Cpu),
+            16 => put_any::<usize>(value, if allocates { size as usize } else { 0 }),
+            _ => Err(Status::INVALID_ARGUMENT),
+        }
+    }
+}
+
+/// `hsa_amd_agent_memory_pool_get_info`.
+///
+/// # Safety
+/// `value` must be null or fit the attribute.
+pub(crate) unsafe fn agent_info(
+    agent: Agent,
+    pool: Pool,
+    attribute: u32,
+    value: *mut c_void,
+) -> Outcome {
+    let own = pool.owner() == agent;
+    let far = if agent == Agent::Cpu && own { 0 } else { 1 };
+    // SAFETY: the caller answers for the address; each attribute writes its own type.
+    unsafe {
+        match attribute {
+            // Never, by default, only when allowed. LDS is nobody else's.
+            0 => put_any::<u32>(
+                value,
+                match (own, pool) {
+                    (true, _) => 1,
+                    (false, Pool::Lds) => 0,
+                    (false, _) => 2,
+                },
+            ),
+            1 => put_any::<u32>(value, if own { 0 } else { far }),
+            2 if own => Ok(()),
+            2 => put_any(
+                value,
+                LinkInfo {
+                    atomic_32: true,
+                    atomic_64: true,
+                    coherent: true,
+                    link_type: 2,
+                    numa_distance: 20,
+                    max_bandwidth: 16_000,
+                    min_bandwidth: 16_000,
+                    ..LinkInfo::default()
+                },
+            ),
+            _ => Err(Status::INVALID_ARGUMENT),
+        }
+    }
+}
+
+/// Allocates.
+pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
+    if pool == Pool::Lds || bytes == 0 {
+        return Err(Status::INVALID_ARGUMENT);
+    }
+    let bytes = bytes as u64;
+    let whole = bytes
+        .checked_next_multiple_of(GRANULE)
+        .ok_or(Status::OUT_OF_RESOURCES)?;
+    rt.pools.account(pool, whole)?;
+    // Checked mode knows the exact end.
+    let wanted = if rt.config.memcheck { bytes } else { whole };
+    let address = rt.memory.alloc(wanted, GRANULE).map_err(|_| {
+        rt.pools.unaccount(pool, whole);
+        Status::OUT_OF_RESOURCES
+    })?;
+    let allocation = Allocation {
+        bytes,
+        pool,
+        user_data: 0,
+        callbacks: Vec::new(),
+    };
+    let mut allocations = write(rt);
+    allocations.insert(address, allocation);
+    Ok(address)
+}
+
+fn write(rt: &Runtime) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Allocation>> {
+    let lock = rt.pools.allocations.write();
+    lock.unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read(rt: &Runtime) -> std::sync::RwLockReadGuard<'_, BTreeMap<u64, Allocation>> {
+    let lock = rt.pools.allocations.read();
+    lock.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Frees.
+pub(crate) fn free(rt: &Runtime, address: u64) -> Outcome {
+    let allocation = write(rt)
+        .remove(&address)
+        .ok_or(Status::INVALID_ALLOCATION)?;
+    for (callback, data) in &allocation.callbacks {
+        let (pointer, data) = (pointer(address), pointer(*data as u64));
+        // SAFETY: the program registered the function for this, with this data.
+        unsafe { callback(pointer, data) };
+    }
+    let whole = allocation.bytes.next_multiple_of(GRANULE);
+    rt.pools.unaccount(allocation.pool, whole);
+    rt.memory
+        .free(address)
+        .map_err(|_| Status::INVALID_ALLOCATION)
+}
+
+/// Registers or removes a function that is called when the memory at `address` is freed.
+pub(crate) fn on_free(
+    rt: &Runtime,
+    address: u64,
+    callback: FreeHandler,
+    data: Option<usize>,
+) -> Outcome {
+    let mut allocations = write(rt);
+    let (_, allocation) =
+        containing(&mut allocations, address).ok_or(Status::INVALID_ALLOCATION)?;
+    let callbacks = &mut allocation.callbacks;
+    let found = callbacks
+        .iter()
+        .position(|(other, _)| std::ptr::fn_addr_eq(*other, callback));
+    match (data, found) {
+        (Some(data), None) => callbacks.push((callback, data)),
+        (None, Some(at)) => drop(callbacks.remove(at)),
+        _ => return Err(Status::INVALID_ARGUMENT),
+    }
+    Ok(())
+}
+
+fn containing(
+    allocations: &mut BTreeMap<u64, Allocation>,
+    address: u64,
+) -> Option<(u64, &mut Allocation)> {
+    let (&start, allocation) = allocations.range_mut(..=address).next_back()?;
+    (address - start < allocation.bytes).then_some((start, allocation))
+}
+
+/// An address as a pointer.
+pub(crate) fn pointer(address: u64) -> *mut c_void {
+    std::ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// Checks that agents may be allowed to use memory; they always may.
+pub(crate) fn allow_access(rt: &Runtime, agents: &[Handle], address: u64) -> Outcome {
+    for &agent in agents {
+        Agent::from_handle(agent)?;
+    }
+    match containing(&mut write(rt), address) {
+        Some(_) => Ok(()),
+        None => Err(Status::ERROR),
+    }
+}
+
+/// Shows host memory to kernels; the address that they see.
+///
+/// # Safety
+/// The `bytes` bytes at `host` must stay valid until [`unlock`].
+pub(crate) unsafe fn lock(rt: &Runtime, host: u64, bytes: usize) -> Outcome<u64> {
+    if host == 0 || bytes == 0 || host.checked_add(bytes as u64).is_none() {
+        return Err(Status::INVALID_ARGUMENT);
+    }
+    let mut locked = rt.pools.locked();
+    locked.entry(host).or_default().push(bytes as u64);
+    if rt.memory.contains(host, bytes as u64) {
+        return Ok(host);
+    }
+    let guest = host + ALIAS;
+    // SAFETY: the caller answers for the memory until it is unlocked; kernels race with the program at
+    // their own risk.
+    unsafe {
+        rt.memory
+            .register_host_at(guest, pointer(host).cast(), bytes);
+    }
+    Ok(guest)
+}
+
+/// Ends [`lock`].
+pub(crate) fn unlock(rt: &Runtime, host: u64) -> Outcome {
+    let mut locked = rt.pools.locked();
+    // Unlocking what was not locked is no error.
+    let Some(sizes) = locked.get_mut(&host) else {
+        return Ok(());
+    };
+    sizes.pop();
+    if sizes.is_empty() {
+        locked.remove(&host);
+    }
+    rt.memory.unregister_host_at(host + ALIAS);
+    Ok(())
+}
+
+/// The host's address of what a kernel sees at `address`.
+pub(crate) fn host_address(address: u64) -> u64 {
+    if (ALIAS..2 * ALIAS).contains(&address) {
+        address - ALIAS
+    } else {
+        address
+    }
+}
+
+/// `hsa_amd_pointer_info`.
+///
+/// # Safety
+/// `info` must be valid for as many bytes as it says, `count` and `agents` null or valid; `alloc`
+/// must give memory.
+pub(crate) unsafe fn pointer_info(
+    rt: &Runtime,
+    address: u64,
+    info: *mut PointerInfo,
+    alloc: Option<unsafe extern "C" fn(usize) -> *mut c_void>,
+    count: *mut u32,
+    agents: *mut *mut Handle,
+) -> Outcome {
+    if info.is_null() {
+        return Err(Status::INVALID_ARGUMENT);
+    }
+    // SAFETY: not null, and begins with its size.
+    let size = unsafe { info.cast::<u32>().read_unaligned() } as usize;
+    if size == 0 {
+        return Err(Status::INVALID_ARGUMENT);
+    }
+    let found = find(rt, address);
+    let mut out = PointerInfo {
+        size: size.min(size_of::<PointerInfo>()) as u32,
+        kind: 0,
+        agent_base: std::ptr::null_mut(),
+        host_base: std::ptr::null_mut(),
+        bytes: 0,
+        user_data: std::ptr::null_mut(),
+        owner: 0,
+        global_flags: 0,
+    };
+    if let Some(found) = &found {
+        out = PointerInfo {
+            size: out.size,
+            ..*found
+        };
+    }
+    let bytes = std::ptr::from_ref(&out).cast::<u8>();
+    // SAFETY: the caller gave as many bytes as it said, and no more than there are are written.
+    unsafe { std::ptr::copy_nonoverlapping(bytes, info.cast(), out.size as usize) };
+    if count.is_null() || agents.is_null() {
+        return Ok(());
+    }
+    let (Some(alloc), Some(_)) = (alloc, &found) else {
+        // SAFETY: the caller answers for it.
+        return unsafe { put(count, 0) };
+    };
+    let accessible = [agent::CPU, agent::GPU];
+    // SAFETY: the program's own allocator.
+    let memory = unsafe { alloc(size_of_val(&accessible)) }.cast::<[Handle; 2]>();
+    // SAFETY: the allocator gave that many bytes, which `put` checks for null; the others are the
+    // caller's.
+    unsafe {
+        put(memory, accessible).map_err(|_| Status::OUT_OF_RESOURCES)?;
+        put(agents, memory.cast())?;
+        put(count, 2)
+    }
+}
+
+fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
+    let allocations = read(rt);
+    if let Some((&start, allocation)) = allocations.range(..=address).next_back()
+        && address - start < allocation.bytes
+    {
+        return Some(PointerInfo {
+            size: 0,
+            kind: 1,
+            agent_base: pointer(start),
+            host_base: pointer(start),
+            bytes: allocation.bytes as usize,
+            user_data: pointer(allocation.user_data as u64),
+            owner: allocation.pool.owner().handle(),
+            global_flags: allocation.pool.flags(),
+        });
+    }
+    let host = host_address(address);
+    let locked = rt.pools.locked();
+    let (&start, sizes) = locked.range(..=host).next_back()?;
+    let bytes = *sizes.iter().max()?;
+    (host - start < bytes).then(|| PointerInfo {
+        size: 0,
+        kind: 2,
+        agent_base: pointer(start + ALIAS),
+        host_base: pointer(start),
+        bytes: bytes as usize,
+        user_data: std::ptr::null_mut(),
+        owner: agent::CPU,
+        global_flags: 2,
+    })
+}
+
+/// Attaches a program's own data to an allocation.
+pub(crate) fn set_user_data(rt: &Runtime, address: u64, data: usize) -> Outcome {
+    let mut allocations = write(rt);
+    let (_, allocation) = containing(&mut allocations, address).ok_or(Status::INVALID_ARGUMENT)?;
+    allocation.user_data = data;
+    Ok(())
+}
+
+/// The agents of a list.
+///
+/// # Safety
+/// As for [`list`].
+pub(crate) unsafe fn agents<'a>(at: *const Handle, count: i64) -> Outcome<&'a [Handle]> {
+    let count = usize::try_from(count).map_err(|_| Status::INVALID_ARGUMENT)?;
+    // SAFETY: the caller answers for it.
+    let agents = unsafe { list(at, count) }?;
+    for &agent in agents {
+        Agent::from_handle(agent)?;
+    }
+    Ok(agents)
+}

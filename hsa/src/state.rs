@@ -1,0 +1,171 @@
+//! The runtime behind the interface: one for the process, made by the first `hsa_init`.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use runtime::dispatch::Dispatcher;
+use runtime::engine::{self, EngineOptions};
+use runtime::{Engine, Memory, memory};
+
+use crate::abi::{EventHandler, Handle, Outcome, Status};
+use crate::config::Config;
+use crate::copy::Copies;
+use crate::executable::{Executable, KernelEntry, Reader, Symbol};
+use crate::guard::say;
+use crate::handlers::Handlers;
+use crate::pools::Pools;
+use crate::queue::Queues;
+use crate::signal::Signals;
+use crate::stats::Totals;
+
+/// Address space beside the GPU's memory: host pools, code, signals, queues, scratch.
+const HOST_RESERVE: u64 = 48 << 30;
+
+/// Objects by handle. Handles are numbers that are never used again, so that an old one is an error.
+pub(crate) struct Handles<T>(RwLock<HashMap<Handle, Arc<T>>>);
+
+/// The last handle that was given.
+static LAST_HANDLE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0x1000);
+
+impl<T> Handles<T> {
+    fn new() -> Handles<T> {
+        Handles(RwLock::new(HashMap::new()))
+    }
+
+    pub(crate) fn add(&self, object: Arc<T>) -> Handle {
+        let handle = LAST_HANDLE.fetch_add(16, SeqCst) + 16;
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        map.insert(handle, object);
+        handle
+    }
+
+    pub(crate) fn get(&self, handle: Handle, wrong: Status) -> Outcome<Arc<T>> {
+        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        map.get(&handle).cloned().ok_or(wrong)
+    }
+
+    pub(crate) fn remove(&self, handle: Handle, wrong: Status) -> Outcome<Arc<T>> {
+        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        map.remove(&handle).ok_or(wrong)
+    }
+
+    pub(crate) fn list(&self) -> Vec<(Handle, Arc<T>)> {
+        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = map.iter().map(|(&h, object)| (h, object.clone())).collect();
+        all.sort_by_key(|(handle, _)| *handle);
+        all
+    }
+}
+
+/// A handler of system events and its data.
+#[derive(Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) handler: EventHandler,
+    pub(crate) data: usize,
+}
+
+/// The runtime.
+pub(crate) struct Runtime {
+    pub(crate) config: Config,
+    pub(crate) memory: Memory,
+    pub(crate) engine: Box<dyn Engine + Send>,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) signals: Signals,
+    pub(crate) pools: Pools,
+    pub(crate) queues: Queues,
+    pub(crate) handlers: Handlers,
+    pub(crate) copies: Copies,
+    pub(crate) readers: Handles<Reader>,
+    pub(crate) executables: Handles<Executable>,
+    pub(crate) symbols: Handles<Symbol>,
+    /// Kernels by the address of their descriptor.
+    pub(crate) kernels: RwLock<HashMap<u64, Arc<KernelEntry>>>,
+    pub(crate) events: Mutex<Vec<Event>>,
+    pub(crate) totals: Totals,
+}
+
+static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
+
+/// How often `hsa_init` was called without `hsa_shut_down`.
+static REFERENCES: AtomicU32 = AtomicU32::new(0);
+
+impl Runtime {
+    fn new() -> Option<Runtime> {
+        let config = Config::from_env()?;
+        let fail = |what: &str, error: &dyn std::fmt::Display| {
+            say(format_args!("{what}: {error}"));
+        };
+        let options = memory::Options {
+            reserve: config.vram.saturating_add(HOST_RESERVE),
+            exact: config.memcheck,
+        };
+        let memory = Memory::with_options(options)
+            .inspect_err(|error| fail("no memory", error))
+            .ok()?;
+        let engine = engine::create(config.engine, &EngineOptions::default())
+            .inspect_err(|error| fail("no engine", error))
+            .ok()?;
+        let signals = Signals::new(&memory)
+            .inspect_err(|error| fail("no memory for signals", error))
+            .ok()?;
+        if config.stats {
+            crate::stats::print_at_exit();
+        }
+        Some(Runtime {
+            config,
+            engine,
+            dispatcher: Dispatcher::new(),
+            signals,
+            pools: Pools::new(&config),
+            queues: Queues::new(),
+            handlers: Handlers::new(),
+            copies: Copies::new(),
+            readers: Handles::new(),
+            executables: Handles::new(),
+            symbols: Handles::new(),
+            kernels: RwLock::new(HashMap::new()),
+            events: Mutex::new(Vec::new()),
+            totals: Totals::default(),
+            memory,
+        })
+    }
+}
+
+/// Counts a user; makes the runtime for the first one.
+pub(crate) fn init() -> Outcome {
+    let runtime = RUNTIME.get_or_init(Runtime::new);
+    if runtime.is_none() {
+        return Err(Status::OUT_OF_RESOURCES);
+    }
+    let more = |count: u32| count.checked_add(1);
+    match REFERENCES.fetch_update(SeqCst, SeqCst, more) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Status::REFCOUNT_OVERFLOW),
+    }
+}
+
+/// Counts a user less. The memory stays, since programs hold addresses in it to their end.
+pub(crate) fn shut_down() -> Outcome {
+    let less = |count: u32| count.checked_sub(1);
+    match REFERENCES.fetch_update(SeqCst, SeqCst, less) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Status::NOT_INITIALIZED),
+    }
+}
+
+/// The runtime, while it has users.
+pub(crate) fn runtime() -> Outcome<&'static Runtime> {
+    if REFERENCES.load(SeqCst) == 0 {
+        return Err(Status::NOT_INITIALIZED);
+    }
+    existing()
+}
+
+/// The runtime, once it was made: what a program does to its signals while it ends is no error.
+pub(crate) fn existing() -> Outcome<&'static Runtime> {
+    RUNTIME
+        .get()
+        .and_then(Option::as_ref)
+        .ok_or(Status::NOT_INITIALIZED)
+}

@@ -1,0 +1,118 @@
+//! Counters that are printed at the end of the program.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use runtime::Stats;
+
+use crate::state;
+
+/// What was counted of one kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Total {
+    launches: u64,
+    workgroups: u64,
+    nanoseconds: u64,
+    translate_seconds: f64,
+    fallbacks: u64,
+}
+
+/// What was counted, by kernel.
+#[derive(Default)]
+pub(crate) struct Totals(Mutex<BTreeMap<String, Total>>);
+
+impl Totals {
+    pub(crate) fn add(&self, kernel: &str, stats: &Stats, nanoseconds: u64) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains_key(kernel) {
+            all.insert(kernel.to_owned(), Total::default());
+        }
+        if let Some(total) = all.get_mut(kernel) {
+            total.launches += 1;
+            total.workgroups += stats.workgroups;
+            total.nanoseconds += nanoseconds;
+            total.translate_seconds += stats.translate_seconds;
+            total.fallbacks += stats.fallbacks;
+        }
+    }
+
+    /// A table, the most time first.
+    fn text(&self) -> String {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows: Vec<_> = all.iter().collect();
+        rows.sort_by_key(|(_, total)| std::cmp::Reverse(total.nanoseconds));
+        let sum = rows.iter().fold(Total::default(), |sum, (_, row)| Total {
+            launches: sum.launches + row.launches,
+            workgroups: sum.workgroups + row.workgroups,
+            nanoseconds: sum.nanoseconds + row.nanoseconds,
+            translate_seconds: sum.translate_seconds + row.translate_seconds,
+            fallbacks: sum.fallbacks + row.fallbacks,
+        });
+        let mut out = String::from(
+            "wavelift: launches  workgroups     time ms  translating ms  interpreted  kernel\n",
+        );
+        let mut line = |name: &str, total: &Total| {
+            // Writing to a string does not fail.
+            let _ = writeln!(
+                out,
+                "wavelift: {:8} {:11} {:11.3} {:15.3} {:12}  {name}",
+                total.launches,
+                total.workgroups,
+                total.nanoseconds as f64 / 1e6,
+                total.translate_seconds * 1e3,
+                total.fallbacks,
+            );
+        };
+        for (name, total) in &rows {
+            line(name, total);
+        }
+        line("(all)", &sum);
+        out
+    }
+}
+
+extern "C" fn print() {
+    if let Ok(rt) = state::existing() {
+        use std::io::Write as _;
+        // When nobody listens there is nobody to tell.
+        let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text());
+    }
+}
+
+/// Prints the table when the program ends.
+pub(crate) fn print_at_exit() {
+    // SAFETY: `print` stays loaded, since the C library keeps a library that registered a function.
+    let failed = unsafe { libc::atexit(print) };
+    debug_assert_eq!(failed, 0, "bug: the C library takes 32 functions at least");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_begins_with_the_longest() {
+        let totals = Totals::default();
+        let stats = Stats {
+            workgroups: 4,
+            translate_seconds: 0.001,
+            ..Stats::default()
+        };
+        totals.add("short", &stats, 1_000_000);
+        totals.add("long", &stats, 3_000_000);
+        totals.add("short", &stats, 1_000_000);
+        let text = totals.text();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines[1],
+            "wavelift:        1           4       3.000           1.000            0  long"
+        );
+        assert_eq!(
+            lines[2],
+            "wavelift:        2           8       2.000           2.000            0  short"
+        );
+        assert!(lines[3].ends_with("(all)"));
+        assert_eq!(lines.len(), 4);
+    }
+}

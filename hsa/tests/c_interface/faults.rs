@@ -1,0 +1,138 @@
+//! Packets that cannot be run: the queue's callback, and the end of the program.
+
+use std::ffi::c_void;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+
+use hsa_runtime64::abi::QueueHead;
+use hsa_runtime64::api::*;
+
+use crate::support::{Queue, Saxpy, Signal, dispatch};
+
+unsafe extern "C" fn remember(status: u32, queue: *mut QueueHead, data: *mut c_void) {
+    assert!(!queue.is_null());
+    // SAFETY: the tests pass an atomic number that outlives the queue.
+    unsafe { &*data.cast::<AtomicU32>() }.store(status, SeqCst);
+}
+
+/// The status that a packet gives to the queue's callback.
+fn status_of(packet: [u8; 64]) -> u32 {
+    let seen = AtomicU32::new(0);
+    let queue = Queue::with_callback(64, Some(remember), (&raw const seen).cast_mut().cast());
+    queue.put(packet);
+    let begin = Instant::now();
+    while seen.load(SeqCst) == 0 && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    // The queue takes nothing more.
+    let late = Signal::new(1);
+    queue.put(crate::support::barrier(3, &[], late.0));
+    std::thread::sleep(Duration::from_millis(2));
+    assert_eq!(late.value(), 1);
+    drop(queue);
+    seen.load(SeqCst)
+}
+
+#[test]
+fn bad_packets_reach_the_callback() {
+    let mut agent_dispatch = [0; 64];
+    agent_dispatch[0] = 4;
+    assert_eq!(status_of(agent_dispatch), 0x1009);
+    let mut vendor = [0; 64];
+    vendor[2] = 1;
+    assert_eq!(status_of(vendor), 0x1009);
+    assert_eq!(
+        status_of(dispatch(0x1234_0000, 64, 64, 0, 0)),
+        0x1010,
+        "no kernel"
+    );
+    let saxpy = Saxpy::new();
+    let good = saxpy.packet(0);
+    let with = |at: usize, value: u8| {
+        let mut packet = good;
+        packet[at] = value;
+        packet
+    };
+    assert_eq!(status_of(with(2, 0)), 0x1009, "no dimensions");
+    assert_eq!(
+        status_of(with(5, 0xff)),
+        0x1009,
+        "a workgroup that is too large"
+    );
+    assert_eq!(status_of(with(31, 0x7f)), 0x1009, "too much LDS");
+    assert_eq!(status_of(with(63, 0x7f)), 0x1006, "a bad completion signal");
+}
+
+/// Runs one of the tests below in a process of its own; how it ended and what it said.
+fn child(name: &str) -> (Option<i32>, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("faults::{name}"), "--nocapture"])
+        .env("HSA_TEST_CHILD", "1")
+        .output()
+        .unwrap();
+    let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+    (signal, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn is_child() -> bool {
+    std::env::var_os("HSA_TEST_CHILD").is_some()
+}
+
+const ABORTED: Option<i32> = Some(6);
+
+#[test]
+fn a_memory_fault_ends_the_program() {
+    if is_child() {
+        let saxpy = Saxpy::new();
+        saxpy.kernarg.write(8, 0xdead_0000u64);
+        let queue = Queue::new(64);
+        queue.put(saxpy.packet(0));
+        queue.finish();
+        unreachable!("the library ends the program");
+    }
+    let (signal, text) = child("a_memory_fault_ends_the_program");
+    assert_eq!(signal, ABORTED, "{text}");
+    for part in [
+        "lane 0 read 4 bytes at 0xdead0000",
+        "global_load_dword",
+        "kernel saxpy",
+        "packet 0 of queue 0",
+    ] {
+        assert!(text.contains(part), "no `{part}` in:\n{text}");
+    }
+}
+
+static EVENT: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn event(
+    event: *const hsa_runtime64::abi::MemoryFaultEvent,
+    _: *mut c_void,
+) -> u32 {
+    // SAFETY: the library passes an event.
+    assert_eq!(unsafe { (*event).address }, 0xdead_0000);
+    EVENT.store(1, SeqCst);
+    0
+}
+
+#[test]
+fn a_handler_of_events_may_keep_it_alive() {
+    if !is_child() {
+        let (signal, text) = child("a_handler_of_events_may_keep_it_alive");
+        assert_eq!(signal, None, "{text}");
+        return;
+    }
+    let saxpy = Saxpy::new();
+    saxpy.kernarg.write(8, 0xdead_0000u64);
+    let queue = Queue::new(64);
+    // SAFETY: the handler takes no data.
+    let status =
+        unsafe { hsa_amd_register_system_event_handler(Some(event), std::ptr::null_mut()) };
+    assert_eq!(status, 0);
+    queue.put(saxpy.packet(0));
+    let begin = Instant::now();
+    while EVENT.load(SeqCst) == 0 && begin.elapsed() < Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    assert_eq!(EVENT.load(SeqCst), 1);
+}

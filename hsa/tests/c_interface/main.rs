@@ -1,0 +1,13 @@
+//! The C interface, driven the way a client does.
+#![allow(
+    unsafe_code,
+    reason = "the interface is C: results, names, callbacks and packets are addresses"
+)]
+
+mod executables;
+mod faults;
+mod memory;
+mod queues;
+mod signals;
+mod support;
+mod system;

@@ -1,0 +1,136 @@
+//! Begin and end, agents, names, extensions.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
+
+use hsa_runtime64::api::*;
+
+use crate::support::{agents, begin};
+
+fn info<T: Default>(agent: u64, attribute: u32) -> Result<T, u32> {
+    let mut value = T::default();
+    // SAFETY: the tests name the type that the attribute has.
+    let status = unsafe { hsa_agent_get_info(agent, attribute, (&raw mut value).cast()) };
+    if status == 0 { Ok(value) } else { Err(status) }
+}
+
+#[test]
+fn the_users_are_counted() {
+    begin();
+    assert_eq!(hsa_init(), 0);
+    assert_eq!(hsa_shut_down(), 0);
+    let mut ticks = [0u64; 2];
+    for tick in &mut ticks {
+        // SAFETY: attribute 2 is a number of 64 bits.
+        let status = unsafe { hsa_system_get_info(2, (&raw mut *tick).cast()) };
+        assert_eq!(status, 0);
+    }
+    assert!(ticks[0] > 0 && ticks[1] >= ticks[0]);
+}
+
+#[test]
+fn there_are_a_cpu_and_a_gpu() {
+    let [cpu, gpu] = agents();
+    assert_eq!(info::<u32>(gpu, 2), Ok(1), "it takes kernels");
+    assert_eq!(info::<u32>(gpu, 6), Ok(64));
+    assert_eq!(info::<u32>(gpu, 8), Ok(1024));
+    assert_eq!(info::<u32>(cpu, 2), Ok(2));
+    assert_eq!(info::<u64>(gpu, 0xeeee), Err(0x1001));
+    assert_eq!(info::<u64>(12345, 6), Err(0x1004));
+    let mut name = [0u8; 64];
+    // SAFETY: a name has 64 bytes.
+    unsafe { hsa_agent_get_info(gpu, 0, name.as_mut_ptr().cast()) };
+    let name = CStr::from_bytes_until_nul(&name).unwrap();
+    assert_eq!(name, c"gfx906");
+    // SAFETY: nothing is written to null.
+    assert_eq!(unsafe { hsa_agent_get_info(gpu, 0, null_mut()) }, 0x1001);
+    // SAFETY: no callback is called.
+    assert_eq!(unsafe { hsa_iterate_agents(None, null_mut()) }, 0x1001);
+}
+
+unsafe extern "C" fn first(isa: u64, data: *mut c_void) -> u32 {
+    // SAFETY: the test passes a number.
+    unsafe { data.cast::<u64>().write(isa) };
+    1
+}
+
+#[test]
+fn the_instruction_set_has_a_name() {
+    let [_, gpu] = agents();
+    let mut isa = 0u64;
+    // SAFETY: the callback takes a number.
+    let status = unsafe { hsa_agent_iterate_isas(gpu, Some(first), (&raw mut isa).cast()) };
+    assert_eq!(status, 1, "what the callback gave");
+    let mut len = 0u32;
+    assert_eq!(
+        // SAFETY: attribute 0 is a dword.
+        unsafe { hsa_isa_get_info_alt(isa, 0, (&raw mut len).cast()) },
+        0
+    );
+    let mut name = vec![0u8; len as usize];
+    assert_eq!(
+        // SAFETY: as long as it said.
+        unsafe { hsa_isa_get_info_alt(isa, 1, name.as_mut_ptr().cast()) },
+        0
+    );
+    assert_eq!(name, b"amdgcn-amd-amdhsa--gfx906:sramecc-:xnack-\0");
+    let mut same = 0;
+    assert_eq!(
+        // SAFETY: the name ends in a zero; the result goes to our variable.
+        unsafe { hsa_isa_from_name(name.as_ptr().cast(), &mut same) },
+        0
+    );
+    assert_eq!(same, isa);
+    // SAFETY: as above.
+    let status = unsafe { hsa_isa_from_name(c"amdgcn-amd-amdhsa--gfx1030".as_ptr(), &mut same) };
+    assert_eq!(status, 0x1017);
+}
+
+#[test]
+fn every_status_has_a_text() {
+    for (status, text) in [
+        (0, "HSA_STATUS_SUCCESS"),
+        (0x1008, "HSA_STATUS_ERROR_OUT_OF_RESOURCES"),
+        (43, "HSA_STATUS_ERROR_MEMORY_FAULT"),
+    ] {
+        let mut at = std::ptr::null();
+        // SAFETY: the result goes to our variable.
+        assert_eq!(unsafe { hsa_status_string(status, &mut at) }, 0);
+        // SAFETY: the library's text.
+        let found = unsafe { CStr::from_ptr(at) };
+        assert!(found.to_str().unwrap().starts_with(text));
+    }
+    let mut at = std::ptr::null();
+    // SAFETY: the result goes to our variable.
+    assert_eq!(unsafe { hsa_status_string(77, &mut at) }, 0x1001);
+}
+
+#[test]
+fn the_loader_extension_has_its_functions() {
+    begin();
+    let mut table = [0usize; 3];
+    // SAFETY: as many bytes as the table has.
+    let status =
+        unsafe { hsa_system_get_major_extension_table(0x201, 1, 24, table.as_mut_ptr().cast()) };
+    assert_eq!(status, 0);
+    assert!(!table.contains(&0));
+    // SAFETY: nothing is written.
+    let status =
+        unsafe { hsa_system_get_major_extension_table(1, 1, 24, table.as_mut_ptr().cast()) };
+    assert_eq!(status, 0x1001);
+    let mut there = true;
+    assert_eq!(
+        // SAFETY: the result goes to our variable.
+        unsafe { hsa_system_extension_supported(1, 1, 0, &mut there) },
+        0
+    );
+    assert!(!there, "no images");
+}
+
+#[test]
+fn what_is_not_supported_gives_an_error() {
+    begin();
+    assert_eq!(hsa_ext_image_create(), 0x3000);
+    assert_eq!(hsa_amd_ipc_memory_create(), 0x1000);
+    assert_eq!(hsa_amd_svm_attributes_get(), 0x1000);
+}
