@@ -18,6 +18,8 @@ mod buffer;
 mod float;
 mod format;
 mod half;
+#[cfg(target_arch = "x86_64")]
+mod half_wide;
 mod host;
 mod image;
 mod integer;
@@ -79,26 +81,30 @@ unsafe fn run<const A: usize, const R: usize, F>(
     // SAFETY: F has no bytes and is inhabited (`entry` was given a value of it), so that any aligned
     // address is one of a value.
     let f: &F = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
-    let sources: [&Lanes; A] = std::array::from_fn(|i| {
-        // SAFETY: the caller passes `A` addresses.
-        let slot = unsafe { *args.add(i) };
-        // SAFETY: each is a lane slot, and nobody else writes it during the call.
-        unsafe { &*slot }
-    });
-    let mut results: [Lanes; R] = [[0; 64]; R];
-    for lane in 0..64 {
-        let words = f(std::array::from_fn(|i| sources[i][lane]), imm);
-        for (result, word) in results.iter_mut().zip(words) {
-            result[lane] = word;
+    // SAFETY: the caller passes `A` addresses of lane slots.
+    let sources: [*const [u32; GROUP]; A] = std::array::from_fn(|i| unsafe { *args.add(i) }.cast());
+    // SAFETY: the caller passes `R` addresses of lane slots.
+    let slots: [*mut [u32; GROUP]; R] = std::array::from_fn(|i| unsafe { *out.add(i) }.cast());
+    for group in 0..64 / GROUP {
+        // SAFETY: a slot has so many groups; the sources' words are taken before results are written.
+        let words: [[u32; GROUP]; A] = std::array::from_fn(|i| unsafe { *sources[i].add(group) });
+        let mut results = [[0; GROUP]; R];
+        for lane in 0..GROUP {
+            let one = f(std::array::from_fn(|i| words[i][lane]), imm);
+            for (result, word) in results.iter_mut().zip(one) {
+                result[lane] = word;
+            }
+        }
+        for (slot, result) in slots.iter().zip(results) {
+            // SAFETY: as above.
+            unsafe { *slot.add(group) = result };
         }
     }
-    for (i, result) in results.iter().enumerate() {
-        // SAFETY: the caller passes `R` addresses.
-        let slot = unsafe { *out.add(i) };
-        // SAFETY: each is a lane slot; the sources are not used any more.
-        unsafe { *slot = *result };
-    }
 }
+
+/// Lanes that a lane function takes at once. A result slot may be an argument's, so every group is read
+/// before it is written.
+const GROUP: usize = 16;
 
 /// As every host can run it.
 ///
@@ -152,6 +158,16 @@ fn whole(f: LaneEntry) -> usize {
 
 /// The address behind a lane function.
 fn lane_fn(f: LaneFn, wide: bool) -> usize {
+    /// The function of one lane, or its writing for the whole wave.
+    macro_rules! halves {
+        ($one:path, $whole:ident) => {{
+            #[cfg(target_arch = "x86_64")]
+            if wide {
+                return whole(half_wide::$whole);
+            }
+            entry($one, wide)
+        }};
+    }
     match f {
         LaneFn::ShlVar => entry(integer::shl, wide),
         LaneFn::LshrVar => entry(integer::lshr, wide),
@@ -216,9 +232,9 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::CvtF32I32 => entry(float::cvt_f32_i32, wide),
         LaneFn::CvtF32U32 => entry(float::cvt_f32_u32, wide),
         LaneFn::CvtF32F64 => entry(float::cvt_f32_f64, wide),
-        LaneFn::CvtF16F32 => entry(half::cvt_f16_f32, wide),
-        LaneFn::CvtF32F16 => entry(half::cvt_f32_f16, wide),
-        LaneFn::WidenF16 => entry(half::widen, wide),
+        LaneFn::CvtF16F32 => halves!(half::cvt_f16_f32, cvt_f16_f32),
+        LaneFn::CvtF32F16 => halves!(half::cvt_f32_f16, cvt_f32_f16),
+        LaneFn::WidenF16 => halves!(half::widen, widen_f16),
         LaneFn::WidenF16Flush => entry(half::widen_flush, wide),
         LaneFn::NarrowF16Flush => entry(half::narrow_flush, wide),
         LaneFn::CvtF16U16 => entry(half::cvt_f16_u16, wide),
@@ -232,13 +248,13 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::NormI16F16 => entry(half::norm_i16, wide),
         LaneFn::NormU16F16 => entry(half::norm_u16, wide),
         LaneFn::PkRtzF16 => entry(half::pk_rtz, wide),
-        LaneFn::AddF16 => entry(half::add, wide),
-        LaneFn::SubF16 => entry(half::sub, wide),
-        LaneFn::MulF16 => entry(half::mul, wide),
-        LaneFn::FmaF16 => entry(half::fma, wide),
+        LaneFn::AddF16 => halves!(half::add, add),
+        LaneFn::SubF16 => halves!(half::sub, sub),
+        LaneFn::MulF16 => halves!(half::mul, mul),
+        LaneFn::FmaF16 => halves!(half::fma, fma),
         LaneFn::MadF16 => entry(half::mad, wide),
-        LaneFn::MinF16 => entry(half::min, wide),
-        LaneFn::MaxF16 => entry(half::max, wide),
+        LaneFn::MinF16 => halves!(half::min, min),
+        LaneFn::MaxF16 => halves!(half::max, max),
         LaneFn::Med3F16 => entry(half::med3, wide),
         LaneFn::ExpF16 => entry(half::exp, wide),
         LaneFn::LogF16 => entry(half::log, wide),
@@ -258,11 +274,11 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::DivFixupF16 => entry(half::div_fixup, wide),
         LaneFn::OmodF16 => entry(half::omod, wide),
         LaneFn::ClampF16 => entry(half::clamp, wide),
-        LaneFn::PkAddF16 => entry(half::pk_add, wide),
-        LaneFn::PkMulF16 => entry(half::pk_mul, wide),
-        LaneFn::PkFmaF16 => entry(half::pk_fma, wide),
-        LaneFn::PkMinF16 => entry(half::pk_min, wide),
-        LaneFn::PkMaxF16 => entry(half::pk_max, wide),
+        LaneFn::PkAddF16 => halves!(half::pk_add, pk_add),
+        LaneFn::PkMulF16 => halves!(half::pk_mul, pk_mul),
+        LaneFn::PkFmaF16 => halves!(half::pk_fma, pk_fma),
+        LaneFn::PkMinF16 => halves!(half::pk_min, pk_min),
+        LaneFn::PkMaxF16 => halves!(half::pk_max, pk_max),
         LaneFn::PkClampF16 => entry(half::pk_clamp, wide),
         LaneFn::Dpp => whole(lane::dpp),
         LaneFn::Swizzle => whole(lane::swizzle),

@@ -1,3 +1,5 @@
+use frontend::state::mode;
+
 use super::*;
 
 /// Runs a lane function of the table on the same arguments in all lanes, or each lane its own.
@@ -398,4 +400,94 @@ fn read_modify_write() {
         "-0 equals +0"
     );
     assert_eq!(apply(Atomic::FCmpSwap, nan, 7, nan), nan);
+}
+
+/// f16 values: any bits, small exponents, those next to one another, NaNs now and then.
+fn random_half(state: &mut u64) -> u32 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    let bits = (*state >> 20) as u32;
+    let half = match bits >> 16 & 7 {
+        0 => bits & 0x83ff,
+        1 => bits & 0x800f | 0x3c00,
+        2 => bits & 0x83ff | 0x7800,
+        3 => bits & 0x8000 | 0x7bff - (bits & 3),
+        4 if bits >> 20 & 31 == 0 => bits & 0x8000 | 0x7c00 | bits & bits >> 3 & 0x3ff,
+        _ => bits,
+    };
+    half & 0xffff
+}
+
+#[test]
+fn f16_of_whole_waves_is_that_of_lanes() {
+    if !has_avx2() {
+        return;
+    }
+    let functions = [
+        LaneFn::AddF16,
+        LaneFn::SubF16,
+        LaneFn::MulF16,
+        LaneFn::FmaF16,
+        LaneFn::MinF16,
+        LaneFn::MaxF16,
+        LaneFn::PkAddF16,
+        LaneFn::PkMulF16,
+        LaneFn::PkFmaF16,
+        LaneFn::PkMinF16,
+        LaneFn::PkMaxF16,
+        LaneFn::CvtF32F16,
+        LaneFn::WidenF16,
+        LaneFn::CvtF16F32,
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for f in functions {
+        for round in 0..600 {
+            let imm = match round % 10 {
+                0 => 0x0f0 | (round as u32 / 10 & 3) << 2,
+                1 => 0x030 | (round as u32 / 10 & 3) << 6,
+                2 => MODE | mode::FP16_OVFL,
+                3 => 1 << 31 | 0x0c0,
+                _ => MODE,
+            };
+            let args: Vec<Lanes> = (0..f.shape().0)
+                .map(|_| {
+                    std::array::from_fn(|_| {
+                        let (low, high) = (random_half(&mut state), random_half(&mut state));
+                        low | high << 16
+                    })
+                })
+                .collect();
+            let (plain, wide) = (call(f, false, imm, &args), call(f, true, imm, &args));
+            for lane in 0..64 {
+                let words: Vec<u32> = args.iter().map(|a| a[lane]).collect();
+                assert_eq!(
+                    plain[0][lane], wide[0][lane],
+                    "{f:?} imm {imm:x} of {words:x?}: {:x} {:x}",
+                    plain[0][lane], wide[0][lane]
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fused_f16_sum_is_rounded_once() {
+    // 0x3c01 * 0x3c01 = 1 + 2^-9 + 2^-20, with 2^-11 and less added: close to ties of f16.
+    for c in [
+        0x0001, 0x8001, 0x1000, 0x0c00, 0x8c00, 0x9000, 0x1400, 0x0fff,
+    ] {
+        for (a, b) in [
+            (0x3c01, 0x3c01),
+            (0x3c03, 0x3c01),
+            (0x3e00, 0x3c01),
+            (0x5bff, 0x3bff),
+        ] {
+            one(LaneFn::FmaF16, MODE, [a, b, c]);
+        }
+    }
+    // A product that is a tie, and the least number beside it on either side.
+    assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x0000]), 0x3e02);
+    assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x8001]), 0x3e01);
+    assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c03, 0x0001]), 0x3e05);
 }
