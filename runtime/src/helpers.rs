@@ -81,30 +81,26 @@ unsafe fn run<const A: usize, const R: usize, F>(
     // SAFETY: F has no bytes and is inhabited (`entry` was given a value of it), so that any aligned
     // address is one of a value.
     let f: &F = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
-    // SAFETY: the caller passes `A` addresses of lane slots.
-    let sources: [*const [u32; GROUP]; A] = std::array::from_fn(|i| unsafe { *args.add(i) }.cast());
-    // SAFETY: the caller passes `R` addresses of lane slots.
-    let slots: [*mut [u32; GROUP]; R] = std::array::from_fn(|i| unsafe { *out.add(i) }.cast());
-    for group in 0..64 / GROUP {
-        // SAFETY: a slot has so many groups; the sources' words are taken before results are written.
-        let words: [[u32; GROUP]; A] = std::array::from_fn(|i| unsafe { *sources[i].add(group) });
-        let mut results = [[0; GROUP]; R];
-        for lane in 0..GROUP {
-            let one = f(std::array::from_fn(|i| words[i][lane]), imm);
-            for (result, word) in results.iter_mut().zip(one) {
-                result[lane] = word;
-            }
-        }
-        for (slot, result) in slots.iter().zip(results) {
-            // SAFETY: as above.
-            unsafe { *slot.add(group) = result };
+    let sources: [&Lanes; A] = std::array::from_fn(|i| {
+        // SAFETY: the caller passes `A` addresses.
+        let slot = unsafe { *args.add(i) };
+        // SAFETY: each is a lane slot, and nobody else writes it during the call.
+        unsafe { &*slot }
+    });
+    let mut results: [Lanes; R] = [[0; 64]; R];
+    for lane in 0..64 {
+        let words = f(std::array::from_fn(|i| sources[i][lane]), imm);
+        for (result, word) in results.iter_mut().zip(words) {
+            result[lane] = word;
         }
     }
+    for (i, result) in results.iter().enumerate() {
+        // SAFETY: the caller passes `R` addresses.
+        let slot = unsafe { *out.add(i) };
+        // SAFETY: each is a lane slot; the sources are not used any more.
+        unsafe { *slot = *result };
+    }
 }
-
-/// Lanes that a lane function takes at once. A result slot may be an argument's, so every group is read
-/// before it is written.
-const GROUP: usize = 16;
 
 /// As every host can run it.
 ///
