@@ -13,6 +13,8 @@ mod info;
 mod ir;
 mod options;
 mod output;
+#[cfg(feature = "jit")]
+mod profile;
 mod progress;
 mod report;
 mod run;
@@ -73,6 +75,8 @@ enum Command {
     Info(info::Args),
     #[cfg(feature = "jit")]
     Ir(ir::Args),
+    #[cfg(feature = "jit")]
+    Profile(profile::Args),
 }
 
 /// Parses the command line and runs the command.
@@ -94,6 +98,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Info(args) => info::execute(&args, &mut out),
         #[cfg(feature = "jit")]
         Command::Ir(args) => ir::execute(&args, &mut out),
+        #[cfg(feature = "jit")]
+        Command::Profile(args) => profile::execute(&args, &mut out),
     };
     match result.and_then(|status| Ok(out.flush().map(|()| status)?)) {
         Ok(status) => status.into(),

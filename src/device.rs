@@ -121,6 +121,13 @@ impl Device {
         Ok(buffer)
     }
 
+    /// What was counted since this was last asked for; `None` unless the engine profiles
+    /// ([`EngineOptions::profile`]).
+    #[cfg(feature = "jit")]
+    pub fn take_profile(&self) -> Option<runtime::jit::profile::Profile> {
+        self.0.engine.take_profile()
+    }
+
     /// The settings of this device's dispatches.
     pub fn settings(&self) -> Settings<'static> {
         let options = &self.0.options;

@@ -71,6 +71,8 @@ pub struct Context {
     pub lane_instructions: u64,
     /// Interpreter calls made because an instruction was not lowered.
     pub fallbacks: u64,
+    /// Counters of the region, when profiling is compiled in (`profile::Shape::counters` of them).
+    pub counters: *mut u64,
     /// The runtime's own data (its group and engine), opaque here.
     pub host: *mut core::ffi::c_void,
 }

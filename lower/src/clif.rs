@@ -24,6 +24,7 @@ use crate::schedule::{self, Schedule};
 
 mod affine;
 mod lanes;
+pub mod profile;
 mod scalar;
 mod segment;
 mod whole;
@@ -35,6 +36,8 @@ pub struct Options {
     pub exact_nan: bool,
     /// Count instructions and lane-instructions.
     pub count: bool,
+    /// Count executions, lanes and masked loops, and note the shapes chosen.
+    pub profile: bool,
     /// v0 is the lane's number plus a wave value at the region's beginning.
     pub v0_counts: bool,
     /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
@@ -61,7 +64,15 @@ pub fn entry_signature(call_conv: CallConv) -> Signature {
     sig
 }
 
-/// Emits `f` into `func`. `sites` is where the region's sites will stay. Returns the frame slots used.
+/// What was emitted.
+pub struct Emitted {
+    /// Frame slots used.
+    pub slots: u32,
+    /// What was noted for a profile.
+    pub notes: Option<profile::Notes>,
+}
+
+/// Emits `f` into `func`. `sites` is where the region's sites will stay.
 pub fn emit(
     f: &Func,
     options: &Options,
@@ -69,7 +80,7 @@ pub fn emit(
     func: &mut clif::Function,
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
-) -> u32 {
+) -> Emitted {
     func.signature = entry_signature(config.default_call_conv);
     let mut e = Emitter::new(
         f,
@@ -98,10 +109,10 @@ pub fn emit(
         e.block(i, block, &plan, &live[i]);
     }
     e.epilogue();
-    let slots = e.slots;
+    let (slots, notes) = (e.slots, e.notes.take());
     e.b.seal_all_blocks();
     e.b.finalize(config);
-    slots
+    Emitted { slots, notes }
 }
 
 /// Emission of one region.
@@ -124,6 +135,7 @@ struct Emitter<'f> {
     arg_slot: StackSlot,
     out_slot: StackSlot,
     slots: u32,
+    notes: Option<profile::Notes>,
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
@@ -196,6 +208,7 @@ impl<'f> Emitter<'f> {
             arg_slot,
             out_slot,
             slots: 0,
+            notes: o.profile.then(profile::Notes::new),
             affine: HashMap::new(),
             scalars: HashMap::new(),
             bits: HashMap::new(),
@@ -327,6 +340,7 @@ impl<'f> Emitter<'f> {
         if self.o.count {
             self.count(block);
         }
+        self.profile_block(block);
         for (gap, calls) in plan.gaps.iter().enumerate() {
             for &call in calls {
                 self.whole(block, plan, call);
@@ -338,6 +352,7 @@ impl<'f> Emitter<'f> {
         if self.o.count {
             self.count_lanes(block, plan);
         }
+        self.profile_lanes(block, plan);
         let writes: Vec<(Slot, Value)> = block
             .writes_s
             .iter()

@@ -1,5 +1,6 @@
 //! Compiled regions: CLIF to machine code, and the one call into it.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use cranelift_codegen::settings::{self, Configurable};
@@ -11,6 +12,7 @@ use cranelift_module::{Linkage, Module};
 use crate::abi::{Context, ExitCode, Site};
 use crate::clif::{self, Options};
 use crate::ir::{Func, verify};
+use crate::profile::Shape;
 
 /// Which host instructions may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +52,10 @@ pub struct Compiled {
     pub guest_insts: u32,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
+    /// What was chosen, when the code profiles.
+    pub shape: Option<Box<Shape>>,
+    /// The counters that [`Shape`] names; none when the code does not profile.
+    pub counters: Box<[AtomicU64]>,
     /// Referred to by the code.
     _sites: Box<[Site]>,
     /// Owns the code's memory.
@@ -65,12 +71,29 @@ unsafe impl Send for Compiled {}
 unsafe impl Sync for Compiled {}
 
 impl Compiled {
+    /// Adds what one run counted.
+    pub fn add_counts(&self, counts: &[u64]) {
+        for (counter, &count) in self.counters.iter().zip(counts) {
+            if count != 0 {
+                counter.fetch_add(count, Relaxed);
+            }
+        }
+    }
+
+    /// Takes what was counted so far, beginning anew.
+    pub fn take_counts(&self) -> Vec<u64> {
+        self.counters
+            .iter()
+            .map(|counter| counter.swap(0, Relaxed))
+            .collect()
+    }
+
     /// Runs the region until it leaves.
     ///
     /// # Safety
     ///
     /// Every pointer of `ctx` must be valid for what `abi` says of it: the wave, `frame_slots` frame
-    /// slots, the LDS, the function table in the order of `functions`, and the arena range mapped.
+    /// slots, the counters of its shape, the LDS, the function table in the order of `functions`, and the arena range mapped.
     #[expect(unsafe_code, reason = "the one call into generated code")]
     pub unsafe fn run(&self, ctx: &mut Context) -> ExitCode {
         // SAFETY: the code was emitted with `clif::entry_signature`, whose only parameter is the
@@ -166,7 +189,7 @@ impl Jit {
         let mut module = self.module.lock().expect("no panic while compiling");
         let config = module.target_config();
         self.codegen.clear();
-        let slots = clif::emit(
+        let emitted = clif::emit(
             &f,
             options,
             sites.as_ptr(),
@@ -187,6 +210,9 @@ impl Jit {
             .codegen
             .compiled_code()
             .map_or(0, |code| code.code_info().total_size as usize);
+        let shape = emitted.notes.zip(self.codegen.compiled_code());
+        let shape = shape.map(|(notes, code)| Box::new(notes.finish(code)));
+        let counters = shape.as_ref().map_or(0, |shape| shape.counters);
         module
             .finalize_definitions()
             .map_err(|e| region(format!("{e:?}")))?;
@@ -194,9 +220,13 @@ impl Jit {
         Ok(Compiled {
             code,
             bytes,
-            frame_slots: slots,
+            frame_slots: emitted.slots,
             guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
             fallbacks: f.fallbacks,
+            shape,
+            counters: std::iter::repeat_with(AtomicU64::default)
+                .take(counters)
+                .collect(),
             _sites: sites,
             _jit: Arc::clone(&self.module),
         })

@@ -12,6 +12,7 @@ pub mod guest;
 pub mod ir;
 pub mod jit;
 pub mod liveness;
+pub mod profile;
 pub mod region;
 pub mod schedule;
 pub mod support;

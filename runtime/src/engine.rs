@@ -48,6 +48,12 @@ pub trait Engine: Sync {
         let _ = (wave, group);
         None
     }
+
+    /// What was counted since this was last asked for. `None` from an engine that does not profile.
+    #[cfg(feature = "jit")]
+    fn take_profile(&self) -> Option<crate::jit::profile::Profile> {
+        None
+    }
 }
 
 impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
@@ -57,6 +63,11 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         (**self).step(wave, group)
+    }
+
+    #[cfg(feature = "jit")]
+    fn take_profile(&self) -> Option<crate::jit::profile::Profile> {
+        (**self).take_profile()
     }
 }
 
@@ -175,6 +186,8 @@ pub struct EngineOptions {
     pub exact_nan: bool,
     /// An instruction that the translator would hand to the interpreter is a fault instead.
     pub no_fallback: bool,
+    /// Code counts what it executes, for `Engine::take_profile`; slow.
+    pub profile: bool,
     /// How host code is made.
     pub emitter: Emitter,
 }

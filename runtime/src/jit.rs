@@ -13,9 +13,13 @@ use frontend::state::LANES;
 use lower::abi::{Context, ExitCode};
 use lower::clif::Options;
 use lower::jit::{Compiled, HostLevel, Jit};
+use lower::profile::Shape;
 use lower::region::{self, Request};
 
 pub use lower::jit::LowerError;
+pub use lower::region::is_vector;
+
+pub mod profile;
 
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
 use crate::fault::{FaultKind, WaveFault};
@@ -37,6 +41,8 @@ pub struct JitOptions {
     pub always_masked: bool,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
+    /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
+    pub profile: bool,
     /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
     pub max_insts: usize,
 }
@@ -50,6 +56,7 @@ impl Default for JitOptions {
             group: None,
             always_masked: false,
             observe: false,
+            profile: false,
             max_insts: 4096,
         }
     }
@@ -108,10 +115,17 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
     let options = JitOptions {
         exact_nan: options.exact_nan,
         no_fallback: options.no_fallback,
+        profile: options.profile,
         ..JitOptions::default()
     };
     JitEngine::new(options)
-        .map(|engine| Box::new(engine) as Box<dyn Engine + Send>)
+        .map(|engine| -> Box<dyn Engine + Send> {
+            if options.profile {
+                Box::new(profile::Profiler(engine))
+            } else {
+                Box::new(engine)
+            }
+        })
         .map_err(|error| EngineError::Host(error.to_string()))
 }
 
@@ -123,6 +137,8 @@ pub struct JitEngine {
     regions: RwLock<Regions>,
     compiler: Mutex<Jit>,
     functions: Box<[usize]>,
+    /// What the interpreter ran between regions, when profiling.
+    interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
     stepper: OnceLock<Option<Box<JitEngine>>>,
 }
@@ -181,6 +197,7 @@ impl JitEngine {
             regions: RwLock::new(Regions::default()),
             compiler: Mutex::new(Jit::new(options.host)?),
             functions: helpers::table(),
+            interpreted: Mutex::default(),
             stepper: OnceLock::new(),
         })
     }
@@ -279,6 +296,7 @@ impl JitEngine {
         let options = Options {
             exact_nan: self.options.exact_nan,
             count: group.counting,
+            profile: self.options.profile,
             v0_counts: key.v0_counts,
             group: self.options.group,
             always_masked: self.options.always_masked,
@@ -316,10 +334,26 @@ impl JitEngine {
         }
         interp::step(wave, group, &inst)
     }
-}
 
-impl Engine for JitEngine {
-    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+    /// Notes for a profile that the interpreter is about to run the instruction at the PC.
+    fn note_interpreted(&self, wave: &WaveState, group: &Group<'_>) {
+        let mut interpreted = self
+            .interpreted
+            .lock()
+            .expect("no holder of the lock panics");
+        let place = (group.code.id(), wave.pc);
+        let count = interpreted.entry(place).or_default();
+        count.executions += 1;
+        count.lanes += u64::from(wave.exec().count_ones());
+    }
+
+    /// As [`Engine::run`]; `PROFILE` when the code counts.
+    fn run_with<const PROFILE: bool>(
+        &self,
+        wave: &mut WaveState,
+        group: &mut Group<'_>,
+        fuel: &mut u64,
+    ) -> Exit {
         FRAME.with(|frame| {
             let mut frame = frame.borrow_mut();
             loop {
@@ -340,7 +374,7 @@ impl Engine for JitEngine {
                             }
                         }
                     };
-                    match self.enter(&region, entry, wave, group, fuel, &mut frame) {
+                    match self.enter::<PROFILE>(&region, entry, wave, group, fuel, &mut frame) {
                         Ok(exit) => exit,
                         Err(fault) => return Exit::Fault(fault),
                     }
@@ -351,27 +385,39 @@ impl Engine for JitEngine {
                     ExitCode::Barrier => return Exit::Barrier,
                     ExitCode::Yield => return Exit::Yield,
                     ExitCode::Fault => unreachable!("bug: a fault without its cause"),
-                    ExitCode::Interpret => match self.interpret(wave, group) {
-                        Ok(Flow::Next | Flow::Jump) => {}
-                        Ok(Flow::Back) => {
-                            *fuel = fuel.saturating_sub(1);
-                            if *fuel == 0 {
-                                return Exit::Yield;
-                            }
+                    ExitCode::Interpret => {
+                        if PROFILE {
+                            self.note_interpreted(wave, group);
                         }
-                        Ok(Flow::End) => return Exit::End,
-                        Ok(Flow::Barrier) => return Exit::Barrier,
-                        Err(fault) => return Exit::Fault(fault),
-                    },
+                        match self.interpret(wave, group) {
+                            Ok(Flow::Next | Flow::Jump) => {}
+                            Ok(Flow::Back) => {
+                                *fuel = fuel.saturating_sub(1);
+                                if *fuel == 0 {
+                                    return Exit::Yield;
+                                }
+                            }
+                            Ok(Flow::End) => return Exit::End,
+                            Ok(Flow::Barrier) => return Exit::Barrier,
+                            Err(fault) => return Exit::Fault(fault),
+                        }
+                    }
                 }
             }
         })
+    }
+}
+
+impl Engine for JitEngine {
+    fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        self.run_with::<false>(wave, group, fuel)
     }
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         let stepper = self.stepper.get_or_init(|| {
             let options = JitOptions {
                 max_insts: 1,
+                profile: false,
                 ..self.options
             };
             JitEngine::new(options).ok().map(Box::new)
@@ -393,7 +439,8 @@ impl JitEngine {
             let region = self.region(wave, group, false);
             let (pc, lane) = (wave.pc, None);
             let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
-            let enter = |frame: &mut Vec<_>| self.enter(&region, 0, wave, group, &mut 0, frame);
+            let enter =
+                |frame: &mut Vec<_>| self.enter::<false>(&region, 0, wave, group, &mut 0, frame);
             FRAME.with_borrow_mut(enter)?
         };
         wave.resume = 0;
@@ -415,7 +462,7 @@ impl JitEngine {
         unsafe_code,
         reason = "hands the wave and its surroundings to compiled code"
     )]
-    fn enter(
+    fn enter<const PROFILE: bool>(
         &self,
         region: &Region,
         entry: u32,
@@ -434,6 +481,12 @@ impl JitEngine {
         let lds_len = group.lds.size();
         let arena_base = group.memory.arena_base();
         let mut host = Host::new(group);
+        let mut counts = if PROFILE {
+            vec![0; region.code.counters.len()]
+        } else {
+            Vec::new()
+        };
+        let start = PROFILE.then(Instant::now);
         let mut ctx = Context {
             wave: ptr::from_mut(wave),
             frame: frame.as_mut_ptr(),
@@ -449,13 +502,20 @@ impl JitEngine {
             instructions: 0,
             lane_instructions: 0,
             fallbacks: 0,
+            counters: counts.as_mut_ptr(),
             host: ptr::from_mut(&mut host).cast(),
         };
-        // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, the
+        // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, there
+        // are as many counters as it has (none unless it profiles), the
         // LDS buffer belongs to the group, the function table is in the order of `functions`, the
         // arena up to its limit is mapped for as long as the memory lives, and `host` outlives the
         // call.
         let exit = unsafe { region.code.run(&mut ctx) };
+        if let Some(start) = start {
+            counts[Shape::ENTERED] = 1;
+            counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;
+            region.code.add_counts(&counts);
+        }
         let (instructions, lane_instructions) = (ctx.instructions, ctx.lane_instructions);
         let resume = ctx.resume;
         let burned = u64::from(ticket.saturating_sub(ctx.fuel.min(ticket)));

@@ -31,6 +31,11 @@ pub(super) struct Args {
     /// Time to spend; at least three rounds are run
     #[arg(long, value_parser = seconds, default_value = "3")]
     seconds: Duration,
+    /// Run one more round with counters in the code, and print how each kernel was translated and where
+    /// its time goes
+    #[cfg(feature = "jit")]
+    #[arg(long, conflicts_with = "engine")]
+    profile: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -52,6 +57,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         dispatches: Vec::new(),
         expect: Vec::new(),
         fault: None,
+        #[cfg(feature = "jit")]
+        profile: None,
     };
     let status = match measure(&session, args.seconds, &mut report) {
         Ok(status) => status,
@@ -63,6 +70,12 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         }
         Err(error) => return Err(error.into()),
     };
+    #[cfg(feature = "jit")]
+    if args.profile && status != Status::Fault {
+        // The round that is counted has a device of its own: what was timed has no counters.
+        drop(session);
+        report.profile = Some(super::profile::measure(&args.options)??);
+    }
     report.ok = status == Status::Success;
     if args.json {
         out.json(&report)?;
@@ -180,6 +193,10 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
     }
     for result in &report.expect {
         writeln!(out, "{}", result.line())?;
+    }
+    #[cfg(feature = "jit")]
+    if let Some(kernels) = &report.profile {
+        super::profile::print(kernels, out)?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ pub(super) struct RunOptions {
 }
 
 /// The engine to run on.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct EngineChoice {
     /// What runs the waves; the default is jit where the build has it
     #[arg(long, value_enum)]
@@ -99,6 +99,7 @@ impl RunOptions {
         EngineOptions {
             exact_nan,
             no_fallback: self.no_fallback,
+            profile: false,
             emitter,
         }
     }

@@ -16,6 +16,10 @@ pub(super) struct Report {
     pub(super) dispatches: Vec<DispatchReport>,
     pub(super) expect: Vec<ExpectReport>,
     pub(super) fault: Option<FaultReport>,
+    /// `bench --profile` only.
+    #[cfg(feature = "jit")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) profile: Option<Vec<super::profile::KernelProfile>>,
 }
 
 /// A dispatch; a repeated one counts all its launches.

@@ -63,6 +63,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         dispatches: Vec::new(),
         expect: Vec::new(),
         fault: None,
+        #[cfg(feature = "jit")]
+        profile: None,
     };
     let fault = launch_all(&session, counting, &mut report)?;
     let status = match &fault {

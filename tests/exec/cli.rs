@@ -8,6 +8,7 @@ mod bad_input;
 mod bench_and_diff;
 mod disasm;
 mod faults;
+mod profile;
 mod run;
 
 /// What a call of the program came to.

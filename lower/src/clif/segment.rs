@@ -99,7 +99,9 @@ impl<'f> Emitter<'f> {
             .collect();
         let after = self.b.create_block();
         let group = usize::from(self.o.group.unwrap_or_else(|| width(block, segment)));
+        self.profile_segment(block, plan, segment, group);
         if execs.is_empty() {
+            self.profile_loop(true);
             self.lane_loop(block, plan, segment, &bits, group, true, None, after);
         } else {
             let mut all = execs[0];
@@ -112,6 +114,7 @@ impl<'f> Emitter<'f> {
                 let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
                 self.b.ins().brif(ones, full, &[], masked, &[]);
                 self.b.switch_to_block(full);
+                self.profile_loop(true);
                 self.lane_loop(block, plan, segment, &bits, group, true, None, after);
             } else {
                 self.b.ins().jump(masked, &[]);
@@ -124,9 +127,11 @@ impl<'f> Emitter<'f> {
                 }
                 any
             });
+            self.profile_loop(false);
             self.lane_loop(block, plan, segment, &bits, 4, false, skip, after);
         }
         self.b.switch_to_block(after);
+        self.profile_after();
         for (v, var) in bits {
             let value = self.b.use_var(var);
             self.bits.insert(v, value);

@@ -230,6 +230,7 @@ fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32;
         instructions: 0,
         lane_instructions: 0,
         fallbacks: 0,
+        counters: std::ptr::null_mut(),
         host: std::ptr::null_mut(),
     };
     // SAFETY: the region uses registers and the frame only; both are live and large enough.

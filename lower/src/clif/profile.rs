@@ -1,0 +1,219 @@
+//! Code that counts, and notes about the shapes chosen; all of it absent unless `Options::profile`.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
+
+use super::{Emitter, offset32, trusted};
+use crate::abi::Context;
+use crate::ir::{Block, Op, Val};
+use crate::profile::{Access, AccessShape, BlockShape, SegmentShape, Shape};
+use crate::schedule::{Schedule, Segment};
+
+/// A shape in the making.
+#[derive(Debug)]
+pub struct Notes {
+    shape: Shape,
+    /// What host code is for, by source location minus one.
+    pieces: Vec<Piece>,
+}
+
+/// What a piece of host code is for: a block, and of it the inside of a loop.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    block: usize,
+    segment: Option<(usize, bool)>,
+}
+
+impl Notes {
+    pub(super) fn new() -> Notes {
+        Notes {
+            shape: Shape {
+                blocks: Vec::new(),
+                counters: Shape::FIRST,
+            },
+            pieces: Vec::new(),
+        }
+    }
+
+    fn counter(&mut self) -> usize {
+        self.shape.counters += 1;
+        self.shape.counters - 1
+    }
+
+    /// The shape, once the sizes are known.
+    pub fn finish(mut self, compiled: &CompiledCode) -> Shape {
+        for range in compiled.buffer.get_srclocs_sorted() {
+            let piece = (range.loc.bits() as usize).checked_sub(1);
+            let Some(piece) = piece.and_then(|piece| self.pieces.get(piece)) else {
+                continue;
+            };
+            let block = &mut self.shape.blocks[piece.block];
+            let bytes = match piece.segment {
+                None => &mut block.bytes,
+                Some((segment, true)) => &mut block.segments[segment].unmasked_bytes,
+                Some((segment, false)) => &mut block.segments[segment].masked_bytes,
+            };
+            *bytes += range.end - range.start;
+        }
+        self.shape
+    }
+}
+
+impl Emitter<'_> {
+    /// What is emitted from here on is for a piece of the current block.
+    fn piece(&mut self, segment: Option<(usize, bool)>) {
+        if let Some(notes) = &mut self.notes {
+            let block = notes.shape.blocks.len() - 1;
+            notes.pieces.push(Piece { block, segment });
+            let loc = SourceLoc::new(notes.pieces.len() as u32);
+            self.b.set_srcloc(loc);
+        }
+    }
+
+    /// Adds `n` (I64) to a counter.
+    fn add_to(&mut self, counter: usize, n: Value) {
+        let offset = offset32(offset_of!(Context, counters));
+        let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+        let at = offset32(8 * counter);
+        let old = self.b.ins().load(types::I64, trusted(), table, at);
+        let new = self.b.ins().iadd(old, n);
+        self.b.ins().store(trusted(), new, table, at);
+    }
+
+    /// At the beginning of a block.
+    pub(super) fn profile_block(&mut self, block: &Block) {
+        let Some(notes) = &mut self.notes else { return };
+        let executions = notes.counter();
+        let lanes = block.counts.iter();
+        let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
+        let accesses = block.effects.iter().filter_map(|v| {
+            let (Op::Load(_, _, site) | Op::Store(_, _, site) | Op::Atomic(.., site)) =
+                block.nodes[v.index()].op
+            else {
+                return None;
+            };
+            let how = self
+                .affine
+                .get(v)
+                .map_or(Access::Call, |affine| Access::Affine {
+                    stride: affine.stride,
+                    guarded: affine.guarded,
+                });
+            let pc = self.f.sites[site.0 as usize].pc;
+            Some(AccessShape { pc, how })
+        });
+        notes.shape.blocks.push(BlockShape {
+            pc: block.pc,
+            insts: block.guest_insts,
+            executions,
+            lanes,
+            accesses: accesses.collect(),
+            ..BlockShape::default()
+        });
+        self.piece(None);
+        let one = self.b.ins().iconst(types::I64, 1);
+        self.add_to(executions, one);
+    }
+
+    /// At the end of a block, where its EXEC values are known.
+    pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
+        let Some(notes) = &self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last() else {
+            return;
+        };
+        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
+        for (&(exec, _), counter) in block.counts.iter().zip(counters) {
+            let exec = self.scalar(block, plan, exec);
+            let lanes = self.b.ins().popcnt(exec);
+            self.add_to(counter, lanes);
+        }
+    }
+
+    /// Before the loops of a segment.
+    pub(super) fn profile_segment(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        group: usize,
+    ) {
+        let Some(notes) = &mut self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last_mut() else {
+            return;
+        };
+        shape.segments.push(SegmentShape {
+            group: group as u8,
+            operations: segment.nodes.len(),
+            stores: segment.stores.len(),
+            ends: end(block, plan, segment),
+            ..SegmentShape::default()
+        });
+    }
+
+    /// Before a loop of the segment.
+    pub(super) fn profile_loop(&mut self, unmasked: bool) {
+        let Some(notes) = &mut self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last_mut() else {
+            return;
+        };
+        let Some(last) = shape.segments.len().checked_sub(1) else {
+            return;
+        };
+        if unmasked {
+            shape.segments[last].unmasked = true;
+        } else {
+            let counter = notes.counter();
+            notes
+                .shape
+                .blocks
+                .last_mut()
+                .expect("it was there")
+                .segments[last]
+                .masked = Some(counter);
+            let one = self.b.ins().iconst(types::I64, 1);
+            self.add_to(counter, one);
+        }
+        self.piece(Some((last, unmasked)));
+    }
+
+    /// Behind the loops of a segment.
+    pub(super) fn profile_after(&mut self) {
+        self.piece(None);
+    }
+}
+
+/// Why a segment ends: what stands behind it.
+fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
+    let at = plan.segments.iter().position(|s| std::ptr::eq(s, segment));
+    let Some(at) = at else {
+        return "loop".to_owned();
+    };
+    let gap = plan.gaps.get(at + 1);
+    if let Some(&v) = gap.and_then(|gap| gap.first()) {
+        return describe(block, v);
+    }
+    if !segment.ballots.is_empty() {
+        return "scalar code reads a mask".to_owned();
+    }
+    if at + 1 == plan.segments.len() {
+        return "end of block".to_owned();
+    }
+    "scalar code".to_owned()
+}
+
+/// A node that sees the whole wave, in words.
+fn describe(block: &Block, v: Val) -> String {
+    let space = |space: &dyn std::fmt::Debug| format!("{space:?}").to_lowercase();
+    match block.nodes[v.index()].op {
+        Op::Load(s, ..) => format!("{} load", space(&s)),
+        Op::Store(s, ..) => format!("{} store", space(&s)),
+        Op::Atomic(s, ..) => format!("{} atomic", space(&s)),
+        Op::ScalarLoad(..) => "scalar load".to_owned(),
+        Op::LaneAt => "scalar code reads a lane".to_owned(),
+        Op::Call(f, _) => format!("call of {f:?}"),
+        Op::Effect { f, .. } => format!("call of {f:?}"),
+        op => format!("{op:?}"),
+    }
+}

@@ -1,0 +1,88 @@
+//! What the emitter chose for a region, and which counters its code has: the static half of a profile.
+//! Only regions that are compiled with `Options::profile` have it.
+
+/// The choices of a region.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks in the order of the lane IR.
+    pub blocks: Vec<BlockShape>,
+    /// Counters that the code has; see [`Shape::ENTERED`] and [`Shape::NANOSECONDS`].
+    pub counters: usize,
+}
+
+impl Shape {
+    /// The counter of how often a wave was run in the region. The engine counts.
+    pub const ENTERED: usize = 0;
+
+    /// The counter of the time spent in the region. The engine counts.
+    pub const NANOSECONDS: usize = 1;
+
+    /// The first counter of the code's own.
+    pub const FIRST: usize = 2;
+}
+
+/// A block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockShape {
+    /// Guest address of its first instruction.
+    pub pc: u64,
+    /// Guest instructions, one behind the other.
+    pub insts: u32,
+    /// Counter of its executions.
+    pub executions: usize,
+    /// Vector instructions that run under one EXEC, in order, and the counter that sums up its lanes.
+    pub lanes: Vec<(u32, usize)>,
+    /// Host bytes outside of its lane loops.
+    pub bytes: u32,
+    /// Its loops over lane groups.
+    pub segments: Vec<SegmentShape>,
+    /// Its memory instructions.
+    pub accesses: Vec<AccessShape>,
+}
+
+/// A loop over lane groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SegmentShape {
+    /// Lanes in a group of the unmasked loop.
+    pub group: u8,
+    /// Is there a loop for EXEC all ones (or for lanes that no EXEC concerns)?
+    pub unmasked: bool,
+    /// Counter of the runs of the masked loop, if there is one.
+    pub masked: Option<usize>,
+    /// Operations of the lane IR.
+    pub operations: usize,
+    /// VGPRs stored.
+    pub stores: usize,
+    /// Host bytes of the unmasked loop.
+    pub unmasked_bytes: u32,
+    /// Host bytes of the masked loop.
+    pub masked_bytes: u32,
+    /// Why it ends where it ends.
+    pub ends: String,
+}
+
+/// Lanes in a group of masked loops.
+pub const MASKED_GROUP: u8 = 4;
+
+/// A memory instruction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessShape {
+    /// Guest address of the instruction.
+    pub pc: u64,
+    /// How its addresses are treated.
+    pub how: Access,
+}
+
+/// How the addresses of a memory instruction are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Inline: one scalar address for all lanes, so many bytes apart.
+    Affine {
+        /// Bytes between neighbouring lanes.
+        stride: i64,
+        /// Checked at run time against wrapping.
+        guarded: bool,
+    },
+    /// A call for the whole wave, which looks at the addresses.
+    Call,
+}

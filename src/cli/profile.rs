@@ -1,0 +1,144 @@
+//! `wavelift profile`, and what `wavelift bench --profile` prints: where a manifest's kernels spend
+//! their time, and how they were translated.
+
+use std::path::PathBuf;
+
+use wavelift::manifest::Manifest;
+use wavelift::{Device, EngineKind, Error};
+
+use super::Status;
+use super::options::{EngineChoice, RunOptions};
+use super::output::{Output, complain};
+use super::session::Session;
+
+mod collect;
+mod html;
+
+pub(super) use collect::{KernelProfile, collect};
+
+/// Runs the dispatches of a launch manifest once with counters in the translated code, and shows where
+/// the time goes.
+///
+/// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
+/// executions and mean active lanes of every instruction. Time within a region is shared out by the host
+/// bytes that executions went through.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  wavelift profile examples/sha256/sha256.gfx900.toml
+  wavelift profile examples/matmul/matmul.gfx900.toml --html matmul.html --threads 1
+
+Exit status: 0 all ran; 2 bad usage or bad input, nothing ran; 3 the guest faulted.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    options: RunOptions,
+    /// Write a page with the annotated disassembly
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    let mut page = args.html.as_ref().map(|path| {
+        let file = std::fs::File::create(path)
+            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()));
+        file.map(|file| (path, file))
+    });
+    let page = page.take().transpose()?;
+    let kernels = match measure(&args.options)? {
+        Ok(kernels) => kernels,
+        Err(error) if error.fault().is_some() => {
+            complain(format_args!("fault: {error}"));
+            return Ok(Status::Fault);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some((path, file)) = page {
+        let title = args.options.manifest.display().to_string();
+        html::write(file, &title, &kernels)
+            .map_err(|error| anyhow::anyhow!("cannot write {}: {error}", path.display()))?;
+        writeln!(out, "wrote {}", path.display())?;
+    } else {
+        print(&kernels, out)?;
+    }
+    Ok(Status::Success)
+}
+
+/// Runs a manifest's dispatches once on a device of their own that profiles. The outer error is bad
+/// input, the inner one came up while running.
+pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
+    let manifest = Manifest::load(&options.manifest)?;
+    let mut device = options.device(&EngineChoice::default());
+    if device.engine != EngineKind::Jit {
+        anyhow::bail!("only the translator profiles");
+    }
+    device.engine_options.profile = true;
+    let device = Device::with_options(device)?;
+    let mut session = Session::new(manifest, device, options.target.as_deref())?;
+    session.forget_inputs();
+    Ok(collect(&session))
+}
+
+/// Prints profiles as text.
+pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Result<()> {
+    for kernel in kernels {
+        writeln!(
+            out,
+            "profile of {}: {} launch{}, {} waves, {} instructions ({} by lane), {}",
+            kernel.kernel,
+            kernel.launches,
+            if kernel.launches == 1 { "" } else { "es" },
+            kernel.waves,
+            kernel.instructions,
+            kernel.lane_instructions,
+            super::report::time(kernel.seconds),
+        )?;
+        for region in &kernel.regions {
+            writeln!(
+                out,
+                "  region {}: {}, {}{} instructions to {} host bytes, entered {} times, {:.1} % of time",
+                region.place,
+                region.emitter,
+                if region.v0_counts {
+                    "v0 counts lanes, "
+                } else {
+                    ""
+                },
+                region.guest_instructions,
+                region.host_bytes,
+                region.entered,
+                100.0 * region.share,
+            )?;
+            if !region.fallbacks.is_empty() {
+                writeln!(out, "    falls back: {}", region.fallbacks.join(", "))?;
+            }
+            for block in &region.blocks {
+                writeln!(
+                    out,
+                    "    block {}: {} instructions, {} executions, {}{:.1} % of time",
+                    block.place,
+                    block.guest_instructions,
+                    block.executions,
+                    block
+                        .mean_lanes
+                        .map_or(String::new(), |lanes| format!("{lanes:.1} lanes, ")),
+                    100.0 * block.share,
+                )?;
+                for (i, segment) in block.segments.iter().enumerate() {
+                    writeln!(
+                        out,
+                        "      loop {}: {}",
+                        i + 1,
+                        segment.text(block.executions)
+                    )?;
+                }
+                for access in &block.accesses {
+                    writeln!(
+                        out,
+                        "      {}  {}: {}",
+                        access.place, access.text, access.how
+                    )?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

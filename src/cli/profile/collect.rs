@@ -1,0 +1,389 @@
+//! A device's counts put together by kernel, region, block and instruction.
+
+use std::collections::{BTreeMap, HashMap};
+
+use runtime::LoadedCode;
+use runtime::jit::profile::{Access, BlockProfile, Count, RegionProfile, SegmentShape};
+use serde::Serialize;
+use wavelift::{Error, Kernel};
+
+use super::super::session::Session;
+
+/// What one kernel did in all its launches.
+#[derive(Serialize)]
+pub(in super::super) struct KernelProfile {
+    pub(in super::super) kernel: String,
+    pub(in super::super) launches: u64,
+    pub(in super::super) waves: u64,
+    pub(in super::super) instructions: u64,
+    pub(in super::super) lane_instructions: u64,
+    /// In translated code and what it calls, over all threads.
+    pub(in super::super) seconds: f64,
+    pub(in super::super) regions: Vec<Region>,
+    #[serde(skip)]
+    pub(super) functions: Vec<Function>,
+}
+
+/// A translated region; shares are of the kernel's time.
+#[derive(Serialize)]
+pub(in super::super) struct Region {
+    pub(super) place: String,
+    pub(super) emitter: &'static str,
+    pub(super) v0_counts: bool,
+    pub(super) guest_instructions: u32,
+    pub(super) host_bytes: usize,
+    pub(super) entered: u64,
+    pub(super) seconds: f64,
+    pub(super) share: f64,
+    pub(super) fallbacks: Vec<&'static str>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// A block.
+#[derive(Serialize)]
+pub(in super::super) struct Block {
+    pub(super) place: String,
+    /// Address in the code object.
+    pub(super) address: u64,
+    pub(super) guest_instructions: u32,
+    pub(super) executions: u64,
+    /// `None` without vector instructions.
+    pub(super) mean_lanes: Option<f64>,
+    pub(super) share: f64,
+    pub(super) segments: Vec<Segment>,
+    pub(super) accesses: Vec<AccessLine>,
+}
+
+/// A loop over lane groups.
+#[derive(Serialize)]
+pub(in super::super) struct Segment {
+    group: u8,
+    unmasked: bool,
+    masked: bool,
+    masked_runs: u64,
+    operations: usize,
+    stores: usize,
+    host_bytes: u32,
+    ends: String,
+}
+
+/// A memory instruction.
+#[derive(Serialize)]
+pub(in super::super) struct AccessLine {
+    pub(super) place: String,
+    pub(super) text: String,
+    pub(super) how: String,
+}
+
+/// Disassembly with counts.
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) lines: Vec<Line>,
+}
+
+/// An instruction.
+#[derive(Default)]
+pub(super) struct Line {
+    /// Address in the code object.
+    pub(super) address: u64,
+    pub(super) text: String,
+    pub(super) executions: u64,
+    /// `None` of scalar instructions and of what never ran.
+    pub(super) mean_lanes: Option<f64>,
+    /// Of the kernel's time.
+    pub(super) share: f64,
+    /// A block of some region begins here.
+    pub(super) leads: bool,
+}
+
+impl Segment {
+    fn new(shape: &SegmentShape, masked_runs: u64) -> Segment {
+        Segment {
+            group: shape.group,
+            unmasked: shape.unmasked,
+            masked: shape.masked.is_some(),
+            masked_runs,
+            operations: shape.operations,
+            stores: shape.stores,
+            host_bytes: shape.unmasked_bytes + shape.masked_bytes,
+            ends: shape.ends.clone(),
+        }
+    }
+
+    /// The shape in words.
+    pub(super) fn text(&self, executions: u64) -> String {
+        let Segment {
+            group,
+            operations,
+            stores,
+            host_bytes,
+            ends,
+            ..
+        } = self;
+        let versions = match (self.unmasked, self.masked) {
+            (true, true) => {
+                format!(
+                    "{group} lanes or masked ({} of {executions})",
+                    self.masked_runs
+                )
+            }
+            (false, true) => "always masked".to_owned(),
+            _ => format!("{group} lanes, no mask"),
+        };
+        format!(
+            "{versions}, {operations} operations, {stores} registers stored, {host_bytes} host bytes; \
+             ends: {ends}"
+        )
+    }
+}
+
+/// Counts of a kernel while launches are added.
+struct Raw<'a> {
+    kernel: &'a Kernel,
+    launches: u64,
+    waves: u64,
+    regions: Vec<RegionProfile>,
+    interpreted: HashMap<u64, Count>,
+}
+
+/// Launches everything once.
+pub(in super::super) fn collect(session: &Session) -> Result<Vec<KernelProfile>, Error> {
+    let settings = session.device.settings();
+    let mut all: Vec<Raw<'_>> = Vec::new();
+    // Nothing that was counted before belongs to a kernel.
+    session.device.take_profile();
+    for planned in &session.dispatches {
+        let code = planned.kernel.module().code().id();
+        let known = all.iter().position(|raw| {
+            raw.kernel.name() == planned.kernel.name() && raw.kernel.module().code().id() == code
+        });
+        let at = known.unwrap_or_else(|| {
+            all.push(Raw {
+                kernel: &planned.kernel,
+                launches: 0,
+                waves: 0,
+                regions: Vec::new(),
+                interpreted: HashMap::new(),
+            });
+            all.len() - 1
+        });
+        let raw = &mut all[at];
+        for _ in 0..planned.repeat {
+            raw.launches += 1;
+            raw.waves += session.launch(planned, &settings)?.waves;
+        }
+        let Some(profile) = session.device.take_profile() else {
+            continue;
+        };
+        for region in profile.regions {
+            if !raw.regions.iter_mut().any(|known| known.add(&region)) {
+                raw.regions.push(region);
+            }
+        }
+        for ((_, pc), count) in profile.interpreted {
+            let sum = raw.interpreted.entry(pc).or_default();
+            sum.executions += count.executions;
+            sum.lanes += count.lanes;
+        }
+    }
+    Ok(all.iter().map(kernel).collect())
+}
+
+/// Counts of an instruction.
+#[derive(Default)]
+struct Tally {
+    executions: u64,
+    lanes: Option<u64>,
+    share: f64,
+    leads: bool,
+}
+
+/// `name+0x10`, or the address where there is no name.
+fn place(code: &LoadedCode, pc: u64) -> String {
+    match code.symbol_at(pc) {
+        Some((symbol, 0)) => symbol.name.clone(),
+        Some((symbol, offset)) => format!("{}+0x{offset:x}", symbol.name),
+        None => format!("0x{:x}", code.local(pc)),
+    }
+}
+
+fn kernel(raw: &Raw<'_>) -> KernelProfile {
+    let code = raw.kernel.module().code();
+    let seconds: f64 = raw.regions.iter().map(RegionProfile::seconds).sum();
+    let mut tallies: BTreeMap<u64, Tally> = BTreeMap::new();
+    let mut regions: Vec<Region> = raw
+        .regions
+        .iter()
+        .map(|profile| region(profile, code, seconds, &mut tallies))
+        .collect();
+    regions.sort_by(|a, b| b.share.total_cmp(&a.share));
+    for (&pc, count) in &raw.interpreted {
+        let tally = tallies.entry(pc).or_default();
+        tally.executions += count.executions;
+        if code.inst_at(pc).is_ok_and(runtime::jit::is_vector) {
+            *tally.lanes.get_or_insert(0) += count.lanes;
+        }
+    }
+    KernelProfile {
+        kernel: raw.kernel.name().to_owned(),
+        launches: raw.launches,
+        waves: raw.waves,
+        instructions: tallies.values().map(|tally| tally.executions).sum(),
+        lane_instructions: tallies
+            .values()
+            .map(|tally| tally.lanes.unwrap_or(tally.executions))
+            .sum(),
+        seconds,
+        regions,
+        functions: functions(code, &tallies),
+    }
+}
+
+fn region(
+    profile: &RegionProfile,
+    code: &LoadedCode,
+    all: f64,
+    tallies: &mut BTreeMap<u64, Tally>,
+) -> Region {
+    let share = if all > 0.0 {
+        profile.seconds() / all
+    } else {
+        0.0
+    };
+    let weight: f64 = profile.blocks().map(|block| block.weight()).sum();
+    let blocks = profile.blocks().filter(|block| block.executions() != 0);
+    let blocks = blocks.map(|block| {
+        let part = if weight > 0.0 {
+            block.weight() / weight
+        } else {
+            0.0
+        };
+        tally(&block, code, share * part, tallies);
+        let (vector, lanes) = block.lanes().fold((0, 0), |(n, sum), (insts, lanes)| {
+            (n + u64::from(insts), sum + u64::from(insts) * lanes)
+        });
+        let runs = vector * block.executions();
+        let shape = block.shape;
+        Block {
+            place: place(code, shape.pc),
+            address: code.local(shape.pc),
+            guest_instructions: shape.insts,
+            executions: block.executions(),
+            mean_lanes: (runs != 0).then(|| lanes as f64 / runs as f64),
+            share: share * part,
+            segments: shape
+                .segments
+                .iter()
+                .map(|segment| Segment::new(segment, block.masked(segment)))
+                .collect(),
+            accesses: shape
+                .accesses
+                .iter()
+                .map(|access| AccessLine {
+                    place: place(code, access.pc),
+                    text: code.text_at(access.pc),
+                    how: match access.how {
+                        Access::Affine { stride, guarded } => {
+                            let checked = if guarded { ", checked" } else { "" };
+                            format!("inline, affine with stride {stride}{checked}")
+                        }
+                        Access::Call => "call of the runtime".to_owned(),
+                    },
+                })
+                .collect(),
+        }
+    });
+    Region {
+        place: place(code, profile.entry),
+        emitter: profile.emitter(),
+        v0_counts: profile.v0_counts,
+        guest_instructions: profile.guest_insts(),
+        host_bytes: profile.host_bytes(),
+        entered: profile.entered(),
+        seconds: profile.seconds(),
+        share,
+        fallbacks: profile.fallbacks().to_vec(),
+        blocks: blocks.collect(),
+    }
+}
+
+/// Adds a block's counts to those of its instructions, among which its time is shared evenly.
+fn tally(
+    block: &BlockProfile<'_>,
+    code: &LoadedCode,
+    share: f64,
+    tallies: &mut BTreeMap<u64, Tally>,
+) {
+    let shape = block.shape;
+    let mut lanes = block
+        .lanes()
+        .flat_map(|(n, lanes)| std::iter::repeat_n(lanes, n as usize));
+    let mut pc = shape.pc;
+    for i in 0..shape.insts {
+        let Ok(inst) = code.inst_at(pc) else { break };
+        let tally = tallies.entry(pc).or_default();
+        tally.executions += block.executions();
+        tally.share += share / f64::from(shape.insts);
+        tally.leads |= i == 0;
+        if runtime::jit::is_vector(inst) {
+            *tally.lanes.get_or_insert(0) += lanes.next().unwrap_or(0);
+        }
+        pc += u64::from(inst.len);
+    }
+}
+
+/// The functions that ran, whole.
+fn functions(code: &LoadedCode, tallies: &BTreeMap<u64, Tally>) -> Vec<Function> {
+    let mut functions: Vec<Function> = Vec::new();
+    let mut next = 0;
+    for &pc in tallies.keys() {
+        if pc < next {
+            continue;
+        }
+        let (name, start, end) = match code.symbol_at(pc) {
+            Some((symbol, _)) if symbol.size != 0 => (
+                symbol.name.clone(),
+                symbol.address,
+                symbol.address + symbol.size,
+            ),
+            // Only what ran is known to be code.
+            _ => ("(no function)".to_owned(), pc, pc + 1),
+        };
+        next = end;
+        let mut lines = Vec::new();
+        let mut at = start;
+        while at < end {
+            let (len, known) = match code.inst_at(at) {
+                Ok(inst) => (u64::from(inst.len), true),
+                Err(_) => (4, false),
+            };
+            let tally = tallies.get(&at);
+            lines.push(line(code, at, known, tally));
+            at += len;
+        }
+        match functions.last_mut() {
+            Some(last) if last.name == name => last.lines.append(&mut lines),
+            _ => functions.push(Function { name, lines }),
+        }
+    }
+    functions
+}
+
+fn line(code: &LoadedCode, pc: u64, known: bool, tally: Option<&Tally>) -> Line {
+    let mut line = Line {
+        address: code.local(pc),
+        text: code.text_at(pc),
+        ..Line::default()
+    };
+    if let Some(tally) = tally.filter(|_| known) {
+        let executions = tally.executions;
+        line.executions = executions;
+        line.mean_lanes = tally
+            .lanes
+            .filter(|_| executions != 0)
+            .map(|lanes| lanes as f64 / executions as f64);
+        line.share = tally.share;
+        line.leads = tally.leads;
+    }
+    line
+}

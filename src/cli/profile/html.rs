@@ -1,0 +1,218 @@
+//! A profile as one page: no scripts, nothing from elsewhere.
+
+use std::fmt::{self, Display};
+use std::io::{self, BufWriter, Write};
+
+use super::collect::{Block, Function, KernelProfile, Line, Region};
+
+/// Text between tags.
+struct Text<'a>(&'a str);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '&' => f.write_str("&amp;")?,
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '"' => f.write_str("&quot;")?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+const STYLE: &str = "\
+body{font:14px/1.4 system-ui,sans-serif;margin:2em;max-width:110em;color:#222;background:#fff}
+h1{font-size:1.4em}h2{font-size:1.2em;margin-top:2em;border-bottom:1px solid #ccc}h3{font-size:1em}
+table{border-collapse:collapse;font:12px/1.35 ui-monospace,monospace}
+th{text-align:left;font-weight:600;padding:2px 10px;border-bottom:1px solid #ccc}
+td{padding:0 10px;white-space:pre;vertical-align:top}td.n{text-align:right}
+tr.lead td{border-top:1px solid #ddd}tr.never{color:#999}
+td.heat{padding:0;width:120px}td.heat i{display:block;height:1.1em;background:#e4572e}
+.flame div{display:flex;min-width:0}.flame span{overflow:hidden;white-space:nowrap;\
+text-overflow:ellipsis;border:1px solid #fff;padding:1px 3px;font-size:12px;box-sizing:border-box}
+.k{background:#f4a259}.r{background:#f7b977}.b{background:#fbd3a2}
+details{margin:.5em 0}summary{cursor:pointer}";
+
+/// Writes the page.
+pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) -> io::Result<()> {
+    let mut out = BufWriter::new(file);
+    let title = Text(title);
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n\
+         <h1>Profile of {title}</h1>"
+    )?;
+    let all: f64 = kernels.iter().map(|kernel| kernel.seconds).sum();
+    summary(&mut out, kernels, all)?;
+    writeln!(out, "<div class=\"flame\">")?;
+    for kernel in kernels {
+        let share = if all > 0.0 { kernel.seconds / all } else { 0.0 };
+        flame(&mut out, kernel, share)?;
+    }
+    writeln!(out, "</div>")?;
+    for kernel in kernels {
+        writeln!(out, "<section>\n<h2>{}</h2>", Text(&kernel.kernel))?;
+        for region in &kernel.regions {
+            shapes(&mut out, region)?;
+        }
+        for function in &kernel.functions {
+            listing(&mut out, function)?;
+        }
+        writeln!(out, "</section>")?;
+    }
+    writeln!(out, "</body>\n</html>")?;
+    out.flush()
+}
+
+fn summary(out: &mut impl Write, kernels: &[KernelProfile], all: f64) -> io::Result<()> {
+    writeln!(
+        out,
+        "<table class=\"kernels\">\n<tr><th>kernel</th><th>launches</th><th>waves</th><th>instructions</th>\
+         <th>by lane</th><th>milliseconds</th><th>share</th></tr>"
+    )?;
+    for kernel in kernels {
+        writeln!(
+            out,
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{}</td><td class=\"n\">{:.3}</td><td class=\"n\">{:.1} %</td></tr>",
+            Text(&kernel.kernel),
+            kernel.launches,
+            kernel.waves,
+            kernel.instructions,
+            kernel.lane_instructions,
+            kernel.seconds * 1e3,
+            if all > 0.0 {
+                100.0 * kernel.seconds / all
+            } else {
+                0.0
+            },
+        )?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// A bar as wide as its share, with a name.
+fn bar(out: &mut impl Write, class: &str, name: &str, share: f64) -> io::Result<()> {
+    let (name, percent) = (Text(name), 100.0 * share);
+    write!(
+        out,
+        "<span class=\"{class}\" style=\"width:{percent:.3}%\" title=\"{name}: {percent:.1} %\">{name}</span>"
+    )
+}
+
+/// Kernel over its regions over their blocks.
+fn flame(out: &mut impl Write, kernel: &KernelProfile, share: f64) -> io::Result<()> {
+    write!(out, "<div>")?;
+    bar(out, "k", &kernel.kernel, share)?;
+    write!(out, "</div>\n<div>")?;
+    for region in &kernel.regions {
+        bar(out, "r", &region.place, share * region.share)?;
+    }
+    write!(out, "</div>\n<div>")?;
+    for block in kernel.regions.iter().flat_map(|region| &region.blocks) {
+        bar(out, "b", &block.place, share * block.share)?;
+    }
+    writeln!(out, "</div>")
+}
+
+/// What was chosen for a region.
+fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
+    let v0 = if region.v0_counts {
+        ", v0 counts lanes"
+    } else {
+        ""
+    };
+    writeln!(
+        out,
+        "<details class=\"region\"><summary>region {}: {:.1} % of the kernel's time, entered {} times, {}{v0}, \
+         {} instructions to {} host bytes</summary>",
+        Text(&region.place),
+        100.0 * region.share,
+        region.entered,
+        region.emitter,
+        region.guest_instructions,
+        region.host_bytes,
+    )?;
+    if !region.fallbacks.is_empty() {
+        let names = region.fallbacks.join(", ");
+        writeln!(
+            out,
+            "<p>falls back to the interpreter: {}</p>",
+            Text(&names)
+        )?;
+    }
+    writeln!(
+        out,
+        "<table>\n<tr><th>block</th><th>executions</th><th>lanes</th><th>share</th><th>shape</th></tr>"
+    )?;
+    for block in &region.blocks {
+        writeln!(
+            out,
+            "<tr class=\"lead\"><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{:.1} %</td><td>{}</td></tr>",
+            Text(&block.place),
+            block.executions,
+            lanes(block.mean_lanes),
+            100.0 * block.share,
+            Text(&shape(block)),
+        )?;
+    }
+    writeln!(out, "</table></details>")
+}
+
+/// A block's loops and memory instructions, a line each.
+fn shape(block: &Block) -> String {
+    let loops = block
+        .segments
+        .iter()
+        .map(|s| format!("loop of {}", s.text(block.executions)));
+    let accesses = block.accesses.iter();
+    let accesses = accesses.map(|a| format!("{}  {}: {}", a.place, a.text, a.how));
+    loops.chain(accesses).collect::<Vec<_>>().join("\n")
+}
+
+fn lanes(mean: Option<f64>) -> String {
+    mean.map_or(String::new(), |mean| format!("{mean:.1}"))
+}
+
+fn listing(out: &mut impl Write, function: &Function) -> io::Result<()> {
+    writeln!(
+        out,
+        "<h3>{}</h3>\n<table class=\"code\">\n<tr><th>address</th><th>executions</th><th>lanes</th>\
+         <th>share</th><th></th><th>instruction</th></tr>",
+        Text(&function.name)
+    )?;
+    let shares = function.lines.iter().map(|line| line.share);
+    let most = shares.fold(0.0, f64::max);
+    for line in &function.lines {
+        instruction(out, line, most)?;
+    }
+    writeln!(out, "</table>")
+}
+
+fn instruction(out: &mut impl Write, line: &Line, most: f64) -> io::Result<()> {
+    let class = match (line.executions, line.leads) {
+        (0, _) => " class=\"never\"",
+        (_, true) => " class=\"lead\"",
+        _ => "",
+    };
+    let heat = if most > 0.0 {
+        100.0 * line.share / most
+    } else {
+        0.0
+    };
+    writeln!(
+        out,
+        "<tr{class}><td>{:x}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2} %</td>\
+         <td class=\"heat\"><i style=\"width:{heat:.1}%\"></i></td><td>{}</td></tr>",
+        line.address,
+        line.executions,
+        lanes(line.mean_lanes),
+        100.0 * line.share,
+        Text(&line.text),
+    )
+}

@@ -1,0 +1,213 @@
+//! `wavelift profile` and `wavelift bench --profile`.
+
+use super::{file, folder, json, root, wavelift};
+
+/// Instructions and lane-instructions of each dispatch, as the interpreter counts.
+fn counted(manifest: &str) -> Vec<(u64, u64)> {
+    let run = wavelift(&[
+        "run",
+        manifest,
+        "--engine",
+        "interp",
+        "--count",
+        "--threads",
+        "1",
+        "--json",
+        "--out",
+        "target/tmp/counted",
+    ]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let value = json(&run);
+    let dispatches = value["dispatches"].as_array().expect("a list");
+    let count = |dispatch: &serde_json::Value, key: &str| dispatch[key].as_u64().expect("counted");
+    dispatches
+        .iter()
+        .map(|d| (count(d, "instructions"), count(d, "lane_instructions")))
+        .collect()
+}
+
+/// Text of the cells of a table row.
+fn cells(row: &str) -> Vec<&str> {
+    row.split("</td>")
+        .filter_map(|cell| Some(cell.split_once("<td")?.1.split_once('>')?.1))
+        .collect()
+}
+
+#[test]
+fn a_profile_counts_what_the_interpreter_counts() {
+    // On one thread, because compare-and-swap loops depend on who comes first.
+    // Divergent loops, LDS and barriers, several kernels, many launches of one kernel.
+    for example in [
+        "mandelbrot",
+        "matmul",
+        "reduction",
+        "histogram",
+        "calls",
+        "bitonic",
+        "sha256",
+    ] {
+        let manifest = format!("examples/{example}/{example}.gfx900.toml");
+        let mut wanted = counted(&manifest);
+        let bench = wavelift(&[
+            "bench",
+            &manifest,
+            "--seconds",
+            "0.001",
+            "--profile",
+            "--threads",
+            "1",
+            "--json",
+        ]);
+        assert_eq!(bench.status, 0, "{}", bench.stderr);
+        let value = json(&bench);
+        let kernels = value["profile"].as_array().expect("a list");
+        let names = value["dispatches"].as_array().expect("a list");
+        for kernel in kernels {
+            let mut sum = (0, 0);
+            for (dispatch, count) in names.iter().zip(&mut wanted) {
+                if dispatch["kernel"] == kernel["kernel"] {
+                    let (instructions, lanes) = std::mem::take(count);
+                    sum = (sum.0 + instructions, sum.1 + lanes);
+                }
+            }
+            let got = |key: &str| kernel[key].as_u64().expect("a number");
+            assert_eq!(
+                (got("instructions"), got("lane_instructions")),
+                sum,
+                "{example}"
+            );
+            let shares: f64 = kernel["regions"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .flat_map(|region| region["blocks"].as_array().expect("a list"))
+                .map(|block| block["share"].as_f64().expect("a number"))
+                .sum();
+            assert!((shares - 1.0).abs() < 1e-6, "{example}: {shares}");
+        }
+        assert!(
+            wanted.iter().all(|&rest| rest == (0, 0)),
+            "{example}: a kernel is missing"
+        );
+    }
+}
+
+#[test]
+fn bench_says_how_a_kernel_was_translated() {
+    let bench = wavelift(&[
+        "bench",
+        "examples/saxpy/saxpy.gfx900.toml",
+        "--seconds",
+        "0.001",
+        "--profile",
+    ]);
+    assert_eq!((bench.status, bench.stderr.as_str()), (0, ""));
+    for part in [
+        "profile of saxpy: 1 launch, 80 waves, 2544 instructions (86796 by lane), ",
+        "\n  region saxpy: cranelift, v0 counts lanes, 32 instructions to ",
+        " host bytes, entered 80 times, 100.0 % of time\n",
+        "\n    block saxpy: 15 instructions, 80 executions, 64.0 lanes, ",
+        "\n      loop 1: 8 lanes or masked (0 of 80), ",
+        "; ends: scalar code reads a mask\n",
+        "\n    block saxpy+0x4c: 16 instructions, 79 executions, 63.3 lanes, ",
+        "global_load_dword v2, v[2:3], off: inline, affine with stride 4, checked\n",
+    ] {
+        assert!(bench.stdout.contains(part), "{part:?} in {}", bench.stdout);
+    }
+}
+
+#[test]
+fn the_page_stands_alone_and_counts_every_instruction() {
+    let folder = folder("profile");
+    let page = folder.join("page.html");
+    let page = page.to_str().expect("the path is text");
+    let manifest = "examples/matmul/matmul.gfx803.toml";
+    let profile = wavelift(&["profile", manifest, "--html", page]);
+    assert_eq!((profile.status, profile.stderr.as_str()), (0, ""));
+    assert_eq!(profile.stdout, format!("wrote {page}\n"));
+    let text = std::fs::read_to_string(page).expect("it was written");
+    assert!(text.starts_with("<!DOCTYPE html>\n") && text.ends_with("</html>\n"));
+    for foreign in ["http", "<script", "src=", "href=", "@import", "url("] {
+        assert!(!text.contains(foreign), "{foreign}");
+    }
+    for tag in [
+        "table", "div", "section", "details", "summary", "span", "tr", "h2",
+    ] {
+        let open =
+            text.matches(&format!("<{tag}>")).count() + text.matches(&format!("<{tag} ")).count();
+        assert_eq!(open, text.matches(&format!("</{tag}>")).count(), "{tag}");
+        assert_ne!(open, 0, "{tag}");
+    }
+    let wanted = counted(manifest);
+    for (i, (section, name)) in text
+        .split("<section>")
+        .skip(1)
+        .zip(["matmul_naive", "matmul_tiled"])
+        .enumerate()
+    {
+        assert!(section.starts_with(&format!("\n<h2>{name}</h2>\n")));
+        let code = section
+            .split("<table class=\"code\">")
+            .nth(1)
+            .expect("a listing");
+        let rows: Vec<_> = code
+            .lines()
+            .filter(|line| line.starts_with("<tr") && line.contains("<td"))
+            .map(cells)
+            .collect();
+        let sum: u64 = rows
+            .iter()
+            .map(|row| row[1].parse::<u64>().expect("a number"))
+            .sum();
+        assert_eq!(sum, wanted[i].0, "{name}");
+        // Scalar instructions have no lanes, vector instructions that ran have.
+        for row in &rows {
+            let vector = row[5].starts_with("v_")
+                || row[5].starts_with("flat_")
+                || row[5].starts_with("ds_");
+            assert_eq!(!row[2].is_empty(), vector && row[1] != "0", "{row:?}");
+        }
+        // The listing is what the disassembler prints.
+        let disasm = wavelift(&[
+            "disasm",
+            "examples/matmul/matmul.gfx803.co",
+            "--kernel",
+            name,
+        ]);
+        for row in &rows {
+            // Targets of branches are labels there.
+            let text = if row[5].contains("branch") {
+                row[5].split(' ').next().unwrap_or_default()
+            } else {
+                row[5]
+            };
+            assert!(disasm.stdout.contains(text), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fault_ends_a_profile() {
+    let folder = folder("profile-fault");
+    let code_object = root().join("tests/kernels/faults/faults.gfx900.co");
+    let text = format!(
+        "[buffers]\nb = {{ bytes = 256 }}\n[[dispatch]]\ncode_object = {code_object:?}\nkernel = \"wild_load\"\n\
+         grid = [64]\nworkgroup = [64]\nargs = [\"@b\", {{ u64 = 8 }}]\n"
+    );
+    let manifest = file(&folder, "m.toml", text);
+    let profile = wavelift(&["profile", &manifest]);
+    assert_eq!(profile.status, 3, "{}", profile.stderr);
+    assert!(profile.stderr.starts_with("fault: "), "{}", profile.stderr);
+    let bad = wavelift(&[
+        "profile",
+        "examples/saxpy/saxpy.gfx900.toml",
+        "--html",
+        "/nowhere/page.html",
+    ]);
+    assert_eq!(bad.status, 2);
+    assert!(
+        bad.stderr.contains("cannot write /nowhere/page.html"),
+        "{}",
+        bad.stderr
+    );
+}
