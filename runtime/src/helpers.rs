@@ -25,10 +25,12 @@ mod image;
 mod integer;
 mod lane;
 mod memory;
+mod quick;
 mod relative;
 mod scalar;
 
 pub use host::Host;
+use quick::Quick;
 
 /// Addresses of all functions: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
 pub fn table() -> Box<[usize]> {
@@ -100,6 +102,112 @@ unsafe fn run<const A: usize, const R: usize, F>(
         // SAFETY: each is a lane slot; the sources are not used any more.
         unsafe { *slot = *result };
     }
+}
+
+/// Lanes for which a quick function runs before it is asked whether all its results count.
+const GROUP: usize = 16;
+
+/// The loop over the lanes of a function with a quick one for common cases.
+///
+/// # Safety
+/// See [`run`].
+#[inline(always)]
+unsafe fn run_quickly<const A: usize, const R: usize, Q, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    const { assert!(size_of::<Q>() == 0 && size_of::<F>() == 0, "function items") };
+    // SAFETY: as in `run`.
+    let quick: &Q = unsafe { std::ptr::NonNull::<Q>::dangling().as_ref() };
+    // SAFETY: as in `run`.
+    let f: &F = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
+    let sources: [*const [u32; GROUP]; A] = std::array::from_fn(|i| {
+        // SAFETY: the caller passes `A` addresses.
+        unsafe { *args.add(i) }.cast()
+    });
+    let slots: [*mut [u32; GROUP]; R] = std::array::from_fn(|i| {
+        // SAFETY: the caller passes `R` addresses.
+        unsafe { *out.add(i) }.cast()
+    });
+    for group in 0..64 / GROUP {
+        let words: [[u32; GROUP]; A] = std::array::from_fn(|i| {
+            // SAFETY: a slot has so many groups; a group is read before it is written.
+            unsafe { *sources[i].add(group) }
+        });
+        let mut results = [[0; GROUP]; R];
+        let mut counts = true;
+        for lane in 0..GROUP {
+            let (one, right) = quick(std::array::from_fn(|i| words[i][lane]), imm);
+            counts &= right;
+            for (result, word) in results.iter_mut().zip(one) {
+                result[lane] = word;
+            }
+        }
+        if !counts {
+            for lane in 0..GROUP {
+                let one = f(std::array::from_fn(|i| words[i][lane]), imm);
+                for (result, word) in results.iter_mut().zip(one) {
+                    result[lane] = word;
+                }
+            }
+        }
+        for (slot, result) in slots.iter().zip(results) {
+            // SAFETY: a slot has so many groups, and the caller passes result slots.
+            unsafe { *slot.add(group) = result };
+        }
+    }
+}
+
+/// As every host can run it.
+///
+/// # Safety
+/// See [`run`].
+unsafe extern "C" fn portable_quickly<const A: usize, const R: usize, Q, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    // SAFETY: the same contract.
+    unsafe { run_quickly::<A, R, Q, F>(out, args, imm) }
+}
+
+/// For hosts with AVX2.
+///
+/// # Safety
+/// See [`run`]; the host has the features (see [`has_avx2`]).
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+unsafe extern "C" fn wide_quickly<const A: usize, const R: usize, Q, F>(
+    out: *const *mut Lanes,
+    args: *const *const Lanes,
+    imm: u32,
+) where
+    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    // SAFETY: the same contract.
+    unsafe { run_quickly::<A, R, Q, F>(out, args, imm) }
+}
+
+/// The address of the loop over a function of one lane with a quick one for common cases.
+fn quickly<const A: usize, const R: usize, Q, F>(_quick: Q, _f: F, avx2: bool) -> usize
+where
+    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    F: Fn([u32; A], u32) -> [u32; R] + Copy,
+{
+    #[cfg(target_arch = "x86_64")]
+    if avx2 {
+        return wide_quickly::<A, R, Q, F> as *const () as usize;
+    }
+    let _ = avx2;
+    portable_quickly::<A, R, Q, F> as *const () as usize
 }
 
 /// As every host can run it.
@@ -174,7 +282,7 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::AlignBitVar => entry(integer::align_bit, wide),
         LaneFn::BfeU => entry(integer::bfe_u, wide),
         LaneFn::BfeI => entry(integer::bfe_i, wide),
-        LaneFn::Perm => entry(integer::perm, wide),
+        LaneFn::Perm => quickly(quick::perm, integer::perm, wide),
         LaneFn::Lerp => entry(integer::lerp, wide),
         LaneFn::SadU8 => entry(integer::sad_u8, wide),
         LaneFn::SadU16 => entry(integer::sad_u16, wide),
@@ -198,22 +306,22 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::MulF64 => entry(float::mul_f64, wide),
         LaneFn::FmaF64 => entry(float::fma_f64, wide),
         LaneFn::MadF32 => entry(float::mad_f32, wide),
-        LaneFn::Med3F32 => entry(float::med3_f32, wide),
+        LaneFn::Med3F32 => quickly(quick::med3_f32, float::med3_f32, wide),
         LaneFn::ExpF32 => entry(float::exp_f32, wide),
         LaneFn::LogF32 => entry(float::log_f32, wide),
         LaneFn::SinF32 => entry(float::sin_f32, wide),
         LaneFn::CosF32 => entry(float::cos_f32, wide),
         LaneFn::RsqF64 => entry(float::rsq_f64, wide),
-        LaneFn::LdexpF32 => entry(float::ldexp_f32, wide),
-        LaneFn::LdexpF64 => entry(float::ldexp_f64, wide),
+        LaneFn::LdexpF32 => quickly(quick::ldexp_f32, float::ldexp_f32, wide),
+        LaneFn::LdexpF64 => quickly(quick::ldexp_f64, float::ldexp_f64, wide),
         LaneFn::FrexpExpF32 => entry(float::frexp_exp_f32, wide),
         LaneFn::FrexpMantF32 => entry(float::frexp_mant_f32, wide),
         LaneFn::FrexpExpF64 => entry(float::frexp_exp_f64, wide),
         LaneFn::FrexpMantF64 => entry(float::frexp_mant_f64, wide),
-        LaneFn::DivScaleF32 => entry(float::div_scale_f32, wide),
-        LaneFn::DivScaleF64 => entry(float::div_scale_f64, wide),
-        LaneFn::DivFmasF32 => entry(float::div_fmas_f32, wide),
-        LaneFn::DivFmasF64 => entry(float::div_fmas_f64, wide),
+        LaneFn::DivScaleF32 => quickly(quick::div_scale_f32, float::div_scale_f32, wide),
+        LaneFn::DivScaleF64 => quickly(quick::div_scale_f64, float::div_scale_f64, wide),
+        LaneFn::DivFmasF32 => quickly(quick::div_fmas_f32, float::div_fmas_f32, wide),
+        LaneFn::DivFmasF64 => quickly(quick::div_fmas_f64, float::div_fmas_f64, wide),
         LaneFn::DivFixupF32 => entry(float::div_fixup_f32, wide),
         LaneFn::DivFixupF64 => entry(float::div_fixup_f64, wide),
         LaneFn::TrigPreop => entry(float::trig_preop, wide),
@@ -232,7 +340,7 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::CvtF32F16 => halves!(half::cvt_f32_f16, cvt_f32_f16),
         LaneFn::WidenF16 => halves!(half::widen, widen_f16),
         LaneFn::WidenF16Flush => entry(half::widen_flush, wide),
-        LaneFn::NarrowF16Flush => entry(half::narrow_flush, wide),
+        LaneFn::NarrowF16Flush => quickly(quick::narrow_flush, half::narrow_flush, wide),
         LaneFn::CvtF16U16 => entry(half::cvt_f16_u16, wide),
         LaneFn::CvtF16I16 => entry(half::cvt_f16_i16, wide),
         LaneFn::CvtU16F16 => entry(half::cvt_u16_f16, wide),
@@ -243,27 +351,27 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::NormU16F32 => entry(float::norm_u16, wide),
         LaneFn::NormI16F16 => entry(half::norm_i16, wide),
         LaneFn::NormU16F16 => entry(half::norm_u16, wide),
-        LaneFn::PkRtzF16 => entry(half::pk_rtz, wide),
+        LaneFn::PkRtzF16 => quickly(quick::pk_rtz, half::pk_rtz, wide),
         LaneFn::AddF16 => halves!(half::add, add),
         LaneFn::SubF16 => halves!(half::sub, sub),
         LaneFn::MulF16 => halves!(half::mul, mul),
         LaneFn::FmaF16 => halves!(half::fma, fma),
-        LaneFn::MadF16 => entry(half::mad, wide),
+        LaneFn::MadF16 => halves!(half::mad, mad),
         LaneFn::MinF16 => halves!(half::min, min),
         LaneFn::MaxF16 => halves!(half::max, max),
         LaneFn::Med3F16 => entry(half::med3, wide),
         LaneFn::ExpF16 => entry(half::exp, wide),
         LaneFn::LogF16 => entry(half::log, wide),
-        LaneFn::RcpF16 => entry(half::rcp, wide),
+        LaneFn::RcpF16 => halves!(half::rcp, rcp),
         LaneFn::RsqF16 => entry(half::rsq, wide),
-        LaneFn::SqrtF16 => entry(half::sqrt, wide),
+        LaneFn::SqrtF16 => halves!(half::sqrt, sqrt),
         LaneFn::SinF16 => entry(half::sin, wide),
         LaneFn::CosF16 => entry(half::cos, wide),
         LaneFn::FractF16 => entry(half::fract, wide),
-        LaneFn::FloorF16 => entry(half::floor, wide),
-        LaneFn::CeilF16 => entry(half::ceil, wide),
-        LaneFn::TruncF16 => entry(half::trunc, wide),
-        LaneFn::RndneF16 => entry(half::rndne, wide),
+        LaneFn::FloorF16 => halves!(half::floor, floor),
+        LaneFn::CeilF16 => halves!(half::ceil, ceil),
+        LaneFn::TruncF16 => halves!(half::trunc, trunc),
+        LaneFn::RndneF16 => halves!(half::rndne, rndne),
         LaneFn::LdexpF16 => entry(half::ldexp, wide),
         LaneFn::FrexpExpF16 => entry(half::frexp_exp, wide),
         LaneFn::FrexpMantF16 => entry(half::frexp_mant, wide),

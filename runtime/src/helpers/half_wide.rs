@@ -209,6 +209,58 @@ fn lesser_halves(args: [__m256i; 2], min: bool) -> Option<__m256i> {
     Some(ordered(d))
 }
 
+/// Is a number between zero and the least normal one, that one included, where flushing decides?
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn has_tiny(words: __m256i) -> bool {
+    let magnitude = _mm256_and_si256(words, _mm256_set1_epi16(0x7fff));
+    let nonzero = _mm256_cmpgt_epi16(magnitude, _mm256_setzero_si256());
+    let small = _mm256_cmpgt_epi16(_mm256_set1_epi16(0x401), magnitude);
+    _mm256_testz_si256(nonzero, small) == 0
+}
+
+/// The product rounded, then the sum; what denormals become does not matter where there are none.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn mad_halves(args: [__m256i; 3]) -> Option<__m256i> {
+    if args.into_iter().any(|word| has_tiny(word)) {
+        return None;
+    }
+    let product = mul_halves([args[0], args[1]]).filter(|&p| !has_tiny(p))?;
+    add_halves([product, args[2]]).filter(|&sum| !has_tiny(sum))
+}
+
+/// An f32 operation on one source.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn one_through_f32(args: [__m256i; 1], f: impl Fn(__m256) -> __m256) -> Option<__m256i> {
+    let d = widen(args[0]).map(f);
+    (!has_nan(d)).then(|| {
+        // Only the low halves count; a function of 0 need not be 0.
+        _mm256_and_si256(narrow(d), _mm256_set1_epi32(0xffff))
+    })
+}
+
+/// The square root: rounded to f32, then to f16, is rounded once.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn sqrt_halves(args: [__m256i; 1]) -> Option<__m256i> {
+    one_through_f32(args, |a| _mm256_sqrt_ps(a))
+}
+
+/// The reciprocal, likewise.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn rcp_halves(args: [__m256i; 1]) -> Option<__m256i> {
+    one_through_f32(args, |a| _mm256_div_ps(_mm256_set1_ps(1.0), a))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn integral<const HOW: i32>(args: [__m256i; 1]) -> Option<__m256i> {
+    one_through_f32(args, |a| _mm256_round_ps::<HOW>(a))
+}
+
 /// The f32 of the low halves.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
@@ -240,6 +292,13 @@ functions! {
     fma(3, 0xffff, |a| fma_halves(a), half::fma);
     min(2, 0xffff, |a| lesser_halves(a, true), half::min);
     max(2, 0xffff, |a| lesser_halves(a, false), half::max);
+    sqrt(1, 0xffff, |a| sqrt_halves(a), half::sqrt);
+    rcp(1, 0xffff, |a| rcp_halves(a), half::rcp);
+    floor(1, 0xffff, |a| integral::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a), half::floor);
+    ceil(1, 0xffff, |a| integral::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(a), half::ceil);
+    trunc(1, 0xffff, |a| integral::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(a), half::trunc);
+    rndne(1, 0xffff, |a| integral::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(a), half::rndne);
+    mad(3, 0xffff, |a| mad_halves(a), half::mad);
     pk_add(2, -1, |a| add_halves(a), half::pk_add);
     pk_mul(2, -1, |a| mul_halves(a), half::pk_mul);
     pk_fma(3, -1, |a| fma_halves(a), half::pk_fma);

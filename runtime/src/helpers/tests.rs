@@ -439,6 +439,13 @@ fn f16_of_whole_waves_is_that_of_lanes() {
         LaneFn::CvtF32F16,
         LaneFn::WidenF16,
         LaneFn::CvtF16F32,
+        LaneFn::MadF16,
+        LaneFn::SqrtF16,
+        LaneFn::RcpF16,
+        LaneFn::FloorF16,
+        LaneFn::CeilF16,
+        LaneFn::TruncF16,
+        LaneFn::RndneF16,
     ];
     let mut state = 0x9e37_79b9_7f4a_7c15;
     for f in functions {
@@ -490,4 +497,91 @@ fn a_fused_f16_sum_is_rounded_once() {
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x0000]), 0x3e02);
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x8001]), 0x3e01);
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c03, 0x0001]), 0x3e05);
+}
+
+/// The function of one lane behind a function with a quick one, on the same words.
+fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
+    /// Calls one on an array.
+    fn on<const A: usize, const R: usize>(
+        f: fn([u32; A], u32) -> [u32; R],
+        imm: u32,
+        words: &[u32],
+    ) -> Vec<u32> {
+        let args = words.try_into().expect("as many as the shape says");
+        f(args, imm).to_vec()
+    }
+    match f {
+        LaneFn::DivScaleF32 => on(float::div_scale_f32, imm, words),
+        LaneFn::DivScaleF64 => on(float::div_scale_f64, imm, words),
+        LaneFn::DivFmasF32 => on(float::div_fmas_f32, imm, words),
+        LaneFn::DivFmasF64 => on(float::div_fmas_f64, imm, words),
+        LaneFn::LdexpF32 => on(float::ldexp_f32, imm, words),
+        LaneFn::LdexpF64 => on(float::ldexp_f64, imm, words),
+        LaneFn::PkRtzF16 => on(half::pk_rtz, imm, words),
+        LaneFn::NarrowF16Flush => on(half::narrow_flush, imm, words),
+        LaneFn::Med3F32 => on(float::med3_f32, imm, words),
+        LaneFn::Perm => on(integer::perm, imm, words),
+        _ => panic!("{f:?} has no quick function"),
+    }
+}
+
+#[test]
+fn quick_functions_are_right_where_they_say_so() {
+    let functions = [
+        LaneFn::DivScaleF32,
+        LaneFn::DivScaleF64,
+        LaneFn::DivFmasF32,
+        LaneFn::DivFmasF64,
+        LaneFn::LdexpF32,
+        LaneFn::LdexpF64,
+        LaneFn::PkRtzF16,
+        LaneFn::NarrowF16Flush,
+        LaneFn::Med3F32,
+        LaneFn::Perm,
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut next = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u32
+    };
+    for f in functions {
+        for round in 0..2500 {
+            let imm = match round % 8 {
+                0 => 0x0c0 | next() & 15,
+                1 => next() & 0xf0,
+                2 => 1 << 31 | 0x0c0,
+                _ => MODE,
+            };
+            // The same words in all lanes, so that the quick result is taken wherever it counts.
+            let words: Vec<u32> = (0..f.shape().0)
+                .map(|i| {
+                    let bits = next();
+                    match (f, i, bits & 7) {
+                        (LaneFn::Perm, 2, _) => bits >> 4 & 0x0f0f_0f0f,
+                        (LaneFn::LdexpF32 | LaneFn::LdexpF64, _, 0..5) if i + 1 == f.shape().0 => {
+                            (bits >> 8 & 0x1ff).wrapping_sub(0x100)
+                        }
+                        (LaneFn::DivFmasF32, 3, _) | (LaneFn::DivFmasF64, 6, _) => bits >> 9 & 1,
+                        // Near the ends of f16's and f32's ranges, and plain numbers.
+                        (_, _, 0) => next() & 0x80ff_ffff,
+                        (_, _, 1) => next() & 0x80ff_ffff | 0x7e80_0000,
+                        (_, _, 2) => next() & 0x80ff_ffff | 0x4700_0000,
+                        (_, _, 3) => next() & 0x80ff_ffff | 0x3800_0000,
+                        (_, _, 4) => next() & 0x807f_ffff | 0x3f80_0000,
+                        (_, _, 5) => next() & 0x8000_0001,
+                        _ => next(),
+                    }
+                })
+                .collect();
+            let want = slowly(f, imm, &words);
+            let args: Vec<Lanes> = words.iter().map(|&word| [word; 64]).collect();
+            for wide in [false, has_avx2()] {
+                let got = call(f, wide, imm, &args);
+                let got: Vec<u32> = got.iter().map(|lanes| lanes[37]).collect();
+                assert_eq!(got, want, "{f:?} imm {imm:x} of {words:x?}");
+            }
+        }
+    }
 }
