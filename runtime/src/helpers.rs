@@ -12,6 +12,7 @@
 
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::functions::{EffectFn, LaneFn};
+use lower::jit::HostLevel;
 
 mod atomic;
 mod buffer;
@@ -32,9 +33,9 @@ mod scalar;
 pub use host::Host;
 use quick::Quick;
 
-/// Addresses of all functions: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
-pub fn table() -> Box<[usize]> {
-    table_for(has_avx2())
+/// Addresses of all functions as a host of this level has them: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
+pub fn table(level: HostLevel) -> Box<[usize]> {
+    table_for(level != HostLevel::Sse41 && has_avx2())
 }
 
 /// The table with or without the variants for AVX2.

@@ -196,7 +196,7 @@ impl JitEngine {
             options,
             regions: RwLock::new(Regions::default()),
             compiler: Mutex::new(Jit::new(options.host)?),
-            functions: helpers::table(),
+            functions: helpers::table(options.host),
             interpreted: Mutex::default(),
             stepper: OnceLock::new(),
         })

@@ -89,6 +89,15 @@ impl Exec<'_, '_> {
     fn flat_load(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        if self.is_scratch() && bytes > 4 {
+            self.check_scratch(Access::Read, addresses, bytes)?;
+            for (i, lane) in self.scratch_dwords(count) {
+                let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
+                let raw = self.scratch_read(lane, offset, 4)?;
+                self.wave.vgpr[to + i][lane] = data::dword(&raw, 0);
+            }
+            return Ok(());
+        }
         for lane in lanes(self.active) {
             let raw = match self.flat_place(addresses[lane]) {
                 Place::Global(address) => self.global_read(lane, address, bytes)?,
@@ -106,6 +115,16 @@ impl Exec<'_, '_> {
     fn flat_store(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let from = self.memory_vgpr(self.inst.src[1], count)?;
+        if self.is_scratch() && bytes > 4 {
+            self.check_scratch(Access::Write, addresses, bytes)?;
+            for (i, lane) in self.scratch_dwords(count) {
+                let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
+                let words = [self.wave.vgpr[from + i][lane], 0, 0, 0];
+                let raw = data::stored(Data::Dwords(1), words);
+                self.scratch_write(lane, offset, &raw, 4)?;
+            }
+            return Ok(());
+        }
         for lane in lanes(self.active) {
             let raw = data::stored(data, self.vgpr_words(from, count, lane));
             match self.flat_place(addresses[lane]) {
@@ -285,11 +304,30 @@ impl Exec<'_, '_> {
         let (base, size) = self.scratch_window();
         let offset = u64::from(offset);
         // Hardware checks FLAT only; SCRATCH goes where its offset says, unless checked mode asks.
-        let checks = self.group.checked || self.inst.desc.encoding != Encoding::Scratch;
+        let checks = self.group.checked || !self.is_scratch();
         if checks && offset + bytes as u64 > size {
             return Err(outside(Private::Scratch, lane, access, offset, bytes, size));
         }
         Ok(base)
+    }
+
+    fn is_scratch(&self) -> bool {
+        self.inst.desc.encoding == Encoding::Scratch
+    }
+
+    /// Checked mode looks at an access of SCRATCH as a whole.
+    fn check_scratch(&self, access: Access, addresses: &Lanes64, bytes: usize) -> Run<()> {
+        for lane in lanes(self.active) {
+            self.scratch_base(lane, access, addresses[lane] as u32, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// The order in which the dwords of a SCRATCH access go, as (dword, lane): those of all lanes lie
+    /// side by side and are one access.
+    fn scratch_dwords(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let active = self.active;
+        (0..count).flat_map(move |i| lanes(active).map(move |lane| (i, lane)))
     }
 
     fn scratch_read(&mut self, lane: usize, offset: u32, bytes: usize) -> Run<Raw> {

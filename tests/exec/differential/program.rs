@@ -127,7 +127,11 @@ impl Rows {
             let memory = r.once_in(3) && !self.memory.is_empty();
             let desc = if memory {
                 let kind = r.pick(&self.memory);
-                *r.pick(kind)
+                // There are more atomics than anything else.
+                match *r.pick(kind) {
+                    desc if matches!(desc.op, Op::Atomic(..)) && r.once_in(2) => *r.pick(kind),
+                    desc => desc,
+                }
             } else {
                 *r.pick(&self.alu)
             };
@@ -440,18 +444,6 @@ impl Rows {
         }
         out
     }
-}
-
-/// Instructions of a program, those of blocks included.
-pub(crate) fn count(items: &[Item]) -> u64 {
-    items
-        .iter()
-        .map(|item| match item {
-            Item::Inst(_) | Item::Barrier => 1,
-            Item::If { then, other, .. } => 3 + count(then) + count(other),
-            Item::Loop { body, .. } => 5 + count(body),
-        })
-        .sum()
 }
 
 /// Makes a program smaller as long as `fails` holds of it.

@@ -58,6 +58,61 @@ pub struct State {
     pub barriers: u64,
 }
 
+/// How the addresses of the lanes lie: contiguous, strided either way, in periods, in groups of equal ones,
+/// on top of one another, anywhere; aligned or not.
+struct Places {
+    /// Which of these.
+    kind: u32,
+    /// Bytes from lane to lane.
+    stride: i32,
+    /// Where lane 0 is.
+    start: u32,
+    /// Bits that offsets may have.
+    align: u32,
+    /// The way of indices.
+    index: u32,
+}
+
+impl Places {
+    fn random(r: &mut Random) -> Places {
+        let align = *r.pick(&[!7u32, !7, !7, !7, !15, !15, !3, !3, !1, !0]);
+        Places {
+            kind: r.below(10),
+            stride: *r.pick(&[0, 4, 4, 4, 8, 8, 12, 16, 16, 64, 1, 2, 3, 6, -4, -8, -16]),
+            start: r.below(256) & align,
+            align,
+            index: r.below(5),
+        }
+    }
+
+    /// The offset of a lane in the buffer.
+    fn offset(&self, r: &mut Random, lane: u32) -> u32 {
+        // Of aligned places the strides are aligned too.
+        let strided = |n: u32| {
+            let bytes = (self.stride * n as i32) as u32 & self.align;
+            self.start.wrapping_add(bytes) & (BUFFER as u32 - 1)
+        };
+        let offset = match self.kind {
+            0..=4 => strided(lane),
+            5 => strided(lane & 15),
+            6 => strided(lane / 4),
+            7 => r.below(96) & self.align,
+            _ => r.below(BUFFER as u32) & self.align,
+        };
+        offset % (BUFFER as u32 - 64)
+    }
+
+    /// The index of a lane's record.
+    fn index(&self, r: &mut Random, lane: u32) -> u32 {
+        match self.index {
+            0 => self.start & 15,
+            1 | 2 => lane,
+            3 => 63 - lane,
+            _ => r.below(70),
+        }
+    }
+}
+
 /// VGPRs that are compared.
 pub const VGPRS: usize = 32;
 
@@ -71,6 +126,10 @@ pub struct Outcome {
     pub exit: Exit,
     /// State at the last barrier. After a fault registers may differ between engines.
     pub state: State,
+    /// Instructions executed, if they were counted.
+    pub instructions: u64,
+    /// The same, once for every active lane.
+    pub lane_instructions: u64,
 }
 
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
@@ -167,11 +226,18 @@ impl Bench {
     }
 
     fn prepare_scalars(&self, r: &mut Random, gfx: Gfx, s: &mut State) {
-        set64(&mut s.sgpr, prepared::GLOBAL_S as usize, self.buffer());
-        s.sgpr[prepared::NEAR_S as usize] = match r.below(4) {
-            0 => 0,
-            1 => r.below(64),
-            _ => r.below(16) * 4,
+        let base = match r.below(16) {
+            0 => self.zone + (ZONE as u64) - u64::from(r.below(512)),
+            1 => self.buffer() + u64::from(r.below(16) * 4),
+            2 if r.once_in(2) => self.buffer() + u64::from(r.below(64)),
+            _ => self.buffer(),
+        };
+        set64(&mut s.sgpr, prepared::GLOBAL_S as usize, base);
+        s.sgpr[prepared::NEAR_S as usize] = match r.below(8) {
+            0 => r.below(64),
+            1 => r.below(16) * 4,
+            2 | 3 => 0,
+            _ => r.below(8) * 8,
         };
         s.sgpr[prepared::FAR_S as usize] = if r.once_in(2) {
             r.below(BUFFER as u32)
@@ -194,30 +260,27 @@ impl Bench {
     }
 
     fn prepare_vectors(&self, r: &mut Random, s: &mut State) {
-        let pattern = r.below(6);
-        let start = r.below(64) * 4;
-        let align = *r.pick(&[!3u32, !3, !7, !7, !15, !1, !0]);
+        let places = Places::random(r);
         // Mostly all lanes stay inside.
         let (flat, wild) = (r.below(4), r.once_in(6));
+        // Sometimes the accesses come to the end of guest memory.
+        let end = self.zone + ZONE as u64;
+        let base = match r.once_in(16) {
+            true => end - u64::from(r.below(1024) & places.align),
+            false => self.buffer(),
+        };
         let pair = |s: &mut State, first: u32, lane: usize, value: u64| {
             s.vgpr[first as usize][lane] = value as u32;
             s.vgpr[first as usize + 1][lane] = (value >> 32) as u32;
         };
         for lane in 0..LANES {
-            let offset = match pattern {
-                0 => start,
-                1 => start + lane as u32 * 4,
-                2 => start + lane as u32 * 16,
-                3 => start + (63 - lane as u32) * 8,
-                4 => start + (lane as u32 & 15) * 4,
-                _ => r.below(BUFFER as u32 - 64) & align,
-            };
+            let offset = places.offset(r, lane as u32);
             let offset = if wild && r.once_in(40) {
                 r.word()
             } else {
                 offset
             };
-            let address = self.buffer().wrapping_add(u64::from(offset));
+            let address = base.wrapping_add(u64::from(offset));
             pair(s, prepared::GLOBAL_V, lane, address);
             s.vgpr[prepared::OFFSET_V as usize][lane] = offset;
             let lds = if wild && r.once_in(20) {
@@ -244,17 +307,8 @@ impl Bench {
                 _ => address,
             };
             pair(s, prepared::FLAT_V, lane, mixed);
-            let index = match pattern {
-                0 => start & 15,
-                1 | 2 => lane as u32,
-                3 => 63 - lane as u32,
-                _ => r.below(70),
-            };
-            let small = if r.once_in(4) {
-                r.below(64)
-            } else {
-                r.below(16) * 4
-            };
+            let index = places.index(r, lane as u32);
+            let small = r.below(64) & places.align;
             pair(
                 s,
                 prepared::INDEX_V,
@@ -265,7 +319,13 @@ impl Bench {
     }
 
     /// Runs `code` (which should end with [`BARRIER`] and [`END`]) from `before`.
-    pub fn run(&self, engine: &dyn Engine, code: &LoadedCode, before: &State) -> Outcome {
+    pub fn run(
+        &self,
+        engine: &dyn Engine,
+        code: &LoadedCode,
+        before: &State,
+        counting: bool,
+    ) -> Outcome {
         let mut wave = WaveState::new_boxed();
         wave.sgpr = before.sgpr;
         wave.scc = before.scc;
@@ -304,7 +364,7 @@ impl Bench {
                 wave: 0,
                 waves: 1,
                 checked: false,
-                counting: false,
+                counting,
                 stats: &mut stats,
             };
             exit = engine.run(&mut wave, &mut group, &mut fuel);
@@ -329,7 +389,12 @@ impl Bench {
             _ => self.observe(&wave, &lds),
         };
         state.barriers = hash.finish();
-        Outcome { exit, state }
+        Outcome {
+            exit,
+            state,
+            instructions: stats.instructions,
+            lane_instructions: stats.lane_instructions,
+        }
     }
 
     /// What can be seen now.
@@ -389,6 +454,13 @@ pub fn differences(a: &State, b: &State) -> Vec<String> {
             }
         }
     }
+    out.extend(memory_differences(a, b));
+    out
+}
+
+/// The same of memory and LDS only.
+pub fn memory_differences(a: &State, b: &State) -> Vec<String> {
+    let mut out = Vec::new();
     if a.barriers != b.barriers {
         out.push("memory at an earlier barrier".to_owned());
     }

@@ -20,10 +20,10 @@ pub(super) fn random(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
     };
     let swizzle = u32::from(stride != 0 && r.once_in(3));
     let base = base
-        + if r.once_in(4) {
-            u64::from(r.below(64))
-        } else {
-            0
+        + match r.below(16) {
+            0 => u64::from(r.below(64)),
+            1 | 2 => u64::from(r.below(16) * 4),
+            _ => 0,
         };
     let selections = if r.once_in(3) {
         r.next() as u32 & 0xfff
@@ -33,8 +33,10 @@ pub(super) fn random(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
     };
     let nfmt = if r.once_in(2) {
         *r.pick(&[0, 4, 7])
-    } else {
+    } else if r.once_in(8) {
         r.below(8)
+    } else {
+        r.below(6)
     };
     let dfmt = if r.once_in(8) {
         r.below(16)

@@ -23,11 +23,11 @@ pub(super) fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> 
 
 /// A small offset, mostly aligned.
 fn offset(r: &mut Random, limit: u32) -> u32 {
-    match r.below(8) {
-        0 | 1 => 0,
-        2..=4 => r.below(limit / 16) * 4,
-        5 => r.below(limit / 32) * 8,
-        6 => r.below(limit / 4),
+    match r.below(16) {
+        0..=4 => 0,
+        5..=10 => r.below(limit / 32) * 8,
+        11..=13 => r.below(limit / 16) * 4,
+        14 => r.below(limit / 4),
         _ => r.below(limit),
     }
 }
@@ -99,7 +99,7 @@ fn ds(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
         }
     };
     let mut low = 0x36 << 26 | opcode << at | offsets;
-    if r.once_in(50) {
+    if r.once_in(200) {
         low |= 1 << (at - 1);
     }
     let address = if r.once_in(10) {
@@ -178,7 +178,17 @@ fn buffer(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
         };
     }
     low |= if typed {
-        let format = r.below(8) << 23 | r.below(16) << 19;
+        let number = if r.once_in(8) {
+            r.below(8)
+        } else {
+            *r.pick(&[0, 1, 2, 3, 4, 5])
+        };
+        let data = if r.once_in(8) {
+            r.below(16)
+        } else {
+            *r.pick(&[1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14])
+        };
+        let format = number << 23 | data << 19;
         0x3a << 26 | format | opcode << if old { 16 } else { 15 }
     } else {
         0x38 << 26 | opcode << 18

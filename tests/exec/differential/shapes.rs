@@ -1,0 +1,107 @@
+//! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
+//! dead registers kept or not, counters compiled in or not, long and short regions.
+
+use std::cell::OnceCell;
+
+use lower::jit::HostLevel;
+use runtime::jit::{JitEngine, JitOptions};
+
+/// One way of translating.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// What the engine is told.
+    options: JitOptions,
+    /// Instructions are counted.
+    pub(super) counting: bool,
+}
+
+impl Shape {
+    /// All of them.
+    pub(super) fn all() -> Vec<Shape> {
+        let base = JitOptions {
+            exact_nan: true,
+            ..JitOptions::default()
+        };
+        // Masked loops have one width.
+        let loops = [
+            (None, false),
+            (Some(4), false),
+            (Some(8), false),
+            (Some(16), false),
+            (None, true),
+        ];
+        let mut all = Vec::new();
+        for max_insts in [base.max_insts, 1, 5] {
+            for (observe, counting) in [(false, false), (true, false), (false, true), (true, true)]
+            {
+                for (group, always_masked) in loops {
+                    for host in [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41] {
+                        let options = JitOptions {
+                            host,
+                            group,
+                            always_masked,
+                            observe,
+                            max_insts,
+                            ..base
+                        };
+                        all.push(Shape { options, counting });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// In words.
+    pub(super) fn name(&self) -> String {
+        let options = &self.options;
+        let mut name = match options.host {
+            HostLevel::Native => "native",
+            HostLevel::Avx2 => "avx2",
+            HostLevel::Sse41 => "sse4.1",
+        }
+        .to_owned();
+        if let Some(group) = options.group {
+            name += &format!(", groups of {group}");
+        }
+        for (is, word) in [
+            (options.always_masked, ", always masked"),
+            (options.observe, ", observed"),
+            (self.counting, ", counting"),
+        ] {
+            if is {
+                name += word;
+            }
+        }
+        if options.max_insts < 100 {
+            name += &format!(", regions of {}", options.max_insts);
+        }
+        name
+    }
+}
+
+/// An engine for each shape, made when it is first asked for. They keep all code that they ever made.
+pub(super) struct Jits {
+    engines: Vec<(Shape, OnceCell<JitEngine>)>,
+}
+
+impl Jits {
+    /// No engine yet.
+    pub(super) fn new(shapes: &[Shape]) -> Jits {
+        let engines = shapes.iter().map(|&shape| (shape, OnceCell::new()));
+        Jits {
+            engines: engines.collect(),
+        }
+    }
+
+    /// How many shapes there are.
+    pub(super) fn len(&self) -> usize {
+        self.engines.len()
+    }
+
+    /// The engine of a shape.
+    pub(super) fn get(&self, shape: usize) -> &JitEngine {
+        let (shape, engine) = &self.engines[shape];
+        engine.get_or_init(|| JitEngine::new(shape.options).expect("this host"))
+    }
+}
