@@ -101,7 +101,7 @@ impl Checker {
         only: Option<usize>,
     ) -> Option<Mismatch> {
         let code = self.bench.load(self.gfx, &self.rows.bytes(items));
-        let want = self.bench.run(&Interpreter, &code, before, true);
+        let want = self.bench.run_counting(&Interpreter, &code, before, true);
         self.executed.set(self.executed.get() + want.instructions);
         if !matches!(want.exit, Exit::End) {
             self.faults.set(self.faults.get() + 1);
@@ -118,7 +118,9 @@ impl Checker {
             if only.is_some_and(|n| n != shape) {
                 continue;
             }
-            let got = self.bench.run(jits.get(shape), &code, before, how.counting);
+            let got = self
+                .bench
+                .run_counting(jits.get(shape), &code, before, how.counting);
             let lines = unequal(&want, &got, how.counting);
             if !lines.is_empty() {
                 found = Some(Mismatch { shape, lines });

@@ -319,7 +319,12 @@ impl Bench {
     }
 
     /// Runs `code` (which should end with [`BARRIER`] and [`END`]) from `before`.
-    pub fn run(
+    pub fn run(&self, engine: &dyn Engine, code: &LoadedCode, before: &State) -> Outcome {
+        self.run_counting(engine, code, before, false)
+    }
+
+    /// As [`Bench::run`]; `counting`: instructions are counted.
+    pub fn run_counting(
         &self,
         engine: &dyn Engine,
         code: &LoadedCode,
