@@ -60,4 +60,4 @@ pub use runtime::engine::{EngineKind, EngineOptions};
 pub use runtime::image;
 /// An argument of a kernel: numbers and references to buffers convert into it.
 pub use runtime::kernarg::ArgValue as Arg;
-pub use runtime::{Fault, FaultKind, Stats};
+pub use runtime::{Export, Exports, Fault, FaultKind, Stats};

@@ -204,6 +204,18 @@ pub struct MemMods {
     pub exp_vm: bool,
 }
 
+/// What the assembler calls an export target.
+pub fn export_target_name(target: u8) -> String {
+    match target {
+        0..=7 => format!("mrt{target}"),
+        8 => "mrtz".to_owned(),
+        9 => "null".to_owned(),
+        12..=15 => format!("pos{}", target - 12),
+        32..=63 => format!("param{}", target - 32),
+        _ => format!("target{target}"),
+    }
+}
+
 /// How an instruction was encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the manual's")]

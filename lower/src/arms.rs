@@ -15,6 +15,7 @@ mod buffer;
 mod compare;
 mod convert;
 mod ds;
+mod export;
 mod float;
 pub(crate) mod fork;
 mod half;
@@ -86,8 +87,7 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered 
         Encoding::Ds => ds::lower(g, inst, pc, sites),
         Encoding::Flat | Encoding::Global | Encoding::Scratch => memory::lower(g, inst, pc, sites),
         Encoding::Mubuf | Encoding::Mtbuf => buffer::lower(g, inst, pc, sites),
-        // Nothing consumes exports of a compute kernel.
-        Encoding::Exp => Lowered::Done,
+        Encoding::Exp => export::lower(g, inst, pc, sites),
         Encoding::Mimg => image::lower(g, inst, pc, sites),
     }
 }

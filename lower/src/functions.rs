@@ -349,6 +349,8 @@ pub enum EffectFn {
     WriteRelative,
     /// The site's `s_movrel`, on the wave's registers: () -> nothing
     ScalarRelative,
+    /// The site's `exp`: (kinds, EXEC, component…) -> nothing; 0 for a component that is off
+    Export,
 }
 
 impl EffectFn {
@@ -380,6 +382,7 @@ impl EffectFn {
         EffectFn::ReadRelative,
         EffectFn::WriteRelative,
         EffectFn::ScalarRelative,
+        EffectFn::Export,
     ];
 }
 

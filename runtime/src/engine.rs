@@ -7,6 +7,7 @@ use std::sync::Arc;
 use frontend::{Gfx, LANES, WaveState};
 
 use crate::code::LoadedCode;
+use crate::export::Exports;
 use crate::fault::WaveFault;
 use crate::lds::Lds;
 use crate::memory::Memory;
@@ -138,6 +139,8 @@ pub struct Stats {
     pub fallbacks: u64,
     /// The same by name.
     pub fallback_names: BTreeMap<&'static str, u64>,
+    /// What was exported.
+    pub exports: Exports,
 }
 
 impl Stats {
@@ -153,6 +156,7 @@ impl Stats {
         for (&name, &count) in &other.fallback_names {
             *self.fallback_names.entry(name).or_default() += count;
         }
+        self.exports.merge(&other.exports);
     }
 }
 

@@ -16,6 +16,7 @@ use lower::jit::HostLevel;
 
 mod atomic;
 mod buffer;
+mod export;
 mod float;
 mod format;
 mod half;
@@ -525,6 +526,7 @@ fn implementation(f: u16) -> Effect {
     const READ_RELATIVE: u16 = EffectFn::ReadRelative as u16;
     const WRITE_RELATIVE: u16 = EffectFn::WriteRelative as u16;
     const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
+    const EXPORT: u16 = EffectFn::Export as u16;
     match f {
         INTERPRET => host::interpret,
         SCALAR_LOAD => scalar::load,
@@ -552,6 +554,7 @@ fn implementation(f: u16) -> Effect {
         READ_RELATIVE => relative::read,
         WRITE_RELATIVE => relative::write,
         SCALAR_RELATIVE => relative::scalar,
+        EXPORT => export::record,
         _ => unreachable!("bug: effect function {f}"),
     }
 }
@@ -570,7 +573,7 @@ fn effect_fn(f: EffectFn) -> usize {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
         ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
-        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative
+        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export
     }
 }
 

@@ -7,6 +7,7 @@ pub mod choices;
 pub mod code;
 pub mod dispatch;
 pub mod engine;
+pub mod export;
 pub mod fault;
 #[cfg(feature = "jit")]
 pub mod helpers;
@@ -23,6 +24,7 @@ pub mod object;
 
 pub use code::LoadedCode;
 pub use engine::{Engine, Exit, Group, Stats};
+pub use export::{Export, Exports};
 pub use fault::{Access, Fault, FaultKind, WaveFault};
 pub use interp::Interpreter;
 pub use lds::Lds;

@@ -1,9 +1,12 @@
 //! Results of a run as JSON and as lines of text.
 
+use std::collections::BTreeMap;
+
+use frontend::inst::export_target_name;
 use runtime::fault::Fault;
 use serde::Serialize;
-use wavelift::Stats;
 use wavelift::manifest::Comparison;
+use wavelift::{Export, Exports, Stats};
 
 /// The one object that `--json` prints.
 #[derive(Serialize)]
@@ -35,7 +38,9 @@ pub(super) struct DispatchReport {
     pub(super) repeat: u64,
     pub(super) fallbacks: u64,
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
-    pub(super) fallback_names: std::collections::BTreeMap<&'static str, u64>,
+    pub(super) fallback_names: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) exports: Option<ExportsReport>,
     /// `bench` only.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) rates: Option<Rates>,
@@ -47,6 +52,35 @@ pub(super) struct DispatchReport {
 pub(super) enum Times {
     One(f64),
     Each(Vec<f64>),
+}
+
+/// What a dispatch exported: counts by target, and the first exports of its first launch that had any.
+#[derive(Serialize)]
+pub(super) struct ExportsReport {
+    pub(super) count: u64,
+    pub(super) targets: BTreeMap<String, u64>,
+    pub(super) first: Vec<ExportReport>,
+}
+
+/// An export; the words of a component are those of the active lanes.
+#[derive(Serialize)]
+pub(super) struct ExportReport {
+    workgroup: [u32; 3],
+    wave: u32,
+    pc: u64,
+    target: String,
+    exec: String,
+    compr: bool,
+    done: bool,
+    vm: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    x: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    y: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    z: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    w: Option<Vec<u32>>,
 }
 
 /// What a bench works out from the times.
@@ -109,7 +143,8 @@ impl DispatchReport {
             lane_instructions: None,
             repeat,
             fallbacks: 0,
-            fallback_names: std::collections::BTreeMap::new(),
+            fallback_names: BTreeMap::new(),
+            exports: None,
             rates: None,
         }
     }
@@ -129,6 +164,56 @@ impl DispatchReport {
         self.fallbacks += stats.fallbacks;
         for (&name, &count) in &stats.fallback_names {
             *self.fallback_names.entry(name).or_default() += count;
+        }
+        if stats.exports.total() != 0 {
+            self.exports
+                .get_or_insert_with(|| ExportsReport::of(&stats.exports))
+                .add(&stats.exports);
+        }
+    }
+}
+
+impl ExportsReport {
+    /// The exports that are kept whole; nothing is counted yet.
+    fn of(exports: &Exports) -> ExportsReport {
+        ExportsReport {
+            count: 0,
+            targets: BTreeMap::new(),
+            first: exports.first.iter().map(ExportReport::from).collect(),
+        }
+    }
+
+    /// Counts those of a launch.
+    fn add(&mut self, exports: &Exports) {
+        self.count += exports.total();
+        for (&target, &count) in &exports.counts {
+            *self.targets.entry(export_target_name(target)).or_default() += count;
+        }
+    }
+}
+
+impl From<&Export> for ExportReport {
+    fn from(export: &Export) -> ExportReport {
+        let component = |i: usize| {
+            (export.enabled >> i & 1 == 1).then(|| {
+                let words = export.components[i].iter().enumerate();
+                let active = words.filter(|&(lane, _)| export.exec >> lane & 1 == 1);
+                active.map(|(_, &word)| word).collect()
+            })
+        };
+        ExportReport {
+            workgroup: export.workgroup,
+            wave: export.wave,
+            pc: export.pc,
+            target: export.target_name(),
+            exec: format!("0x{:016x}", export.exec),
+            compr: export.compressed,
+            done: export.done,
+            vm: export.valid_mask,
+            x: component(0),
+            y: component(1),
+            z: component(2),
+            w: component(3),
         }
     }
 }

@@ -166,6 +166,7 @@ fn print(
         }
         writeln!(out)?;
         print_fallbacks(dispatch, out)?;
+        print_exports(dispatch, out)?;
     }
     if ran {
         for (_, path) in files {
@@ -187,6 +188,20 @@ pub(super) fn print_fallbacks(dispatch: &DispatchReport, out: &mut Output) -> an
             .collect();
         let (count, names) = (dispatch.fallbacks, names.join(", "));
         writeln!(out, "  {count} instructions were interpreted: {names}")?;
+    }
+    Ok(())
+}
+
+/// Says what was exported to where.
+fn print_exports(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<()> {
+    if let Some(exports) = &dispatch.exports {
+        let names: Vec<_> = exports
+            .targets
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        let (count, names) = (exports.count, names.join(", "));
+        writeln!(out, "  {count} exports, which nothing takes: {names}")?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod conformance;
 mod cost;
 mod coverage;
 mod differential;
+mod exports;
 mod facade;
 mod folds;
 mod kernels;

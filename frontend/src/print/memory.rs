@@ -1,7 +1,7 @@
 //! Memory instructions and exports as text.
 
 use crate::desc::Encoding;
-use crate::inst::{Inst, NULL, Operand};
+use crate::inst::{Inst, NULL, Operand, export_target_name};
 use crate::op::{DsOp, ImageOp, Op, SampleMods};
 use crate::print::operand::{self, Sep, group, put};
 use crate::target::Gfx;
@@ -445,14 +445,7 @@ fn image_addr_regs(op: ImageOp) -> u32 {
 
 fn exp(out: &mut String, inst: &Inst) {
     let mem = &inst.mem;
-    let target = mem.exp_target;
-    match target {
-        0..=7 => put!(out, " mrt{target}"),
-        8 => out.push_str(" mrtz"),
-        9 => out.push_str(" null"),
-        12..=15 => put!(out, " pos{}", target - 12),
-        _ => put!(out, " param{}", target - 32),
-    }
+    put!(out, " {}", export_target_name(mem.exp_target));
     for (i, src) in inst.src.iter().enumerate() {
         out.push_str(if i == 0 { " " } else { ", " });
         match src {

@@ -1,12 +1,47 @@
 //! EXP and the interpolation of parameters: what only a graphics pipeline has.
 
-use super::operand::Exec;
+use frontend::LANES;
+use frontend::inst::Operand;
+
+use super::operand::{Exec, lanes};
 use super::stop::{Run, Stop};
+use crate::export::Export;
 
 impl Exec<'_, '_> {
-    /// `exp`: behind a compute kernel there is no pipeline that would take the values; exports of
-    /// every kind, like those to the null target, have no effect.
+    /// `exp`: behind a compute kernel there is no pipeline that would take the values; they are
+    /// recorded and change nothing.
     pub(crate) fn exec_export(&mut self) -> Run<()> {
+        let mem = &self.inst.mem;
+        let exec = self.wave.exec();
+        let mut components = Box::new([[0; LANES]; 4]);
+        for (i, component) in components.iter_mut().enumerate() {
+            if self.inst.src[i] == Operand::None {
+                continue;
+            }
+            let register = self.memory_vgpr(self.inst.src[i], 1)?;
+            for lane in lanes(exec) {
+                let word = self.wave.vgpr[register][lane];
+                component[lane] = match (mem.exp_compr, i % 2) {
+                    (false, _) => word,
+                    (true, 0) => word & 0xffff,
+                    (true, _) => word >> 16,
+                };
+            }
+        }
+        let (workgroup, wave) = (self.group.workgroup, self.group.wave);
+        let pc = self.wave.pc;
+        self.group.stats.exports.record(mem.exp_target, || Export {
+            workgroup,
+            wave,
+            pc,
+            exec,
+            target: mem.exp_target,
+            enabled: mem.exp_en,
+            compressed: mem.exp_compr,
+            done: mem.exp_done,
+            valid_mask: mem.exp_vm,
+            components,
+        });
         Ok(())
     }
 

@@ -235,3 +235,40 @@ fn help_has_examples() {
     assert_eq!(wavelift(&["fly"]).status, 2);
     assert_eq!(wavelift(&["run"]).status, 2);
 }
+
+#[test]
+fn exports_are_shown() {
+    let code_object = super::root().join("tests/kernels/exports/exports.gfx906.co");
+    let text = format!(
+        "[[dispatch]]\ncode_object = {code_object:?}\nkernel = \"exporter\"\ngrid = [200]\nworkgroup = [100]\nrepeat = 2\n"
+    );
+    let manifest = file(&folder("exports"), "m.toml", text);
+    for engine in engines() {
+        let run = wavelift(&["run", &manifest, "--engine", engine]);
+        assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{engine}");
+        let line = "  36 exports, which nothing takes: mrt0 8, mrt5 8, null 4, param31 8, pos1 8\n";
+        assert!(run.stdout.contains(line), "{engine}: {}", run.stdout);
+
+        let run = wavelift(&["run", &manifest, "--engine", engine, "--json"]);
+        let report = json(&run);
+        let exports = &report["dispatches"][0]["exports"];
+        assert_eq!(exports["count"], 36, "{engine}");
+        assert_eq!(exports["targets"]["pos1"], 8);
+        let first = exports["first"].as_array().expect("a list");
+        assert_eq!(first.len(), 16);
+        let export = &first[2];
+        assert_eq!(export["target"], "pos1");
+        assert_eq!(export["workgroup"], serde_json::json!([0, 0, 0]));
+        assert_eq!(
+            (&export["wave"], &export["exec"]),
+            (&0.into(), &"0x0000000000000015".into())
+        );
+        assert_eq!(
+            (&export["done"], &export["compr"], &export["vm"]),
+            (&true.into(), &false.into(), &false.into())
+        );
+        assert_eq!(export["x"], serde_json::json!([0, 0, 0]));
+        assert!(export.get("y").is_none());
+        assert_eq!(export["w"], serde_json::json!([!0u32, !2u32, !4u32]));
+    }
+}

@@ -1,0 +1,23 @@
+//! EXP: no pipeline takes the values; the runtime records them.
+
+use frontend::inst::{Inst, Operand};
+
+use crate::arms::memory::effect;
+use crate::arms::{Lowered, Sites};
+use crate::functions::EffectFn;
+use crate::guest::Guest;
+
+/// Lowers `exp`.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    let mut args = vec![g.exec()];
+    for source in inst.src {
+        args.push(match source {
+            Operand::Vgpr(n) => g.read_v(n),
+            Operand::None => g.imm32(0),
+            _ => return Lowered::Fallback,
+        });
+    }
+    let site = sites.add(pc, inst);
+    effect(g, EffectFn::Export, site, &args, 0, 0);
+    Lowered::Done
+}
