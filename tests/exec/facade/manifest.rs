@@ -49,15 +49,22 @@ fn dispatch(more: &str) -> String {
 #[test]
 fn every_manifest_of_the_project_loads() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![root.join("benches/manifests")];
+    let mut folders = vec![
+        root.join("benches/manifests"),
+        root.join("benches/manifests/small"),
+    ];
     let examples = std::fs::read_dir(root.join("examples")).expect("the examples are there");
     folders.extend(examples.map(|entry| entry.expect("a folder can be listed").path()));
     let mut count = 0;
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
         for entry in std::fs::read_dir(folder).expect("a folder can be listed") {
             let path = entry.expect("a folder can be listed").path();
-            // The bench manifests have inputs of many megabytes.
-            let small = !path.to_string_lossy().contains("-16m");
+            // Some bench manifests have inputs of many megabytes.
+            let name = path.to_string_lossy();
+            let small = name.contains("/small/")
+                || ["-16m", "-4m", "-4096", "-256."]
+                    .iter()
+                    .all(|size| !name.contains(size));
             if path
                 .extension()
                 .is_some_and(|extension| extension == "toml")

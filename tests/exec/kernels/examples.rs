@@ -1,5 +1,5 @@
-//! The manifests of `examples/` on both engines and several numbers of threads: the expectations
-//! hold and every buffer is the same each time.
+//! The manifests of `examples/`, and of `benches/` in their small sizes, on both engines and several
+//! numbers of threads: the expectations hold and every buffer is the same each time.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,16 @@ use wavelift::{Arg, Buffer, Launch, Module, Size};
 
 use super::{ENGINES, EngineKind, Rig, THREADS};
 
-/// Examples in which the translator must translate every instruction.
+/// Examples in which the translator must translate every instruction, as in all benches.
 const NATIVE: [&str; 4] = ["saxpy", "matmul", "mandelbrot", "sha256"];
 
 fn manifests() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let examples = std::fs::read_dir(root.join("examples")).unwrap();
+    let mut folders: Vec<_> = examples.map(|entry| entry.unwrap().path()).collect();
+    folders.push(root.join("benches/manifests/small"));
     let mut found = Vec::new();
-    for folder in std::fs::read_dir(root).unwrap() {
-        let folder = folder.unwrap().path();
-        if !folder.is_dir() {
-            continue;
-        }
+    for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
         let files = std::fs::read_dir(folder).unwrap();
         let files = files.map(|file| file.unwrap().path());
         found.extend(files.filter(|file| file.extension().is_some_and(|e| e == "toml")));
@@ -104,7 +103,7 @@ impl Loaded<'_> {
 #[test]
 fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
     let manifests = manifests();
-    assert!(manifests.len() >= 60, "only {} examples", manifests.len());
+    assert!(manifests.len() >= 100, "only {} manifests", manifests.len());
     let mut compared = 0;
     for path in manifests {
         let rig = Rig::new();
@@ -131,12 +130,12 @@ fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
             }
         });
         let example = name.split('.').next().unwrap();
-        if NATIVE.contains(&example) {
+        if NATIVE.contains(&example) || path.parent().unwrap().ends_with("small") {
             assert!(
                 !rig.fell_back.load(std::sync::atomic::Ordering::Relaxed),
                 "{name} fell back"
             );
         }
     }
-    assert!(compared >= 60 * (ENGINES.len() * THREADS.len() - 1));
+    assert!(compared >= 100 * (ENGINES.len() * THREADS.len() - 1));
 }
