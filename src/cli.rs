@@ -8,6 +8,8 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod diff;
 mod disasm;
+#[cfg(unix)]
+mod exec;
 mod info;
 #[cfg(feature = "jit")]
 mod ir;
@@ -62,6 +64,7 @@ Examples:
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml --seconds 5
   wavelift disasm examples/saxpy/saxpy.gfx900.co
   wavelift info examples/saxpy/saxpy.bundle.hipfb
+  wavelift exec --gpu gfx906 -- ./hip_program
 
 Exit status: 0 all ran and every expectation holds; 1 an expectation or a comparison does not hold;
 2 bad usage or bad input, nothing ran; 3 the guest faulted.";
@@ -73,6 +76,8 @@ enum Command {
     Bench(bench::Args),
     Disasm(disasm::Args),
     Info(info::Args),
+    #[cfg(unix)]
+    Exec(exec::Args),
     #[cfg(feature = "jit")]
     Ir(ir::Args),
     #[cfg(feature = "jit")]
@@ -96,6 +101,8 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(args) => bench::execute(&args, &mut out),
         Command::Disasm(args) => disasm::execute(&args, &mut out),
         Command::Info(args) => info::execute(&args, &mut out),
+        #[cfg(unix)]
+        Command::Exec(args) => exec::execute(&args, &mut out),
         #[cfg(feature = "jit")]
         Command::Ir(args) => ir::execute(&args, &mut out),
         #[cfg(feature = "jit")]

@@ -169,7 +169,7 @@ pub(crate) unsafe fn info(rt: &Runtime, pool: Pool, attribute: u32, value: *mut 
     unsafe {
         match attribute {
             0 => put_any::<u32>(value, if allocates { 0 } else { 3 }),
-            1 if allocates => put_any::<u32>(value, pool.flags()),
+            1 => put_any::<u32>(value, pool.flags()),
             2 => put_any::<usize>(value, size as usize),
             5 => put_any::<bool>(value, allocates),
             6 | 7 => put_any::<usize>(value, if allocates { GRANULE as usize } else { 0 }),

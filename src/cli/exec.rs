@@ -1,0 +1,81 @@
+//! `wavelift exec`: runs a ROCm program with the HSA library of this build.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use super::Status;
+use super::output::Output;
+
+/// Runs an unmodified ROCm program (HIP, OpenMP offload) on this CPU. The program finds one GPU.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  wavelift exec -- ./vector_add
+  wavelift exec --gpu gfx90a --stats -- ./vector_add 1000000
+  wavelift exec --memcheck --threads 1 -- ./vector_add
+
+The exit status is the program's. A guest fault ends it the way a GPU fault does, which for HIP is SIGABRT.")]
+pub(super) struct Args {
+    /// The GPU that the program finds: gfx700, gfx803, gfx900, gfx906, gfx908 or gfx90a
+    #[arg(long, default_value = "gfx906", value_parser = ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"])]
+    gpu: String,
+    /// Worker threads of a kernel; 0 is one for each processor
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
+    /// At the end print kernels, launches, time and translation time
+    #[arg(long)]
+    stats: bool,
+    /// Report accesses outside the exact allocation, and reads of LDS and scratch that were never
+    /// written; slow
+    #[arg(long)]
+    memcheck: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// What programs link.
+const LIBRARY: &str = "libhsa-runtime64.so.1";
+
+pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
+    let program = std::env::current_exe().context("cannot tell where wavelift itself is")?;
+    let folder = library_folder(&program)?;
+    let mut path = folder.into_os_string();
+    if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|more| !more.is_empty()) {
+        path.push(":");
+        path.push(more);
+    }
+    let Some((name, rest)) = args.program.split_first() else {
+        anyhow::bail!("no program to run");
+    };
+    let flag = |on: bool| if on { "1" } else { "0" };
+    out.flush()?;
+    // Comes back only when the program cannot be started.
+    let error = Command::new(name)
+        .args(rest)
+        .env("LD_LIBRARY_PATH", path)
+        .env("WAVELIFT_GPU", &args.gpu)
+        .env("WAVELIFT_THREADS", args.threads.to_string())
+        .env("WAVELIFT_STATS", flag(args.stats))
+        .env("WAVELIFT_MEMCHECK", flag(args.memcheck))
+        .exec();
+    Err(error).with_context(|| format!("cannot run {}", name.display()))
+}
+
+/// Where the library lies for a wavelift at `program`: in a build's folder, or installed.
+fn library_folder(program: &Path) -> anyhow::Result<PathBuf> {
+    let here = program.parent().unwrap_or(Path::new("."));
+    let folders = [here.join("rocm"), here.join("../lib/wavelift")];
+    let found = folders.iter().find(|folder| folder.join(LIBRARY).exists());
+    found.cloned().with_context(|| {
+        format!(
+            "there is no {LIBRARY} in {} or {}; build it with `cargo build -p hsa`, in the same profile \
+             as wavelift",
+            folders[0].display(),
+            folders[1].display()
+        )
+    })
+}
