@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 mod bad_input;
 mod bench_and_diff;
 mod disasm;
+mod exec;
 mod faults;
 mod profile;
 mod run;
