@@ -65,6 +65,8 @@ pub struct Context {
     pub resume: u32,
     /// Scalar results of an effect call.
     pub ret: [u32; 16],
+    /// T# and S# of the image instruction that runs.
+    pub descriptors: [u32; 12],
     /// Guest instructions and lane-instructions executed, when counting is compiled in.
     pub instructions: u64,
     /// See `instructions`.

@@ -1,7 +1,7 @@
 //! The functions that generated code calls, as lists: pure functions of lanes and functions with
 //! effects. `runtime::helpers` provides one address for each, by exhaustive `match`.
 
-use frontend::op::{Atomic, Data, Space};
+use frontend::op::{Atomic, Data, ImageOp, Space};
 
 /// Lists the lane functions: name, numbers of argument and result words, and what is computed.
 macro_rules! lane_fns {
@@ -310,8 +310,11 @@ pub enum EffectFn {
     /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, EXEC, index, offset,
     /// MODE, up to four data words: operand; compare-and-swap: new, then compare) -> old value (0, 1 or 2)
     BufferAtomic,
-    /// The site's image load, sample, gather or query: (kinds, T# words 1:0, 3:2, 5:4, 7:6, S# words
-    /// 1:0, 3:2, EXEC, number of addresses, addresses…) -> VDATA registers by lane without the status
+    /// The descriptors of the image instruction that follows, into `ctx.descriptors`: (0, T# words 1:0,
+    /// 3:2, 5:4, 7:6, S# words 1:0, 3:2)
+    ImageDescriptors,
+    /// The site's image load, sample, gather or query: (kinds, EXEC, number of addresses, addresses…)
+    /// -> VDATA registers by lane without the status. See [`image_slopes`].
     ImageLoad,
     /// The site's image store: (as [`EffectFn::ImageLoad`], then data…)
     ImageStore,
@@ -365,6 +368,7 @@ impl EffectFn {
         EffectFn::BufferLoad,
         EffectFn::BufferStore,
         EffectFn::BufferAtomic,
+        EffectFn::ImageDescriptors,
         EffectFn::ImageLoad,
         EffectFn::ImageStore,
         EffectFn::ImageAtomic,
@@ -384,6 +388,17 @@ impl EffectFn {
         EffectFn::ScalarRelative,
         EffectFn::Export,
     ];
+}
+
+/// The address registers of an image instruction that are not passed, since nothing looks at them: the
+/// first two slopes, counted from VADDR.
+pub const fn image_slopes(op: ImageOp) -> Option<u8> {
+    match op {
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.deriv || mods.coarse => {
+            Some(mods.offset as u8 + mods.bias as u8 + mods.compare as u8)
+        }
+        _ => None,
+    }
 }
 
 /// Space and data of a memory node as one word for the helper: space in bits 15:8, data kind in bits

@@ -509,6 +509,7 @@ fn implementation(f: u16) -> Effect {
     const BUFFER_LOAD: u16 = EffectFn::BufferLoad as u16;
     const BUFFER_STORE: u16 = EffectFn::BufferStore as u16;
     const BUFFER_ATOMIC: u16 = EffectFn::BufferAtomic as u16;
+    const IMAGE_DESCRIPTORS: u16 = EffectFn::ImageDescriptors as u16;
     const IMAGE_LOAD: u16 = EffectFn::ImageLoad as u16;
     const IMAGE_STORE: u16 = EffectFn::ImageStore as u16;
     const IMAGE_ATOMIC: u16 = EffectFn::ImageAtomic as u16;
@@ -537,6 +538,7 @@ fn implementation(f: u16) -> Effect {
         BUFFER_LOAD => buffer::load,
         BUFFER_STORE => buffer::store,
         BUFFER_ATOMIC => buffer::atomic,
+        IMAGE_DESCRIPTORS => image::descriptors,
         IMAGE_LOAD => image::load,
         IMAGE_STORE => image::store,
         IMAGE_ATOMIC => image::atomic,
@@ -571,7 +573,7 @@ fn effect_fn(f: EffectFn) -> usize {
     }
     addresses! {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
-        ImageLoad ImageStore ImageAtomic
+        ImageDescriptors ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
         SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export
     }

@@ -500,6 +500,7 @@ impl JitEngine {
             functions: self.functions.as_ptr(),
             ret: [0; 16],
             instructions: 0,
+            descriptors: [0; 12],
             lane_instructions: 0,
             fallbacks: 0,
             counters: counts.as_mut_ptr(),

@@ -98,7 +98,7 @@ fn exempt(desc: &InstDesc) -> bool {
     matches!(
         desc.op,
         Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov
-    ) || matches!(desc.encoding, Encoding::Mimg)
+    )
 }
 
 /// The target that is named for a row: the first that has it.

@@ -1,5 +1,6 @@
-//! MIMG. An image instruction is one call of the runtime with everything that it may read: how many
-//! addresses there are depends on the image's dimensions, which only the descriptor says.
+//! MIMG. An image instruction is a call of the runtime with everything that it may read: how many
+//! addresses there are depends on the image's dimensions, which only the descriptor says. A call in
+//! front of it hands the descriptors over, for a node takes twelve arguments at most.
 
 use frontend::inst::{Inst, Operand};
 use frontend::op::{Atomic, ImageOp, Op};
@@ -7,7 +8,7 @@ use frontend::op::{Atomic, ImageOp, Op};
 use crate::arms::memory::{effect, vgpr};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
-use crate::functions::EffectFn;
+use crate::functions::{EffectFn, image_slopes};
 use crate::guest::Guest;
 use crate::ir::Val;
 use crate::value::U;
@@ -47,12 +48,15 @@ fn addresses(op: ImageOp) -> u8 {
     let count = |list: &[bool]| list.iter().filter(|&&there| there).count() as u8;
     match op {
         ImageOp::Load { mip, .. } | ImageOp::Store { mip, .. } => 3 + u8::from(mip),
-        ImageOp::Atomic(_) | ImageOp::GetLod => 3,
+        ImageOp::Atomic(_) => 3,
         ImageOp::GetResinfo => 1,
-        ImageOp::Sample(mods) | ImageOp::Gather4(mods) | ImageOp::Gather4h(mods) => {
+        // These are refused.
+        ImageOp::GetLod | ImageOp::Gather4h(_) => 0,
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => 0,
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) => {
             let slopes = if mods.deriv || mods.coarse { 6 } else { 0 };
-            let before = count(&[mods.offset, mods.bias, mods.compare]);
-            let behind = count(&[mods.lod, mods.clamp]);
+            let before = count(&[mods.offset, mods.bias]);
+            let behind = count(&[mods.lod || mods.clamp]);
             before + slopes + 3 + behind
         }
     }
@@ -119,12 +123,13 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
         Operand::None => [U::imm(b, 0).pair(U::imm(b, 0)).v; 2],
         operand => pairs(g, operand)?,
     };
-    let mut args = resource.to_vec();
-    args.extend(sampler);
-    args.push(g.exec());
-    args.push(g.imm32(from.len() as u32));
-    args.extend(from.chain(data).map(|n| g.read_v(n)));
     let site = sites.add(pc, inst);
+    let descriptors = [&resource[..], &sampler].concat();
+    effect(g, EffectFn::ImageDescriptors, site, &descriptors, 0, 0);
+    let slopes = image_slopes(op).map_or(0..0, |first| from.start + first..from.start + first + 2);
+    let from: Vec<u8> = from.filter(|n| !slopes.contains(n)).collect();
+    let mut args = vec![g.exec(), g.imm32(from.len() as u32)];
+    args.extend(from.into_iter().chain(data).map(|n| g.read_v(n)));
     let first = effect(g, function, site, &args, given, 0);
     for (i, n) in to.enumerate() {
         let word = match i < usize::from(given) {

@@ -5,6 +5,7 @@ use frontend::inst::{Inst, MemMods};
 use frontend::op::{Atomic, ImageOp, Op};
 use frontend::{Gfx, LANES};
 use lower::abi::ExitCode;
+use lower::functions::image_slopes;
 
 use super::atomic::Rmw;
 use super::format::Format;
@@ -17,7 +18,7 @@ use crate::memory::Memory;
 mod sample;
 
 /// Number of the argument with EXEC; behind it are the count of addresses, addresses, and data.
-const EXEC: usize = 7;
+const EXEC: usize = 1;
 
 /// A refusal: what it is that is not run.
 type Refusal = String;
@@ -162,8 +163,8 @@ struct Image<'a> {
     memory: &'a Memory,
     /// `None`: a descriptor of zeros.
     surface: Option<Surface>,
-    /// Arguments from the first address on.
-    addresses: usize,
+    /// Address registers that are no arguments: the two from this one on.
+    slopes: Option<usize>,
     /// Arguments from the first data register on.
     data: usize,
 }
@@ -201,7 +202,7 @@ impl<'a> Image<'a> {
             return Err(Image::refuse(call, what));
         }
         let gfx = call.host().group.gfx;
-        let words = std::array::from_fn(|i| (call.raw(1 + i / 2) >> (32 * (i % 2))) as u32);
+        let words = std::array::from_fn(|i| call.ctx.descriptors[i]);
         let surface = match words {
             [0, 0, 0, 0, 0, 0, 0, 0] => None,
             _ => Some(Surface::of(words, gfx).map_err(|what| Image::refuse(call, &what))?),
@@ -214,7 +215,6 @@ impl<'a> Image<'a> {
                 return Err(Image::refuse(call, "an array of 3D images"));
             }
         }
-        let addresses = EXEC + 2;
         Ok(Some(Image {
             inst,
             op,
@@ -222,8 +222,8 @@ impl<'a> Image<'a> {
             exec,
             memory: call.host().group.memory,
             surface,
-            addresses,
-            data: addresses + call.raw(EXEC + 1) as usize,
+            slopes: image_slopes(op).map(usize::from),
+            data: EXEC + 2 + call.raw(EXEC + 1) as usize,
         }))
     }
 
@@ -285,13 +285,22 @@ impl<'a> Image<'a> {
         }
     }
 
+    /// Address register `n` of a lane.
+    fn address(&self, call: &Call<'a>, n: usize, lane: usize) -> u32 {
+        let left_out = match self.slopes {
+            Some(first) if n >= first => 2,
+            _ => 0,
+        };
+        call.words(EXEC + 2 + n - left_out).get(lane)
+    }
+
     /// Address value `n` of a lane.
     fn value(&self, call: &Call<'a>, n: usize, lane: usize) -> u32 {
         if self.mem().a16 {
-            let pair = call.words(self.addresses + n / 2).get(lane);
+            let pair = self.address(call, n / 2, lane);
             return pair >> (16 * (n % 2)) & 0xffff;
         }
-        call.words(self.addresses + n).get(lane)
+        self.address(call, n, lane)
     }
 
     /// The texel that a lane of a load, a store or an atomic means.
@@ -335,6 +344,12 @@ impl<'a> Image<'a> {
             _ => [width, height, depth, count],
         }
     }
+}
+
+/// `EffectFn::ImageDescriptors`.
+pub(super) fn descriptors(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    call.ctx.descriptors = std::array::from_fn(|i| (call.raw(1 + i / 2) >> (32 * (i % 2))) as u32);
+    Ok(())
 }
 
 /// `EffectFn::ImageLoad`.

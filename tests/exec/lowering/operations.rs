@@ -228,6 +228,7 @@ fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32;
         functions: functions.as_ptr(),
         ret: [0; 16],
         instructions: 0,
+        descriptors: [0; 12],
         lane_instructions: 0,
         fallbacks: 0,
         counters: std::ptr::null_mut(),

@@ -261,7 +261,7 @@ pub(super) fn run<'a>(
         *results = [[0; LANES]; 4];
         return Ok(());
     };
-    let words = std::array::from_fn(|i| (call.raw(5 + i / 2) >> (32 * (i % 2))) as u32);
+    let words = std::array::from_fn(|i| call.ctx.descriptors[8 + i]);
     let sampler = Sampler::of(words).map_err(|what| Image::refuse(call, &what))?;
     if let Some(what) = sampler.refusal(mods) {
         return Err(Image::refuse(call, what));
@@ -324,7 +324,7 @@ fn reaches(
     let mut offset = [0; 3];
     if mods.offset {
         // Three signed fields of six bits in three bytes, of a whole register.
-        let packed = call.words(image.addresses).get(lane).to_le_bytes();
+        let packed = image.address(call, 0, lane).to_le_bytes();
         offset = [packed[0], packed[1], packed[2]].map(|byte| ((byte << 2) as i8) >> 2);
         cursor.skip(1);
     }

@@ -13,8 +13,8 @@
 //!
 //! Values are hex without prefix, as many digits as wanted; bytes of memory are two digits each,
 //! the highest first. Symbols may be added: `mem` (the lane's window), `mem0` (lane 0's), `win` (256
-//! times the lane), `buf`, `code` (the instruction), `scratch`, `shared`, `private`. Results may
-//! also be `?` (not looked at), `nan`, `~hex` (off by one in the last place at most) or a lane list
+//! times the lane), `lane`, `buf`, `code` (the instruction), `scratch`, `shared`, `private`, and
+//! `mem0/256` and `buf/256`, as image descriptors have them. Results may also be `?` (not looked at), `nan`, `~hex` (off by one in the last place at most) or a lane list
 //! in angle brackets, see [`LaneList`].
 
 use super::CaseErrorKind;
@@ -101,6 +101,12 @@ pub enum Symbol {
     Shared,
     /// The scratch aperture.
     Private,
+    /// Number of the lane.
+    Lane,
+    /// Lane 0's window in units of 256 bytes.
+    Mem0Image,
+    /// The wave's buffer in units of 256 bytes.
+    BufferImage,
 }
 
 /// A number with symbols added to its low 64 bits.
@@ -313,6 +319,9 @@ fn parse_bits(text: &str) -> Result<Bits, &'static str> {
             "win" => Symbol::Window,
             "buf" => Symbol::Buffer,
             "code" => Symbol::Code,
+            "lane" => Symbol::Lane,
+            "mem0/256" => Symbol::Mem0Image,
+            "buf/256" => Symbol::BufferImage,
             "scratch" => Symbol::Scratch,
             "shared" => Symbol::Shared,
             "private" => Symbol::Private,
