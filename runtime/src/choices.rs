@@ -52,8 +52,9 @@ pub const fn trap_is_ignored(id: u32) -> bool {
     id == 3
 }
 
-/// Fraction bits of an image coordinate where two texels are weighted. The coordinate in texels is
-/// rounded to so many, to the nearest and to even; without a filter it is not rounded at all.
+/// Fraction bits of an image coordinate in texels, to which it is rounded, to the nearest and to even.
+/// Samples without a filter round as well (OpenCL's libraries rely on it: they multiply whole texels by
+/// a reciprocal of the size), unless the sampler's TRUNC_COORD asks for the texel below.
 pub const IMAGE_FRACTION_BITS: u32 = 8;
 
 /// Coordinates of samples end at so many texels to either side, also infinite ones; NaN is 0.

@@ -1,6 +1,7 @@
 //! Image and sampler descriptors (T# and S#): what a kernel's image instructions read from scalar
 //! registers. A host program makes them here, puts them into guest memory, and passes their addresses
-//! as the kernel's `image` and `sampler` arguments.
+//! as the kernel's `image` and `sampler` arguments ([`ImageDescriptor::opencl_words`] for kernels in
+//! OpenCL).
 //!
 //! Images are linear: texels follow one another, rows are `pitch` texels apart, slices and layers
 //! `pitch * height` texels. That is the layout of a plain array, so that a buffer is an image.
@@ -307,6 +308,57 @@ impl ImageDescriptor {
             0,
             0,
         ])
+    }
+
+    /// What an `image` argument of an OpenCL kernel points to: the T#, then what the functions of the
+    /// device libraries look up there, namely codes of the channels' type and order, and the width.
+    pub fn opencl_words(&self, gfx: Gfx) -> Result<[u32; 12], DescriptorError> {
+        let mut words = [0; 12];
+        words[..8].copy_from_slice(&self.words(gfx)?);
+        words[8] = self.channel_type();
+        words[9] = self.channel_order();
+        words[10] = self.width;
+        Ok(words)
+    }
+
+    /// HSA's code of the components' type, which the device libraries make OpenCL's.
+    fn channel_type(&self) -> u32 {
+        use NumberFormat::*;
+        let size = match self.format {
+            DataFormat::Bits5x3And1 => return 5,
+            DataFormat::Bits5And6And5 => return 6,
+            DataFormat::Bits10x3And2 => return 7,
+            DataFormat::Bits8 | DataFormat::Bits8x2 | DataFormat::Bits8x4 | DataFormat::Bits4x4 => {
+                0
+            }
+            DataFormat::Bits16 | DataFormat::Bits16x2 | DataFormat::Bits16x4 => 1,
+            _ => 2,
+        };
+        match self.number {
+            Snorm | Sscaled => size,
+            Unorm | Uscaled => 2 + size,
+            Sint => 8 + size,
+            Uint => 11 + size,
+            Float => 13 + size,
+        }
+    }
+
+    /// HSA's code of the components' order.
+    fn channel_order(&self) -> u32 {
+        use Channel::*;
+        match self.channels {
+            [Zero, Zero, Zero, X] => 0,
+            [X, Zero, Zero, One] => 1,
+            [X, Y, Zero, One] => 3,
+            [X, Zero, Zero, Y] => 5,
+            [X, Y, Z, One] => 6,
+            [Z, Y, X, W] => 9,
+            [Y, Z, W, X] => 10,
+            [W, Z, Y, X] => 11,
+            [X, X, X, X] => 16,
+            [X, X, X, One] => 17,
+            _ => 8,
+        }
     }
 
     fn check(&self, gfx: Gfx) -> Result<(), DescriptorError> {

@@ -18,6 +18,7 @@ mod examples;
 mod fuzz;
 mod generic;
 mod hostile;
+mod images;
 mod order;
 
 /// The engines under test.

@@ -295,7 +295,7 @@ class Picture:
         z = layer if self.kind in (D1A, D2A) else z
         return Fraction(self.texels[(z * self.size[1] + y) * self.size[0] + x])
 
-    def spans(self, coords, modes, linear, unnormalized, offsets, gathers=False):
+    def spans(self, coords, modes, linear, unnormalized, offsets, gathers=False, truncates=False):
         result = []
         for i in range(self.dims):
             n = self.size[i]
@@ -305,15 +305,15 @@ class Picture:
                 first = fixed >> 8
                 result.append((wrap(modes[i], first, n), wrap(modes[i], first + 1, n), Fraction(fixed & 255, 256)))
             else:
-                first = wrap(modes[i], floor(at), n)
+                first = wrap(modes[i], floor(at) if truncates else nearest_even(at * 256) >> 8, n)
                 result.append((first, first, Fraction(0)))
         return result
 
     def layer(self, slice):
         return min(max(nearest_even(Fraction(slice)), 0), self.size[2] - 1)
 
-    def sample(self, coords, modes=(2, 2, 2), linear=(0, 0, 0), unnormalized=0, offsets=(0, 0, 0), slice=0, border=0):
-        spans = self.spans(coords, modes, linear, unnormalized, offsets)
+    def sample(self, coords, modes=(2, 2, 2), linear=(0, 0, 0), unnormalized=0, offsets=(0, 0, 0), slice=0, border=0, truncates=False):
+        spans = self.spans(coords, modes, linear, unnormalized, offsets, truncates=truncates)
         total = Fraction(0)
         for corner in range(1 << self.dims):
             share, at = Fraction(1), []
@@ -385,6 +385,8 @@ def samples(c):
     fine = Fraction(1, 1024)
     rest = [sample_line(square, "_lz", (Fraction(3, 2) + x * fine, Fraction(1, 2)), linear=1, unnormalized=1) for x in (1, 2, 3, 4, 6, 1021, 1022, 1023)]
     c.block(sample, lines(square.image, rest), note="open point: weights of eight fraction bits, nearest even")
+    rest = [f"{sampler(unnormalized=1, w0=t << 27)} v4={f32(2 + x * fine)} v5={f32(0)} {square.memory} -> v20={square.sample((2 + x * fine, 0), unnormalized=1, truncates=t):08x}" for t in (0, 1) for x in (-3, -2, -1, 0, 1023)]
+    c.block(sample, lines(square.image, rest), note="open point: without a filter they are rounded as well, unless TRUNC_COORD")
     odd = [(f"v4={bits} v5={f32(0)}", x) for bits, x in (("7fc00000", 0), ("7f800000", 3), ("ff800000", 0), ("7f7fffff", 3), ("00000001", 0), ("80000001", 0))]
     c.block(sample, lines(square.image, [f"{sampler()} {address} {square.memory} -> v20={F32.round(Fraction(square.texels[x])):08x}" for address, x in odd]), note="open point: NaN is 0, infinities are far away")
     # Shapes.

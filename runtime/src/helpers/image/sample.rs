@@ -20,6 +20,8 @@ struct Sampler {
     /// CLAMP_X, CLAMP_Y, CLAMP_Z.
     clamp: [u32; 3],
     in_texels: bool,
+    /// TRUNC_COORD.
+    truncates: bool,
     /// XY filters when magnified and when not.
     magnify: u32,
     minify: u32,
@@ -58,6 +60,7 @@ impl Sampler {
         Ok(Sampler {
             clamp,
             in_texels: bits(w[0], 15, 1) == 1,
+            truncates: bits(w[0], 27, 1) == 1,
             magnify: bits(w[2], 20, 2),
             minify: bits(w[2], 22, 2),
             depth_filter: bits(w[2], 24, 2),
@@ -124,8 +127,9 @@ fn wrapped(mode: u32, i: i64, n: i64) -> i64 {
 }
 
 impl Reach {
-    /// Of a coordinate in texels.
-    fn of(at: f64, n: u32, mode: u32, linear: bool) -> Reach {
+    /// Of a coordinate in texels. Filter 0 takes one texel: the one below, or that of the coordinate
+    /// rounded to fraction bits.
+    fn of(at: f64, n: u32, mode: u32, (filter, truncates): (u32, bool)) -> Reach {
         let limit = IMAGE_COORDINATE_LIMIT;
         let at = if at.is_nan() {
             0.0
@@ -133,17 +137,22 @@ impl Reach {
             at.max(-limit).min(limit)
         };
         let n = i64::from(n);
-        if !linear {
-            let i = wrapped(mode, at.floor() as i64, n);
+        let fixed = (at * WHOLE as f64).round_ties_even() as i64;
+        if filter == 0 {
+            let i = if truncates {
+                at.floor() as i64
+            } else {
+                fixed >> IMAGE_FRACTION_BITS
+            };
+            let i = wrapped(mode, i, n);
             return Reach {
                 near: i,
                 far: i,
                 share: 0,
             };
         }
-        let fixed = (at * WHOLE as f64).round_ties_even();
         // The middle of a texel is its whole share; half a texel is a whole number of shares.
-        let fixed = fixed as i64 - WHOLE / 2;
+        let fixed = fixed - WHOLE / 2;
         let first = fixed >> IMAGE_FRACTION_BITS;
         Reach {
             near: wrapped(mode, first, n),
@@ -369,7 +378,8 @@ fn reaches(
             false => f64::from(size),
         };
         let coordinate = f64::from(at[i]) * unit + f64::from(offset[i]);
-        Reach::of(coordinate, size, sampler.clamp[i], linear)
+        let filter = (u32::from(linear), sampler.truncates);
+        Reach::of(coordinate, size, sampler.clamp[i], filter)
     });
     (reach, layer)
 }
@@ -392,7 +402,7 @@ mod tests {
     #[test]
     fn shares() {
         let reach = |at| {
-            let Reach { near, far, share } = Reach::of(at, 4, 2, true);
+            let Reach { near, far, share } = Reach::of(at, 4, 2, (1, false));
             (near, far, share)
         };
         assert_eq!(reach(0.5), (0, 1, 0));
@@ -400,6 +410,8 @@ mod tests {
         assert_eq!(reach(0.25), (0, 0, 192));
         // Nearer to the next texel than a weight can say.
         assert_eq!(reach(1.499), (1, 2, 0));
+        assert_eq!(Reach::of(1.999, 4, 2, (0, false)).near, 2);
+        assert_eq!(Reach::of(1.999, 4, 2, (0, true)).near, 1);
         assert_eq!(reach(f64::NAN), (0, 0, 128));
         assert_eq!(reach(f64::INFINITY).0, 3);
     }

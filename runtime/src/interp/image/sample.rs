@@ -57,6 +57,7 @@ impl Wrap {
 struct Sampler {
     wrap: [Wrap; 3],
     unnormalized: bool,
+    nearest: Filter,
     /// XY filters for near and far: bit 0 is linear, bit 1 anisotropic.
     filters: [u32; 2],
     /// Z filter: 1 nearest, 2 linear, else as XY.
@@ -89,6 +90,10 @@ impl Sampler {
         Ok(Sampler {
             wrap,
             unnormalized: w0 >> 15 & 1 != 0,
+            nearest: match w0 >> 27 & 1 {
+                0 => Filter::NearestRounded,
+                _ => Filter::NearestBelow,
+            },
             filters: [w2 >> 20 & 3, w2 >> 22 & 3],
             z_filter: w2 >> 24 & 3,
             anisotropic: w0 >> 9 & 7 != 0,
@@ -116,16 +121,31 @@ struct Span {
     weight: u32,
 }
 
+/// What becomes of a coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filter {
+    /// The texel that it is in when it is rounded to fraction bits.
+    NearestRounded,
+    /// The texel that it is in.
+    NearestBelow,
+    /// Two texels.
+    Linear,
+}
+
 /// One in weights.
 const ONE: f64 = (1u32 << IMAGE_FRACTION_BITS) as f64;
 
 /// The footprint of a coordinate in texels.
-fn span(coordinate: f64, n: u64, wrap: Wrap, linear: bool) -> Span {
+fn span(coordinate: f64, n: u64, wrap: Wrap, filter: Filter) -> Span {
     let coordinate = match coordinate.is_nan() {
         true => 0.0,
         false => coordinate.clamp(-IMAGE_COORDINATE_LIMIT, IMAGE_COORDINATE_LIMIT),
     };
-    if !linear {
+    if filter != Filter::Linear {
+        let coordinate = match filter {
+            Filter::NearestRounded => (coordinate * ONE).round_ties_even() / ONE,
+            _ => coordinate,
+        };
         let texel = wrap.texel(coordinate.floor() as i64, n);
         return Span {
             texels: [texel, texel],
@@ -271,7 +291,11 @@ impl Exec<'_, '_> {
                 (2, 2) => !image.format.number.is_integer(),
                 _ => linear,
             };
-            span(coordinate, sizes[i], sampler.wrap[i], linear)
+            let filter = match linear {
+                true => Filter::Linear,
+                false => sampler.nearest,
+            };
+            span(coordinate, sizes[i], sampler.wrap[i], filter)
         });
         let layer = image.shape.is_array().then(|| {
             let nearest = f64::from(slice).round_ties_even().max(0.0);
@@ -358,13 +382,15 @@ mod tests {
     #[test]
     fn footprints() {
         let wrap = Wrap::ClampLastTexel;
-        let near = span(2.75, 4, wrap, false);
-        assert_eq!(near.texels[0], Some(2));
-        let far = span(2.75, 4, wrap, true);
+        let near = |at, filter| span(at, 4, wrap, filter).texels[0];
+        assert_eq!(near(2.75, Filter::NearestRounded), Some(2));
+        assert_eq!(near(2.999, Filter::NearestRounded), Some(3));
+        assert_eq!(near(2.999, Filter::NearestBelow), Some(2));
+        let far = span(2.75, 4, wrap, Filter::Linear);
         assert_eq!((far.texels, far.weight), ([Some(2), Some(3)], 64));
-        let edge = span(0.25, 4, wrap, true);
+        let edge = span(0.25, 4, wrap, Filter::Linear);
         assert_eq!((edge.texels, edge.weight), ([Some(0), Some(0)], 192));
-        assert_eq!(span(f64::NAN, 4, wrap, true).texels[1], Some(0));
-        assert_eq!(span(f64::MAX, 4, wrap, true).texels[0], Some(3));
+        assert_eq!(span(f64::NAN, 4, wrap, Filter::Linear).texels[1], Some(0));
+        assert_eq!(span(f64::MAX, 4, wrap, Filter::Linear).texels[0], Some(3));
     }
 }
