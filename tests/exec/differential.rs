@@ -1,7 +1,8 @@
 //! Random programs from the rows: the interpreter and the translator must agree on every register, on
 //! memory and on faults. A failure prints its seed and a shrunk program. In the environment:
 //!
-//! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program at most;
+//! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program and
+//!   `LOOPS=` rounds of a loop at most;
 //! * `INSTRUCTIONS=` goes on until each target has executed so many on the interpreter, for long runs;
 //! * `SHOW_FAULTS=1` prints the programs that end in a fault;
 //! * `FAILURES=` after how many to stop, `ALL_SHAPES=1` each program in all shapes of the translator, not
@@ -244,7 +245,7 @@ fn differential(gfx: Gfx) {
         if least != 0 && checker.executed.get() >= least {
             break;
         }
-        if round % 2000 == 1999 {
+        if round % 1000 == 999 {
             jits = checker.jits();
         }
         programs += 1;

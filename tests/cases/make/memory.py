@@ -165,7 +165,7 @@ def lds():
             lanes.append(j | n & keep | n & 32)
         c.block(f"ds_swizzle_b32 v0, v4 offset:{offset}", [f"-> v0=v4<{listed(lanes)} | z>"], GFX9, "gfx9: FFT")
     # The wave's counter, thread addresses.
-    c.block("ds_append v0 offset:4", ["exec=00000000000000ff m0=10 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=8000000000000001 m0=20 group[24]=ffffffff -> v0=ffffffff group[24]=00000001"], GFX9, "adds the number of active lanes once")
+    c.block("ds_append v0 offset:4", ["exec=00000000000000ff m0=ffff0010 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=00000000000000ff m0=10 group[14]=00000005 -> v0=00000005 group[14]=0000000d", "exec=8000000000000001 m0=20 group[24]=ffffffff -> v0=ffffffff group[24]=00000001"], GFX9, "adds the number of active lanes once")
     c.block("ds_consume v0 offset:4", ["exec=00000000000000ff m0=10 group[14]=00000009 -> v0=00000009 group[14]=00000001", "exec=1 m0=20 group[24]=00000000 -> v0=00000000 group[24]=ffffffff"], GFX9)
     c.block("ds_read_addtid_b32 v0 offset:8", ["exec=3 m0=20 group[28]=1111111122222222 -> v0[0]=22222222 v0[1]=11111111", "exec=8000000000000000 m0=0 group[104]=12345678 -> v0[63]=12345678"], GFX9, "M0 + offset + 4 * lane")
     c.block("ds_write_addtid_b32 v4 offset:8", ["exec=3 m0=20 v4[0]=22222222 v4[1]=11111111 -> group[28]=1111111122222222", "exec=8000000000000000 m0=0 v4=12345678 -> group[104]=12345678"], GFX9)
@@ -295,6 +295,21 @@ def flat():
     c.block("flat_atomic_add v0, v[4:5], v8 glc", ["v[4:5]=shared+win+10 v8=5 lds[10]=00000007 -> v0=00000007 lds[10]=0000000c"], GFX7UP)
     c.block("flat_load_dword v0, v[4:5]", ["s[102:103]=scratch v[4:5]=private+10 scr[10]=12345678 -> v0=12345678", "s[102:103]=scratch v[4:5]=private+fc scr[fc]=89abcdef -> v0=89abcdef"], GFX9, "the scratch aperture; dwords of the lanes lie side by side")
     c.block("flat_store_dwordx2 v[4:5], v[8:9]", ["s[102:103]=scratch v[4:5]=private+10 v[8:9]=123456789abcdef0 -> scr[10]=123456789abcdef0"], GFX9)
+    # M0 limits LDS before gfx9; the low bits of misaligned addresses are ignored there.
+    old = ["gfx700", "gfx803"]
+    c.block("flat_load_dword v0, v[4:5]", ["exec=1 m0=20 v[4:5]=shared+1c group[1c]=12345678 -> v0=12345678", "m0=20 v[4:5]=shared+1d -> fault: outside_private", "m0=0 v[4:5]=shared -> fault: outside_private"], old, "M0 limits LDS through the aperture too")
+    c.block("flat_store_dword v[4:5], v8", ["exec=1 m0=20 v[4:5]=shared+1c v8=12345678 -> group[1c]=12345678", "m0=20 v[4:5]=shared+20 v8=5 -> fault: outside_private"], old)
+    c.block("flat_atomic_add v0, v[4:5], v8 glc", ["m0=20 v[4:5]=shared+20 v8=5 -> fault: outside_private"], old)
+    c.block("flat_load_dword v0, v[4:5]", ["exec=1 m0=0 v[4:5]=shared+1c group[1c]=12345678 -> v0=12345678"], GFX9, "not on gfx9")
+    c.block("flat_load_dwordx3 v[0:2], v[4:5]", ["m0=ffffffff v[4:5]=shared+win+14 lds[10]=123456789abcdef08fedcb89 -> v[0:2]=123456789abcdef08fedcb89"], old, "three dwords are aligned as four")
+    c.block("flat_store_dwordx4 v[4:5], v[8:11]", ["m0=ffffffff v[4:5]=shared+win+1c v[8:11]=80ff7f01123456789abcdef08fedcb89 -> lds[10]=80ff7f01123456789abcdef08fedcb89"], old)
+    c.block("flat_load_dwordx3 v[0:2], v[4:5]", ["v[4:5]=shared+win+15 lds[15]=123456789abcdef08fedcb89 -> v[0:2]=123456789abcdef08fedcb89"], GFX9)
+    # FLAT_SCRATCH is the wave's address on gfx9; before it holds an offset in units of 256 bytes and the size.
+    c.block("flat_load_dword v0, v[4:5]", ["s[102:103]=scratch+100 v[4:5]=private+10 scr[14]=12345678 -> v0=12345678"], GFX9, "through the scratch aperture from where FLAT_SCRATCH says")
+    c.block("flat_store_dwordx2 v[4:5], v[8:9]", ["s[102:103]=scratch+100 v[4:5]=private+10 v[8:9]=123456789abcdef0 -> scr[14]=123456789abcdef0"], GFX9)
+    for target, pair in (("gfx700", "s[104:105]"), ("gfx803", "s[102:103]")):
+        c.block("flat_load_dword v0, v[4:5]", [f"{pair}=0000000200000020 v[4:5]=private+10 scr[18]=12345678 -> v0=12345678", f"{pair}=0000000200000020 v[4:5]=private+20 -> fault: outside_private"], [target])
+        c.block("flat_atomic_add v0, v[4:5], v8 glc", [f"{pair}=0000000200000020 v[4:5]=private+10 v8=5 scr[18]=00000007 -> v0=00000007 scr[18]=0000000c"], [target])
     # Scratch.
     for text, setting in (("v4, off", "v4=10"), ("off, s2", "s2=10"), ("v4, off offset:16", "v4=0"), ("off, s2 offset:8", "s2=8"), ("v4, off offset:-16", "v4=20")):
         c.block(f"scratch_load_dword v0, {text}", [f"s[102:103]=scratch {setting} scr[10]=12345678 -> v0=12345678"], GFX9)
@@ -308,6 +323,9 @@ def flat():
     c.block("flat_load_dword v0, v[4:5]", ["v[4:5]=0 -> fault: memory read 4 bytes", "exec=0 v[4:5]=0 ->"], GFX7UP)
     c.block("global_atomic_add v[4:5], v8, off", ["v[4:5]=mem+11 -> fault: misaligned", "v[4:5]=0 -> fault: memory"], GFX9)
     c.block("global_atomic_add_x2 v[4:5], v[8:9], off", ["v[4:5]=mem+14 -> fault: misaligned"], GFX9)
+    c.block("flat_atomic_add v[4:5], v8", ["v[4:5]=shared+11 -> fault: misaligned", "v[4:5]=private+12 -> fault: misaligned"], GFX7UP, "FLAT atomics are aligned in the apertures too")
+    c.block("scratch_load_dwordx2 v[0:1], v4, off", ["s[102:103]=scratch v4=11 scr[11]=123456789abcdef0 -> v[0:1]=123456789abcdef0"], GFX9, "misaligned: byte by byte over the lane's dwords")
+    c.block("scratch_store_short v4, v8, off", ["s[102:103]=scratch v4=13 v8=1234 -> scr[13]=1234"], GFX9)
     c.write()
 
 
@@ -366,12 +384,26 @@ def buffers():
     c.block("buffer_load_dword v0, v4, s[4:7], 0 offen", ["s[4:7]=0 v4=0 -> v0=00000000"], note="an unbound descriptor reads 0")
     c.block("buffer_store_dword v8, v4, s[4:7], 0 offen", ["s[4:7]=0 v4=0 v8=5 ->"])
     c.block("buffer_load_dword v0, v[4:5], s[4:7], 0 addr64 offset:16", [f"s[4:5]=0 s6=0 s7={WORD3} v[4:5]=mem+10 mem[20]=12345678 -> v0=12345678", f"s[4:5]=mem0 s6=0 s7={WORD3} v4=win+10 v5=0 mem[20]=12345678 -> v0=12345678"], GFX67, "ADDR64: no range check")
+    c.block("buffer_load_dword v0, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+10 mem[10]=12345678 -> v0=12345678", f"s[4:5]=mem0+8010000000000000 s6=0 s7=00824fac v4=win+10 v5=0 mem[10]=12345678 -> v0=12345678"], GFX67, "a null descriptor is a base of 0; stride, swizzle and lane do not count")
+    c.block("buffer_atomic_add v8, v[4:5], s[4:7], 0 addr64 glc", ["s[4:7]=0 v[4:5]=mem+10 v8=5 mem[10]=00000007 -> v8=00000007 mem[10]=0000000c"], GFX67)
+    c.block("buffer_load_format_x v0, v[4:5], s[4:7], 0 addr64", [f"s[4:5]=0 s6=0 s7={WORD3} v[4:5]=mem+10 mem[10]=12345678 -> v0=12345678"], GFX67)
+    c.block("buffer_load_ubyte v0, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+1230000000000010 mem[10]=89 -> v0=00000089", "s[4:7]=0 v[4:5]=deadbeef00000000 -> fault: memory read 1 bytes at 0xbeef00000000"], GFX67, "addresses have 48 bits")
+    c.block("buffer_store_dword v8, v[4:5], s[4:7], 0 addr64", ["s[4:7]=0 v[4:5]=mem+1230000000000010 v8=12345678 -> mem[10]=12345678"], GFX67)
     # Scratch through a descriptor: lanes side by side.
     swizzled = "s[4:5]=scratch+8000000000000000 s6=00004000 s7=00ea4fac"
     c.block("buffer_load_dword v0, v4, s[4:7], 0 offen offset:8", [f"{swizzled} v4=8 scr[10]=12345678 -> v0=12345678", f"{swizzled} v4=f4 scr[fc]=12345678 -> v0=12345678"], GFX8, "swizzled by the lane: add_tid, index stride 64")
     c.block("buffer_store_dword v8, v4, s[4:7], 0 offen offset:8", [f"{swizzled} v4=8 v8=12345678 -> scr[10]=12345678"], GFX8)
     c.block("buffer_store_dwordx2 v[8:9], off, s[4:7], 0 offset:16", [f"{swizzled} v[8:9]=123456789abcdef0 -> scr[10]=123456789abcdef0"], GFX8)
     c.block("buffer_load_dword v0, off, s[4:7], 0 offset:16", [f"{swizzled} scr[10]=12345678 -> v0=12345678"], GFX8)
+    # Elements of one record lie apart: each dword, and each byte of what crosses an element, has its own address.
+    c.block("buffer_load_dwordx4 v[0:3], v4, s[4:7], 0 offen", [f"{swizzled} v4=10 scr[10]=80ff7f01123456789abcdef08fedcb89 -> v[0:3]=80ff7f01123456789abcdef08fedcb89", f"{swizzled} v4=12 scr[12]=80ff7f01123456789abcdef08fedcb89 -> v[0:3]=80ff7f01123456789abcdef08fedcb89"], GFX8, "elements lie apart: each dword, and each byte of what crosses an element, has its own address")
+    c.block("buffer_store_dwordx3 v[8:10], v4, s[4:7], 0 offen", [f"{swizzled} v4=11 v[8:10]=123456789abcdef08fedcb89 -> scr[11]=123456789abcdef08fedcb89"], GFX8)
+    c.block("buffer_load_ushort v0, v4, s[4:7], 0 offen", [f"{swizzled} v4=13 scr[13]=cb89 -> v0=0000cb89"], GFX8)
+    c.block("buffer_store_short v8, v4, s[4:7], 0 offen", [f"{swizzled} v4=13 v8=1234 -> scr[13]=1234"], GFX8)
+    # Formats that do not exist.
+    bad = lambda nfmt, dfmt: f"s[4:5]=mem0 s6=00004000 s7={0xfac | nfmt << 12 | dfmt << 15:08x} v4=win+10"
+    c.block("buffer_load_format_x v0, v4, s[4:7], 0 offen", [f"{bad(0, 15)} -> fault: unsupported data format 15", f"{bad(6, 4)} -> fault: unsupported number format 6", f"{bad(0, 0)} -> v0=00000000"], note="reserved formats; format 0 is unbound")
+    c.block("buffer_store_format_x v8, v4, s[4:7], 0 offen", [f"{bad(0, 15)} v8=5 -> fault: unsupported data format 15", f"{bad(0, 0)} v8=5 ->"])
     # Formats.
     formats(c, "buffer", lambda nfmt, dfmt: f"s[4:5]=mem0 s6=00004000 s7={0xfac | nfmt << 12 | dfmt << 15:08x}", "")
     sel = lambda x, y, z, w: f"s[4:5]=mem0 s6=00004000 s7={x | y << 3 | z << 6 | w << 9 | 4 << 12 | 10 << 15:08x}"

@@ -89,6 +89,8 @@ pub(crate) fn fits(inst: &Inst) -> bool {
 /// The rows that programs are made of, by kind.
 pub(crate) struct Rows {
     gfx: Gfx,
+    /// Rounds of a loop at most.
+    loops: u32,
     alu: Vec<&'static InstDesc>,
     memory: Vec<Vec<&'static InstDesc>>,
 }
@@ -111,6 +113,7 @@ impl Rows {
         ];
         Rows {
             gfx,
+            loops: super::env("LOOPS", 3) as u32,
             alu: of(&[Sop1, Sop2, Sopk, Sopc, Vop1, Vop2, Vopc, Vop3, Vop3p]),
             memory: memory.into_iter().filter(|rows| !rows.is_empty()).collect(),
         }
@@ -208,7 +211,7 @@ impl Rows {
                 },
             }),
             2 | 3 if depth < DEPTH => items.push(Item::Loop {
-                count: 1 + r.below(3),
+                count: 1 + r.below(self.loops),
                 leave: r.once_in(3).then(|| self.compare(r)),
                 body: self.body(r, depth + 1, left),
             }),
