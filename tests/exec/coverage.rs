@@ -1,10 +1,12 @@
 //! Every row has conformance cases, and every modifier that a row takes is in one of them. Prints
 //! what is missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use frontend::inst::{Form, Inst, Unused};
+use frontend::inst::{Form, Inst, Operand, Sdwa, Special, Unused, VCC_LO};
 use frontend::{Encoding, Forms, Gfx, InstDesc, Op, Ty, isa};
+
+use harness::case::Block;
 
 use super::conformance::{CHAPTERS, instructions, read};
 
@@ -27,33 +29,42 @@ fn key(desc: &'static InstDesc) -> Key {
 
 fn seen() -> BTreeMap<Key, Seen> {
     let mut seen: BTreeMap<Key, Seen> = BTreeMap::new();
+    for_each_head(|gfx, block, insts| {
+        let lines = block
+            .lines
+            .iter()
+            .filter(|line| line.only.as_ref().is_none_or(|only| only.contains(&gfx)))
+            .count();
+        let mut rows = Vec::new();
+        for inst in insts {
+            let row = seen.entry(key(inst.desc)).or_default();
+            if !rows.contains(&key(inst.desc)) {
+                rows.push(key(inst.desc));
+                row.lines += lines;
+            }
+            for modifier in modifiers(inst) {
+                *row.modifiers.entry(modifier).or_default() += 1;
+            }
+        }
+    });
+    seen
+}
+
+/// Calls a function with the instructions of each head for each target.
+fn for_each_head(mut of: impl FnMut(Gfx, &Block, &[Inst])) {
     for chapter in CHAPTERS {
         for block in &read(chapter).blocks {
             for head in &block.heads {
-                let mut rows = Vec::new();
                 for code in &head.code {
                     for &gfx in &code.targets {
                         let insts = instructions(gfx, head, &code.words);
                         let insts = insts.unwrap_or_else(|e| panic!("{}: {e}", head.text));
-                        for inst in insts {
-                            let lines = block.lines.iter().filter(|line| {
-                                line.only.as_ref().is_none_or(|only| only.contains(&gfx))
-                            });
-                            let row = seen.entry(key(inst.desc)).or_default();
-                            if !rows.contains(&key(inst.desc)) {
-                                rows.push(key(inst.desc));
-                                row.lines += lines.count();
-                            }
-                            for modifier in modifiers(&inst) {
-                                *row.modifiers.entry(modifier).or_default() += 1;
-                            }
-                        }
+                        of(gfx, block, &insts);
                     }
                 }
             }
         }
     }
-    seen
 }
 
 /// Names of the modifiers that an instruction uses.
@@ -142,6 +153,20 @@ fn wanted(desc: &InstDesc) -> Vec<&'static str> {
     let mut want = |name, yes: bool| wanted.extend(yes.then_some(name));
     want("clamp", desc.forms.has(Forms::INT_CLAMP));
     want("op_sel", desc.forms.has(Forms::OP_SEL));
+    if desc.encoding == Encoding::Vop3p {
+        let of = |types: &[Ty]| desc.dst.first().is_some_and(|ty| types.contains(ty));
+        let halves = of(&[Ty::PkI16, Ty::PkU16, Ty::PkF16]);
+        let floats = of(&[Ty::PkF16, Ty::PkF32]);
+        let mix = matches!(desc.op, Op::Mix | Op::MixLo | Op::MixHi);
+        let dot = desc.op == Op::Dot2 && of(&[Ty::F32]);
+        want("op_sel", halves || floats || mix || of(&[Ty::PkB32]));
+        want("op_sel_hi", halves || floats || mix);
+        // Of the mixed instructions NEG_HI is abs.
+        want("neg_lo", floats || mix || dot);
+        want("neg_hi", floats || mix || dot);
+        want("clamp", floats || mix || dot);
+        return wanted;
+    }
     if !matches!(desc.encoding, Vop1 | Vop2 | Vop3 | Vopc) {
         return wanted;
     }
@@ -240,4 +265,127 @@ fn every_modifier_has_cases() {
     ] {
         assert!(counts.contains_key(modifier), "no case uses {modifier}");
     }
+}
+
+/// What an instruction shows of the fields that sdwa, dpp and the operand LDS_DIRECT have.
+fn values(gfx: Gfx, inst: &Inst, found: &mut BTreeSet<String>) {
+    let mods = &inst.mods;
+    let mut add = |what: String| {
+        found.insert(what);
+    };
+    let encoding = inst.desc.encoding;
+    if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
+        add(format!("LDS_DIRECT in {:?} as {encoding:?}", inst.form));
+    }
+    let signs = |what: &str, add: &mut dyn FnMut(String)| {
+        for i in 0..2 {
+            let (abs, neg) = (mods.abs >> i & 1 == 1, mods.neg >> i & 1 == 1);
+            if abs || neg {
+                add(format!("{what} S{i} abs {abs}, neg {neg}"));
+            }
+        }
+    };
+    if let Some(sdwa) = mods.sdwa {
+        let Sdwa {
+            dst_sel,
+            dst_unused,
+            src_sel,
+            sext,
+        } = sdwa;
+        let compare = encoding == Encoding::Vopc;
+        for i in 0..inst.desc.src.len().min(2) {
+            add(format!("sdwa S{i} {:?}, sext {}", src_sel[i], sext[i]));
+            if !matches!(inst.src[i], Operand::Vgpr(_) | Operand::None) {
+                add(format!("sdwa S{i} scalar, compare {compare}"));
+            }
+        }
+        if compare {
+            let vcc = inst.dst[0] == Operand::Sgpr(VCC_LO);
+            add(format!("sdwab {gfx}, vcc {vcc}"));
+            add(format!("sdwab clamp {} {gfx}", mods.clamp));
+        } else {
+            add(format!("sdwa D {dst_sel:?} {dst_unused:?}"));
+            let float = matches!(inst.desc.dst[0], Ty::F16 | Ty::F32);
+            add(format!("sdwa clamp {}, float {float} {gfx}", mods.clamp));
+            add(format!("sdwa omod {} {gfx}", mods.omod));
+        }
+        signs("sdwa", &mut add);
+    }
+    if let Some(dpp) = mods.dpp {
+        let control = if dpp.ctrl < 0x100 { 0 } else { dpp.ctrl };
+        add(format!("dpp {control:#x}, bound_ctrl {}", dpp.bound_ctrl));
+        add(format!("dpp rows {:x}", dpp.row_mask));
+        add(format!("dpp banks {:x}", dpp.bank_mask));
+        signs("dpp", &mut add);
+    }
+}
+
+#[test]
+fn every_value_of_sdwa_and_dpp_has_cases() {
+    let mut found = BTreeSet::new();
+    for_each_head(|gfx, _, insts| {
+        for inst in insts {
+            values(gfx, inst, &mut found);
+        }
+    });
+    let mut wanted: Vec<String> = Vec::new();
+    let sels = [
+        "Byte0", "Byte1", "Byte2", "Byte3", "Word0", "Word1", "Dword",
+    ];
+    for sel in sels {
+        for unused in [Unused::Pad, Unused::Sext, Unused::Preserve] {
+            wanted.push(format!("sdwa D {sel} {unused:?}"));
+        }
+        for (i, sext) in [(0, false), (0, true), (1, false), (1, true)] {
+            wanted.push(format!("sdwa S{i} {sel}, sext {sext}"));
+        }
+    }
+    for what in ["sdwa", "dpp"] {
+        for signs in [
+            "abs true, neg false",
+            "abs false, neg true",
+            "abs true, neg true",
+        ] {
+            wanted.extend([0, 1].map(|i| format!("{what} S{i} {signs}")));
+        }
+    }
+    for gfx in ["gfx803", "gfx900"] {
+        for clamp in ["clamp true, float false", "clamp true, float true"] {
+            wanted.push(format!("sdwa {clamp} {gfx}"));
+        }
+    }
+    // gfx9 has output modifiers, scalar sources and a destination for masks; gfx8 a clamp of compares.
+    wanted.extend((0..4).map(|omod| format!("sdwa omod {omod} gfx900")));
+    for i in 0..2 {
+        wanted.extend([false, true].map(|compare| format!("sdwa S{i} scalar, compare {compare}")));
+    }
+    wanted.extend([false, true].map(|vcc| format!("sdwab gfx900, vcc {vcc}")));
+    wanted.push("sdwab clamp true gfx803".to_owned());
+    let shifts = (0x100..0x130u16).filter(|control| control & 15 != 0);
+    let controls = [0, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143];
+    for control in shifts.chain(controls) {
+        wanted.extend([false, true].map(|bound| format!("dpp {control:#x}, bound_ctrl {bound}")));
+    }
+    for mask in [0, 1, 2, 4, 8, 15] {
+        wanted.extend(["rows", "banks"].map(|what| format!("dpp {what} {mask:x}")));
+    }
+    for (form, encoding) in [
+        (Form::Native, Encoding::Vop1),
+        (Form::Native, Encoding::Vop2),
+        (Form::Native, Encoding::Vop3),
+        (Form::Native, Encoding::Vopc),
+        (Form::Vop3, Encoding::Vop2),
+        (Form::Vop3, Encoding::Vopc),
+    ] {
+        wanted.push(format!("LDS_DIRECT in {form:?} as {encoding:?}"));
+    }
+    let missing: Vec<_> = wanted
+        .iter()
+        .filter(|value| !found.contains(*value))
+        .collect();
+    println!("{} values", wanted.len());
+    assert!(
+        missing.is_empty(),
+        "no case has: {missing:#?}; found {found:#?}"
+    );
 }

@@ -92,6 +92,50 @@ def sdwa(c):
     c.block("v_cmp_lt_f16_sdwa vcc, v4, v8 src0_sel:WORD_1 src1_sel:WORD_0", ["v4=38000000 v8=00003c00 -> vcc.lane=1", "v4=3c000000 v8=00003800 -> vcc.lane=0"], GFX8)
 
 
+def sdwa_values(c):
+    """Every value of each field that sdwa() leaves out, on both sources."""
+    all_dwords = "dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD"
+    for sel in SELS:
+        for sext in (False, True):
+            source = "sext(v8)" if sext else "v8"
+            lines = [f"v4={a:08x} v8={b:08x} -> v0={a ^ select(b, sel, sext):08x}" for a, b in VALUES]
+            c.block(f"v_xor_b32_sdwa v0, v4, {source} dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:{sel}", lines, GFX8)
+    # A part of a register as an f32 has the sign of an f32: bit 31, which is 0 before neg.
+    for sel in ("BYTE_1", "WORD_0", "WORD_1"):
+        for text, change in (("-v4, v8", lambda x: x | 1 << 31), ("|v4|, v8", lambda x: x & mask(31)), ("-|v4|, v8", lambda x: x | 1 << 31)):
+            lines = [f"v4={a:08x} v8={b:08x} -> v0={fl.add(F32, change(select(a, sel)), b):08x}" for a, b in ((0x3f80c040, 0x00000000), (0xffff8001, 0x00004000), (0x12345678, 0x00800000))]
+            c.block(f"v_add_f32_sdwa v0, {text} dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:{sel} src1_sel:DWORD", lines, GFX8, "the sign is bit 31 of what was selected" if sel == "BYTE_1" else None)
+    # Output modifiers act where denormals are flushed and IEEE is off.
+    for text, scale in (("mul:2", 1), ("mul:4", 2), ("div:2", -1)):
+        product = lambda by: (0x40000000 + (by << 23))
+        c.block(f"v_mul_f32_sdwa v0, v4, v8 {text} {all_dwords}", [f"mode=00000100 v4=3f800000 v8=40000000 -> v0={product(scale):08x}", "v4=3f800000 v8=40000000 -> v0=40000000", f"mode=00000100 v4=80000000 v8=40000000 -> v0=00000000"], GFX9)
+        c.block(f"v_mul_f32_sdwa v0, v4, v8 clamp {text} {all_dwords}", ["mode=00000100 v4=3f800000 v8=40000000 -> v0=3f800000", "mode=00000100 v4=bf800000 v8=40000000 -> v0=00000000", f"mode=00000100 v4=3e000000 v8=3e000000 -> v0={0x3c800000 + (scale << 23):08x}"], GFX9, "clamp comes behind")
+    # Clamp of integers saturates, of compares it only signals.
+    for d, u in (("DWORD", "UNUSED_PAD"), ("WORD_1", "UNUSED_PRESERVE"), ("WORD_0", "UNUSED_SEXT")):
+        for name, fn in (("v_add_u16", lambda a, b: min(a + b, 0xffff)), ("v_sub_u16", lambda a, b: max(a - b, 0))):
+            rows = [(0x0000fff0, 0x00200011), (0x12348000, 0x7fff0000), (0x00010002, 0x00030004)]
+            lines = [f"v0=11112222 v4={a:08x} v8={b:08x} -> v0={put(fn(a & 0xffff, b >> 16), d, u, 0x11112222):08x}" for a, b in rows]
+            c.block(f"{name}_sdwa v0, v4, v8 clamp dst_sel:{d} dst_unused:{u} src0_sel:WORD_0 src1_sel:WORD_1", lines, GFX8)
+    c.block("v_cmp_lt_f32_sdwa vcc, v4, v8 clamp src0_sel:DWORD src1_sel:DWORD", ["v4=3f800000 v8=40000000 -> vcc.lane=1", "v4=7fc00000 v8=40000000 -> vcc.lane=0"], ["gfx803"], "clamp: signal on quiet NaNs; the result is the same")
+    # Scalar sources, in every kind of instruction.
+    scalars = (("s2", "s2"), ("vcc_lo", "vcc_lo"), ("m0", "m0"), ("ttmp4", None))
+    for text, place in scalars[:3]:
+        c.block(f"v_add_u16_sdwa v0, {text}, v8 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:WORD_0", [f"{place}=12345678 v8=00001111 -> v0=00002345", f"{place}=ffff0000 v8=00000001 -> v0=00000000"], GFX9)
+        c.block(f"v_lshlrev_b32_sdwa v0, v4, {text} dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_0 src1_sel:WORD_1", [f"{place}=12345678 v4=00000004 -> v0=00012340", f"{place}=8001ffff v4=00000410 -> v0=80010000"], GFX9)
+    c.block("v_mov_b32_sdwa v0, sext(s2) dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2", ["s2=12845678 -> v0=ffffff84", "s2=007fffff -> v0=0000007f"], GFX9)
+    c.block(f"v_add_f32_sdwa v0, -|s2|, v8 {all_dwords}", ["s2=3f800000 v8=40000000 -> v0=3f800000", "s2=bf800000 v8=3f800000 -> v0=00000000"], GFX9)
+    c.block("v_add_f16_sdwa v0, s2, -s2 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_1", ["s2=3c004000 v0=aaaabbbb -> v0=3c00bbbb", "s2=40004000 v0=aaaabbbb -> v0=0000bbbb"], GFX9, "one register twice")
+    c.block("v_cmp_lt_i32_sdwa vcc, sext(s2), v8 src0_sel:BYTE_3 src1_sel:DWORD", ["s2=80000000 v8=00000000 -> vcc.lane=1", "s2=7f000000 v8=00000000 -> vcc.lane=0"], GFX9)
+    c.block("v_cmp_gt_u32_sdwa s[2:3], v4, s8 src0_sel:WORD_0 src1_sel:WORD_1", ["s8=12345678 v4=00001235 -> s[2:3].lane=1", "s8=12345678 v4=ffff1234 -> s[2:3].lane=0"], GFX9)
+    # SDWAB: the mask goes to any SGPR pair.
+    for pair in ("s[2:3]", "s[100:101]", "vcc"):
+        c.block(f"v_cmp_lt_f32_sdwa {pair}, -v4, |v8| src0_sel:DWORD src1_sel:DWORD", [f"v4=3f800000 v8=0 -> {pair}.lane=1", f"v4=bf800000 v8=bf000000 -> {pair}.lane=0", f"v4=7fc00000 v8=0 -> {pair}.lane=0"], GFX9)
+        c.block(f"v_cmp_ge_f16_sdwa {pair}, v4, v8 src0_sel:WORD_1 src1_sel:WORD_0", [f"v4=3c000000 v8=00003c00 -> {pair}.lane=1", f"v4=38000000 v8=00003c00 -> {pair}.lane=0"], GFX9)
+        c.block(f"v_cmp_ne_u16_sdwa {pair}, v4, v8 src0_sel:BYTE_0 src1_sel:BYTE_1", [f"v4=00000012 v8=00001200 -> {pair}.lane=0", f"v4=00000112 v8=00001201 -> {pair}.lane=0", f"v4=00000013 v8=00001200 -> {pair}.lane=1"], GFX9)
+        c.block(f"v_cmp_class_f32_sdwa {pair}, v4, v8 src0_sel:DWORD src1_sel:WORD_1", [f"v4=7fc00000 v8=00020000 -> {pair}.lane=1", f"v4=3f800000 v8=00020100 -> {pair}.lane=0"], GFX9)
+        c.block(f"v_cmpx_lt_i32_sdwa {pair}, sext(v4), v8 src0_sel:WORD_1 src1_sel:DWORD", [f"v4=80000000 v8=00000000 -> {pair}.lane=1 exec.lane=1", f"v4=7fff0000 v8=00000000 -> {pair}.lane=0 exec.lane=0"], GFX9, "EXEC and the pair" if pair == "s[2:3]" else None)
+
+
 def listed(items):
     """A lane list, shortened when it repeats."""
     for group in (4, 16, 32, 64):
@@ -126,7 +170,7 @@ def dpp(c):
     def row_shr(k):
         return lambda n: n - k if (n & 15) >= k else None
     controls = [(f"quad_perm:[{a},{b},{d},{e}]", quad(a, b, d, e)) for a, b, d, e in ((0, 1, 2, 3), (1, 0, 3, 2), (3, 2, 1, 0), (0, 0, 0, 0), (3, 3, 3, 3), (2, 0, 3, 1), (1, 2, 3, 0))]
-    for k in (1, 2, 3, 7, 8, 14, 15):
+    for k in range(1, 16):
         controls += [(f"row_shl:{k}", row_shl(k)), (f"row_shr:{k}", row_shr(k)), (f"row_ror:{k}", lambda n, k=k: n & ~15 | (n - k) & 15)]
     controls += [
         ("wave_shl:1", lambda n: n + 1 if n < 63 else None), ("wave_rol:1", lambda n: (n + 1) & 63),
@@ -145,6 +189,11 @@ def dpp(c):
                 lanes = ["-" if keep(n) else x for n, x in enumerate(items)]
                 c.block(f"v_mov_b32_dpp v0, v4 {text}{mask_text}{' bound_ctrl:0' if bound else ''}", [f"-> v0=v4<{listed(lanes)} | {inactive}>"], GFX8,
                         "bound_ctrl:0 sets the bit: an invalid lane reads 0 and writes" if bound and text == "row_shl:1" else None)
+    # Every bit of the masks: rows of 16 lanes, banks of 4 in every row.
+    for rows, banks in [(1 << i, 15) for i in range(4)] + [(15, 1 << i) for i in range(4)] + [(0, 15), (15, 0), (3, 12), (12, 3)]:
+        for text, source in (("row_ror:1", lambda n: n & ~15 | (n - 1) & 15), ("wave_ror:1", lambda n: (n - 1) & 63)):
+            lanes = [source(n) if rows >> (n >> 4) & 1 and banks >> (n >> 2 & 3) & 1 else "-" for n in range(64)]
+            c.block(f"v_mov_b32_dpp v0, v4 {text} row_mask:{rows:#x} bank_mask:{banks:#x}", [f"-> v0=v4<{listed(lanes)} | ->"], GFX8, "masks are of destination lanes" if rows == 1 else None)
     # Only the first source crosses lanes.
     c.block("v_add_u32_dpp v0, v4, v8 row_shl:1 row_mask:0xf bank_mask:0xf", ["v8=00000100 -> v0=v4<1..15 - | ->+100"], GFX9)
     c.block("v_add_u32_dpp v0, v4, v8 row_shl:1 row_mask:0xf bank_mask:0xf bound_ctrl:0", ["v8=00000100 -> v0=v4<1..15 z | z>+100"], GFX9)
@@ -153,6 +202,9 @@ def dpp(c):
     singles = [(0x3f800000, 0x40000000), (0xbf800000, 0x3f000000), (0x7fc00000, 0xff800000), (0xc0490fdb, 0x80000000)]
     for text, change in (("-v4, v8", lambda a, b: (a ^ 1 << 31, b)), ("|v4|, -v8", lambda a, b: (a & mask(31), b ^ 1 << 31)), ("-|v4|, |v8|", lambda a, b: (a | 1 << 31, b & mask(31)))):
         c.block(f"v_add_f32_dpp v0, {text} {identity}", [f"v4={a:08x} v8={b:08x} -> v0={fl.add(F32, *change(a, b)):08x}" for a, b in singles], GFX8, "abs, then neg")
+    for text, change in (("-v4, |v8|", lambda a, b: (a ^ 0x8000, b & 0x7fff)), ("-|v4|, -v8", lambda a, b: (a | 0x8000, b ^ 0x8000)), ("|v4|, -|v8|", lambda a, b: (a & 0x7fff, b | 0x8000))):
+        c.block(f"v_add_f16_dpp v0, {text} {identity}", [f"v4={a | 0xabcd0000:08x} v8={b | 0x80000000:08x} -> v0={fl.add(F16, *change(a, b)):08x}" for a, b in ((0x3c00, 0x4000), (0xbc00, 0x3800), (0xc248, 0x0001), (0x8000, 0x0000))], GFX8)
+        c.block(f"v_mul_f32_dpp v0, {text} {identity}", [f"v4={a:08x} v8={b:08x} -> v0={fl.mul(F32, *(x << 16 | y & 0xffff for x, y in zip(change(a >> 16, b >> 16), (a, b)))):08x}" for a, b in singles], GFX8)
     c.block(f"v_sub_f32_dpp v0, v4, v8 {identity}", [f"v4={a:08x} v8={b:08x} -> v0={fl.sub(F32, a, b):08x}" for a, b in singles], GFX8)
     c.block(f"v_subrev_f32_dpp v0, v4, v8 quad_perm:[1,1,1,1] row_mask:0xf bank_mask:0xf", ["exec=f v4[1]=3f800000 v8[0]=40000000 v8[1]=40400000 v8[2]=40800000 v8[3]=0 -> v0[0]=3f800000 v0[1]=40000000 v0[2]=40400000 v0[3]=bf800000"], GFX8)
     c.block(f"v_mac_f32_dpp v0, v4, v8 {identity}", ["v0=3f800000 v4=40000000 v8=40400000 -> v0=40e00000"], GFX8)
@@ -168,6 +220,7 @@ def dpp(c):
 def main():
     c = Chapter("sdwa", "SDWA: sub-dword selections. Select, then sign-extend or abs and neg; clamp, then the placement.")
     sdwa(c)
+    sdwa_values(c)
     c.write()
     c = Chapter("dpp", "DPP: the first source comes from another lane. Lanes behind `|` are what a source lane gives that is off in EXEC.")
     dpp(c)

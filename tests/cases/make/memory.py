@@ -177,6 +177,24 @@ def lds():
     # LDS as an operand.
     c.block(["v_mov_b32_e32 v0, src_lds_direct", "v_mov_b32_e32 v0, lds_direct"], ["m0=00020010 group[10]=12345678 -> v0=12345678", "m0=00000010 group[10]=12345688 -> v0=00000088", "m0=00010010 group[10]=1234f678 -> v0=0000f678", "m0=00040010 group[10]=12345688 -> v0=ffffff88", "m0=00050010 group[10]=1234f678 -> v0=fffff678"],
             note="LDS_DIRECT: M0[15:0] address, M0[18:16] format; broadcast")
+
+    def direct(text, lines, targets=TARGETS, note=None):
+        c.block([text.replace("LDS", "src_lds_direct"), text.replace("LDS", "lds_direct")], lines, targets, note)
+    word = "group[10]=3f800000"
+    for low in (1, 2, 3):
+        direct("v_mov_b32_e32 v0, LDS", [f"m0=0002001{low} group[10]=12345678 -> v0=12345678"], note="the dword that holds the byte" if low == 1 else None)
+    direct("v_add_f32_e32 v0, LDS, v8", [f"m0=00020010 {word} v8=40000000 -> v0=40400000", f"m0=00020010 {word} v8=bf800000 -> v0=00000000"])
+    direct("v_mul_f32_e64 v0, -|LDS|, v8", [f"m0=00020010 {word} v8=40000000 -> v0=c0000000", "m0=00020010 group[10]=c0000000 v8=40400000 -> v0=c0c00000"])
+    direct("v_fma_f32 v0, LDS, v8, v12", [f"m0=00020010 {word} v8=40000000 v12=3f800000 -> v0=40400000", "m0=00000010 group[10]=000000ff v8=3f800000 v12=00000000 -> v0=000000ff"])
+    direct("v_and_b32_e32 v0, LDS, v8", ["m0=00050010 group[10]=00008001 v8=ff00ff0f -> v0=ff008001", "m0=00040010 group[10]=00000080 v8=0ff00ff0 -> v0=0ff00f80"])
+    direct("v_bfe_u32 v0, LDS, v8, v12", ["m0=00020010 group[10]=12345678 v8=00000008 v12=00000008 -> v0=00000056"])
+    direct("v_cmp_eq_u32_e32 vcc, LDS, v8", ["m0=00010010 group[10]=abcd1234 v8=00001234 -> vcc.lane=1", "m0=00020010 group[10]=abcd1234 v8=00001234 -> vcc.lane=0"])
+    direct("v_cmp_gt_i32_e64 s[2:3], LDS, v8", ["m0=00040010 group[10]=00000080 v8=00000000 -> s[2:3].lane=0", "m0=00000010 group[10]=00000080 v8=00000000 -> s[2:3].lane=1"])
+    direct("v_cndmask_b32_e32 v0, LDS, v8, vcc", ["m0=00020010 group[10]=11112222 v8=33334444 vcc.lane=0 -> v0=11112222", "m0=00020010 group[10]=11112222 v8=33334444 vcc.lane=1 -> v0=33334444"])
+    direct("v_add_f16_e32 v0, LDS, v8", ["m0=00020010 group[10]=7e003c00 v8=00004000 -> v0=00004200"], GFX8)
+    direct("v_cvt_f32_u32_e32 v0, LDS", ["m0=00010010 group[10]=ffff0003 -> v0=40400000"])
+    # Beyond the LDS nothing is read.
+    direct("v_mov_b32_e32 v0, LDS", ["m0=0002fffc -> v0=00000000"])
     c.write()
 
 

@@ -64,6 +64,8 @@ def packed(c):
         values = rows(INTS, count, 16, 51 + len(name))
         few = values[4:10]
         c.block(text, lines_of(values, fn, count, False), GFX9)
+        if name[:3] in ("max", "min"):
+            c.block(text + " clamp", lines_of(few, fn, count, False), GFX9, "both fit the type")
         if saturating:
             c.block(text + " clamp", lines_of(values, saturating, count, False), GFX9, "saturates to the type")
         for sel, sel_hi in ((1, 7), (2, 7), (0, 0), (7, 0), (4, 6)) if count == 3 else ((1, 3), (2, 3), (0, 0), (3, 0), (1, 2)):
@@ -141,6 +143,7 @@ def mixed(c):
             c.block(f"v_{op}_mix_f32 v0, {', '.join(regs)}{mods} clamp", [f"{i} -> v0={fl.clamp(F32, r):08x}" for i, r in zip(inputs, results)][:4], [gfx])
             c.block(f"v_{op}_mixlo_f16 v0, {', '.join(regs)}{mods}", [f"v0=11112222 {i} -> v0={0x11110000 | into16(r, DEFAULT):08x}" for i, r in zip(inputs, results)], [gfx], "the other half stays")
             c.block(f"v_{op}_mixhi_f16 v0, {', '.join(regs)}{mods}", [f"v0=11112222 {i} -> v0={0x2222 | into16(r, DEFAULT) << 16:08x}" for i, r in zip(inputs, results)], [gfx])
+        c.block(f"v_{op}_mixhi_f16 v0, v4, v8, v12 clamp", [f"v0=11112222 v4={a:08x} v8={b:08x} v12={d:08x} -> v0={0x2222 | fl.clamp(F16, into16(compute((a, b, d), 0, 0, 0, 0), DEFAULT)) << 16:08x}" for a, b, d in values[:3]], [gfx])
         c.block(f"v_{op}_mixlo_f16 v0, v4, v8, v12 clamp", [f"v0=11112222 v4={a:08x} v8={b:08x} v12={d:08x} -> v0={0x11110000 | fl.clamp(F16, into16(compute((a, b, d), 0, 0, 0, 0), DEFAULT)):08x}" for a, b, d in values[:3]], [gfx])
         for mode in (0x3fc, 0x3f4):
             c.block(f"v_{op}_mixlo_f16 v0, v4, v8, v12", [f"mode={mode:08x} v0=11112222 v4={a:08x} v8={b:08x} v12={d:08x} -> v0={0x11110000 | into16(compute((a, b, d), 0, 0, 0, 0, Mode(mode)), Mode(mode)):08x}" for a, b, d in values[:3]], [gfx],
@@ -165,6 +168,16 @@ def dots(c):
     exact = [(0x3c004000, 0x42003800, 0x3f800000, Fraction(1) + 3 + 1), (0xbc003c00, 0x3c003c00, 0x40400000, Fraction(3)), (0x40004000, 0x40004000, 0, Fraction(8)), (0x3c003c00, 0x3c003c00, 0xc0000000, Fraction(0))]
     lines = [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact]
     c.block("v_dot2_f32_f16 v0, v4, v8, v12", lines + ["v4=3c00fc00 v8=3c003c00 v12=0 -> v0=ff800000", "v4=7e003c00 v8=3c003c00 v12=0 -> v0=nan"], gfx)
+    c.block("v_dot2_f32_f16 v0, v4, v8, v12 clamp", [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={fl.clamp(F32, F32.round(t)):08x}" for a, b, d, t in exact], gfx, "clamp to [0, 1]")
+    number = lambda x: F16.value(x)
+    for neg, neg_hi in ((1, 0), (2, 0), (0, 1), (0, 2), (3, 1), (1, 2)):
+        lines = []
+        for a, b, d, _ in exact:
+            t = F32.value(d)
+            for at, negs in enumerate((neg, neg_hi)):
+                t += number(half(a, at)) * number(half(b, at)) * (-1) ** bin(negs & 3).count("1")
+            lines.append(f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={F32.round(t):08x}")
+        c.block(f"v_dot2_f32_f16 v0, v4, v8, v12 neg_lo:{bits(neg, 3)} neg_hi:{bits(neg_hi, 3)}", lines, gfx)
     c.block("v_dot2c_f32_f16_e32 v0, v4, v8", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_dot2c_f32_f16_e64 v0, v4, v8 clamp", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={fl.clamp(F32, F32.round(t)):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_pk_fmac_f16 v0, v4, v8", lines_of([(0x3c004000, 0x42003800)], lambda a, b: fl.fma(F16, a, b, 0x3c00), 2, True)[:1][0].replace(" ->", " v0=3c003c00 ->").split("\n"), ["gfx908"])
@@ -186,6 +199,16 @@ def wide(c):
         c.block(text + " neg_lo:[1,0] neg_hi:[0,1]", [f"{inputs} -> v[0:1]={pair(fn(a[0] ^ 1 << 31, b[0]), fn(a[1], b[1] ^ 1 << 31))}"], gfx)
     c.block("v_pk_fma_f32 v[0:1], v[4:5], v[8:9], v[12:13]", [f"v[4:5]={pair(*a)} v[8:9]={pair(*b)} v[12:13]={pair(*d)} -> v[0:1]={pair(fl.fma(F32, a[0], b[0], d[0]), fl.fma(F32, a[1], b[1], d[1]))}",
                                                              f"v[4:5]={pair(0x3f800001, 0)} v[8:9]={pair(0x3f800001, 0)} v[12:13]={pair(0xbf800002, 5)} -> v[0:1]={pair(fl.fma(F32, 0x3f800001, 0x3f800001, 0xbf800002), 5)}"], gfx)
+    inputs = f"v[4:5]={pair(*a)} v[8:9]={pair(*b)} v[12:13]={pair(*d)}"
+    fma = lambda x, y, z: fl.fma(F32, x, y, z)
+    flip = lambda x: x ^ 1 << 31
+    text = "v_pk_fma_f32 v[0:1], v[4:5], v[8:9], v[12:13]"
+    one = lambda x: fl.clamp(F32, x)
+    c.block(text + " clamp", [f"{inputs} -> v[0:1]={pair(one(fma(a[0], b[0], d[0])), one(fma(a[1], b[1], d[1])))}"], gfx, "clamp to [0, 1]")
+    for name, fn in (("add", add), ("mul", mul)):
+        c.block(f"v_pk_{name}_f32 v[0:1], v[4:5], v[8:9] clamp", [f"v[4:5]={pair(x, y)} v[8:9]={pair(z, w)} -> v[0:1]={pair(one(fn(x, z)), one(fn(y, w)))}" for x, y, z, w in ((0x3f000000, 0xbf800000, 0x3e800000, 0x3f000000), (0x40000000, 0x7fc00000, 0x40000000, 0x3f800000))], gfx)
+    c.block(text + " op_sel:[1,0,1] op_sel_hi:[0,1,0]", [f"{inputs} -> v[0:1]={pair(fma(a[1], b[0], d[1]), fma(a[0], b[1], d[0]))}"], gfx)
+    c.block(text + " neg_lo:[1,0,1] neg_hi:[0,1,0]", [f"{inputs} -> v[0:1]={pair(fma(flip(a[0]), b[0], flip(d[0])), fma(a[1], flip(b[1]), d[1]))}"], gfx)
     c.block("v_pk_mov_b32 v[0:1], v[4:5], v[8:9]", ["v[4:5]=0000000200000001 v[8:9]=0000000400000003 -> v[0:1]=0000000300000001"], gfx, "D.lo from S0, D.hi from S1")
     c.block("v_pk_mov_b32 v[0:1], v[4:5], v[8:9] op_sel:[1,0]", ["v[4:5]=0000000200000001 v[8:9]=0000000400000003 -> v[0:1]=0000000300000002"], gfx)
     c.block("v_pk_mov_b32 v[0:1], v[4:5], v[8:9] op_sel:[0,1]", ["v[4:5]=0000000200000001 v[8:9]=0000000400000003 -> v[0:1]=0000000400000001"], gfx)
