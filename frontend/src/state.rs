@@ -70,6 +70,13 @@ impl WaveState {
     /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a wave-uniform
     /// value.
     pub const V0_COUNTS: u64 = 1;
+    /// As [`WaveState::V0_COUNTS`]: v1 and v2 are the same in all lanes.
+    pub const V12_UNIFORM: u64 = 2;
+    /// As [`WaveState::V0_COUNTS`], a field of three bits: n says that in each row of 2^n lanes v0
+    /// counts up by one and v1 and v2 are the same; 0 says nothing.
+    pub const ROWS: u64 = 7 << 2;
+    /// All that `resume` may say of a wave that has not begun.
+    pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS;
 
     /// A wave with every register 0, on the heap (it is 65 KiB).
     pub fn new_boxed() -> Box<WaveState> {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::ir::{Args, Icmp, LaneFn, Node, Op, Type, Val, Vary, Width};
+use crate::ir::{Args, Icmp, LaneFn, Node, Op, Slot, Type, Val, Vary, Width};
 
 /// Nodes of the block under construction.
 #[derive(Default)]
@@ -444,6 +444,10 @@ impl Build {
             && let (Op::Add, sum) = self.parts(args[0])
             && (args[1] == sum[0] || args[1] == sum[1])
         {
+            // Either high word may go with either low word: those go together that are one number.
+            let straight = self.belong(sum[0], a) + self.belong(sum[1], b);
+            let crossed = self.belong(sum[0], b) + self.belong(sum[1], a);
+            let (a, b) = if crossed > straight { (b, a) } else { (a, b) };
             let wide_a = self.pure(Op::Pair, &[sum[0], a]);
             let wide_b = self.pure(Op::Pair, &[sum[1], b]);
             let wide = self.pure(Op::Add, &[wide_a, wide_b]);
@@ -452,6 +456,21 @@ impl Build {
         let sum = self.pure(Op::Add, &[a, b]);
         let one = self.pure(Op::BoolToInt, &[carry]);
         self.pure(Op::Add, &[sum, one])
+    }
+
+    /// How much speaks for two words being the low and the high word of one number.
+    fn belong(&self, low: Val, high: Val) -> u32 {
+        let ((l, l_args), (h, h_args)) = (self.parts(low), self.parts(high));
+        let one = match (l, h) {
+            (Op::ReadV(n), Op::ReadV(m)) => n.checked_add(1) == Some(m),
+            (Op::ReadS(Slot::Sgpr(n)), Op::ReadS(Slot::Sgpr(m))) => n.checked_add(1) == Some(m),
+            (Op::Lo, Op::Hi) => l_args[0] == h_args[0],
+            (Op::Add | Op::Sub, Op::Hi) => self.parts(h_args[0]).0 == l,
+            (Op::Const(_), Op::Const(_)) => true,
+            _ => false,
+        };
+        let alike = self.ty(low).vary == self.ty(high).vary;
+        4 * u32::from(one) + u32::from(alike)
     }
 
     /// The high half of a 64-bit subtraction whose borrow is `borrow`; see [`Build::add_with_carry`].

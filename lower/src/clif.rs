@@ -23,6 +23,7 @@ use crate::liveness::{self, Live};
 use crate::schedule::{self, Schedule};
 
 mod affine;
+mod interchange;
 mod lanes;
 pub mod profile;
 mod scalar;
@@ -38,12 +39,14 @@ pub struct Options {
     pub count: bool,
     /// Count executions, lanes and masked loops, and note the shapes chosen.
     pub profile: bool,
-    /// v0 is the lane's number plus a wave value at the region's beginning.
-    pub v0_counts: bool,
+    /// What is known of the registers at the region's beginning: bits of `WaveState::START`.
+    pub start: u64,
     /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
     pub group: Option<u8>,
     /// Always use the masked loops.
     pub always_masked: bool,
+    /// Never run a loop inside the lane groups.
+    pub no_interchange: bool,
 }
 
 /// Flags of accesses to our own structures, and of bit casts.
@@ -91,8 +94,7 @@ pub fn emit(
     );
     e.prologue();
     let live = liveness::live_out(f);
-    let seed: &[(u8, u32)] = if options.v0_counts { &[(0, 1)] } else { &[] };
-    let facts = facts::analyse(f, seed);
+    let facts = facts::analyse(f, options.start);
     for (i, block) in f.blocks.iter().enumerate() {
         e.affine = block
             .effects
@@ -106,7 +108,11 @@ pub fn emit(
                 .get(&v)
                 .and_then(|_| affine::leaves(block, node.args[0]))
         });
+        let interchanged = e.interchange(i, block, &live[i], &facts);
         e.block(i, block, &plan, &live[i]);
+        if let Some(plan) = interchanged {
+            e.interchanged(i, block, &live[i], &plan);
+        }
     }
     e.epilogue();
     let (slots, notes) = (e.slots, e.notes.take());
@@ -139,6 +145,10 @@ struct Emitter<'f> {
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
+    /// General loops of blocks that have an interchanged one before them.
+    heads: HashMap<usize, clif::Block>,
+    /// The block that is being emitted.
+    current: usize,
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
 }
@@ -210,6 +220,8 @@ impl<'f> Emitter<'f> {
             slots: 0,
             notes: o.profile.then(profile::Notes::new),
             affine: HashMap::new(),
+            heads: HashMap::new(),
+            current: 0,
             scalars: HashMap::new(),
             bits: HashMap::new(),
         }
@@ -333,7 +345,8 @@ impl<'f> Emitter<'f> {
     }
 
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
-        self.b.switch_to_block(self.blocks[index]);
+        let head = self.heads.get(&index).unwrap_or(&self.blocks[index]);
+        self.b.switch_to_block(*head);
         self.scalars.clear();
         self.bits.clear();
         self.slots = self.slots.max(plan.slots);
@@ -426,7 +439,7 @@ impl<'f> Emitter<'f> {
             Target::Block {
                 block, back: false, ..
             } => {
-                let to = self.blocks[block];
+                let to = self.way_to(block, false);
                 self.b.ins().jump(to, &[]);
             }
             Target::Block {
@@ -436,7 +449,7 @@ impl<'f> Emitter<'f> {
             } => {
                 let at = self.address(pc);
                 self.burn(at, Some(block));
-                let to = self.blocks[block];
+                let to = self.way_to(block, true);
                 self.b.ins().jump(to, &[]);
             }
         }

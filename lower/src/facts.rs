@@ -6,10 +6,16 @@
 //! is named by the block and value that computed it; a name means the most recent execution, so a fact is
 //! carried into a block only under names whose definition strictly dominates it; otherwise it is renamed to
 //! "EXEC on entry to this block" when it held on at least that.
+//!
+//! Where the dispatch lays work-items out in rows (a workgroup 16 wide has four rows in a wave), a fact may
+//! hold within each row only: neighbours in a row differ by the stride, rows by anything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::functions::EffectFn;
+use frontend::WaveState;
+use frontend::state::LANES;
+
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
 
 /// A set of lanes.
@@ -40,12 +46,15 @@ struct Fact {
     /// True of 64-bit values only if the 32-bit part they were widened from does not wrap between
     /// the lanes in question.
     guarded: bool,
+    /// True between all lanes of the wave, not only within its rows.
+    whole: bool,
     set: Set,
 }
 
 const UNIFORM: Fact = Fact {
     stride: 0,
     guarded: false,
+    whole: true,
     set: Set::All,
 };
 
@@ -71,16 +80,38 @@ pub struct Affine {
     pub guarded: bool,
 }
 
+/// What is known where a loop of one block begins, whenever EXEC is all ones there: strides within rows of
+/// [`Facts::row`] lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoopEntry {
+    /// VGPRs and their strides modulo 2^32.
+    pub vgprs: BTreeMap<u8, u32>,
+    /// Pairs v[n:n+1] and their strides, true of the lanes between which the low word does not wrap.
+    pub pairs: BTreeMap<u8, u64>,
+}
+
 /// Facts about the whole region.
 pub struct Facts {
     /// For each block, for each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
+    loops: HashMap<usize, LoopEntry>,
+    row: usize,
 }
 
 impl Facts {
     /// How the address (first argument) of memory node `v` of a block varies on its active lanes.
     pub fn address(&self, block: usize, v: Val) -> Option<Affine> {
         self.addresses.get(&(block, v)).copied()
+    }
+
+    /// What is known at the beginning of a block that jumps back to itself.
+    pub fn at_loop(&self, block: usize) -> Option<&LoopEntry> {
+        self.loops.get(&block)
+    }
+
+    /// Lanes in a row.
+    pub fn row(&self) -> usize {
+        self.row
     }
 }
 
@@ -143,11 +174,13 @@ const MAX_BLOCKS: usize = 1500;
 /// Sweeps after which nothing is taken to be known.
 const MAX_SWEEPS: usize = 64;
 
-/// Analyses a region. `seed` gives facts of VGPRs on entry that the dispatch itself established:
-/// (VGPR, stride) for all lanes of EXEC.
-pub fn analyse(f: &Func, seed: &[(u8, u32)]) -> Facts {
+/// Analyses a region. `start` says what the dispatch itself established: bits of [`WaveState::START`].
+pub fn analyse(f: &Func, start: u64) -> Facts {
+    let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let mut facts = Facts {
         addresses: HashMap::new(),
+        loops: HashMap::new(),
+        row: if row == 0 { LANES } else { 1 << row },
     };
     if f.blocks.len() > MAX_BLOCKS {
         return facts;
@@ -165,6 +198,7 @@ pub fn analyse(f: &Func, seed: &[(u8, u32)]) -> Facts {
         dominators,
         parents: HashMap::new(),
     };
+    let bits = start;
     let mut start = Registers {
         vgpr: vec![None; 256],
         pair: HashMap::new(),
@@ -172,12 +206,25 @@ pub fn analyse(f: &Func, seed: &[(u8, u32)]) -> Facts {
         vcc: None,
         exec: Set::Entry(0),
     };
-    for &(n, stride) in seed {
-        start.vgpr[usize::from(n)] = Some(Fact {
-            stride: u64::from(stride),
+    let mut seed = |n: usize, stride, whole| {
+        start.vgpr[n] = Some(Fact {
+            stride,
             guarded: false,
+            whole,
             set: Set::Entry(0),
         });
+    };
+    if row != 0 {
+        seed(0, 1, false);
+        seed(1, 0, false);
+        seed(2, 0, false);
+    }
+    if bits & WaveState::V0_COUNTS != 0 {
+        seed(0, 1, true);
+    }
+    if bits & WaveState::V12_UNIFORM != 0 {
+        seed(1, 0, true);
+        seed(2, 0, true);
     }
     a.parents.insert(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];
@@ -209,6 +256,9 @@ pub fn analyse(f: &Func, seed: &[(u8, u32)]) -> Facts {
     for b in 0..f.blocks.len() {
         if exits[b].is_some() {
             let entry = a.entry(b, &start, &exits);
+            if a.preds[b].contains(&b) {
+                facts.loops.insert(b, a.loop_entry(&entry));
+            }
             a.block(b, &entry, Some(&mut facts));
         }
     }
@@ -229,6 +279,23 @@ impl Analysis<'_> {
             }
         }
         false
+    }
+
+    /// The facts that hold on all lanes when EXEC is all ones.
+    fn loop_entry(&self, entry: &Registers) -> LoopEntry {
+        let holds = |f: &Fact| self.within(entry.exec, f.set);
+        let vgprs = entry.vgpr.iter().enumerate();
+        LoopEntry {
+            vgprs: vgprs
+                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.stride as u32)))
+                .collect(),
+            pairs: entry
+                .pair
+                .iter()
+                .filter(|(_, f)| holds(f))
+                .map(|(&n, f)| (n, f.stride))
+                .collect(),
+        }
     }
 
     /// The smaller of two sets, when one is within the other.
@@ -347,6 +414,7 @@ impl Analysis<'_> {
         Some(Fact {
             stride: a.stride,
             guarded: a.guarded || b.guarded,
+            whole: a.whole && b.whole,
             set,
         })
     }
@@ -521,6 +589,7 @@ impl Analysis<'_> {
             Some(Fact {
                 stride: f(x.stride, y.stride) & mask,
                 guarded,
+                whole: x.whole && y.whole,
                 set,
             })
         };
@@ -528,6 +597,7 @@ impl Analysis<'_> {
             Op::LaneId => Some(Fact {
                 stride: 1,
                 guarded: false,
+                whole: true,
                 set: Set::All,
             }),
             Op::ReadV(n) => entry.vgpr[usize::from(n)],
@@ -563,6 +633,7 @@ impl Analysis<'_> {
                 Some(Fact {
                     stride: sign(lo.stride),
                     guarded: lo.stride != 0,
+                    whole: lo.whole && hi.whole,
                     set,
                 })
             }
@@ -571,6 +642,7 @@ impl Analysis<'_> {
                 Some(Fact {
                     stride: sign(f.stride),
                     guarded: f.stride != 0,
+                    whole: f.whole,
                     set: f.set,
                 })
             }
@@ -594,16 +666,19 @@ impl Analysis<'_> {
             // Any function of uniform values is uniform on the lanes where they all are.
             _ => {
                 let mut set = Set::All;
+                let mut whole = true;
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
                     if f.stride != 0 {
                         return None;
                     }
                     set = self.meet_sets(set, f.set)?;
+                    whole &= f.whole;
                 }
                 Some(Fact {
                     stride: 0,
                     guarded: false,
+                    whole,
                     set,
                 })
             }
@@ -632,7 +707,7 @@ impl Analysis<'_> {
             Op::Const(_) => Some(Set::All),
             _ => None,
         };
-        if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
+        if fact.whole && lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
             let wide = block.nodes[node.args[0].index()].ty.width == Width::W64;
             let stride = if wide {
                 fact.stride as i64
@@ -705,26 +780,8 @@ impl Analysis<'_> {
                 continue;
             };
             let ((lo, lo_mask), (hi, hi_mask)) = (new(lo), new(hi));
-            let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
-            if lo_mask != hi_mask || hi.op != Op::Hi {
-                continue;
-            }
-            let wide = hi.args[0];
-            let same = match lo.op {
-                Op::Lo => lo.args[0] == wide,
-                // Lo of a sum is the sum of the Los, under which name it may stand.
-                op => {
-                    let node = &block.nodes[wide.index()];
-                    node.op == op
-                        && matches!(op, Op::Add | Op::Sub)
-                        && node
-                            .args
-                            .iter()
-                            .zip(lo.args.iter())
-                            .all(|(&w, &l)| low_is(block, w, l))
-                }
-            };
-            let Some(fact) = values[wide.index()].filter(|_| same) else {
+            let wide = pair_of(block, lo, hi).filter(|_| lo_mask == hi_mask);
+            let Some(fact) = wide.and_then(|wide| values[wide.index()]) else {
                 continue;
             };
             let set = match lo_mask {
@@ -772,6 +829,29 @@ impl Analysis<'_> {
         }
         r
     }
+}
+
+/// The 64-bit value of which `lo` and `hi` are the words, when they are known to be.
+pub(crate) fn pair_of(block: &Block, lo: Val, hi: Val) -> Option<Val> {
+    let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
+    if hi.op != Op::Hi {
+        return None;
+    }
+    let wide = hi.args[0];
+    let same = match lo.op {
+        Op::Lo => lo.args[0] == wide,
+        // Lo of a sum is the sum of the Los, under which name it may stand.
+        op => {
+            let node = &block.nodes[wide.index()];
+            let lows = |n: usize, m: usize| {
+                low_is(block, node.args[0], lo.args[n]) && low_is(block, node.args[1], lo.args[m])
+            };
+            node.op == op
+                && matches!(op, Op::Add | Op::Sub)
+                && (lows(0, 1) || op == Op::Add && lows(1, 0))
+        }
+    };
+    same.then_some(wide)
 }
 
 /// Is `low` the low word of `wide`, by the names that the builder gives?

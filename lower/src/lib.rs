@@ -9,6 +9,7 @@ pub mod cost;
 pub mod facts;
 pub mod functions;
 pub mod guest;
+pub mod interchange;
 pub mod ir;
 pub mod jit;
 pub mod liveness;

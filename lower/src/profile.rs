@@ -36,6 +36,8 @@ pub struct BlockShape {
     pub bytes: u32,
     /// Its loops over lane groups.
     pub segments: Vec<SegmentShape>,
+    /// Lanes in a group, if the block is a loop that also runs inside the lane groups.
+    pub interchanged: Option<u8>,
     /// Its memory instructions.
     pub accesses: Vec<AccessShape>,
 }

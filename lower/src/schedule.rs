@@ -64,7 +64,7 @@ pub struct Schedule {
 }
 
 /// Class of a node.
-fn classify(node: &Node) -> Class {
+pub(crate) fn classify(node: &Node) -> Class {
     let lane = node.ty.vary != Vary::Wave;
     match node.op {
         Op::Call(..)

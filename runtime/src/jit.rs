@@ -39,6 +39,8 @@ pub struct JitOptions {
     pub group: Option<u8>,
     /// Always take the masked loops, for tests.
     pub always_masked: bool,
+    /// Never run a loop inside the lane groups.
+    pub no_interchange: bool,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
     /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
@@ -55,6 +57,7 @@ impl Default for JitOptions {
             host: HostLevel::Native,
             group: None,
             always_masked: false,
+            no_interchange: false,
             observe: false,
             profile: false,
             max_insts: 4096,
@@ -73,8 +76,8 @@ struct Key {
     mode: u32,
     /// Counters are compiled in.
     counting: bool,
-    /// v0 is known to count lanes.
-    v0_counts: bool,
+    /// What is known of the registers: `WaveState::START` of a wave that begins here, else 0.
+    start: u64,
 }
 
 /// The lane IR of the region at `entry` and of the regions that it leaves for by constant addresses,
@@ -221,14 +224,14 @@ impl JitEngine {
         &self,
         wave: &WaveState,
         group: &mut Group<'_>,
-        v0_counts: bool,
+        start: u64,
     ) -> Result<Region, FaultKind> {
         let key = Key {
             code: group.code.id(),
             pc: wave.pc,
             mode: region::mode_key(wave.mode, wave.m0()),
             counting: group.counting,
-            v0_counts,
+            start,
         };
         let place = (wave.pc >> 2) as usize % RECENT;
         LOOKUPS.with_borrow_mut(|recent| {
@@ -297,9 +300,10 @@ impl JitEngine {
             exact_nan: self.options.exact_nan,
             count: group.counting,
             profile: self.options.profile,
-            v0_counts: key.v0_counts,
+            start: key.start,
             group: self.options.group,
             always_masked: self.options.always_masked,
+            no_interchange: self.options.no_interchange,
         };
         let compiled = compiler
             .compile(func, &options)
@@ -364,8 +368,8 @@ impl JitEngine {
                     let (region, entry) = match back {
                         Some(back) => back,
                         None => {
-                            let counts = fresh && token & WaveState::V0_COUNTS != 0;
-                            match self.region(wave, group, counts) {
+                            let start = if fresh { token & WaveState::START } else { 0 };
+                            match self.region(wave, group, start) {
                                 Ok(region) => (region, 0),
                                 Err(kind) => {
                                     let (pc, lane) = (wave.pc, None);
@@ -436,7 +440,7 @@ impl JitEngine {
     fn run_region(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Exit, WaveFault> {
         wave.resume = 0;
         let exit = {
-            let region = self.region(wave, group, false);
+            let region = self.region(wave, group, 0);
             let (pc, lane) = (wave.pc, None);
             let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
             let enter =

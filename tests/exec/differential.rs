@@ -177,7 +177,7 @@ impl Checker {
 }
 
 /// What two runs show differently. After a fault dead registers may be old in the translator's wave.
-fn unequal(want: &Outcome, got: &Outcome, counting: bool) -> Vec<String> {
+pub(crate) fn unequal(want: &Outcome, got: &Outcome, counting: bool) -> Vec<String> {
     if want.exit != got.exit {
         return vec![format!("exit: {:?} / {:?}", want.exit, got.exit)];
     }
@@ -207,7 +207,7 @@ const SIMPLER: [fn(&mut State); 6] = [
 ];
 
 /// Disassembly.
-fn texts(gfx: Gfx, bytes: &[u8]) -> String {
+pub(crate) fn texts(gfx: Gfx, bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut at = 0;
     while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {

@@ -1,4 +1,5 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
+mod loops;
 mod operations;
 mod rows;

@@ -460,7 +460,7 @@ impl Emitter<'_> {
     }
 
     /// A lane's dwords from guest memory; pairs in one piece, as other waves store them.
-    fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
+    pub(super) fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
         let guest = flags().with_notrap();
         let mut out = Vec::with_capacity(words);
         while out.len() + 1 < words {
@@ -543,7 +543,7 @@ impl Emitter<'_> {
     }
 
     /// Four lanes' structures of 1, 2 or 4 dwords as they lie in memory, to one vector a dword.
-    fn split(&mut self, m: &[Value]) -> Vec<Value> {
+    pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a] => vec![a],
             [a, b] => vec![

@@ -131,6 +131,29 @@ impl Emitter<'_> {
         }
     }
 
+    /// Before the form of the block just emitted in which its loop is inside the lane groups.
+    pub(super) fn profile_interchanged(&mut self, group: usize) {
+        let Some(notes) = &mut self.notes else { return };
+        if let Some(shape) = notes.shape.blocks.last_mut() {
+            shape.interchanged = Some(group as u8);
+        }
+        self.piece(None);
+    }
+
+    /// Behind that loop, which made `turns` (I64) turns with all lanes.
+    pub(super) fn profile_turns(&mut self, turns: Value) {
+        let Some(notes) = &self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last() else {
+            return;
+        };
+        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
+        self.add_to(shape.executions, turns);
+        let lanes = self.b.ins().ishl_imm_u(turns, 6);
+        for counter in counters {
+            self.add_to(counter, lanes);
+        }
+    }
+
     /// Before the loops of a segment.
     pub(super) fn profile_segment(
         &mut self,

@@ -13,19 +13,19 @@ use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule, Segment};
 
 /// One version of a segment's loop while its body is emitted.
-struct Body {
+pub(super) struct Body {
     /// Host vectors in a group.
-    slices: usize,
+    pub(super) slices: usize,
     /// EXEC is known to be all ones.
-    full: bool,
+    pub(super) full: bool,
     /// First lane of the group, I32.
-    lane: Value,
+    pub(super) lane: Value,
     /// The wave plus the group's byte offset.
-    wave: Value,
+    pub(super) wave: Value,
     /// The frame plus the group's byte offset.
-    frame: Value,
+    pub(super) frame: Value,
     /// Values computed so far.
-    values: HashMap<Val, Vec<Value>>,
+    pub(super) values: HashMap<Val, Vec<Value>>,
 }
 
 impl<'f> Emitter<'f> {
@@ -236,7 +236,7 @@ impl<'f> Emitter<'f> {
             .brif(more, header, &[BlockArg::Value(next)], after, &[]);
     }
 
-    fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
+    pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
         Lanes {
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
@@ -259,7 +259,7 @@ impl<'f> Emitter<'f> {
     }
 
     /// The group's part of a value in memory.
-    fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
+    pub(super) fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
         let (base, offset) = match place {
             Place::Home(n) => (body.wave, Self::home_offset(n)),
             Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
@@ -329,14 +329,20 @@ impl<'f> Emitter<'f> {
     }
 
     /// The group's part of 64 mask bits as masks.
-    fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
+    pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
         let lane = self.b.ins().uextend(types::I64, body.lane);
         let here = self.b.ins().ushr(bits, lane);
         let here = self.b.ins().ireduce(types::I32, here);
         self.lanes(body).expand_mask(here)
     }
 
-    fn lane_node(&mut self, block: &Block, plan: &Schedule, body: &mut Body, v: Val) -> Vec<Value> {
+    pub(super) fn lane_node(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        v: Val,
+    ) -> Vec<Value> {
         let node: &Node = &block.nodes[v.index()];
         let is_exec = |a: Val| block.nodes[a.index()].op == Op::ExecMask;
         // What EXEC being all ones makes trivial.

@@ -174,8 +174,11 @@ impl InitialState {
 
         wave.pc = self.entry;
         wave.resume = WaveState::FRESH;
-        if group.size[1] == 1 && group.size[2] == 1 {
-            wave.resume |= WaveState::V0_COUNTS;
+        let width = group.size[0];
+        if group.size[1] == 1 && group.size[2] == 1 || width % LANES as u32 == 0 {
+            wave.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
+        } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
+            wave.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();
         }
         wave.scc = 0;
         wave.mode = self.mode;

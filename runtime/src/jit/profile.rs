@@ -32,7 +32,7 @@ impl Engine for Profiler {
             (counts.get(Shape::ENTERED).copied().unwrap_or(0) != 0).then(|| RegionProfile {
                 code: key.code,
                 entry: key.pc,
-                v0_counts: key.v0_counts,
+                v0_counts: key.start & frontend::WaveState::V0_COUNTS != 0,
                 compiled: Arc::clone(&region.code),
                 counts,
             })

@@ -51,6 +51,9 @@ pub struct State {
     pub lds: Vec<u8>,
     /// Before: the wave is announced as fresh, with lane numbers in v0.
     pub fresh: bool,
+    /// Before, of a fresh wave: if not 0, v0 counts within rows of 2^n lanes only, and v1 and v2 are the
+    /// same within them.
+    pub rows: u32,
     /// Before: fuel of each run; a run that burned it is followed by another.
     pub fuel: u64,
     /// After: memory and LDS at the barriers before the last, as a hash. (Registers that are written
@@ -190,6 +193,7 @@ impl Bench {
             memory,
             lds: (0..LDS / 8).flat_map(|_| r.next().to_le_bytes()).collect(),
             fresh: false,
+            rows: 0,
             fuel: if r.once_in(4) { 1 } else { 10_000 },
             barriers: 0,
         };
@@ -339,7 +343,11 @@ impl Bench {
         wave.pc = code.base();
         wave.vgpr_count = 256;
         if before.fresh {
-            wave.resume = WaveState::FRESH | WaveState::V0_COUNTS;
+            let says = match before.rows {
+                0 => WaveState::V0_COUNTS,
+                n => u64::from(n) << WaveState::ROWS.trailing_zeros(),
+            };
+            wave.resume = WaveState::FRESH | says;
         }
         self.memory
             .write_bytes(self.zone, &before.memory)
@@ -416,6 +424,7 @@ impl Bench {
             memory,
             lds: lds.bytes().to_vec(),
             fresh: false,
+            rows: 0,
             fuel: 0,
             barriers: 0,
         }

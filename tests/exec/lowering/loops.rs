@@ -1,0 +1,234 @@
+//! Loops that run inside the lane groups, in every group width and as they stand, against the interpreter:
+//! random bodies of loads and arithmetic, with addresses that count by lane or within rows, fuel that runs
+//! out, loads that leave memory, and words that wrap.
+
+use frontend::state::LANES;
+use frontend::target::Gfx;
+use harness::random::Random;
+use harness::snippet::{BARRIER, Bench, END, State};
+use lower::interchange;
+use lower::region::{self, Request};
+use runtime::interp::Interpreter;
+use runtime::jit::{JitEngine, JitOptions};
+
+/// VGPR operand code.
+fn v(n: u32) -> u32 {
+    256 + n
+}
+
+fn vop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
+    op << 25 | dst << 17 | src1 << 9 | src0
+}
+
+fn vop1(op: u32, dst: u32, src0: u32) -> u32 {
+    0x7e00_0000 | dst << 17 | op << 9 | src0
+}
+
+fn sop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
+    0x8000_0000 | op << 23 | dst << 16 | src1 << 8 | src0
+}
+
+/// `global_load_dword…` of 1 to 4 dwords.
+fn load(words: u32, dst: u32, address: u32, offset: i32) -> [u32; 2] {
+    let op = 19 + words;
+    let op = if words == 3 {
+        22
+    } else if words == 4 {
+        23
+    } else {
+        op
+    };
+    [
+        0xdc00_8000 | op << 18 | offset as u32 & 0x1fff,
+        dst << 24 | 0x7f << 16 | address,
+    ]
+}
+
+const ADD_CO: u32 = 0x19;
+const ADDC_CO: u32 = 0x1c;
+const ADD: u32 = 0x34;
+const LSHLREV: u32 = 0x12;
+/// The buffer's address.
+const BASE: u32 = 20;
+/// Turns to go.
+const COUNT: u32 = 30;
+/// A scalar that changes every turn.
+const STEP: u32 = 28;
+
+/// 64-bit v[n:n+1] += s[s:s+1], the high scalar through v31.
+fn advance(n: u32, s: u32, crossed: bool) -> [u32; 3] {
+    let (a, b) = if crossed {
+        (v(n + 1), 31)
+    } else {
+        (v(31), n + 1)
+    };
+    [
+        vop1(1, 31, s + 1),
+        vop2(ADD_CO, n, s, n),
+        vop2(ADDC_CO, n + 1, a, b),
+    ]
+}
+
+/// A program and how often its loop goes round.
+fn program(r: &mut Random) -> Vec<u32> {
+    let mut code = Vec::new();
+    // Two addresses: v[2:3] and v[4:5]; v6 counts in steps.
+    let source = *r.pick(&[0, 0, 0, 1]);
+    let scale = *r.pick(&[2u32, 2, 2, 3, 4, 0, 6]);
+    code.push(vop2(LSHLREV, 6, 128 + scale, source));
+    for pair in [2, 4] {
+        code.push(vop1(1, pair + 1, BASE + 1));
+        let from = if pair == 2 || r.once_in(2) { 6 } else { 1 };
+        code.push(vop2(ADD_CO, pair, BASE, from));
+        code.push(vop2(ADDC_CO, pair + 1, 128, pair + 1));
+    }
+    let start = code.len();
+    for _ in 0..1 + r.below(3) {
+        let words = *r.pick(&[1, 1, 1, 2, 3, 4]);
+        let offset = *r.pick(&[0, 4, 64, -4, 3]);
+        code.extend(load(words, 8 + r.below(4), *r.pick(&[2, 4]), offset));
+    }
+    for _ in 0..r.below(8) {
+        let dst = *r.pick(&[7, 8, 9, 12, 13, 14, 15, 16]);
+        let src0 = match r.below(4) {
+            0 => 129 + r.below(16),
+            1 => STEP,
+            _ => v(*r.pick(&[0, 1, 6, 7, 8, 9, 10, 11, 12, 13, 14])),
+        };
+        let src1 = *r.pick(&[0, 1, 6, 7, 8, 9, 10, 11, 12, 13, 14]);
+        // Sums, products and logic of integers and floats, minima, shifts, multiply-add.
+        let op = *r.pick(&[
+            ADD, 0x35, 0x15, 0x13, 0x14, 0x12, 0x10, 0x08, 0x01, 0x05, 0x16, 0x0a, 0x0e,
+        ]);
+        code.push(vop2(op, dst, src0, src1));
+    }
+    if r.once_in(2) {
+        code.push(vop2(ADD, 6, 128 + r.below(40), 6));
+    }
+    if r.once_in(2) {
+        code.push(vop1(6, 12, v(6)));
+    }
+    if r.once_in(2) {
+        code.push(sop2(*r.pick(&[0, 0xc, 0x24]), STEP, STEP, 128 + r.below(9)));
+    }
+    for pair in [2, 4] {
+        match r.below(4) {
+            0 => {}
+            1 => code.extend(advance(pair, 24, r.once_in(2))),
+            _ => code.extend([
+                vop2(ADD_CO, pair, 128 + 4 * r.below(5), pair),
+                vop2(ADDC_CO, pair + 1, 128, pair + 1),
+            ]),
+        }
+    }
+    code.push(sop2(0, COUNT, COUNT, 193));
+    code.push(0xbf07_0000 | 128 << 8 | COUNT);
+    let back = start as i32 - code.len() as i32 - 1;
+    code.push(0xbf85_0000 | back as u32 & 0xffff);
+    // s_mov_b64 vcc, 0: nobody wants the carries of the last turn.
+    code.extend([0xbe80_0000 | 106 << 16 | 1 << 8 | 128, BARRIER, END]);
+    code
+}
+
+/// A state for it: lanes as the dispatch leaves them, the scalars that the program names.
+fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
+    let mut s = bench.random_state(r, gfx);
+    s.fresh = true;
+    s.rows = *r.pick(&[0, 0, 2, 3, 4, 4, 5]);
+    let row = if s.rows == 0 { 64 } else { 1 << s.rows };
+    let first = if s.rows == 0 { r.below(3) * 64 } else { 0 };
+    for lane in 0..LANES as u32 {
+        s.vgpr[0][lane as usize] = first + lane % row;
+        s.vgpr[1][lane as usize] = lane / row * 4;
+    }
+    let exec = if r.once_in(8) { r.next() } else { u64::MAX };
+    (s.sgpr[126], s.sgpr[127]) = (exec as u32, (exec >> 32) as u32);
+    let base = bench.buffer() + u64::from(r.below(64)) * 4;
+    s.sgpr[BASE as usize] = base as u32;
+    s.sgpr[BASE as usize + 1] = (base >> 32) as u32;
+    // Mostly small steps; sometimes out of memory.
+    let step: u64 = match r.below(8) {
+        0 => 0x1_0000_0000,
+        1 => 0xffff_ffff_ffff_fff0,
+        2 => 0x0100_0000,
+        _ => u64::from(r.below(64)),
+    };
+    (s.sgpr[24], s.sgpr[25]) = (step as u32, (step >> 32) as u32);
+    s.sgpr[COUNT as usize] = 1 + r.below(24);
+    s.mode = 0xf0;
+    s.fuel = *r.pick(&[1, 2, 5, 1000, 1000, 1000]);
+    s
+}
+
+#[test]
+fn loops_inside_the_lane_groups() {
+    let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
+    let seed = seed.unwrap_or(7u64);
+    println!("SEED={seed}");
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    let base = JitOptions {
+        exact_nan: true,
+        ..JitOptions::default()
+    };
+    let mut shapes = vec![("as chosen", base)];
+    for group in [4, 8, 16] {
+        let group = Some(group);
+        shapes.push(("one width", JitOptions { group, ..base }));
+    }
+    let no_interchange = true;
+    shapes.push((
+        "general loops",
+        JitOptions {
+            no_interchange,
+            ..base
+        },
+    ));
+    let (mut planned, mut total) = (0, 0);
+    for n in 0..160u64 {
+        let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(n));
+        let code = program(&mut r);
+        let bytes: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let loaded = bench.load(gfx, &bytes);
+        let before = state(&bench, &mut r, gfx);
+        let want = bench.run(&Interpreter, &loaded, &before);
+        for (name, options) in &shapes {
+            let jit = JitEngine::new(*options).expect("this host");
+            let got = bench.run(&jit, &loaded, &before);
+            let unequal = crate::differential::unequal(&want, &got, false);
+            assert!(
+                unequal.is_empty(),
+                "SEED={seed} program {n}, {name} {:?}, rows {}, fuel {}:\n{}\n{}",
+                options.group,
+                before.rows,
+                before.fuel,
+                crate::differential::texts(gfx, &bytes),
+                unequal.join("\n")
+            );
+        }
+        let request = Request {
+            gfx,
+            entry: loaded.base(),
+            mode: before.mode,
+            max_insts: 4096,
+            exact_nan: true,
+            observe: false,
+        };
+        let func = region::build(&request, &|pc| loaded.bytes_at(pc));
+        let start = match before.rows {
+            0 => frontend::WaveState::V0_COUNTS,
+            n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
+        };
+        let facts = lower::facts::analyse(&func, start);
+        let live = lower::liveness::live_out(&func);
+        total += 1;
+        planned += usize::from(func.blocks.iter().enumerate().any(|(i, block)| {
+            facts.at_loop(i).is_some_and(|entry| {
+                interchange::plan(i, block, &live[i], entry, facts.row(), None).is_some()
+            })
+        }));
+        bench.unload(&loaded);
+    }
+    println!("{planned} of {total} loops go inside");
+    assert!(planned * 2 > total, "{planned} of {total} loops go inside");
+}
