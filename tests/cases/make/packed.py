@@ -178,6 +178,22 @@ def dots(c):
                 t += number(half(a, at)) * number(half(b, at)) * (-1) ** bin(negs & 3).count("1")
             lines.append(f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={F32.round(t):08x}")
         c.block(f"v_dot2_f32_f16 v0, v4, v8, v12 neg_lo:{bits(neg, 3)} neg_hi:{bits(neg_hi, 3)}", lines, gfx)
+    # The first product is of the halves that op_sel names, the second of those that op_sel_hi names; the dots of bytes and
+    # nibbles have no halves to name (open point: ignored).
+    for sel, sel_hi in ((1, 7), (0, 4), (3, 4), (2, 5)):
+        mods = f" op_sel:{bits(sel, 3)} op_sel_hi:{bits(sel_hi, 3)}"
+        lines = []
+        for a, b, d, _ in exact:
+            t = F32.value(d) + sum(number(half(a, x & 1)) * number(half(b, x >> 1 & 1)) for x in (sel, sel_hi))
+            lines.append(f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={F32.round(t):08x}")
+        c.block("v_dot2_f32_f16 v0, v4, v8, v12" + mods, lines, gfx)
+        for name, of in (("i32_i16", lambda x: signed(x, 16)), ("u32_u16", lambda x: x)):
+            total = lambda a, b, d: sum(of(half(a, x & 1)) * of(half(b, x >> 1 & 1)) for x in (sel, sel_hi)) + d
+            c.block(f"v_dot2_{name} v0, v4, v8, v12" + mods, [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={total(a, b, d) & M32:08x}" for a, b, d in values[3:8]], gfx)
+        for name, width, sign in (("dot4_i32_i8", 8, True), ("dot8_u32_u4", 4, False)):
+            part = lambda v, i: signed(v >> width * i, width) if sign else v >> width * i & mask(width)
+            total = lambda a, b, d: sum(part(a, i) * part(b, i) for i in range(32 // width)) + d
+            c.block(f"v_{name} v0, v4, v8, v12" + mods, [f"v4={a:08x} v8={b:08x} v12={d:08x} -> v0={total(a, b, d) & M32:08x}" for a, b, d in values[3:8]], gfx, optional=True)
     c.block("v_dot2c_f32_f16_e32 v0, v4, v8", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={F32.round(t):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_dot2c_f32_f16_e64 v0, v4, v8 clamp", [f"v4={a:08x} v8={b:08x} v0={d:08x} -> v0={fl.clamp(F32, F32.round(t)):08x}" for a, b, d, t in exact], ["gfx908"])
     c.block("v_pk_fmac_f16 v0, v4, v8", lines_of([(0x3c004000, 0x42003800)], lambda a, b: fl.fma(F16, a, b, 0x3c00), 2, True)[:1][0].replace(" ->", " v0=3c003c00 ->").split("\n"), ["gfx908"])
