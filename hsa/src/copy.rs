@@ -12,8 +12,9 @@ use crate::state::Runtime;
 /// Threads that copy.
 const THREADS: usize = 2;
 
-/// Copies of at most this size are done on the caller's thread.
-const AT_ONCE: usize = 64 << 10;
+/// Copies of at most this size are done on the caller's thread: waking another one takes as long as a
+/// small copy, and HIP divides large copies into pieces of this size.
+const AT_ONCE: usize = 4 << 20;
 
 /// What is copied.
 #[derive(Clone, Copy, Debug)]

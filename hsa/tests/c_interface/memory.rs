@@ -224,6 +224,16 @@ fn rectangles_keep_to_their_rows() {
 }
 
 #[test]
+fn large_copies_run_beside_the_program() {
+    let (a, b) = (Buffer::new(64 << 20), Buffer::new(64 << 20));
+    a.write((64 << 20) - 1, 9u8);
+    let done = Signal::new(1);
+    assert_eq!(copy(b.at, a.at, 64 << 20, &[], done.0), 0);
+    done.wait();
+    assert_eq!(b.read::<u8>((64 << 20) - 1), 9);
+}
+
+#[test]
 fn a_queue_waits_for_a_copy() {
     let (a, b) = (Buffer::new(1 << 20), Buffer::new(1 << 20));
     a.write(77, 7u8);

@@ -1,8 +1,8 @@
 //! The workers of a dispatch: threads that take workgroups in ascending order.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use frontend::LANES;
@@ -144,6 +144,12 @@ impl Referee for GroupReferee<'_> {
     }
 }
 
+/// Processors of the host. Asking the system takes longer than a small dispatch.
+fn processors() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 impl Dispatcher {
     /// A dispatcher without buffers yet.
     pub fn new() -> Dispatcher {
@@ -171,7 +177,7 @@ impl Dispatcher {
         let groups = settings.only.clone().unwrap_or(all.clone());
         let groups = groups.start.min(all.end)..groups.end.min(all.end);
         let threads = match settings.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            0 => processors(),
             n => n,
         };
         let threads = threads.min(usize::try_from(groups.end - groups.start).unwrap_or(threads));
