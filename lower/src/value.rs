@@ -775,10 +775,19 @@ impl<'b> F<'b> {
         if self.never_snan() {
             return M::imm(self.b, false);
         }
-        let quiet = self.quiet();
+        // With the quiet bit turned, signalling NaNs are above infinity with that bit, as integers.
+        let (all, quiet, inf) = match self.env.ty {
+            Float::F32 => (0x7fff_ffff, 1 << 22, 0x7f80_0000),
+            Float::F64 => (u64::MAX >> 1, 1 << 51, 0x7ff0_0000_0000_0000),
+        };
+        let pure = |op, a: F<'b>, b: F<'b>| a.with(self.b.pure(op, &[a.v, b.v]));
+        let magnitude = pure(Op::And, self, self.bits(all));
+        let turned = pure(Op::Xor, magnitude, self.bits(quiet));
         M {
             b: self.b,
-            v: self.b.pure(Op::Icmp(Icmp::Ne), &[quiet.v, self.v]),
+            v: self
+                .b
+                .pure(Op::Icmp(Icmp::Slt), &[self.bits(inf | quiet).v, turned.v]),
         }
     }
 

@@ -125,18 +125,43 @@ fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let first = if min { a.lt(b) } else { b.lt(a) };
     let other = if may_be_zeros(a, b) {
         // Equal: the same bits, or zeros whose signs decide.
-        let builder = a.builder();
-        let bits = match (a.env.ty, min) {
-            (Float::F32, true) => (a.word() | b.word()).v,
-            (Float::F32, false) => (a.word() & b.word()).v,
-            (Float::F64, true) => (Q::new(builder, a.v) | Q::new(builder, b.v)).v,
-            (Float::F64, false) => (Q::new(builder, a.v) & Q::new(builder, b.v)).v,
-        };
-        a.eq(b).pick(a.with(bits), b)
+        a.eq(b).pick(zero_of(min, a, b), b)
     } else {
         b
     };
     first.pick(a, other)
+}
+
+/// S1, or where both are equal and may be zeros of different signs, the one that counts as smaller (larger).
+fn equal_or<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
+    if may_be_zeros(a, b) {
+        a.eq(b).pick(zero_of(min, a, b), b)
+    } else {
+        b
+    }
+}
+
+/// Of equal numbers the smaller (larger): zeros differ by sign.
+fn zero_of<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
+    let builder = a.builder();
+    let bits = match (a.env.ty, min) {
+        (Float::F32, true) => (a.word() | b.word()).v,
+        (Float::F32, false) => (a.word() & b.word()).v,
+        (Float::F64, true) => (Q::new(builder, a.v) | Q::new(builder, b.v)).v,
+        (Float::F64, false) => (Q::new(builder, a.v) & Q::new(builder, b.v)).v,
+    };
+    a.with(bits)
+}
+
+/// A NaN with its quiet bit set.
+fn quieted(f: F<'_>) -> F<'_> {
+    match f.env.ty {
+        Float::F32 => f.with((f.word() | f.word().k(1 << 22)).v),
+        Float::F64 => {
+            let q = Q::new(f.builder(), f.v);
+            f.with((q | q.k(1 << 51)).v)
+        }
+    }
 }
 
 /// v_min and v_max. Before gfx9 they keep denormals whatever MODE says.
@@ -148,16 +173,14 @@ fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
         (a, b)
     };
     let (a, b) = (a.in_env(env.keeping()), b.in_env(env.keeping()));
-    let number = lesser_number(min, a, b);
-    // Comparisons with a NaN are false, which chooses S1: right unless only S1 is a NaN.
-    let only_b = match (a.is_nan(), b.is_nan()) {
-        (_, b_nan) if b_nan.as_const() == Some(false) => b_nan,
-        (a_nan, b_nan) => b_nan & !a_nan,
-    };
-    let mut d = only_b.pick(a, number);
+    // With a NaN the comparison is false, which chooses S0: right unless that is the NaN.
+    let second = if min { b.le(a) } else { a.le(b) };
+    let mut d = second.pick(equal_or(min, a, b), a);
+    let a_nan = a.is_nan();
+    d = a_nan.pick(b, d);
     if env.ieee() {
-        d = b.is_snan().pick(b.quiet(), d);
-        d = a.is_snan().pick(a.quiet(), d);
+        d = b.is_snan().pick(quieted(b), d);
+        d = a.is_snan().pick(quieted(a), d);
     }
     let d = d.in_env(env);
     if gfx9 { d.flush_dst().in_env(env) } else { d }
