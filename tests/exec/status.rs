@@ -118,6 +118,9 @@ fn table() -> String {
         families.entry(family.to_owned()).or_default().push(name);
     }
     out.push_str("\nHanded to the interpreter on gfx600 to gfx906:\n\n");
+    if families.is_empty() {
+        out.push_str("* nothing\n");
+    }
     for (family, names) in families {
         if family.is_empty() {
             let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();

@@ -69,7 +69,6 @@ const MODE: u32 = 0x3f0;
 fn may_fall_back(desc: &InstDesc) -> Option<&'static str> {
     Some(match desc.op {
         Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => "matrices of CDNA",
-        Op::Image(_) => "images",
         _ => return None,
     })
 }
