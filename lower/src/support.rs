@@ -2,7 +2,7 @@
 
 use frontend::desc::{Encoding, InstDesc};
 use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
-use frontend::op::{DsOp, Op, Space};
+use frontend::op::{DsOp, ImageOp, Op, Space};
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
@@ -29,7 +29,7 @@ pub enum Support {
 }
 
 /// Is it a part of the hardware that does not exist here: the interpolation parameters of pixel shaders, the
-/// global data share, trap handlers?
+/// global data share, trap handlers, depth comparisons and levels of detail of images?
 fn is_refused(op: Op) -> bool {
     match op {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
@@ -43,6 +43,11 @@ fn is_refused(op: Op) -> bool {
                 | DsOp::GwsSemaReleaseAll
                 | DsOp::OrderedCount
         ),
+        Op::Image(op) => match op {
+            ImageOp::Sample(mods) | ImageOp::Gather4(mods) => mods.compare,
+            ImageOp::Gather4h(_) | ImageOp::GetLod => true,
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -84,9 +89,12 @@ pub fn support_of(inst: &Inst, gfx: Gfx) -> Support {
     if is_control(inst.op()) {
         return Support::Control;
     }
+    if is_refused(inst.op()) {
+        return Support::Refused;
+    }
     let calls = |node: &Node| matches!(node.op, Ir::Call(..) | Ir::Effect { .. });
     match nodes(inst, gfx) {
-        (Lowered::Fallback, _) if is_refused(inst.op()) || inst.mem.gds => Support::Refused,
+        (Lowered::Fallback, _) if inst.mem.gds => Support::Refused,
         (Lowered::Fallback, _) => Support::Interp,
         (Lowered::OnWave, _) => Support::Helper,
         (Lowered::Done, nodes) if nodes.iter().any(calls) => Support::Helper,

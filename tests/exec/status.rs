@@ -110,7 +110,6 @@ fn table() -> String {
     let mut families: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for &name in handed.keys() {
         let family = match name.split('_').next().unwrap_or(name) {
-            "image" => "images (`image_*`): samplers and surfaces are walked by the interpreter",
             "exp" => "exports: recorded by the interpreter",
             "tbuffer" => "typed buffers",
             _ => "",
@@ -129,8 +128,16 @@ fn table() -> String {
             let _ = writeln!(out, "* {} {family}", names.len());
         }
     }
-    let list: Vec<String> = refusals.keys().map(|n| format!("`{n}`")).collect();
-    let _ = writeln!(out, "\nRefused: {}", list.join(", "));
+    let compares = |name: &&&str| name.starts_with("image_") && name.contains("_c");
+    let list = refusals.keys().filter(|name| !compares(name));
+    let list: Vec<String> = list.map(|n| format!("`{n}`")).collect();
+    let _ = writeln!(
+        out,
+        "\nRefused: {}, and {} image instructions with a depth comparison (`image_sample_c*`, \
+         `image_gather4_c*`)",
+        list.join(", "),
+        refusals.keys().filter(compares).count()
+    );
     out
 }
 
