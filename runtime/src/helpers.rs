@@ -313,7 +313,7 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::LogF32 => entry(float::log_f32, wide),
         LaneFn::SinF32 => entry(float::sin_f32, wide),
         LaneFn::CosF32 => entry(float::cos_f32, wide),
-        LaneFn::RsqF64 => entry(float::rsq_f64, wide),
+        LaneFn::RsqF64 => quickly(quick::rsq_f64, float::rsq_f64, wide),
         LaneFn::LdexpF32 => quickly(quick::ldexp_f32, float::ldexp_f32, wide),
         LaneFn::LdexpF64 => quickly(quick::ldexp_f64, float::ldexp_f64, wide),
         LaneFn::FrexpExpF32 => entry(float::frexp_exp_f32, wide),

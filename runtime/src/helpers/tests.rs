@@ -511,6 +511,7 @@ fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
         f(args, imm).to_vec()
     }
     match f {
+        LaneFn::RsqF64 => on(float::rsq_f64, imm, words),
         LaneFn::DivScaleF32 => on(float::div_scale_f32, imm, words),
         LaneFn::DivScaleF64 => on(float::div_scale_f64, imm, words),
         LaneFn::DivFmasF32 => on(float::div_fmas_f32, imm, words),
@@ -528,6 +529,7 @@ fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
 #[test]
 fn quick_functions_are_right_where_they_say_so() {
     let functions = [
+        LaneFn::RsqF64,
         LaneFn::DivScaleF32,
         LaneFn::DivScaleF64,
         LaneFn::DivFmasF32,
