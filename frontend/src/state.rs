@@ -53,8 +53,11 @@ pub struct WaveState {
     pub vgpr_count: u32,
     /// Number of SGPRs allocated to the wave.
     pub sgpr_count: u32,
+    /// VGPRs from this number on still hold what the dispatcher put there; engines raise it when the
+    /// wave writes VGPRs that were not allocated to it. No part of the architectural state.
+    pub vgprs_touched: u32,
     /// Puts the vector registers on a cache line, for aligned vector accesses.
-    pub(crate) pad: [u32; 7],
+    pub(crate) pad: [u32; 6],
     /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
     /// first instruction. No part of the architectural state.
     pub resume: u64,
@@ -89,7 +92,8 @@ impl WaveState {
             hwreg: [0; 32],
             vgpr_count: 256,
             sgpr_count: 104,
-            pad: [0; 7],
+            vgprs_touched: 0,
+            pad: [0; 6],
             resume: 0,
             vgpr: [[0; LANES]; 256],
         })

@@ -50,6 +50,8 @@ pub struct Compiled {
     pub frame_slots: u32,
     /// Guest instructions translated.
     pub guest_insts: u32,
+    /// VGPRs from this number on are never written.
+    pub vgprs: u32,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
     /// What was chosen, when the code profiles.
@@ -217,11 +219,14 @@ impl Jit {
             .finalize_definitions()
             .map_err(|e| region(format!("{e:?}")))?;
         let code = module.get_finalized_function(id);
+        let written = f.blocks.iter().flat_map(|b| &b.writes_v);
+        let written = written.map(|&(n, _)| u32::from(n) + 1);
         Ok(Compiled {
             code,
             bytes,
             frame_slots: emitted.slots,
             guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
+            vgprs: written.max().unwrap_or(0),
             fallbacks: f.fallbacks,
             shape,
             counters: std::iter::repeat_with(AtomicU64::default)

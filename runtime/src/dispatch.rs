@@ -4,9 +4,8 @@
 //! Workgroups begin in ascending order, each on one worker. The waves of a group run in turn, each
 //! until it ends, reaches a barrier or has burned its fuel, so that waves which wait for one
 //! another, and groups which wait for earlier groups, make progress. The result does not depend on
-//! the number of workers unless the guest races. (Registers and LDS start as 0; scratch keeps what
-//! an earlier wave of the same worker left there, so a guest that reads scratch before it writes it
-//! may depend on the number of workers. Checked mode reports that.)
+//! the number of workers unless the guest races: registers, LDS and scratch of a wave start as 0.
+//! (Checked mode reports reads of LDS and scratch that nobody wrote.)
 //!
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups above
 //! the lowest known fault and finish those below.

@@ -29,8 +29,9 @@ mod vector_float;
 mod vector_int;
 mod vector_wide;
 
+use frontend::inst::Operand;
 use frontend::state::mode;
-use frontend::{Encoding, Inst, WaveState};
+use frontend::{Encoding, Inst, Op, WaveState};
 
 use crate::engine::{Engine, Exit, Group};
 use crate::fault::WaveFault;
@@ -59,6 +60,7 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
     let pc = wave.pc;
     let next_pc = pc.wrapping_add(u64::from(inst.len));
     let gfx = group.gfx;
+    note_vgprs(wave, inst);
     let mut exec = Exec {
         wave,
         group,
@@ -82,6 +84,25 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
     wave.pc = target;
     Ok(flow)
 }
+
+/// Notes which VGPRs the instruction may write beside those of the wave.
+fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
+    // v_swap_b32 writes its source as well.
+    let sources = &inst.src[..usize::from(inst.op() == Op::Swap)];
+    for &operand in inst.dst.iter().chain(sources) {
+        if let Operand::Vgpr(first) = operand
+            && u32::from(first) + MOST_VGPRS > wave.vgprs_touched
+        {
+            let end = (u32::from(first) + MOST_VGPRS).min(wave.vgpr.len() as u32);
+            if end > wave.vgpr_count {
+                wave.vgprs_touched = wave.vgprs_touched.max(end);
+            }
+        }
+    }
+}
+
+/// More VGPRs than an instruction writes.
+const MOST_VGPRS: u32 = 32;
 
 impl Exec<'_, '_> {
     fn run(&mut self) -> Run<Control> {

@@ -479,6 +479,7 @@ impl JitEngine {
         if frame.len() < slots {
             frame.resize(slots, [0; LANES]);
         }
+        wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs);
         let limit = group.memory.limit();
         let ticket = (*fuel).min(i32::MAX as u64) as u32;
         let lds = group.lds.as_mut_ptr();

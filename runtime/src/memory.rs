@@ -185,14 +185,19 @@ impl Memory {
     /// Allocates `bytes` bytes of zeros at a multiple of `align` (a power of two; at least 256 is
     /// given). Zero bytes give an address of their own as well.
     pub fn alloc(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
+        self.alloc_with(bytes, align, bytes >= LARGE)
+    }
+
+    /// As [`Memory::alloc`], for what is used sparsely and given back piece by piece: no large pages.
+    pub fn alloc_sparse(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
+        self.alloc_with(bytes, align, false)
+    }
+
+    fn alloc_with(&self, bytes: u64, align: u64, large: bool) -> Result<u64, AllocError> {
         if !align.is_power_of_two() {
             return Err(AllocError::Alignment(align));
         }
-        let align = if bytes >= LARGE {
-            align.max(LARGE_PAGE)
-        } else {
-            align
-        };
+        let align = if large { align.max(LARGE_PAGE) } else { align };
         let mut table = self.table.write().expect("no holder of the lock panics");
         let full = |table: &Table| AllocError::Full {
             bytes,
@@ -205,7 +210,7 @@ impl Memory {
         if placed.used_before {
             self.clear(placed.block);
         }
-        self.use_large_pages(placed.block);
+        self.use_large_pages(placed.block, large);
         let end = placed.block.extent();
         let high = self.high.fetch_max(end, Relaxed).max(end);
         if !self.exact {
@@ -275,16 +280,21 @@ impl Memory {
         fill(to, block.extent());
     }
 
-    /// Asks the host for large pages behind a large block: fewer page faults, fewer TLB misses.
-    fn use_large_pages(&self, block: Block) {
+    /// Asks the host for large pages behind a large block (fewer page faults, fewer TLB misses), or
+    /// for none, where an earlier block may have had them.
+    fn use_large_pages(&self, block: Block, large: bool) {
         #[cfg(target_os = "linux")]
         if block.len >= LARGE {
             let (start, len) = (block.start as usize, block.len as usize);
+            let advice = match large {
+                true => memmap2::Advice::HugePage,
+                false => memmap2::Advice::NoHugePage,
+            };
             // Refusal costs time, not correctness.
-            let _ = self.map.advise_range(memmap2::Advice::HugePage, start, len);
+            let _ = self.map.advise_range(advice, start, len);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = block;
+        let _ = (block, large);
     }
 
     /// Gives whole pages of a large block back to the host, which turns them into zeros. Tells
@@ -427,9 +437,16 @@ impl Memory {
         })
     }
 
-    /// Checked mode: the `len` bytes at `start` are the scratch of a wave that begins, and what is
-    /// read there before it is written is reported, until the block is freed. Otherwise nothing.
-    pub fn begin_scratch(&self, start: u64, len: u64) {
+    /// The `len` bytes at `start`, in an allocation, are the scratch of a wave that begins: they become
+    /// zeros if they were `used` before. In checked mode what is read there before it is written is
+    /// reported, until the block is freed.
+    pub fn begin_scratch(&self, start: u64, len: u64, used: bool) {
+        if used {
+            let start = start.wrapping_sub(self.base);
+            if start <= self.len && len <= self.len - start {
+                self.clear(Block { start, len });
+            }
+        }
         if self.exact {
             self.scratch.begin(start, len);
         }

@@ -17,6 +17,8 @@ pub(super) struct Room {
     /// Ids of full workgroups, and of the partial ones seen last.
     full: WorkItems,
     partial: WorkItems,
+    /// Waves of the dispatch's largest group so far: their scratch has been used.
+    scratch_used: u32,
 }
 
 impl Room {
@@ -26,7 +28,13 @@ impl Room {
             lds: Lds::new(checked),
             full: WorkItems::default(),
             partial: WorkItems::default(),
+            scratch_used: 0,
         }
+    }
+
+    /// A dispatch begins; its scratch is new.
+    pub(super) fn begin_dispatch(&mut self) {
+        self.scratch_used = 0;
     }
 
     pub(super) fn is_checked(&self) -> bool {
@@ -109,10 +117,12 @@ impl GroupRunner<'_> {
             self.initial.start(wave, group, index as u32, ids);
             let scratch = self.scratch_of(index as u32);
             if scratch.lane_bytes != 0 {
+                let used = (index as u32) < room.scratch_used;
                 self.memory
-                    .begin_scratch(scratch.base, scratch.wave_bytes());
+                    .begin_scratch(scratch.base, scratch.wave_bytes(), used);
             }
         }
+        room.scratch_used = room.scratch_used.max(count);
         room.lds.reset(self.lds_bytes as usize);
         stats.workgroups += 1;
         stats.waves += u64::from(count);

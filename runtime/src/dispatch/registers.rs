@@ -187,6 +187,9 @@ impl InitialState {
         // STATUS: IN_TG and VALID.
         wave.hwreg[2] = u32::from(waves > 1) << 11 | 1 << 16;
         wave.vgpr_count = self.vgprs;
+        // What an earlier wave wrote beyond its registers is not seen either.
+        let defined = self.vgprs.max(wave.vgprs_touched) as usize;
+        wave.vgprs_touched = self.vgprs;
         wave.sgpr_count = self.sgprs;
         wave.set_exec(group.exec(index));
 
@@ -202,10 +205,10 @@ impl InitialState {
                 let z = if components > 2 { zs[lane] } else { 0 };
                 wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
             }
-            wave.vgpr[1..self.vgprs as usize].as_flattened_mut().fill(0);
+            wave.vgpr[1..defined].as_flattened_mut().fill(0);
         } else {
             wave.vgpr[..components].copy_from_slice(&ids[..components]);
-            let rest = &mut wave.vgpr[components..self.vgprs as usize];
+            let rest = &mut wave.vgpr[components..defined];
             rest.as_flattened_mut().fill(0);
         }
     }

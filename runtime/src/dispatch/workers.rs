@@ -249,6 +249,7 @@ impl Dispatcher {
     ) -> Stats {
         let checked = runner.memory.is_exact();
         let mut room = self.room(checked);
+        room.begin_dispatch();
         let mut stats = Stats::default();
         while let Some(index) = board.take() {
             let group = shape.group(index);
@@ -333,6 +334,11 @@ struct Block<'a> {
 impl<'a> Block<'a> {
     fn new(memory: &'a Memory, bytes: u64, align: u64) -> Result<Block<'a>, LaunchError> {
         let address = memory.alloc(bytes, align)?;
+        Ok(Block { memory, address })
+    }
+
+    fn sparse(memory: &'a Memory, bytes: u64, align: u64) -> Result<Block<'a>, LaunchError> {
+        let address = memory.alloc_sparse(bytes, align)?;
         Ok(Block { memory, address })
     }
 }
@@ -459,7 +465,7 @@ impl<'a> Prepared<'a> {
         let worker_scratch = u64::from(lane_scratch) * LANES as u64 * waves;
         let scratch = match worker_scratch {
             0 => None,
-            bytes => Some(Block::new(memory, bytes * threads as u64, 1 << 16)?),
+            bytes => Some(Block::sparse(memory, bytes * threads as u64, 1 << 16)?),
         };
         let scratch_base = scratch.as_ref().map_or(0, |block| block.address);
         let queue = packet::queue(&QueueFacts {

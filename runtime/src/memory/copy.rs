@@ -87,7 +87,13 @@ pub(super) fn fill(ptr: *mut u8, value: u8, len: usize) {
         let at = ptr.wrapping_add(done);
         let size = piece_size(at, len - done);
         match size {
-            8 => store_8(at, u64::from_ne_bytes([value; 8])),
+            8 => {
+                let pieces = (len - done) / 8;
+                for piece in 0..pieces {
+                    store_8(at.wrapping_add(8 * piece), u64::from_ne_bytes([value; 8]));
+                }
+                done += 8 * (pieces - 1);
+            }
             4 => store_4(at, u32::from_ne_bytes([value; 4])),
             2 => store_2(at, u16::from_ne_bytes([value; 2])),
             _ => store_1(at, value),

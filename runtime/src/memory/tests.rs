@@ -259,7 +259,7 @@ fn checked_mode_reports_reads_of_unwritten_scratch() {
     let memory = exact();
     let a = memory.alloc(64 * 16, 256).unwrap();
     assert!(memory.load_u32(a).is_ok(), "ordinary memory is not tracked");
-    memory.begin_scratch(a, 64 * 16);
+    memory.begin_scratch(a, 64 * 16, false);
     // Bytes 2..4 of dword 1 of lane 3.
     let address = a + 256 + 3 * 4 + 2;
     let unwritten = MemoryError::Unwritten {
@@ -272,7 +272,7 @@ fn checked_mode_reports_reads_of_unwritten_scratch() {
     memory.store_u8(address + 1, 1).unwrap();
     assert_eq!(memory.load_u16(address), Ok(0x101));
     assert!(memory.contains(a, 4), "asking is not reading");
-    memory.begin_scratch(a, 64 * 16);
+    memory.begin_scratch(a, 64 * 16, false);
     assert_eq!(memory.load_u16(address), Err(unwritten), "the next wave");
     memory.free(a).unwrap();
     assert_eq!(memory.alloc(64 * 16, 256).unwrap(), a);
