@@ -20,6 +20,7 @@ mod generic;
 mod hostile;
 mod images;
 mod order;
+mod private;
 
 /// The engines under test.
 const ENGINES: &[EngineKind] = if JIT {

@@ -277,8 +277,8 @@ impl Exec<'_, '_> {
         let offsets = self.ds_offsets(element, st64);
         let addresses = self.ds_addresses()?;
         let to = self.memory_vgpr(self.inst.dst[0], 2 * count)?;
-        for lane in lanes(self.active) {
-            for (half, offset) in offsets.into_iter().enumerate() {
+        for (half, offset) in offsets.into_iter().enumerate() {
+            for lane in lanes(self.active) {
                 let raw = self.lds_read(lane, addresses[lane], offset, element)?;
                 for i in 0..count {
                     self.wave.vgpr[to + half * count + i][lane] = data::dword(&raw, i);
