@@ -94,13 +94,12 @@ fn is_relative(key: u32, inst: &Inst) -> bool {
 
 /// What a mode key says about GPR indexing.
 fn indexing(key: u32) -> Option<Indexing> {
-    (key & mode::GPR_IDX_EN != 0).then(|| {
-        if key & INDEX_UNKNOWN != 0 {
-            Indexing::Unknown
-        } else {
-            Indexing::Known((key >> 12 & 15) as u8)
-        }
-    })
+    let known = Indexing::Known((key >> 12 & 15) as u8);
+    match (key & mode::GPR_IDX_EN != 0, key & INDEX_UNKNOWN != 0) {
+        (false, _) => None,
+        (true, false) => Some(known),
+        (true, true) => Some(Indexing::Unknown),
+    }
 }
 
 struct Explored {

@@ -149,7 +149,7 @@ fn cut(x: u32) -> (u32, bool) {
     let zero = magnitude == 0;
     let half = (magnitude >> 13).wrapping_sub(112 << 10);
     let half = if zero { 0 } else { half };
-    let right = zero | ((magnitude >= 0x3880_0000) & (magnitude < 0x4780_0000));
+    let right = zero | (0x3880_0000..0x4780_0000).contains(&magnitude);
     (x >> 16 & 0x8000 | half & 0x7fff, right)
 }
 
@@ -165,7 +165,7 @@ pub(super) fn narrow_flush([a]: [u32; 1], imm: u32) -> Quick<1> {
     let rounded = a.wrapping_add(0xfff + (a >> 13 & 1));
     let (half, right) = cut(rounded);
     let magnitude = a & MAGNITUDE;
-    let inside = (magnitude >= 0x3880_0000) & (magnitude < 0x477f_e000);
+    let inside = (0x3880_0000..0x477f_e000).contains(&magnitude);
     let nearest = imm & mode::ROUND_F16_F64 == 0;
     ([half], right & inside & nearest)
 }
