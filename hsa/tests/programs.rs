@@ -3,7 +3,7 @@
 //! `WAVELIFT_ROCM=required`, as CI sets it, they fail instead.
 //!
 //! Debian's packages: `hipcc libamdhip64-dev librocrand-dev` and `clang-19 clang-tools-19 lld-19
-//! libomp-19-dev rocm-device-libs`.
+//! llvm-19 libomp-19-dev rocm-device-libs`.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;

@@ -64,10 +64,10 @@ fn bad_packets_reach_the_callback() {
     assert_eq!(status_of(with(63, 0x7f)), 0x1006, "a bad completion signal");
 }
 
-/// Runs one of the tests below in a process of its own; how it ended and what it said.
-fn child(name: &str) -> (Option<i32>, String) {
+/// Runs one test in a process of its own; how it ended and what it said.
+pub(crate) fn child(name: &str) -> (Option<i32>, String) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("faults::{name}"), "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env("HSA_TEST_CHILD", "1")
         .output()
         .unwrap();
@@ -75,7 +75,8 @@ fn child(name: &str) -> (Option<i32>, String) {
     (signal, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-fn is_child() -> bool {
+/// Is this such a process?
+pub(crate) fn is_child() -> bool {
     std::env::var_os("HSA_TEST_CHILD").is_some()
 }
 
@@ -91,7 +92,7 @@ fn a_memory_fault_ends_the_program() {
         queue.finish();
         unreachable!("the library ends the program");
     }
-    let (signal, text) = child("a_memory_fault_ends_the_program");
+    let (signal, text) = child("faults::a_memory_fault_ends_the_program");
     assert_eq!(signal, ABORTED, "{text}");
     for part in [
         "lane 0 read 4 bytes at 0xdead0000",
@@ -118,7 +119,7 @@ unsafe extern "C" fn event(
 #[test]
 fn a_handler_of_events_may_keep_it_alive() {
     if !is_child() {
-        let (signal, text) = child("a_handler_of_events_may_keep_it_alive");
+        let (signal, text) = child("faults::a_handler_of_events_may_keep_it_alive");
         assert_eq!(signal, None, "{text}");
         return;
     }

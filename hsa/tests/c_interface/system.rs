@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 
 use hsa_runtime64::api::*;
 
+use crate::faults::{child, is_child};
 use crate::support::{agents, begin};
 
 fn info<T: Default>(agent: u64, attribute: u32) -> Result<T, u32> {
@@ -26,6 +27,28 @@ fn the_users_are_counted() {
         assert_eq!(status, 0);
     }
     assert!(ticks[0] > 0 && ticks[1] >= ticks[0]);
+}
+
+unsafe extern "C" fn ignore(_: u64, _: *mut c_void) -> u32 {
+    0
+}
+
+#[test]
+fn nothing_works_before_the_beginning_and_after_the_end() {
+    if !is_child() {
+        let (signal, text) = child("system::nothing_works_before_the_beginning_and_after_the_end");
+        assert_eq!(signal, None, "{text}");
+        assert!(!text.contains("panicked"), "{text}");
+        return;
+    }
+    // SAFETY: the callback takes no data.
+    let agents = || unsafe { hsa_iterate_agents(Some(ignore), null_mut()) };
+    assert_eq!((agents(), hsa_shut_down()), (0x100b, 0x100b));
+    assert_eq!(hsa_signal_destroy(64), 0x100b);
+    assert_eq!((hsa_init(), hsa_init(), agents()), (0, 0, 0));
+    assert_eq!((hsa_shut_down(), agents()), (0, 0));
+    assert_eq!((hsa_shut_down(), agents()), (0, 0x100b));
+    assert_eq!((hsa_init(), agents()), (0, 0));
 }
 
 #[test]
