@@ -95,12 +95,13 @@ pub fn emit(
     e.prologue();
     let live = liveness::live_out(f);
     let facts = facts::analyse(f, options.start);
+    e.row = facts.row() as i64;
     for (i, block) in f.blocks.iter().enumerate() {
         e.affine = block
             .effects
             .iter()
             .filter_map(|&v| Some((v, facts.address(i, v)?)))
-            .filter(|&(v, affine)| affine::suits(block, v, affine))
+            .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
         let plan = schedule::plan(block, &live[i], &|v| {
             let node = &block.nodes[v.index()];
@@ -145,6 +146,8 @@ struct Emitter<'f> {
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
+    /// Lanes in a row of what is affine within rows only.
+    row: i64,
     /// General loops of blocks that have an interchanged one before them.
     heads: HashMap<usize, clif::Block>,
     /// The block that is being emitted.
@@ -220,6 +223,7 @@ impl<'f> Emitter<'f> {
             slots: 0,
             notes: o.profile.then(profile::Notes::new),
             affine: HashMap::new(),
+            row: 64,
             heads: HashMap::new(),
             current: 0,
             scalars: HashMap::new(),

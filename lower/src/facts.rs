@@ -78,6 +78,8 @@ pub struct Affine {
     /// Must be checked at run time: the addresses of the first and last active lane must differ by
     /// exactly stride times their distance.
     pub guarded: bool,
+    /// Among all lanes of the wave; else within rows of [`Facts::row`] lanes only.
+    pub whole: bool,
 }
 
 /// What is known where a loop of one block begins, whenever EXEC is all ones there: strides within rows of
@@ -707,7 +709,7 @@ impl Analysis<'_> {
             Op::Const(_) => Some(Set::All),
             _ => None,
         };
-        if fact.whole && lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
+        if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
             let wide = block.nodes[node.args[0].index()].ty.width == Width::W64;
             let stride = if wide {
                 fact.stride as i64
@@ -719,6 +721,7 @@ impl Analysis<'_> {
                 Affine {
                     stride,
                     guarded: fact.guarded || !wide,
+                    whole: fact.whole,
                 },
             );
         }

@@ -1,5 +1,5 @@
 //! Memory accesses whose addresses are known to be affine: one scalar address and one range check for the
-//! wave, then vectors. What the check does not cover (a wrapped address, a registered range, a fault) goes
+//! wave, or for each of its rows, then vectors. What the check does not cover (a wrapped address, a registered range, a fault) goes
 //! the long way: all addresses are computed and the runtime's function is called.
 
 use std::collections::HashMap;
@@ -8,6 +8,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
+use frontend::state::LANES;
 
 use super::scalar::Scalars;
 use super::whole::{bounds, data_words};
@@ -82,13 +83,14 @@ pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
 }
 
 /// Is a memory node one that this file emits, given how its address varies?
-pub(crate) fn suits(block: &Block, v: Val, affine: Affine) -> bool {
+pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     let node = &block.nodes[v.index()];
     let (space, data) = match node.op {
         Op::Load(space, data, _) | Op::Store(space, data, _) => (space, data),
         _ => return false,
     };
-    let known_space = matches!(space, Space::Global | Space::Flat);
+    let known_space = matches!(space, Space::Global | Space::Flat | Space::Lds);
+    let few_rows = affine.whole || row >= 8;
     let known_shape = match data {
         Data::Dwords(n) => {
             affine.stride == 0 || affine.stride == 4 * i64::from(n) && matches!(n, 1 | 2 | 4)
@@ -96,7 +98,16 @@ pub(crate) fn suits(block: &Block, v: Val, affine: Affine) -> bool {
         _ => false,
     };
     let bits_known = matches!(block.nodes[node.args[1].index()].op, Op::ExecMask);
-    known_space && known_shape && bits_known && leaves(block, node.args[0]).is_some()
+    known_space && known_shape && few_rows && bits_known && leaves(block, node.args[0]).is_some()
+}
+
+/// A run of lanes whose addresses were checked.
+struct Piece {
+    /// Its first and last lane, I64.
+    first: Value,
+    last: Value,
+    /// Host address of the first lane's data.
+    start: Value,
 }
 
 /// What an access needs to know.
@@ -210,40 +221,32 @@ impl Emitter<'_> {
         let some = self.b.create_block();
         self.b.ins().brif(exec, some, &[], done, &[]);
         self.b.switch_to_block(some);
-        let first = self.b.ins().ctz(exec);
-        let leading = self.b.ins().clz(exec);
-        let c63 = self.b.ins().iconst(types::I64, 63);
-        let last = self.b.ins().isub(c63, leading);
-        let start = self.at_lane(block, plan, node.args[0], first, &mut HashMap::new());
+        let memory = self.memory_of(space);
         let stride = affine.stride;
-        let distance = self.b.ins().isub(last, first);
-        let span = self.b.ins().imul_imm_s(distance, stride);
-        let mut good = None;
-        if affine.guarded && stride != 0 {
-            let end = self.at_lane(block, plan, node.args[0], last, &mut HashMap::new());
-            let real = self.b.ins().isub(end, start);
-            good = Some(self.b.ins().icmp(IntCC::Equal, real, span));
-        }
-        let base_at = offset32(offset_of!(Context, arena_base));
-        let len_at = offset32(offset_of!(Context, arena_len));
-        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
-        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
-        let offset = self.b.ins().isub(start, base);
-        let below = self
-            .b
-            .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
-        let reach = self.b.ins().iadd_imm_u(span, 4 * i64::from(n));
-        let end = self.b.ins().iadd(offset, reach);
-        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
-        let mut inside = self.b.ins().band(below, ends);
-        if let Some(good) = good {
-            inside = self.b.ins().band(inside, good);
-        }
         let fast = self.b.create_block();
         let slow = self.b.create_block();
         self.b.set_cold_block(slow);
-        self.b.ins().brif(inside, fast, &[], slow, &[]);
+        let accesses = if affine.whole {
+            let first = self.b.ins().ctz(exec);
+            let leading = self.b.ins().clz(exec);
+            let c63 = self.b.ins().iconst(types::I64, 63);
+            let last = self.b.ins().isub(c63, leading);
+            vec![self.piece_of(block, plan, v, affine, (first, last), memory, slow)]
+        } else {
+            // Rows go inline when all lanes act.
+            let on = self.b.create_block();
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.b.ins().brif(full, on, &[], slow, &[]);
+            self.b.switch_to_block(on);
+            (0..LANES as i64 / self.row)
+                .map(|n| {
+                    let first = self.b.ins().iconst(types::I64, n * self.row);
+                    let last = self.b.ins().iconst(types::I64, (n + 1) * self.row - 1);
+                    self.piece_of(block, plan, v, affine, (first, last), memory, slow)
+                })
+                .collect()
+        };
+        self.b.ins().jump(fast, &[]);
 
         self.b.switch_to_block(slow);
         let site = (site, new_exec);
@@ -259,11 +262,21 @@ impl Emitter<'_> {
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(fast);
+        if !affine.whole {
+            for (n, access) in accesses.iter().enumerate() {
+                let bytes = 4 * n as i64 * self.row;
+                self.row_access(load, (access, stride), words, &places, bytes);
+            }
+            self.b.ins().jump(done, &[]);
+            self.b.switch_to_block(done);
+            return;
+        }
+        let piece = &accesses[0];
         let access = Access {
             exec,
-            first,
-            last,
-            start,
+            first: piece.first,
+            last: piece.last,
+            start: piece.start,
             stride,
             words,
         };
@@ -273,6 +286,138 @@ impl Emitter<'_> {
             self.fast_store(&access, &places, done);
         }
         self.b.switch_to_block(done);
+    }
+
+    /// Where a space's bytes are and how many inline accesses may touch (both I64).
+    fn memory_of(&mut self, space: Space) -> (Value, Value) {
+        let len_at = offset32(offset_of!(Context, arena_len));
+        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+        if space != Space::Lds {
+            let base_at = offset32(offset_of!(Context, arena_base));
+            let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+            return (base, len);
+        }
+        let lds_at = offset32(offset_of!(Context, lds_len));
+        let lds_len = self.b.ins().load(types::I32, trusted(), self.ctx, lds_at);
+        let lds_len = self.b.ins().uextend(types::I64, lds_len);
+        // Without an arena every access goes the long way, those to LDS too.
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let inline = self.b.ins().icmp(IntCC::NotEqual, len, zero);
+        let lds_len = self.b.ins().select(inline, lds_len, zero);
+        (zero, lds_len)
+    }
+
+    /// The address of a run of lanes, checked; leaves for `slow` where the check fails.
+    #[allow(clippy::too_many_arguments, reason = "a run's facts, passed once")]
+    fn piece_of(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        affine: Affine,
+        (first, last): (Value, Value),
+        (base, len): (Value, Value),
+        slow: cranelift_codegen::ir::Block,
+    ) -> Piece {
+        let node = &block.nodes[v.index()];
+        let (lds, words) = match node.op {
+            Op::Load(space, Data::Dwords(n), _) | Op::Store(space, Data::Dwords(n), _) => {
+                (space == Space::Lds, n)
+            }
+            _ => unreachable!("bug: {:?} is not affine", node.op),
+        };
+        let stride = affine.stride;
+        let at = |e: &mut Self, lane: Value| {
+            let address = e.at_lane(block, plan, node.args[0], lane, &mut HashMap::new());
+            if lds {
+                e.b.ins().uextend(types::I64, address)
+            } else {
+                address
+            }
+        };
+        let start = at(self, first);
+        let distance = self.b.ins().isub(last, first);
+        let span = self.b.ins().imul_imm_s(distance, stride);
+        let offset = self.b.ins().isub(start, base);
+        let below = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
+        let reach = self.b.ins().iadd_imm_u(span, 4 * i64::from(words));
+        let end = self.b.ins().iadd(offset, reach);
+        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
+        let mut inside = self.b.ins().band(below, ends);
+        if affine.guarded && stride != 0 {
+            let end = at(self, last);
+            let real = self.b.ins().isub(end, start);
+            let good = self.b.ins().icmp(IntCC::Equal, real, span);
+            inside = self.b.ins().band(inside, good);
+        }
+        let on = self.b.create_block();
+        self.b.ins().brif(inside, on, &[], slow, &[]);
+        self.b.switch_to_block(on);
+        let start = if lds {
+            let lds_at = offset32(offset_of!(Context, lds));
+            let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
+            self.b.ins().iadd(lds, start)
+        } else {
+            start
+        };
+        Piece { first, last, start }
+    }
+
+    /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
+    fn row_access(
+        &mut self,
+        load: bool,
+        (piece, stride): (&Piece, i64),
+        words: usize,
+        places: &[Value],
+        bytes: i64,
+    ) {
+        let guest = flags().with_notrap();
+        let slot = |j: i64| (bytes + 16 * j) as i32;
+        match (load, stride) {
+            (true, 0) => {
+                let loaded = self.load_words(piece.start, words);
+                for (&place, word) in places.iter().zip(loaded) {
+                    let four = self.b.ins().splat(types::I32X4, word);
+                    for j in 0..self.row / 4 {
+                        self.b.ins().store(trusted(), four, place, slot(j));
+                    }
+                }
+            }
+            (false, 0) => {
+                // The highest lane wins.
+                let at = self.b.ins().iconst(types::I64, bytes + 4 * (self.row - 1));
+                self.store_lane(places, at, piece.start);
+            }
+            (true, _) => {
+                for j in 0..self.row / 4 {
+                    let loaded: Vec<Value> = (0..words)
+                        .map(|i| {
+                            let at = 16 * (j as i32 * words as i32 + i as i32);
+                            self.b.ins().load(types::I32X4, guest, piece.start, at)
+                        })
+                        .collect();
+                    for (&place, value) in places.iter().zip(self.split(&loaded)) {
+                        self.b.ins().store(trusted(), value, place, slot(j));
+                    }
+                }
+            }
+            (false, _) => {
+                for j in 0..self.row / 4 {
+                    let lanes: Vec<Value> = places
+                        .iter()
+                        .map(|&p| self.b.ins().load(types::I32X4, trusted(), p, slot(j)))
+                        .collect();
+                    for (i, value) in self.join(&lanes).into_iter().enumerate() {
+                        let at = 16 * (j as i32 * words as i32 + i as i32);
+                        self.b.ins().store(guest, value, piece.start, at);
+                    }
+                }
+            }
+        }
     }
 
     /// All addresses by scalar code, then the runtime's function.
@@ -298,31 +443,38 @@ impl Emitter<'_> {
         self.b.ins().jump(each, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(each);
         let address = self.at_lane(block, plan, node.args[0], lane, &mut HashMap::new());
-        let lo = self.b.ins().ireduce(types::I32, address);
-        let hi = self.b.ins().ushr_imm_u(address, 32);
-        let hi = self.b.ins().ireduce(types::I32, hi);
+        let words = if space == Space::Lds {
+            vec![(address, low)]
+        } else {
+            let lo = self.b.ins().ireduce(types::I32, address);
+            let hi = self.b.ins().ushr_imm_u(address, 32);
+            let hi = self.b.ins().ireduce(types::I32, hi);
+            vec![(lo, low), (hi, high)]
+        };
         let bytes = self.b.ins().ishl_imm_u(lane, 2);
         let at = self.b.ins().iadd(self.frame, bytes);
-        self.b
-            .ins()
-            .store(trusted(), lo, at, Self::frame_offset(low));
-        self.b
-            .ins()
-            .store(trusted(), hi, at, Self::frame_offset(high));
+        for &(word, slot) in &words {
+            let offset = Self::frame_offset(slot);
+            self.b.ins().store(trusted(), word, at, offset);
+        }
         let next = self.b.ins().iadd_imm_s(lane, 1);
         let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
         self.b
             .ins()
             .brif(more, each, &[BlockArg::Value(next)], call, &[]);
         self.b.switch_to_block(call);
-        let mut args: Vec<Value> = [low, high]
-            .into_iter()
-            .map(|s| {
+        let mut args: Vec<Value> = words
+            .iter()
+            .map(|&(_, s)| {
                 self.b
                     .ins()
                     .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
             })
             .collect();
+        if space == Space::Lds {
+            // No high words.
+            args.push(self.b.ins().iconst(types::I64, 0));
+        }
         args.push(exec);
         args.push(
             self.b

@@ -1,6 +1,6 @@
-//! Loops that run inside the lane groups, in every group width and as they stand, against the interpreter:
-//! random bodies of loads and arithmetic, with addresses that count by lane or within rows, fuel that runs
-//! out, loads that leave memory, and words that wrap.
+//! What is made of addresses that count by lane or within rows, against the interpreter: loads and stores of
+//! memory and LDS, and loops that run inside the lane groups, in every group width and as they stand; with
+//! fuel that runs out, accesses that leave memory, and words that wrap.
 
 use frontend::state::LANES;
 use frontend::target::Gfx;
@@ -160,13 +160,8 @@ fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
     s
 }
 
-#[test]
-fn loops_inside_the_lane_groups() {
-    let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
-    let seed = seed.unwrap_or(7u64);
-    println!("SEED={seed}");
-    let gfx = Gfx::Gfx900;
-    let bench = Bench::new();
+/// The shapes of the translator that matter here.
+fn shapes() -> Vec<(&'static str, JitOptions)> {
     let base = JitOptions {
         exact_nan: true,
         ..JitOptions::default()
@@ -184,6 +179,114 @@ fn loops_inside_the_lane_groups() {
             ..base
         },
     ));
+    shapes
+}
+
+/// Runs a program on the interpreter and in every shape.
+fn compare(bench: &Bench, loaded: &runtime::LoadedCode, before: &State, bytes: &[u8], what: &str) {
+    let want = bench.run(&Interpreter, loaded, before);
+    for (name, options) in shapes() {
+        let jit = JitEngine::new(options).expect("this host");
+        let got = bench.run(&jit, loaded, before);
+        let unequal = crate::differential::unequal(&want, &got, false);
+        assert!(
+            unequal.is_empty(),
+            "{what}, {name} {:?}, rows {}, fuel {}:\n{}\n{}",
+            options.group,
+            before.rows,
+            before.fuel,
+            crate::differential::texts(Gfx::Gfx900, bytes),
+            unequal.join("\n")
+        );
+    }
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
+    let seed = seed.unwrap_or(7);
+    println!("SEED={seed}");
+    seed
+}
+
+/// `ds_write…` or `ds_read…` of 1, 2 or 4 dwords.
+fn lds(read: bool, words: u32, register: u32, address: u32, offset: u32) -> [u32; 2] {
+    let op = match (read, words) {
+        (false, 1) => 13,
+        (false, 2) => 77,
+        (false, _) => 223,
+        (true, 1) => 54,
+        (true, 2) => 118,
+        (true, _) => 255,
+    };
+    let at = if read { 24 } else { 8 };
+    [0xd800_0000 | op << 17 | offset, register << at | address]
+}
+
+/// `global_store_dword…` of 1 to 4 dwords.
+fn store(words: u32, data: u32, address: u32, offset: i32) -> [u32; 2] {
+    let op = match words {
+        4 => 31,
+        n => 27 + n,
+    };
+    [
+        0xdc00_8000 | op << 18 | offset as u32 & 0x1fff,
+        0x7f << 16 | data << 8 | address,
+    ]
+}
+
+/// Accesses one behind the other to memory at v[2:3] and LDS at v6.
+fn accesses(r: &mut Random) -> Vec<u32> {
+    let mut code = Vec::new();
+    let source = *r.pick(&[0, 0, 0, 1]);
+    let scale = *r.pick(&[2u32, 2, 2, 3, 4, 4, 0, 6]);
+    code.push(vop2(LSHLREV, 6, 128 + scale, source));
+    code.push(vop1(1, 3, BASE + 1));
+    code.push(vop2(ADD_CO, 2, BASE, 6));
+    code.push(vop2(ADDC_CO, 3, 128, 3));
+    if r.once_in(4) {
+        // Near the top, where words wrap.
+        code.push(vop2(ADD, 6, 193 + r.below(8), 6));
+    }
+    for _ in 0..2 + r.below(5) {
+        let words = *r.pick(&[1, 1, 1, 2, 4]);
+        let register = 8 + 4 * r.below(3);
+        let offset = *r.pick(&[0, 0, 4, 16, 64, 256]);
+        match r.below(5) {
+            0 => code.extend(load(words, register, 2, offset)),
+            1 => code.extend(store(words, register, 2, offset)),
+            2 => code.extend(lds(true, words, register, 6, offset as u32)),
+            3 => code.extend(lds(false, words, register, 6, offset as u32)),
+            _ => code.push(vop2(ADD, register, v(0), 8 + r.below(8))),
+        }
+    }
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn accesses_that_count_by_lane() {
+    let seed = seed();
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    for n in 0..200u64 {
+        let mut r = Random::new(seed.wrapping_mul(2_000_003).wrapping_add(n));
+        let bytes: Vec<u8> = accesses(&mut r)
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .collect();
+        let loaded = bench.load(gfx, &bytes);
+        let before = state(&bench, &mut r, gfx);
+        let what = format!("SEED={seed} program {n}");
+        compare(&bench, &loaded, &before, &bytes, &what);
+        bench.unload(&loaded);
+    }
+}
+
+#[test]
+fn loops_inside_the_lane_groups() {
+    let seed = seed();
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
     let (mut planned, mut total) = (0, 0);
     for n in 0..160u64 {
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(n));
@@ -191,21 +294,8 @@ fn loops_inside_the_lane_groups() {
         let bytes: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
         let loaded = bench.load(gfx, &bytes);
         let before = state(&bench, &mut r, gfx);
-        let want = bench.run(&Interpreter, &loaded, &before);
-        for (name, options) in &shapes {
-            let jit = JitEngine::new(*options).expect("this host");
-            let got = bench.run(&jit, &loaded, &before);
-            let unequal = crate::differential::unequal(&want, &got, false);
-            assert!(
-                unequal.is_empty(),
-                "SEED={seed} program {n}, {name} {:?}, rows {}, fuel {}:\n{}\n{}",
-                options.group,
-                before.rows,
-                before.fuel,
-                crate::differential::texts(gfx, &bytes),
-                unequal.join("\n")
-            );
-        }
+        let what = format!("SEED={seed} program {n}");
+        compare(&bench, &loaded, &before, &bytes, &what);
         let request = Request {
             gfx,
             entry: loaded.base(),
