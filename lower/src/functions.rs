@@ -354,6 +354,9 @@ pub enum EffectFn {
     ScalarRelative,
     /// The site's `exp`: (kinds, EXEC, component…) -> nothing; 0 for a component that is off
     Export,
+    /// The site's fork or join: (0, what is wrong with the stack of forks: 0 nothing, 1 it is empty, 2 it
+    /// is full) -> nothing
+    ForkStack,
 }
 
 impl EffectFn {
@@ -387,6 +390,7 @@ impl EffectFn {
         EffectFn::WriteRelative,
         EffectFn::ScalarRelative,
         EffectFn::Export,
+        EffectFn::ForkStack,
     ];
 }
 

@@ -520,11 +520,14 @@ impl Region {
                     GuestOp::CbranchIFork => Some(g.imm64(fork_target(pc, inst))),
                     _ => scalar::address(g, inst.src[1]),
                 };
-                let forked = to.and_then(|to| fork::fork(g, inst.src[0], to, next));
+                let site = self.sites.add(pc, inst);
+                let forked = to.and_then(|to| fork::fork(g, inst.src[0], to, next, site));
                 forked.map_or(Term::Interpret { pc }, Term::Indirect)
             }
             GuestOp::CbranchJoin => {
-                fork::join(g, inst.src[0], next).map_or(Term::Interpret { pc }, Term::Indirect)
+                let site = self.sites.add(pc, inst);
+                let joined = fork::join(g, inst.src[0], next, site);
+                joined.map_or(Term::Interpret { pc }, Term::Indirect)
             }
             // What MODE becomes is known at run time only: the dispatcher finds the code for it.
             GuestOp::SetVskip | GuestOp::SetReg => match scalar::write_mode(g, inst) {

@@ -528,6 +528,7 @@ fn implementation(f: u16) -> Effect {
     const WRITE_RELATIVE: u16 = EffectFn::WriteRelative as u16;
     const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
     const EXPORT: u16 = EffectFn::Export as u16;
+    const FORK_STACK: u16 = EffectFn::ForkStack as u16;
     match f {
         INTERPRET => host::interpret,
         SCALAR_LOAD => scalar::load,
@@ -550,6 +551,7 @@ fn implementation(f: u16) -> Effect {
         TIME => scalar::time,
         GET_REG => scalar::get_reg,
         SET_REG => scalar::set_reg,
+        FORK_STACK => scalar::fork_stack,
         APPEND_CONSUME => atomic::append_consume,
         LDS_SRC2 => atomic::src2,
         LDS_EXCHANGE => atomic::exchange,
@@ -575,7 +577,7 @@ fn effect_fn(f: EffectFn) -> usize {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
         ImageDescriptors ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
-        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export
+        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export ForkStack
     }
 }
 

@@ -4,8 +4,10 @@
 use frontend::inst::Operand;
 use frontend::state::mode;
 
+use crate::build::types;
+use crate::functions::EffectFn;
 use crate::guest::Guest;
-use crate::ir::Val;
+use crate::ir::{Op, SiteId, Val};
 use crate::value::{Q, U};
 
 /// Entries that the count can name.
@@ -22,8 +24,27 @@ fn set_count<'b>(g: &mut Guest<'b>, n: U<'b>) {
     g.set_mode_reg(new.v, g.mode);
 }
 
+/// Faults where the stack does not allow what the instruction does: `wrong` is as
+/// [`EffectFn::ForkStack`] has it.
+fn check(g: &mut Guest<'_>, site: SiteId, wrong: U<'_>) {
+    let op = Op::Effect {
+        f: EffectFn::ForkStack,
+        site,
+        lanes: 0,
+        scalars: 0,
+    };
+    let none = g.imm32(0);
+    g.b.effect(op, &[none, wrong.v], types::W32);
+}
+
 /// Forks on the lanes of the pair in `mask`: gives the address that runs first.
-pub(crate) fn fork(g: &mut Guest<'_>, mask: Operand, to: Val, next: u64) -> Option<Val> {
+pub(crate) fn fork(
+    g: &mut Guest<'_>,
+    mask: Operand,
+    to: Val,
+    next: u64,
+    site: SiteId,
+) -> Option<Val> {
     let b = g.b;
     let Operand::Sgpr(s) = mask else { return None };
     let mask = Q::new(b, g.read_s64(s));
@@ -36,6 +57,9 @@ pub(crate) fn fork(g: &mut Guest<'_>, mask: Operand, to: Val, next: u64) -> Opti
     let (first, later) = (fail_first.pick(fail, pass), fail_first.pick(pass, fail));
     let later_at = fail_first.pick(to, next);
     let n = count(g);
+    // Six levels suffice, since the larger side waits.
+    let full = n.k(6).lt_u(n) & !together;
+    check(g, site, full.pick(n.k(2), n.k(0)));
     for entry in 0..ENTRIES {
         let here = n.eq(n.k(u64::from(entry))) & !together;
         for (i, value) in [(0, later), (2, later_at)] {
@@ -51,12 +75,14 @@ pub(crate) fn fork(g: &mut Guest<'_>, mask: Operand, to: Val, next: u64) -> Opti
 }
 
 /// Joins: goes on with what is still to run, unless the stack is as deep as the register says.
-pub(crate) fn join(g: &mut Guest<'_>, depth: Operand, next: u64) -> Option<Val> {
+pub(crate) fn join(g: &mut Guest<'_>, depth: Operand, next: u64, site: SiteId) -> Option<Val> {
     let b = g.b;
     let Operand::Sgpr(s) = depth else { return None };
     let depth = U::new(b, g.read_s32(s));
     let n = count(g);
     let done = n.eq(depth);
+    let empty = n.eq(n.k(0)) & !done;
+    check(g, site, empty.pick(n.k(1), n.k(0)));
     let below = (n - n.k(1)) & n.k(u64::from(ENTRIES - 1));
     let exec = Q::new(b, g.exec());
     let (mut lanes, mut to) = (exec, exec);

@@ -9,6 +9,7 @@ use lower::abi::ExitCode;
 use super::Call;
 use super::atomic::Rmw;
 use super::buffer::Descriptor;
+use crate::FaultKind;
 use crate::engine::{PRIVATE_BASE, SHARED_BASE};
 use crate::math::Denorm;
 
@@ -195,4 +196,15 @@ pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
         wave.trapsts = wave.trapsts & !mask | value << offset & mask;
     }
     Ok(())
+}
+
+/// `EffectFn::ForkStack`.
+pub(super) fn fork_stack(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let what = match call.raw(1) {
+        0 => return Ok(()),
+        1 => "a join below the bottom of the fork stack",
+        _ => "a fork stack of more than 6 entries",
+    };
+    let what = what.to_owned();
+    Err(call.fault(FaultKind::Unsupported { what }, None))
 }
