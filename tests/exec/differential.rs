@@ -2,7 +2,7 @@
 //! memory and on faults. A failure prints its seed and a shrunk program. In the environment:
 //!
 //! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program and
-//!   `LOOPS=` rounds of a loop at most;
+//!   `LOOPS=` rounds of a loop at most, `STATES=` states that each starts from;
 //! * `INSTRUCTIONS=` goes on until each target has executed so many on the interpreter, for long runs;
 //! * `SHOW_FAULTS=1` prints the programs that end in a fault;
 //! * `FAILURES=` after how many to stop, `ALL_SHAPES=1` each program in all shapes of the translator, not
@@ -31,6 +31,9 @@ use shapes::{Jits, Shape};
 
 /// Programs for each target when the environment does not say.
 const ROUNDS: u64 = 4200;
+
+/// States that each program starts from.
+const STATES: u64 = 2;
 
 /// Instructions of a program at most.
 const LENGTH: u64 = 16;
@@ -93,6 +96,19 @@ impl Checker {
         state
     }
 
+    /// Another state for the same code: what code is specialised on stays.
+    fn state_like(&self, r: &mut Random, first: &State) -> State {
+        let mut state = self.state(r);
+        state.mode = first.mode;
+        state.fresh = first.fresh;
+        if first.fresh {
+            for register in [0, prepared::ADDRESS_V, prepared::ADDRESS_V + 1] {
+                state.vgpr[register as usize] = first.vgpr[register as usize];
+            }
+        }
+        state
+    }
+
     /// Runs a program on the interpreter and on the translator in some shapes.
     fn check(
         &self,
@@ -101,31 +117,42 @@ impl Checker {
         before: &State,
         only: Option<usize>,
     ) -> Option<Mismatch> {
+        let (_, mismatch) = self.check_from(jits, items, std::slice::from_ref(before), only)?;
+        Some(mismatch)
+    }
+
+    /// The same from several states; gives the number of the first that shows a difference.
+    fn check_from(
+        &self,
+        jits: &Jits,
+        items: &[Item],
+        states: &[State],
+        only: Option<usize>,
+    ) -> Option<(usize, Mismatch)> {
         let code = self.bench.load(self.gfx, &self.rows.bytes(items));
-        let want = self.bench.run_counting(&Interpreter, &code, before, true);
-        self.executed.set(self.executed.get() + want.instructions);
-        if !matches!(want.exit, Exit::End) {
-            self.faults.set(self.faults.get() + 1);
-            if std::env::var_os("SHOW_FAULTS").is_some() {
-                println!(
-                    "{:?}\n{}",
-                    want.exit,
-                    texts(self.gfx, &self.rows.bytes(items))
-                );
-            }
-        }
         let mut found = None;
-        for (shape, how) in self.shapes.iter().enumerate() {
-            if only.is_some_and(|n| n != shape) {
-                continue;
+        'states: for (number, before) in states.iter().enumerate() {
+            let want = self.bench.run_counting(&Interpreter, &code, before, true);
+            self.executed.set(self.executed.get() + want.instructions);
+            if !matches!(want.exit, Exit::End) {
+                self.faults.set(self.faults.get() + 1);
+                if std::env::var_os("SHOW_FAULTS").is_some() {
+                    let text = texts(self.gfx, &self.rows.bytes(items));
+                    println!("{:?}\n{text}", want.exit);
+                }
             }
-            let got = self
-                .bench
-                .run_counting(jits.get(shape), &code, before, how.counting);
-            let lines = unequal(&want, &got, how.counting);
-            if !lines.is_empty() {
-                found = Some(Mismatch { shape, lines });
-                break;
+            for (shape, how) in self.shapes.iter().enumerate() {
+                if only.is_some_and(|n| n != shape) {
+                    continue;
+                }
+                let got = self
+                    .bench
+                    .run_counting(jits.get(shape), &code, before, how.counting);
+                let lines = unequal(&want, &got, how.counting);
+                if !lines.is_empty() {
+                    found = Some((number, Mismatch { shape, lines }));
+                    break 'states;
+                }
             }
         }
         self.bench.unload(&code);
@@ -236,6 +263,7 @@ fn differential(gfx: Gfx) {
     };
     let length = env("LENGTH", LENGTH) as u32;
     let seed = env("SEED", 1);
+    let states = env("STATES", STATES);
     let every = env("ALL_SHAPES", 0) != 0;
     let checker = Checker::new(gfx);
     let mut jits = checker.jits();
@@ -250,12 +278,18 @@ fn differential(gfx: Gfx) {
         }
         programs += 1;
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
-        let before = checker.state(&mut r);
+        let first = checker.state(&mut r);
         let items = checker.rows.program(&mut r, length);
         let turn = (!every).then(|| r.below(jits.len() as u32) as usize);
-        let Some(Mismatch { shape, .. }) = checker.check(&jits, &items, &before, turn) else {
+        let mut before = vec![first];
+        for _ in 1..states {
+            before.push(checker.state_like(&mut r, &before[0]));
+        }
+        let found = checker.check_from(&jits, &items, &before, turn);
+        let Some((number, Mismatch { shape, .. })) = found else {
             continue;
         };
+        let before = before.swap_remove(number);
         let report = checker.smallest(&jits, items, before, shape);
         bad.push(format!("{gfx} seed {seed} round {round} {report}"));
         if bad.len() as u64 >= env("FAILURES", 5) {
@@ -263,7 +297,7 @@ fn differential(gfx: Gfx) {
         }
     }
     println!(
-        "{gfx}: seed {seed}, {programs} programs, {} of which ended in a fault, {} guest instructions executed",
+        "{gfx}: seed {seed}, {programs} programs from {states} states each, {} runs ended in a fault, {} guest instructions executed",
         checker.faults.get(),
         checker.executed.get()
     );
