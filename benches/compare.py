@@ -10,7 +10,8 @@ intel-opencl-rt and intel-cmplr-lib-rt). Build wavelift with `cargo build --rele
 
 Each benchmark runs on the three alternately, on one core and then on all of them; the least time
 of all rounds counts. Times are those of the kernels: event times of the runtimes, and without
-translation those of `wavelift bench`. What the three compute is compared as well.
+translation those of `wavelift bench`. What the three compute is compared as well. On a busy machine
+give it priority: `nice -n -15 python3 compare.py`.
 """
 
 import argparse
@@ -86,11 +87,8 @@ class Runtime:
         self.process.wait()
 
 
-PRIORITY = []
-
-
 def pinned(cores):
-    return PRIORITY + (["taskset", "-c", "0"] if cores == 1 else [])
+    return ["taskset", "-c", "0"] if cores == 1 else []
 
 
 class Wavelift:
@@ -306,8 +304,8 @@ def compare(options):
             rows.append(row)
             times = {n: milliseconds(s) for n, s in row["seconds"].items()}
             print(name, count, times, *row["notes"], file=sys.stderr, flush=True)
-    if options.json:
-        options.json.write_text(json.dumps(rows, indent=1))
+            if options.json:
+                options.json.write_text(json.dumps(rows, indent=1))
     now = datetime.datetime.now(datetime.timezone.utc)
     print(f"Machine: {machine()}. {now:%Y-%m-%d %H:%M} UTC, wavelift {version()}, code objects for "
           f"{options.target}, least of {options.rounds} alternating rounds of {options.seconds} s. "
@@ -333,8 +331,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each runtime in each round")
     parser.add_argument("--one-core", action="store_true", help="leave all cores out")
-    parser.add_argument("--nice", type=int, help="a priority for all runtimes, such as -15 against "
-                        "what else the machine does")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     options = parser.parse_args()
     if options.setup:
@@ -344,8 +340,6 @@ def main():
         sys.exit("the runtimes are not set up: python3 compare.py --setup")
     if pathlib.Path(sys.prefix) != VENV:
         os.execv(python, [python, *sys.argv])
-    if options.nice is not None:
-        PRIORITY.extend(["nice", "-n", str(options.nice)])
     compare(options)
 
 
