@@ -233,10 +233,8 @@ fn needed(block: &Block, roots: Vec<Val>) -> Option<Vec<bool>> {
             | Op::Call(..)
             | Op::LaneAt
             | Op::Ballot => return None,
-            Op::Result(_) => {
-                if !matches!(block.nodes[node.args[0].index()].op, Op::Load(..)) {
-                    return None;
-                }
+            Op::Result(_) if !matches!(block.nodes[node.args[0].index()].op, Op::Load(..)) => {
+                return None;
             }
             _ => {}
         }

@@ -175,7 +175,7 @@ impl InitialState {
         wave.pc = self.entry;
         wave.resume = WaveState::FRESH;
         let width = group.size[0];
-        if group.size[1] == 1 && group.size[2] == 1 || width % LANES as u32 == 0 {
+        if group.size[1] == 1 && group.size[2] == 1 || width.is_multiple_of(LANES as u32) {
             wave.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
         } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
             wave.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();

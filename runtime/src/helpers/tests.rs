@@ -412,7 +412,7 @@ fn random_half(state: &mut u64) -> u32 {
         0 => bits & 0x83ff,
         1 => bits & 0x800f | 0x3c00,
         2 => bits & 0x83ff | 0x7800,
-        3 => bits & 0x8000 | 0x7bff - (bits & 3),
+        3 => bits & 0x8000 | (0x7bff - (bits & 3)),
         4 if bits >> 20 & 31 == 0 => bits & 0x8000 | 0x7c00 | bits & bits >> 3 & 0x3ff,
         _ => bits,
     };
@@ -451,8 +451,8 @@ fn f16_of_whole_waves_is_that_of_lanes() {
     for f in functions {
         for round in 0..600 {
             let imm = match round % 10 {
-                0 => 0x0f0 | (round as u32 / 10 & 3) << 2,
-                1 => 0x030 | (round as u32 / 10 & 3) << 6,
+                0 => 0x0f0 | ((round as u32 / 10) & 3) << 2,
+                1 => 0x030 | ((round as u32 / 10) & 3) << 6,
                 2 => MODE | mode::FP16_OVFL,
                 3 => 1 << 31 | 0x0c0,
                 _ => MODE,

@@ -56,7 +56,7 @@ fn indexed(gfx: Gfx) {
                     continue;
                 }
                 run += 1;
-                if run % 2000 == 0 {
+                if run.is_multiple_of(2000) {
                     jits = checker.jits();
                 }
                 let mut before = checker.state(&mut r);

@@ -310,13 +310,12 @@ fn arbitrary_descriptors() {
         for seed in start..start + rounds {
             let mut random = Random::new(seed << 8 | gfx as u64);
             let mut file = file.clone();
-            for at in place..place + 64 {
-                // The sizes and the entry are left alone half of the time.
-                let sizes = at < place + 24;
-                if !random.once_in(if sizes { 24 } else { 3 }) {
-                    continue;
+            for (at, byte) in file[place..place + 64].iter_mut().enumerate() {
+                // The sizes and the entry are left alone most of the time.
+                let sizes = at < 24;
+                if random.once_in(if sizes { 24 } else { 3 }) {
+                    *byte = random.next() as u8;
                 }
-                file[at] = random.next() as u8;
             }
             let rig = rig();
             let Ok(module) = Module::load(&rig.device, &file) else {
