@@ -110,6 +110,10 @@ impl Rows {
             of(&[Ds]),
             of(&[Flat, Global, Scratch]),
             of(&[Mubuf, Mtbuf]),
+            of(&[Mimg])
+                .into_iter()
+                .filter(|desc| words::image::runs(desc))
+                .collect(),
         ];
         Rows {
             gfx,

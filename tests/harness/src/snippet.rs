@@ -13,6 +13,7 @@ use crate::random::Random;
 use crate::words::prepared;
 
 mod descriptor;
+mod image;
 
 /// Bytes of the buffer that addresses point to.
 pub const BUFFER: usize = 4096;
@@ -43,7 +44,7 @@ pub struct State {
     pub scc: u32,
     /// MODE.
     pub mode: u32,
-    /// VGPRs 0 to 31.
+    /// VGPRs 0 to 39.
     pub vgpr: Vec<[u32; LANES]>,
     /// The zone of guest memory: the buffer, the scratch and what is around them.
     pub memory: Vec<u8>,
@@ -117,7 +118,7 @@ impl Places {
 }
 
 /// VGPRs that are compared.
-pub const VGPRS: usize = 32;
+pub const VGPRS: usize = 40;
 
 /// Runs of a wave after which a snippet counts as hanging.
 const RUNS: usize = 2000;
@@ -226,6 +227,7 @@ impl Bench {
         }
         self.prepare_scalars(r, gfx, &mut s);
         self.prepare_vectors(r, &mut s);
+        self.prepare_image(r, gfx, &mut s);
         s
     }
 
@@ -261,6 +263,17 @@ impl Bench {
             Gfx::Gfx803 => set64(&mut s.sgpr, 102, SCRATCH as u64),
             _ => set64(&mut s.sgpr, 102, self.scratch()),
         }
+    }
+
+    fn prepare_image(&self, r: &mut Random, gfx: Gfx, s: &mut State) {
+        let place = prepared::IMAGE_S as usize;
+        let words = image::resource(r, gfx, self.buffer());
+        s.sgpr[place..place + 8].copy_from_slice(&words);
+        let place = prepared::SAMPLER_S as usize;
+        s.sgpr[place..place + 4].copy_from_slice(&image::sampler(r));
+        let (whole, parts) = image::coordinates(r);
+        s.vgpr[prepared::IMAGE_V as usize..][..4].copy_from_slice(&whole);
+        s.vgpr[prepared::SAMPLE_V as usize..][..4].copy_from_slice(&parts);
     }
 
     fn prepare_vectors(&self, r: &mut Random, s: &mut State) {

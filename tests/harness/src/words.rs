@@ -6,6 +6,7 @@ use frontend::target::Gfx;
 
 use crate::random::Random;
 
+pub mod image;
 mod memory;
 
 /// Destinations stay below these, so that prepared addresses survive a sequence.
@@ -41,6 +42,14 @@ pub mod prepared {
     pub const ZERO_S: u32 = 36;
     /// VGPR pair that address idioms write.
     pub const ADDRESS_V: u32 = 18;
+    /// Eight SGPRs with an image descriptor.
+    pub const IMAGE_S: u32 = 64;
+    /// Four SGPRs with a sampler.
+    pub const SAMPLER_S: u32 = 72;
+    /// Four VGPRs with coordinates of texels.
+    pub const IMAGE_V: u32 = 32;
+    /// Four VGPRs with coordinates of samples.
+    pub const SAMPLE_V: u32 = 36;
     /// First of the SGPRs that hold masks and counters of blocks.
     pub const CONTROL_S: u32 = 40;
 }

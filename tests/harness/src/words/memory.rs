@@ -17,6 +17,7 @@ pub(super) fn random(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> 
         Encoding::Ds => ds(r, gfx, desc, opcode),
         Encoding::Flat | Encoding::Global | Encoding::Scratch => flat(r, gfx, desc, opcode),
         Encoding::Mubuf | Encoding::Mtbuf => buffer(r, gfx, desc, opcode),
+        Encoding::Mimg => super::image::random(r, gfx, desc, opcode),
         _ => return None,
     })
 }
