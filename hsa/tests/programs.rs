@@ -182,6 +182,14 @@ fn streams_events_callbacks_and_threads() {
 }
 
 #[test]
+fn graphs_and_waits_for_values() {
+    if let Some(program) = hip("features.hip", &["gfx900", "gfx906"], &[]) {
+        good(&program, "gfx900", &[]);
+        good(&program, "gfx906", &[]);
+    }
+}
+
+#[test]
 fn the_device_prints() {
     let Some(program) = hip("talk.hip", &["gfx900", "gfx906"], &[]) else {
         return;

@@ -1,0 +1,95 @@
+// Graphs, streams that wait for values in memory, and copies in three dimensions.
+#include "check.h"
+
+#include <vector>
+
+static const int N = 1024;
+
+static int *zeros()
+{
+    int *data;
+    HIP(hipMalloc(&data, N * sizeof(int)));
+    HIP(hipMemset(data, 0, N * sizeof(int)));
+    return data;
+}
+
+static int last(const int *data)
+{
+    int value;
+    HIP(hipMemcpy(&value, data + N - 1, sizeof value, hipMemcpyDeviceToHost));
+    return value;
+}
+
+static void graphs()
+{
+    hipStream_t stream;
+    hipGraph_t graph;
+    hipGraphExec_t ready;
+    int *data = zeros();
+    HIP(hipStreamCreate(&stream));
+    HIP(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    for (int i = 0; i < 5; i++)
+        add_one<<<blocks(N), 256, 0, stream>>>(data, N);
+    HIP(hipStreamEndCapture(stream, &graph));
+    HIP(hipGraphInstantiate(&ready, graph, nullptr, nullptr, 0));
+    for (int i = 0; i < 3; i++)
+        HIP(hipGraphLaunch(ready, stream));
+    HIP(hipStreamSynchronize(stream));
+    EXPECT(last(data) == 15);
+    HIP(hipGraphExecDestroy(ready));
+    HIP(hipGraphDestroy(graph));
+    HIP(hipStreamDestroy(stream));
+    HIP(hipFree(data));
+}
+
+static void values()
+{
+    hipStream_t waiting, writing;
+    uint64_t *signal;
+    int *data = zeros();
+    HIP(hipStreamCreate(&waiting));
+    HIP(hipStreamCreateWithPriority(&writing, hipStreamNonBlocking, -1));
+    HIP(hipExtMallocWithFlags((void **)&signal, 8, hipMallocSignalMemory));
+    *(volatile uint64_t *)signal = 0;
+    HIP(hipStreamWaitValue64(waiting, signal, 3, hipStreamWaitValueGte, ~0ull));
+    add_one<<<blocks(N), 256, 0, waiting>>>(data, N);
+    EXPECT(hipStreamQuery(waiting) == hipErrorNotReady);
+    HIP(hipStreamWriteValue64(writing, signal, 7, 0));
+    HIP(hipStreamSynchronize(waiting));
+    HIP(hipStreamSynchronize(writing));
+    EXPECT(last(data) == 1);
+    HIP(hipFree(signal));
+    HIP(hipStreamDestroy(waiting));
+    HIP(hipStreamDestroy(writing));
+    HIP(hipFree(data));
+}
+
+static void three_dimensions()
+{
+    hipExtent extent = make_hipExtent(64, 8, 4);
+    hipPitchedPtr device;
+    std::vector<char> host(64 * 8 * 4), back(host.size());
+    for (size_t i = 0; i < host.size(); i++)
+        host[i] = i * 3;
+    HIP(hipMalloc3D(&device, extent));
+    hipMemcpy3DParms copy = {};
+    copy.srcPtr = make_hipPitchedPtr(host.data(), 64, 64, 8);
+    copy.dstPtr = device;
+    copy.extent = extent;
+    copy.kind = hipMemcpyHostToDevice;
+    HIP(hipMemcpy3D(&copy));
+    copy.srcPtr = device;
+    copy.dstPtr = make_hipPitchedPtr(back.data(), 64, 64, 8);
+    copy.kind = hipMemcpyDeviceToHost;
+    HIP(hipMemcpy3D(&copy));
+    EXPECT(host == back);
+    HIP(hipFree(device.ptr));
+}
+
+int main()
+{
+    graphs();
+    values();
+    three_dimensions();
+    return verdict();
+}
