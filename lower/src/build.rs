@@ -92,6 +92,11 @@ impl Build {
         self.ty(v).vary == Vary::Wave
     }
 
+    /// The guest address of a place in the code.
+    pub fn code_address(&self, pc: u64) -> Val {
+        self.leaf(Op::CodeAddress(pc), types::W64)
+    }
+
     /// A constant.
     pub fn constant(&self, width: Width, value: u64) -> Val {
         let ty = Type {

@@ -7,8 +7,9 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, Endianness, InstBuilder, JumpTableData, MemFlagsData, SigRef,
-    Signature, StackSlot, StackSlotData, StackSlotKind, Value, types,
+    self as clif, AbiParam, BlockArg, Endianness, ExternalName, GlobalValueData, InstBuilder,
+    JumpTableData, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
+    UserExternalNameRef, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -20,6 +21,7 @@ use crate::facts::{self, Affine};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live};
+use crate::object;
 use crate::schedule::{self, Schedule};
 
 mod affine;
@@ -75,11 +77,11 @@ pub struct Emitted {
     pub notes: Option<profile::Notes>,
 }
 
-/// Emits `f` into `func`. `sites` is where the region's sites will stay.
+/// Emits `f` into `func`. Guest addresses in the code are relative to `base`.
 pub fn emit(
     f: &Func,
     options: &Options,
-    sites: *const Site,
+    base: u64,
     func: &mut clif::Function,
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
@@ -88,7 +90,7 @@ pub fn emit(
     let mut e = Emitter::new(
         f,
         *options,
-        sites,
+        base,
         FunctionBuilder::new(func, contexts),
         config,
     );
@@ -127,7 +129,9 @@ struct Emitter<'f> {
     f: &'f Func,
     o: Options,
     b: FunctionBuilder<'f>,
-    sites: *const Site,
+    base: u64,
+    guest: UserExternalNameRef,
+    sites: UserExternalNameRef,
     ctx: Value,
     wave: Value,
     frame: Value,
@@ -167,7 +171,7 @@ impl<'f> Emitter<'f> {
     fn new(
         f: &'f Func,
         o: Options,
-        sites: *const Site,
+        base: u64,
         mut b: FunctionBuilder<'f>,
         config: TargetFrontendConfig,
     ) -> Emitter<'f> {
@@ -183,6 +187,8 @@ impl<'f> Emitter<'f> {
         let words = |n: usize| StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * n as u32, 3);
         let arg_slot = b.create_sized_stack_slot(words(2 * crate::ir::Args::MAX));
         let out_slot = b.create_sized_stack_slot(words(MAX_RESULTS));
+        let guest = b.func.declare_imported_user_function(object::GUEST);
+        let sites = b.func.declare_imported_user_function(object::SITES);
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
@@ -207,6 +213,8 @@ impl<'f> Emitter<'f> {
             f,
             o,
             b,
+            base,
+            guest,
             sites,
             ctx,
             wave,
@@ -344,8 +352,21 @@ impl<'f> Emitter<'f> {
             .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(code)]);
     }
 
+    /// A guest address.
     fn address(&mut self, pc: u64) -> Value {
-        self.b.ins().iconst(types::I64, pc as i64)
+        let distance = pc.wrapping_sub(self.base);
+        self.symbol(self.guest, distance as i64)
+    }
+
+    /// The address of something whose place is known later.
+    fn symbol(&mut self, name: UserExternalNameRef, distance: i64) -> Value {
+        let symbol = self.b.create_global_value(GlobalValueData::Symbol {
+            name: ExternalName::user(name),
+            offset: distance.into(),
+            colocated: false,
+            tls: false,
+        });
+        self.b.ins().symbol_value(types::I64, symbol)
     }
 
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
@@ -405,7 +426,7 @@ impl<'f> Emitter<'f> {
                 self.leave(pc, ExitCode::Continue);
             }
             Term::End => {
-                let pc = self.address(0);
+                let pc = self.b.ins().iconst(types::I64, 0);
                 self.leave(pc, ExitCode::End);
             }
             Term::Barrier { next } => {
@@ -520,8 +541,8 @@ impl<'f> Emitter<'f> {
     ) -> Value {
         let index = LaneFn::ALL.len() + f as usize;
         let callee = self.function(index);
-        let site = self.sites.wrapping_add(site.0 as usize);
-        let site = self.b.ins().iconst(types::I64, site as usize as i64);
+        let distance = site.0 as usize * size_of::<Site>();
+        let site = self.symbol(self.sites, distance as i64);
         let call =
             self.b
                 .ins()

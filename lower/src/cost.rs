@@ -104,12 +104,10 @@ impl Costs {
         };
         self.codegen.clear();
         self.codegen.set_disasm(true);
-        // Sites are addresses in the code; a fixed one keeps the list the same from run to run.
-        let sites = 0x1000 as *const crate::abi::Site;
         clif::emit(
             f,
             &options,
-            sites,
+            0,
             &mut self.codegen.func,
             &mut self.contexts,
             self.isa.frontend_config(),

@@ -135,6 +135,9 @@ pub enum Op {
     // ---- leaves
     /// A constant of the node's width.
     Const(u64),
+    /// The guest address of a place in the code: a constant of the load, so that the code can be put in
+    /// place for another load (W64, wave).
+    CodeAddress(u64),
     /// The lane's number, 0..=63.
     LaneId,
     /// A scalar slot at block entry.

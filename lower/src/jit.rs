@@ -1,17 +1,20 @@
 //! Compiled regions: CLIF to machine code, and the one call into it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
+use cranelift_codegen::Context as CodegenContext;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context as CodegenContext, isa};
 use cranelift_frontend::FunctionBuilderContext;
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Linkage, Module};
+use memmap2::{Mmap, MmapMut};
+use wasmtime_internal_jit_icache_coherence as icache;
 
 use crate::abi::{Context, ExitCode, Site};
 use crate::clif::{self, Options};
 use crate::ir::{Func, verify};
+use crate::object::Object;
 use crate::profile::Shape;
 
 /// Which host instructions may be used.
@@ -39,40 +42,85 @@ pub enum LowerError {
         /// Cranelift's words.
         message: String,
     },
+    /// There is no memory for code.
+    #[error("no memory for host code: {0}")]
+    Memory(std::io::Error),
 }
 
-/// A compiled region.
+/// A compiled region in its place.
 pub struct Compiled {
-    code: *const u8,
-    /// Host bytes.
-    pub bytes: usize,
-    /// Frame slots that [`Context::frame`] must have.
-    pub frame_slots: u32,
-    /// Guest instructions translated.
-    pub guest_insts: u32,
-    /// VGPRs from this number on are never written.
-    pub vgprs: u32,
+    /// The code's memory, never written again.
+    code: Mmap,
+    object: Arc<Object>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
-    /// What was chosen, when the code profiles.
-    pub shape: Option<Box<Shape>>,
     /// The counters that [`Shape`] names; none when the code does not profile.
     pub counters: Box<[AtomicU64]>,
     /// Referred to by the code.
     _sites: Box<[Site]>,
-    /// Owns the code's memory.
-    _jit: Arc<Mutex<JITModule>>,
 }
 
-#[expect(unsafe_code, reason = "compiled code is immutable and position-fixed")]
-// SAFETY: `code` points into memory that `_jit` keeps mapped and that is never written again; `_sites`
-// is only read.
-unsafe impl Send for Compiled {}
-#[expect(unsafe_code, reason = "compiled code is immutable and position-fixed")]
-// SAFETY: as for Send.
-unsafe impl Sync for Compiled {}
-
 impl Compiled {
+    /// Puts a region in place. Its code object lies at `base`; `sites` are the instructions at the
+    /// object's sites, which must be sound.
+    pub fn new(
+        object: Arc<Object>,
+        base: u64,
+        sites: Vec<Site>,
+        fallbacks: Vec<&'static str>,
+    ) -> std::io::Result<Compiled> {
+        assert!(object.is_sound(), "bug: an object that is not sound");
+        assert_eq!(
+            sites.len(),
+            object.sites.len(),
+            "bug: not the object's sites"
+        );
+        let sites = sites.into_boxed_slice();
+        let mut memory = MmapMut::map_anon(object.code.len().max(1))?;
+        object.place(
+            &mut memory[..object.code.len()],
+            base,
+            sites.as_ptr() as u64,
+        );
+        let counters = object.shape.as_ref().map_or(0, |shape| shape.counters);
+        let code = memory.make_exec()?;
+        coherent(&code)?;
+        Ok(Compiled {
+            code,
+            fallbacks,
+            counters: std::iter::repeat_with(AtomicU64::default)
+                .take(counters)
+                .collect(),
+            _sites: sites,
+            object,
+        })
+    }
+
+    /// Bytes of host code.
+    pub fn bytes(&self) -> usize {
+        self.object.code.len()
+    }
+
+    /// Frame slots that [`Context::frame`] must have.
+    pub fn frame_slots(&self) -> u32 {
+        self.object.frame_slots
+    }
+
+    /// Guest instructions translated.
+    pub fn guest_insts(&self) -> u32 {
+        self.object.guest_insts
+    }
+
+    /// VGPRs from this number on are never written.
+    pub fn vgprs(&self) -> u32 {
+        self.object.vgprs
+    }
+
+    /// What was chosen, when the code profiles.
+    pub fn shape(&self) -> Option<&Shape> {
+        self.object.shape.as_deref()
+    }
+
     /// Adds what one run counted.
     pub fn add_counts(&self, counts: &[u64]) {
         for (counter, &count) in self.counters.iter().zip(counts) {
@@ -101,7 +149,7 @@ impl Compiled {
         // SAFETY: the code was emitted with `clif::entry_signature`, whose only parameter is the
         // context; the caller vouches for its pointers.
         let entry: unsafe extern "C" fn(*mut Context) -> u64 =
-            unsafe { std::mem::transmute(self.code) };
+            unsafe { std::mem::transmute(self.code.as_ptr()) };
         // SAFETY: as above.
         let code = unsafe { entry(ctx) };
         match code as u32 {
@@ -116,12 +164,20 @@ impl Compiled {
     }
 }
 
+/// Makes sure that every core fetches the code as it was written.
+#[expect(unsafe_code, reason = "names a range of memory to the host")]
+fn coherent(code: &Mmap) -> std::io::Result<()> {
+    let other = |error: &dyn std::fmt::Display| std::io::Error::other(error.to_string());
+    // SAFETY: the range is that of the mapping, which is there.
+    unsafe { icache::clear_cache(code.as_ptr().cast(), code.len()) }.map_err(|e| other(&e))?;
+    icache::pipeline_flush_mt().map_err(|e| other(&e))
+}
+
 /// The compiler: one for many regions, used from one thread at a time.
 pub struct Jit {
-    module: Arc<Mutex<JITModule>>,
+    isa: OwnedTargetIsa,
     contexts: FunctionBuilderContext,
     codegen: CodegenContext,
-    count: usize,
 }
 
 impl Jit {
@@ -158,94 +214,76 @@ impl Jit {
             // A flag that this Cranelift does not know needs no switching off.
             let _ = builder.set(name, "false");
         }
-        let isa: isa::OwnedTargetIsa = builder
+        let isa = builder
             .finish(settings::Flags::new(flags))
             .map_err(|e| host(&e))?;
-        let mut jit = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
-        // What Cranelift calls where the host has no fused multiply-add.
-        jit.symbol("fmaf", fmaf as *const u8);
-        jit.symbol("fma", fma as *const u8);
-        let module = JITModule::new(jit);
-        let codegen = module.make_context();
         Ok(Jit {
-            module: Arc::new(Mutex::new(module)),
+            isa,
             contexts: FunctionBuilderContext::new(),
-            codegen,
-            count: 0,
+            codegen: CodegenContext::new(),
         })
     }
 
-    /// Compiles a region.
-    pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
+    /// Everything about the host that decides what code comes out, as text.
+    pub fn host(&self) -> String {
+        let flags = self.isa.isa_flags();
+        let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
+        format!(
+            "{} {} {}",
+            self.isa.triple(),
+            self.isa.flags(),
+            flags.join(" ")
+        )
+    }
+
+    /// Compiles a region whose code object lies at `base`, without giving it a place.
+    pub fn object(&mut self, f: &Func, options: &Options, base: u64) -> Result<Object, LowerError> {
         if cfg!(debug_assertions)
-            && let Err(message) = verify::func(&f)
+            && let Err(message) = verify::func(f)
         {
-            panic!(
-                "bug: bad lane IR: {message}\n{}",
-                crate::ir::print::func(&f)
-            );
+            panic!("bug: bad lane IR: {message}\n{}", crate::ir::print::func(f));
         }
-        let entry = f.entry;
-        let region = |message: String| LowerError::Region { entry, message };
-        let sites: Box<[Site]> = f.sites.clone().into_boxed_slice();
-        let mut module = self.module.lock().expect("no panic while compiling");
-        let config = module.target_config();
+        let region = |message: String| LowerError::Region {
+            entry: f.entry,
+            message,
+        };
         self.codegen.clear();
         let emitted = clif::emit(
-            &f,
+            f,
             options,
-            sites.as_ptr(),
+            base,
             &mut self.codegen.func,
             &mut self.contexts,
-            config,
+            self.isa.frontend_config(),
         );
-        let signature = self.codegen.func.signature.clone();
-        let name = format!("region{}", self.count);
-        self.count += 1;
-        let id = module
-            .declare_function(&name, Linkage::Local, &signature)
-            .map_err(|e| region(format!("{e:?}")))?;
-        module
-            .define_function(id, &mut self.codegen)
-            .map_err(|e| region(format!("{e:?}")))?;
-        let bytes = self
-            .codegen
-            .compiled_code()
-            .map_or(0, |code| code.code_info().total_size as usize);
-        let shape = emitted.notes.zip(self.codegen.compiled_code());
-        let shape = shape.map(|(notes, code)| Box::new(notes.finish(code)));
-        let counters = shape.as_ref().map_or(0, |shape| shape.counters);
-        module
-            .finalize_definitions()
-            .map_err(|e| region(format!("{e:?}")))?;
-        let code = module.get_finalized_function(id);
+        self.codegen
+            .compile(&*self.isa, &mut ControlPlane::default())
+            .map_err(|e| region(format!("{:?}", e.inner)))?;
+        let compiled = self.codegen.compiled_code().expect("it was compiled");
         let written = f.blocks.iter().flat_map(|b| &b.writes_v);
         let written = written.map(|&(n, _)| u32::from(n) + 1);
-        Ok(Compiled {
-            code,
-            bytes,
+        let object = Object::new(&self.codegen.func, compiled).map_err(region)?;
+        let shape = emitted.notes.map(|notes| Box::new(notes.finish(compiled)));
+        Ok(Object {
             frame_slots: emitted.slots,
-            guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
             vgprs: written.max().unwrap_or(0),
-            fallbacks: f.fallbacks,
-            shape,
-            counters: std::iter::repeat_with(AtomicU64::default)
-                .take(counters)
+            guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
+            sites: f
+                .sites
+                .iter()
+                .map(|site| site.pc.wrapping_sub(base))
                 .collect(),
-            _sites: sites,
-            _jit: Arc::clone(&self.module),
+            fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),
+            shape,
+            ..object
         })
     }
-}
 
-/// a * b + c with one rounding.
-extern "C" fn fmaf(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
-}
-
-/// a * b + c with one rounding.
-extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
-    a.mul_add(b, c)
+    /// Compiles a region and puts it in place.
+    pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
+        let object = self.object(&f, options, 0)?;
+        Compiled::new(Arc::new(object), 0, f.sites, f.fallbacks).map_err(LowerError::Memory)
+    }
 }
 
 const AVX512: &[&str] = &[

@@ -498,7 +498,7 @@ impl Region {
             GuestOp::Endpgm => Term::End,
             GuestOp::Call => {
                 if let Operand::Sgpr(d) = inst.dst[0] {
-                    g.write_s64(d, g.imm64(next));
+                    g.write_s64(d, b.code_address(next));
                 }
                 Term::Jump(self.target(branch_target(pc, inst), pc, mode_bits))
             }
@@ -511,13 +511,13 @@ impl Region {
                 if inst.op() == GuestOp::SwapPc
                     && let Operand::Sgpr(d) = inst.dst[0]
                 {
-                    g.write_s64(d, g.imm64(next));
+                    g.write_s64(d, b.code_address(next));
                 }
                 Term::Indirect(aligned)
             }
             GuestOp::CbranchGFork | GuestOp::CbranchIFork => {
                 let to = match inst.op() {
-                    GuestOp::CbranchIFork => Some(g.imm64(fork_target(pc, inst))),
+                    GuestOp::CbranchIFork => Some(b.code_address(fork_target(pc, inst))),
                     _ => scalar::address(g, inst.src[1]),
                 };
                 let site = self.sites.add(pc, inst);

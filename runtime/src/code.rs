@@ -255,6 +255,13 @@ impl LoadedCode {
         (offset < symbol.size.max(1)).then_some((symbol, offset))
     }
 
+    /// The executable segments: guest address and bytes, by address.
+    pub fn segments(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.segments
+            .iter()
+            .map(|segment| (segment.start, &*segment.bytes))
+    }
+
     /// Symbols by address.
     pub fn symbols(&self) -> &[CodeSymbol] {
         &self.symbols

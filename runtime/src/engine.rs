@@ -2,6 +2,7 @@
 //! engine only runs one wave until something happens that concerns the dispatcher.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use frontend::{Gfx, LANES, WaveState};
@@ -131,6 +132,12 @@ pub struct Stats {
     pub instructions: u64,
     /// The same, each counted once for every active lane (scalar instructions once).
     pub lane_instructions: u64,
+    /// Regions translated.
+    pub regions_translated: u64,
+    /// Regions whose translation was there already: in memory or in the cache's folder.
+    pub regions_cached: u64,
+    /// Translations that could not be written to the cache's folder.
+    pub cache_failures: u64,
     /// Seconds spent in translation.
     pub translate_seconds: f64,
     /// Seconds from the first wave's start to the last one's end, translation included.
@@ -150,6 +157,9 @@ impl Stats {
         self.waves += other.waves;
         self.instructions += other.instructions;
         self.lane_instructions += other.lane_instructions;
+        self.regions_translated += other.regions_translated;
+        self.regions_cached += other.regions_cached;
+        self.cache_failures += other.cache_failures;
         self.translate_seconds += other.translate_seconds;
         self.execute_seconds = self.execute_seconds.max(other.execute_seconds);
         self.fallbacks += other.fallbacks;
@@ -184,7 +194,7 @@ pub enum Emitter {
 }
 
 /// How an engine works. The interpreter needs none of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
     /// NaN results have the payload and sign that the interpreter gives.
     pub exact_nan: bool,
@@ -194,6 +204,9 @@ pub struct EngineOptions {
     pub profile: bool,
     /// How host code is made.
     pub emitter: Emitter,
+    /// A folder that keeps translated code for other processes. It must be as trustworthy as the program:
+    /// files are checked against damage, not against forgery.
+    pub cache: Option<PathBuf>,
 }
 
 /// Why there is no such engine.
@@ -205,6 +218,14 @@ pub enum EngineError {
     /// The wide emitter is not part of this build.
     #[error("this build has no wide emitter; use `auto` or `cranelift`")]
     NoWide,
+    /// The cache's folder cannot be used.
+    #[error("cannot keep translated code in {}: {message}", .path.display())]
+    Cache {
+        /// The folder.
+        path: PathBuf,
+        /// What the host says.
+        message: String,
+    },
     /// The host cannot run what the translator makes.
     #[error("the translator does not run on this host: {0}; use the interpreter")]
     Host(String),

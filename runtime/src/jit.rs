@@ -10,21 +10,41 @@ use std::time::Instant;
 
 use frontend::WaveState;
 use frontend::state::LANES;
-use lower::abi::{Context, ExitCode};
+use lower::abi::{Context, ExitCode, Site};
 use lower::clif::Options;
 use lower::jit::{Compiled, HostLevel, Jit};
+use lower::object::Object;
 use lower::profile::Shape;
 use lower::region::{self, Request};
 
 pub use lower::jit::LowerError;
 pub use lower::region::is_vector;
 
+mod cache;
 pub mod profile;
 
+use crate::LoadedCode;
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::{self, Host};
 use crate::interp::{self, Flow};
+
+/// The instructions that an object refers to, and the names of those that fall back, in a load that it is
+/// for; `None` when it is not for it.
+fn sites(object: &Object, code: &LoadedCode) -> Option<(Vec<Site>, Vec<&'static str>)> {
+    let sites = object.sites.iter().map(|&offset| {
+        let pc = code.base().wrapping_add(offset);
+        let inst = *code.inst_at(pc).ok()?;
+        Some(Site { pc, inst })
+    });
+    let sites: Vec<Site> = sites.collect::<Option<_>>()?;
+    let fallbacks = object.fallbacks.iter().map(|name| {
+        let names = sites.iter().map(|site| site.inst.desc.name_on(code.gfx()));
+        names.into_iter().find(|known| known == name)
+    });
+    let fallbacks = fallbacks.collect::<Option<_>>()?;
+    Some((sites, fallbacks))
+}
 
 /// How the translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +135,13 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
     if options.emitter == Emitter::Wide {
         return Err(EngineError::NoWide);
     }
+    let folder = options.cache.as_deref().map(|path| {
+        cache::Folder::open(path).map_err(|error| EngineError::Cache {
+            path: path.to_owned(),
+            message: error.to_string(),
+        })
+    });
+    let folder = folder.transpose()?;
     let options = JitOptions {
         exact_nan: options.exact_nan,
         no_fallback: options.no_fallback,
@@ -123,6 +150,7 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
     };
     JitEngine::new(options)
         .map(|engine| -> Box<dyn Engine + Send> {
+            let engine = JitEngine { folder, ..engine };
             if options.profile {
                 Box::new(profile::Profiler(engine))
             } else {
@@ -140,6 +168,12 @@ pub struct JitEngine {
     regions: RwLock<Regions>,
     compiler: Mutex<Jit>,
     functions: Box<[usize]>,
+    /// What decides about code on this host.
+    host: String,
+    /// Hashes of the code of loads.
+    contents: Mutex<HashMap<u64, cache::Key>>,
+    /// Where code is kept on disk.
+    folder: Option<cache::Folder>,
     /// What the interpreter ran between regions, when profiling.
     interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
@@ -194,12 +228,16 @@ impl JitEngine {
     /// An engine for this host.
     pub fn new(options: JitOptions) -> Result<JitEngine, LowerError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
+        let compiler = Jit::new(options.host)?;
         Ok(JitEngine {
             id: NEXT.fetch_add(1, Relaxed),
             options,
             regions: RwLock::new(Regions::default()),
-            compiler: Mutex::new(Jit::new(options.host)?),
+            host: compiler.host(),
+            compiler: Mutex::new(compiler),
             functions: helpers::table(options.host),
+            contents: Mutex::default(),
+            folder: None,
             interpreted: Mutex::default(),
             stepper: OnceLock::new(),
         })
@@ -213,8 +251,8 @@ impl JitEngine {
             ..Translated::default()
         };
         for region in &regions.by_number {
-            all.guest_insts += u64::from(region.guest_insts);
-            all.host_bytes += region.bytes as u64;
+            all.guest_insts += u64::from(region.guest_insts());
+            all.host_bytes += region.bytes() as u64;
         }
         all
     }
@@ -288,14 +326,26 @@ impl JitEngine {
             exact_nan: self.options.exact_nan,
             observe: self.options.observe,
         };
-        let code = group.code;
-        let func = region::build(&request, &|pc| code.bytes_at(pc));
-        if self.options.no_fallback
-            && let Some(name) = func.fallbacks.first()
-        {
-            let what = format!("{name} is not translated, and falling back was ruled out");
-            return Err(FaultKind::Unsupported { what });
-        }
+        let object = self.object(&mut compiler, &key, &request, group)?;
+        let compiled = self.place(object, group)?;
+        let code = Arc::new(compiled);
+        let mut regions = self.regions.write().expect("no holder of the lock panics");
+        let number = regions.by_number.len();
+        regions.by_number.push(Arc::clone(&code));
+        let region = Region { number, code };
+        regions.by_key.insert(key, region.clone());
+        group.stats.translate_seconds += start.elapsed().as_secs_f64();
+        Ok(region)
+    }
+
+    /// A region without a place: kept in memory or on disk, or translated now.
+    fn object(
+        &self,
+        compiler: &mut Jit,
+        key: &Key,
+        request: &Request,
+        group: &mut Group<'_>,
+    ) -> Result<Arc<Object>, FaultKind> {
         let options = Options {
             exact_nan: self.options.exact_nan,
             count: group.counting,
@@ -305,19 +355,76 @@ impl JitEngine {
             always_masked: self.options.always_masked,
             no_interchange: self.options.no_interchange,
         };
-        let compiled = compiler
-            .compile(func, &options)
-            .map_err(|e| FaultKind::Unsupported {
-                what: e.to_string(),
-            })?;
-        let code = Arc::new(compiled);
-        let mut regions = self.regions.write().expect("no holder of the lock panics");
-        let number = regions.by_number.len();
-        regions.by_number.push(Arc::clone(&code));
-        let region = Region { number, code };
-        regions.by_key.insert(key, region.clone());
-        group.stats.translate_seconds += start.elapsed().as_secs_f64();
-        Ok(region)
+        let cache_key = self.cache_key(key, request, &options, group.code);
+        // Profiles know shapes, which are not kept.
+        let keep = !self.options.profile;
+        if keep && let Some(object) = cache::recall(&cache_key) {
+            group.stats.regions_cached += 1;
+            return Ok(object);
+        }
+        let folder = self.folder.as_ref().filter(|_| keep);
+        let kept = folder.and_then(|folder| folder.read(&cache_key));
+        if let Some(object) = kept.filter(|object| sites(object, group.code).is_some()) {
+            group.stats.regions_cached += 1;
+            let object = Arc::new(object);
+            cache::remember(cache_key, &object);
+            return Ok(object);
+        }
+        let code = group.code;
+        let func = region::build(request, &|pc| code.bytes_at(pc));
+        let object = compiler.object(&func, &options, code.base());
+        let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
+            what: e.to_string(),
+        })?);
+        group.stats.regions_translated += 1;
+        if keep {
+            cache::remember(cache_key, &object);
+        }
+        if let Some(folder) = folder
+            && folder.write(&cache_key, &object).is_err()
+        {
+            group.stats.cache_failures += 1;
+        }
+        Ok(object)
+    }
+
+    /// What a region's code is kept under. Only distances within the load enter it.
+    fn cache_key(
+        &self,
+        key: &Key,
+        request: &Request,
+        options: &Options,
+        code: &LoadedCode,
+    ) -> cache::Key {
+        let content = {
+            let mut contents = self.contents.lock().expect("no holder of the lock panics");
+            *contents
+                .entry(code.id())
+                .or_insert_with(|| cache::content(code))
+        };
+        let request = Request {
+            entry: request.entry.wrapping_sub(code.base()),
+            ..*request
+        };
+        let rest = format!("{request:?} {} {options:?} {}", key.mode, self.host);
+        cache::key(&content, &rest)
+    }
+
+    /// Puts a region in place for a load.
+    fn place(&self, object: Arc<Object>, group: &Group<'_>) -> Result<Compiled, FaultKind> {
+        let code = group.code;
+        let (sites, fallbacks) = sites(&object, code).ok_or_else(|| FaultKind::Unsupported {
+            what: "bug: translated code refers to other instructions than there are".to_owned(),
+        })?;
+        if self.options.no_fallback
+            && let Some(name) = fallbacks.first()
+        {
+            let what = format!("{name} is not translated, and falling back was ruled out");
+            return Err(FaultKind::Unsupported { what });
+        }
+        Compiled::new(object, code.base(), sites, fallbacks).map_err(|e| FaultKind::Unsupported {
+            what: LowerError::Memory(e).to_string(),
+        })
     }
 
     /// Runs the instruction at the PC on the interpreter.
@@ -475,11 +582,11 @@ impl JitEngine {
         fuel: &mut u64,
         frame: &mut Vec<[u32; LANES]>,
     ) -> Result<ExitCode, WaveFault> {
-        let slots = region.code.frame_slots as usize;
+        let slots = region.code.frame_slots() as usize;
         if frame.len() < slots {
             frame.resize(slots, [0; LANES]);
         }
-        wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs);
+        wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs());
         let limit = group.memory.limit();
         let ticket = (*fuel).min(i32::MAX as u64) as u32;
         let lds = group.lds.as_mut_ptr();

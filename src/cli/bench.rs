@@ -9,7 +9,7 @@ use super::Status;
 use super::options::{EngineChoice, RunOptions, engine_name, seconds};
 use super::output::{Output, complain};
 use super::report::{DispatchReport, ExpectReport, Rates, Report, Times, execution, rate, time};
-use super::run::print_fallbacks;
+use super::run::{print_fallbacks, warn_of_failures};
 use super::session::Session;
 
 /// Repeats the dispatches of a launch manifest and prints minimum and median time, translation time
@@ -77,6 +77,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         report.profile = Some(super::profile::measure(&args.options)??);
     }
     report.ok = status == Status::Success;
+    warn_of_failures(&report);
     if args.json {
         out.json(&report)?;
     } else {
@@ -123,6 +124,9 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
                 let stats = session.launch(planned, &settings)?;
                 seconds += execution(&stats);
                 about.translate_s += stats.translate_seconds;
+                about.regions_translated += stats.regions_translated;
+                about.regions_cached += stats.regions_cached;
+                about.cache_failures += stats.cache_failures;
             }
             if let Times::Each(list) = &mut about.execute_s {
                 list.push(seconds);

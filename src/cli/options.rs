@@ -28,6 +28,9 @@ pub(super) struct RunOptions {
     /// Stop with a fault where the translator would hand an instruction to the interpreter
     #[arg(long)]
     no_fallback: bool,
+    /// Keep translated code in this folder, and take it from there
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
 }
 
 /// The engine to run on.
@@ -101,6 +104,7 @@ impl RunOptions {
             no_fallback: self.no_fallback,
             profile: false,
             emitter,
+            cache: self.cache.clone(),
         }
     }
 }

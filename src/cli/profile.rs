@@ -71,6 +71,7 @@ pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelP
         anyhow::bail!("only the translator profiles");
     }
     device.engine_options.profile = true;
+    device.engine_options.cache = None;
     let device = Device::with_options(device)?;
     let mut session = Session::new(manifest, device, options.target.as_deref())?;
     session.forget_inputs();

@@ -35,6 +35,10 @@ pub(super) struct DispatchReport {
     pub(super) execute_s: Times,
     pub(super) instructions: Option<u64>,
     pub(super) lane_instructions: Option<u64>,
+    pub(super) regions_translated: u64,
+    pub(super) regions_cached: u64,
+    #[serde(skip)]
+    pub(super) cache_failures: u64,
     pub(super) repeat: u64,
     pub(super) fallbacks: u64,
     #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
@@ -141,6 +145,9 @@ impl DispatchReport {
             execute_s: Times::One(0.0),
             instructions: None,
             lane_instructions: None,
+            regions_translated: 0,
+            regions_cached: 0,
+            cache_failures: 0,
             repeat,
             fallbacks: 0,
             fallback_names: BTreeMap::new(),
@@ -161,6 +168,9 @@ impl DispatchReport {
             *self.instructions.get_or_insert(0) += stats.instructions;
             *self.lane_instructions.get_or_insert(0) += stats.lane_instructions;
         }
+        self.regions_translated += stats.regions_translated;
+        self.regions_cached += stats.regions_cached;
+        self.cache_failures += stats.cache_failures;
         self.fallbacks += stats.fallbacks;
         for (&name, &count) in &stats.fallback_names {
             *self.fallback_names.entry(name).or_default() += count;

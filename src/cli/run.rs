@@ -96,6 +96,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     } else {
         print(&report, &files, fault.is_none(), out)?;
     }
+    warn_of_failures(&report);
     if let Some(fault) = fault {
         // What was printed before comes before the fault.
         out.flush()?;
@@ -157,6 +158,10 @@ fn print(
         )?;
         if dispatch.translate_s != 0.0 {
             write!(out, ", translated in {}", time(dispatch.translate_s))?;
+            if dispatch.regions_cached != 0 {
+                let (cached, new) = (dispatch.regions_cached, dispatch.regions_translated);
+                write!(out, " ({cached} regions were kept, {new} are new)")?;
+            }
         }
         if let Times::One(seconds) = dispatch.execute_s {
             write!(out, ", ran {}", time(seconds))?;
@@ -177,6 +182,16 @@ fn print(
         writeln!(out, "{}", result.line())?;
     }
     Ok(())
+}
+
+/// Warns where translations could not be kept.
+pub(super) fn warn_of_failures(report: &Report) {
+    let failures: u64 = report.dispatches.iter().map(|d| d.cache_failures).sum();
+    if failures != 0 {
+        complain(format_args!(
+            "warning: {failures} translations could not be written to the folder given by --cache"
+        ));
+    }
 }
 
 /// Says what the translator handed to the interpreter.

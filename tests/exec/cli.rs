@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 mod bad_input;
 mod bench_and_diff;
+mod cache;
 mod disasm;
 mod exec;
 mod faults;

@@ -50,7 +50,7 @@ pub(crate) fn fork(
     let mask = Q::new(b, g.read_s64(s));
     let exec = Q::new(b, g.exec());
     let (pass, fail) = (mask & exec, exec & !mask);
-    let (to, next) = (Q::new(b, to), Q::imm(b, next));
+    let (to, next) = (Q::new(b, to), Q::new(b, b.code_address(next)));
     let together = pass.eq(exec) | fail.eq(exec);
     // The smaller side runs first.
     let fail_first = fail.popcnt().lt_u(pass.popcnt());
@@ -93,5 +93,5 @@ pub(crate) fn join(g: &mut Guest<'_>, depth: Operand, next: u64, site: SiteId) -
     }
     set_count(g, done.pick(n, below));
     g.set_exec(done.pick(exec, lanes).v);
-    Some(done.pick(Q::imm(b, next), to & to.k(!3)).v)
+    Some(done.pick(Q::new(b, b.code_address(next)), to & to.k(!3)).v)
 }

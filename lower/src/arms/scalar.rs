@@ -132,7 +132,10 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
         Op::Nop | Op::Waitcnt | Op::Hint(_) | Op::Sendmsg => Some(Out::Nothing),
         Op::SaveExec(logic) => exec_logic(g, inst, logic, true),
         Op::WrExec(logic) => exec_logic(g, inst, logic, false),
-        Op::GetPc => Some(Out::D(Q::imm(g.b, pc.wrapping_add(u64::from(inst.len))))),
+        Op::GetPc => {
+            let next = g.b.code_address(pc.wrapping_add(u64::from(inst.len)));
+            Some(Out::D(Q::new(g.b, next)))
+        }
         Op::SetGprIdxOn | Op::SetGprIdxOff | Op::SetGprIdxMode | Op::SetGprIdxIdx => {
             set_indexing(g, inst)
         }

@@ -37,6 +37,7 @@ impl<'f> Emitter<'f> {
         let node = &block.nodes[v.index()];
         let value = match node.op {
             Op::ReadS(slot) => self.b.use_var(self.vars[&slot]),
+            Op::CodeAddress(pc) => self.address(pc),
             Op::Ballot => self.mask_bits(block, plan, node.args[0]),
             Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
                 unreachable!("bug: %{} was not computed in its gap", v.0)

@@ -107,12 +107,12 @@ impl RegionProfile {
 
     /// Bytes of host code.
     pub fn host_bytes(&self) -> usize {
-        self.compiled.bytes
+        self.compiled.bytes()
     }
 
     /// Guest instructions.
     pub fn guest_insts(&self) -> u32 {
-        self.compiled.guest_insts
+        self.compiled.guest_insts()
     }
 
     /// Names of instructions that fall back to the interpreter.
@@ -127,7 +127,7 @@ impl RegionProfile {
 
     /// Its blocks.
     pub fn blocks(&self) -> impl Iterator<Item = BlockProfile<'_>> {
-        let shape = self.compiled.shape.as_ref();
+        let shape = self.compiled.shape();
         let blocks = shape.into_iter().flat_map(|shape| &shape.blocks);
         blocks.map(|shape| BlockProfile {
             shape,

@@ -214,7 +214,7 @@ fn region(op: Op, width: Width, args: usize) -> Func {
 
 fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {
     let functions = [0usize; 1];
-    assert!(frame.len() >= compiled.frame_slots as usize);
+    assert!(frame.len() >= compiled.frame_slots() as usize);
     let mut ctx = Context {
         wave,
         frame: frame.as_mut_ptr(),
