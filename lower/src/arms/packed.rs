@@ -3,6 +3,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::state::mode;
 use frontend::ty::Ty;
 
 use crate::arms::integer::short_op;
@@ -178,7 +179,13 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     };
     Some(Out::W(match inst.op() {
         Op::Mix => d.word(),
-        _ if fused => call(b, LaneFn::CvtF16F32, args.mode, &[d.word()]),
+        // The f32 sum between is no source: it is not flushed again.
+        _ if fused => call(
+            b,
+            LaneFn::CvtF16F32,
+            args.mode | mode::DENORM_F32,
+            &[d.word()],
+        ),
         _ => call(b, LaneFn::NarrowF16Flush, args.mode, &[d.word()]),
     }))
 }
