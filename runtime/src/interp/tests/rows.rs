@@ -24,10 +24,11 @@ fn refused(desc: &InstDesc) -> bool {
         "ds_gws_",
         "ds_ordered_count",
         "s_rfe_",
-        "image_gather4",
+        "image_gather4_c_",
+        "image_gather4h",
         "image_get_lod",
         "image_sample_c_",
-    ]) || ["image_sample_c", "s_trap"].contains(&name)
+    ]) || ["image_sample_c", "image_gather4_c", "s_trap"].contains(&name)
 }
 
 fn vector(ty: Ty, register: u8) -> Operand {
@@ -51,7 +52,8 @@ fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
             ..Mods::default()
         },
         mem: MemMods {
-            dmask: 1,
+            // Compare-and-swap takes two dwords.
+            dmask: if desc.name.contains("cmpswap") { 3 } else { 1 },
             dfmt: 4,
             nfmt: 4,
             ..MemMods::default()
