@@ -511,6 +511,9 @@ impl Analysis<'_> {
                 let parent = match (set(0), set(1)) {
                     (Some(x), Some(y)) => match self.meet_sets(x, y) {
                         Some(smaller) => return Some(smaller),
+                        // Of two unrelated supersets the one that leads to EXEC is remembered: guest
+                        // code comes back to that.
+                        None if self.within(y, entry.exec) => y,
                         None => x,
                     },
                     (Some(x), None) | (None, Some(x)) => x,
