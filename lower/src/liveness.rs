@@ -141,6 +141,10 @@ fn live_at_start(block: &Block, live: Live) -> Live {
     for &(slot, _) in &block.writes_s {
         entry.set(slot_bit(slot), false);
     }
+    // A fault tells EXEC.
+    if !block.effects.is_empty() {
+        entry.set(slot_bit(Slot::Exec), true);
+    }
     for (i, node) in block.nodes.iter().enumerate() {
         match node.op {
             Op::ReadV(n) if needed[i] => entry.set(usize::from(n), true),
