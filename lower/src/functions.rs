@@ -357,6 +357,9 @@ pub enum EffectFn {
     /// The site's fork or join: (0, what is wrong with the stack of forks: 0 nothing, 1 it is empty, 2 it
     /// is full) -> nothing
     ForkStack,
+    /// Checked mode: (kinds, EXEC, offset in the lane's scratch, bytes) -> nothing. An access of the site's
+    /// SCRATCH instruction that leaves the private segment is a fault.
+    CheckScratch,
 }
 
 impl EffectFn {
@@ -391,6 +394,7 @@ impl EffectFn {
         EffectFn::ScalarRelative,
         EffectFn::Export,
         EffectFn::ForkStack,
+        EffectFn::CheckScratch,
     ];
 }
 

@@ -20,6 +20,8 @@ pub struct Guest<'b> {
     pub mode: u32,
     /// NaN results follow the guest's rule bit for bit, where that takes extra operations.
     pub exact_nan: bool,
+    /// SCRATCH instructions are checked against the lane's private segment.
+    pub checked: bool,
     /// GPR indexing is on.
     pub indexing: Option<Indexing>,
     /// The word that LDS_DIRECT stands for in the present instruction.
@@ -54,6 +56,7 @@ impl<'b> Guest<'b> {
             gfx,
             mode,
             exact_nan: false,
+            checked: false,
             indexing: None,
             lds_direct: None,
             accumulator: None,

@@ -34,6 +34,8 @@ pub struct Request {
     pub observe: bool,
     /// NaN results follow the guest's rule bit for bit.
     pub exact_nan: bool,
+    /// Checked mode: SCRATCH instructions stay within the lane's private segment.
+    pub checked: bool,
 }
 
 /// A block's key: the address, and the [`mode_key`] on entry to it.
@@ -368,6 +370,7 @@ impl Region {
         let mut g = Guest::new(&b, self.request.gfx, key.1 & mode::FLOAT_BITS);
         let mut mode_bits = key.1;
         g.exact_nan = self.request.exact_nan;
+        g.checked = self.request.checked;
         let mut counts: Vec<(Val, u32)> = Vec::new();
         let mut execs = Vec::new();
         let mut term = None;

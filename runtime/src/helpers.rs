@@ -529,6 +529,7 @@ fn implementation(f: u16) -> Effect {
     const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
     const EXPORT: u16 = EffectFn::Export as u16;
     const FORK_STACK: u16 = EffectFn::ForkStack as u16;
+    const CHECK_SCRATCH: u16 = EffectFn::CheckScratch as u16;
     match f {
         INTERPRET => host::interpret,
         SCALAR_LOAD => scalar::load,
@@ -559,6 +560,7 @@ fn implementation(f: u16) -> Effect {
         WRITE_RELATIVE => relative::write,
         SCALAR_RELATIVE => relative::scalar,
         EXPORT => export::record,
+        CHECK_SCRATCH => memory::check_scratch,
         _ => unreachable!("bug: effect function {f}"),
     }
 }
@@ -578,6 +580,7 @@ fn effect_fn(f: EffectFn) -> usize {
         ImageDescriptors ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
         SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export ForkStack
+        CheckScratch
     }
 }
 

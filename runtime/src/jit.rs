@@ -96,6 +96,8 @@ struct Key {
     mode: u32,
     /// Counters are compiled in.
     counting: bool,
+    /// Checks of checked mode are compiled in.
+    checked: bool,
     /// What is known of the registers: `WaveState::START` of a wave that begins here, else 0.
     start: u64,
 }
@@ -118,6 +120,7 @@ pub fn print_ir(
             max_insts: JitOptions::default().max_insts,
             exact_nan: JitOptions::default().exact_nan,
             observe: false,
+            checked: false,
         };
         let func = region::build(&request, fetch);
         for pc in func.exits() {
@@ -269,6 +272,7 @@ impl JitEngine {
             pc: wave.pc,
             mode: region::mode_key(wave.mode, wave.m0()),
             counting: group.counting,
+            checked: group.checked,
             start,
         };
         let place = (wave.pc >> 2) as usize % RECENT;
@@ -325,6 +329,7 @@ impl JitEngine {
             max_insts: self.options.max_insts,
             exact_nan: self.options.exact_nan,
             observe: self.options.observe,
+            checked: key.checked,
         };
         let object = self.object(&mut compiler, &key, &request, group)?;
         let compiled = self.place(object, group)?;

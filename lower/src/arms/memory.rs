@@ -125,6 +125,19 @@ fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> 
     Some((base, from + from.k(inst.mem.offset as u64)))
 }
 
+/// Checked mode: before any lane acts, all must stay within their private segments.
+fn check_scratch(g: &mut Guest<'_>, offset: U<'_>, data: Data, site: SiteId) {
+    if !g.checked {
+        return;
+    }
+    let bytes = match data {
+        Data::Dwords(n) => 4 * u32::from(n),
+        _ => small(data),
+    };
+    let args = [g.exec(), offset.v, g.imm32(bytes)];
+    effect(g, EffectFn::CheckScratch, site, &args, 0, 0);
+}
+
 fn scratch_load(
     g: &mut Guest<'_>,
     inst: &Inst,
@@ -135,6 +148,7 @@ fn scratch_load(
     let (base, offset) = scratch_offset(g, inst)?;
     let d = vgpr(inst.dst[0])?;
     let site = sites.add(pc, inst);
+    check_scratch(g, offset, data, site);
     let Data::Dwords(n) = data else {
         load(
             g,
@@ -171,6 +185,7 @@ fn scratch_store(
     let (base, offset) = scratch_offset(g, inst)?;
     let s = vgpr(inst.src[1])?;
     let site = sites.add(pc, inst);
+    check_scratch(g, offset, data, site);
     let Data::Dwords(n) = data else {
         store(
             g,

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use frontend::Encoding;
-use frontend::op::Space;
+use frontend::op::{Op, Space};
 use lower::abi::{ExitCode, Lanes};
 
 use super::Call;
@@ -731,6 +731,22 @@ fn load_flat(
         }
     }
     give(call, exec, &results[..words]);
+    Ok(())
+}
+
+/// `EffectFn::CheckScratch`.
+pub(super) fn check_scratch(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let (exec, offsets, bytes) = (call.raw(1), call.words(2), call.raw(3) as usize);
+    let access = match call.site.inst.op() {
+        Op::Store(..) => Access::Write,
+        _ => Access::Read,
+    };
+    let size = u64::from(call.host().group.scratch.lane_bytes);
+    for lane in active(exec) {
+        let offset = u64::from(offsets.get(lane));
+        Call::inside(Private::Scratch, access, offset, bytes, size)
+            .map_err(|kind| call.fault(kind, Some(lane)))?;
+    }
     Ok(())
 }
 

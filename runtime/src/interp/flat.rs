@@ -89,8 +89,8 @@ impl Exec<'_, '_> {
     fn flat_load(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        self.check_scratch(Access::Read, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
-            self.check_scratch(Access::Read, addresses, bytes)?;
             for (i, lane) in self.scratch_dwords(count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
                 let raw = self.scratch_read(lane, offset, 4)?;
@@ -115,8 +115,8 @@ impl Exec<'_, '_> {
     fn flat_store(&mut self, data: Data, addresses: &Lanes64) -> Run<()> {
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let from = self.memory_vgpr(self.inst.src[1], count)?;
+        self.check_scratch(Access::Write, addresses, bytes)?;
         if self.is_scratch() && bytes > 4 {
-            self.check_scratch(Access::Write, addresses, bytes)?;
             for (i, lane) in self.scratch_dwords(count) {
                 let offset = (addresses[lane] as u32).wrapping_add(4 * i as u32);
                 let words = [self.wave.vgpr[from + i][lane], 0, 0, 0];
@@ -299,11 +299,11 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Base of the scratch for an access, which must be inside it where that is checked.
+    /// Base of the scratch for an access. That of FLAT must be inside; SCRATCH goes where its offset says,
+    /// unless checked mode asks.
     fn scratch_base(&self, lane: usize, access: Access, offset: u32, bytes: usize) -> Run<u64> {
         let (base, size) = self.scratch_window();
         let offset = u64::from(offset);
-        // Hardware checks FLAT only; SCRATCH goes where its offset says, unless checked mode asks.
         let checks = self.group.checked || !self.is_scratch();
         if checks && offset + bytes as u64 > size {
             return Err(outside(Private::Scratch, lane, access, offset, bytes, size));
@@ -315,10 +315,12 @@ impl Exec<'_, '_> {
         self.inst.desc.encoding == Encoding::Scratch
     }
 
-    /// Checked mode looks at an access of SCRATCH as a whole.
+    /// Checked mode looks at all lanes of SCRATCH before any of them acts.
     fn check_scratch(&self, access: Access, addresses: &Lanes64, bytes: usize) -> Run<()> {
-        for lane in lanes(self.active) {
-            self.scratch_base(lane, access, addresses[lane] as u32, bytes)?;
+        if self.group.checked && self.is_scratch() {
+            for lane in lanes(self.active) {
+                self.scratch_base(lane, access, addresses[lane] as u32, bytes)?;
+            }
         }
         Ok(())
     }

@@ -204,6 +204,21 @@ fn checked_mode_finds_scratch_that_the_lane_never_wrote() {
             "lane 32 read 4 bytes of scratch at offset 0x8 that were never written",
         ),
         (
+            "scratch_inst_outside",
+            0,
+            "lane 0 wrote 4 bytes of scratch at offset 0x48, outside its 64 bytes",
+        ),
+        (
+            "scratch_inst_outside_lane",
+            0,
+            "lane 13 wrote 16 bytes of scratch at offset 0x34, outside its 64 bytes",
+        ),
+        (
+            "scratch_inst_read_outside",
+            0,
+            "lane 8 read 2 bytes of scratch at offset 0x40, outside its 64 bytes",
+        ),
+        (
             "flat_scratch_read",
             8,
             "lane 32 read 4 bytes of scratch at offset 0x8 that were never written",

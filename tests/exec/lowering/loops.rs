@@ -303,6 +303,7 @@ fn loops_inside_the_lane_groups() {
             max_insts: 4096,
             exact_nan: true,
             observe: false,
+            checked: false,
         };
         let func = region::build(&request, &|pc| loaded.bytes_at(pc));
         let start = match before.rows {

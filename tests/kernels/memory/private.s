@@ -224,6 +224,9 @@
 .if .amdgcn.gfx_generation_number >= 9
   scratch scratch_inst, scratch_load_dword v4, v2, off
   scratch scratch_inst_outside, scratch_store_dword v2, v4, off offset:64
+  // Lanes from some on: their offset grows by 4 a lane.
+  scratch scratch_inst_outside_lane, scratch_store_dwordx4 v1, v[4:7], off
+  scratch scratch_inst_read_outside, scratch_load_ushort v4, v1, off offset:32
 .endif
 
 // Scratch through its aperture, at `address`.
