@@ -11,6 +11,7 @@ use frontend::WaveState;
 use runtime::engine::{self, Engine, EngineKind, EngineOptions, Exit, Group};
 use wavelift::{Arg, Buffer, Device, DeviceOptions, Element, Error, Gfx, Launch, Module, Stats};
 
+mod abi;
 mod access;
 mod atomics;
 mod dispatch;
