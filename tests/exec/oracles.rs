@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use exact::Format;
-use wavelift::{Device, DeviceOptions, EngineKind, Gfx, Launch, Module};
+use wavelift::{Device, DeviceOptions, EngineKind, Gfx, Launch, Module, Settings};
 
 /// What runs the kernels.
 const ENGINES: &[EngineKind] = &[EngineKind::Interp, EngineKind::Jit];
@@ -136,7 +136,8 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// One launch; the result has `per_item` slots for each work-item.
+/// Launches on each number of threads, which must not make a difference; the result has `per_item` slots
+/// for each work-item.
 fn run(
     engine: EngineKind,
     code: &[u8],
@@ -146,7 +147,6 @@ fn run(
 ) -> Result<Vec<u64>, wavelift::Error> {
     let device = Device::with_options(DeviceOptions {
         engine,
-        threads: 1,
         timeout: Some(Duration::from_secs(120)),
         reserve: 1 << 30,
         ..DeviceOptions::default()
@@ -157,6 +157,17 @@ fn run(
     let [a, b, c] = [&slots.a, &slots.b, &slots.c].map(|s| device.buffer(s));
     let (a, b, c) = (a?, b?, c?);
     let args = [(&out).into(), (&a).into(), (&b).into(), (&c).into()];
-    device.launch(&kernel, &Launch::new(items as u32, 64), &args)?;
-    out.read::<u64>()
+    let mut first: Option<Vec<u64>> = None;
+    for threads in [1, 2, 3, 8] {
+        out.write(&vec![0u64; items * per_item])?;
+        let settings = Settings {
+            threads,
+            ..device.settings()
+        };
+        device.launch_with(&kernel, &Launch::new(items as u32, 64), &args, &settings)?;
+        let got = out.read::<u64>()?;
+        let first = first.get_or_insert_with(|| got.clone());
+        assert!(got == *first, "{} on {threads} threads", kernel.name());
+    }
+    Ok(first.expect("it ran"))
 }

@@ -4,7 +4,7 @@ use half::f16;
 use harness::random::Random;
 use wavelift::{Arg, Element, Gfx, Launch, Module};
 
-use super::{Rig, TARGETS, on_targets};
+use super::{Rig, TARGETS, THREADS, on_targets};
 
 /// Work-items of most tests: two workgroups of one wave.
 const N: usize = 128;
@@ -67,7 +67,7 @@ fn vectors<T: Lane>(rig: &Rig, module: &Module) {
 #[test]
 fn vectors_of_every_width_at_every_element() {
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             vectors::<u8>(rig, module);
             vectors::<u16>(rig, module);
             vectors::<u32>(rig, module);
@@ -123,7 +123,7 @@ fn structures_without_padding() {
     });
     let want: Vec<u8> = want.collect();
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let buffer = rig.buffer(&input);
             let args = [(&buffer).into()];
             rig.launch(module, "packed", Launch::new(N as u32, 64), &args);
@@ -157,7 +157,7 @@ fn bytes_and_halfwords_of_either_sign() {
         halves.push((f - e) as u16);
     }
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let out = (
                 rig.buffer(&[0i32; N]),
                 rig.buffer(&[0u8; N]),
@@ -188,7 +188,7 @@ fn pairs_of_halfwords() {
         want.extend([sum[0], sum[1], w[1] ^ v[0], x[1]]);
     }
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u16; 4 * N]);
             let (input, bytes) = (rig.buffer(&input), rig.buffer(&bytes));
             let args = [&out, &input, &bytes].map(Arg::from);
@@ -227,7 +227,7 @@ fn halves_in_memory() {
     let bits = |halves: &[f16]| halves.iter().map(|h| h.to_bits()).collect::<Vec<u16>>();
     let (input, want) = (bits(&input), bits(&want));
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&vec![0u16; 5 * N]), rig.buffer(&input));
             let args = [&out, &input].map(Arg::from);
             rig.launch(module, "halves", Launch::new(N as u32, 64), &args);
@@ -280,7 +280,7 @@ fn structures_by_value() {
     });
     let want: Vec<u64> = want.collect();
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u64; N]);
             let config = Arg::Bytes(config.clone());
             let last = Arg::Bytes(last_bytes.clone());
@@ -313,7 +313,7 @@ fn private_arrays_with_an_index_of_each_lane() {
         want.extend(sorted);
     }
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, out_codes) = (rig.buffer(&[0i32; 24 * N]), rig.buffer(&[0u64; N]));
             let input = rig.buffer(&input);
             let args = [&out, &out_codes, &input].map(Arg::from);
@@ -333,7 +333,7 @@ fn lds_that_the_launch_sizes() {
     });
     let want: Vec<u32> = want.collect();
     on_targets("access", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u32; N]);
             let local = [4, 8, 1].map(|size| Arg::Local(size * n));
             let [a, b, c] = local;
@@ -377,7 +377,7 @@ fn recursion_lane_by_lane() {
         want.push(parity(i & 1 == 1, x % 13, [x, i as u32, 1, 2]));
     }
     on_targets("calls", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&[0u32; 2 * N]), rig.buffer(&input));
             let args = [&out, &input].map(Arg::from);
             rig.launch(module, "recursion", Launch::new(N as u32, 64), &args);
@@ -402,7 +402,7 @@ fn calls_through_pointers_from_memory() {
     });
     let want: Vec<u32> = want.collect();
     on_targets("calls", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&[0u32; N]), rig.buffer(&input));
             let table = rig.buffer(&[0u64; 4]);
             rig.launch(module, "fill", Launch::new(1, 1), &[(&table).into()]);

@@ -3,7 +3,7 @@
 use harness::random::Random;
 use wavelift::{Buffer, Element, Launch, Module};
 
-use super::{Rig, TARGETS, on_targets};
+use super::{Rig, TARGETS, THREADS, on_targets};
 
 /// The operations, by the numbers that the kernels know them by.
 const OPS: [&str; 13] = [
@@ -289,7 +289,7 @@ impl<'a, W: Word> Case<'a, W> {
 fn atomics_of_one_wave_go_in_the_order_of_lanes() {
     on_targets("atomics", &TARGETS, |rig, module| {
         for op in 0..OPS.len() as u32 {
-            rig.each(&[1], |rig| {
+            rig.each(&THREADS, |rig| {
                 Case::<u32>::new(rig, module, op, 1, 64).in_order();
                 Case::<u64>::new(rig, module, op, 1, 64).in_order();
             });
@@ -301,7 +301,7 @@ fn atomics_of_one_wave_go_in_the_order_of_lanes() {
 fn contended_atomics_lose_nothing() {
     on_targets("atomics", &TARGETS, |rig, module| {
         for op in 0..OPS.len() as u32 {
-            rig.each(&[1, 3, 8], |rig| {
+            rig.each(&THREADS, |rig| {
                 Case::<u32>::new(rig, module, op, 6, 128).contended();
                 Case::<u64>::new(rig, module, op, 6, 128).contended();
             });
@@ -316,7 +316,7 @@ fn atomics_of_all_lanes_on_one_cell() {
         const N: usize = 300;
         let a: Vec<u32> = (0..N).map(|_| random.below(1 << 20)).collect();
         let start = [5u32, 0xffff_fff0, 1 << 10, 7, 100];
-        rig.each(&[1, 2, 8], |rig| {
+        rig.each(&THREADS, |rig| {
             let cells = rig.buffer(&start);
             let olds = rig.buffer(&[0u32; 4 * N]);
             let values = rig.buffer(&a);
@@ -343,7 +343,7 @@ fn atomics_of_all_lanes_on_one_cell() {
             let sum = a.iter().fold(start[4], |sum, a| sum + (a >> 4));
             assert_eq!(cells[4], sum, "{at}");
         });
-        rig.each(&[1, 3], |rig| {
+        rig.each(&THREADS, |rig| {
             let mut initial = vec![9u32, 1 << 19];
             initial.resize(2 + 4 * 2, 0);
             let cells = rig.buffer(&initial);
@@ -388,7 +388,7 @@ fn floats_are_summed_by_compare_and_swap() {
     let bits64: Vec<u64> = want.iter().map(|&sum| sum.to_bits()).collect();
     let a32: Vec<f32> = a.iter().map(|&a| a as f32).collect();
     on_targets("atomics", &TARGETS, |rig, module| {
-        rig.each(&[1, 3, 8], |rig| {
+        rig.each(&THREADS, |rig| {
             let places = rig.buffer(&at);
             let launch = Launch::new(N as u32, 128);
             let (cells, values) = (rig.buffer(&[0u32; 12]), rig.buffer(&a32));

@@ -79,7 +79,7 @@ fn work_items_know_who_they_are() {
             for grid in &grids {
                 let want = grid.expected();
                 let sizes = Grid::sizes(&grid.grid);
-                rig.each(&[1, 3], |rig| {
+                rig.each(&THREADS, |rig| {
                     let out = rig.buffer(&vec![!0u32; want.len()]);
                     let args = [(&out).into(), sizes[0].into(), sizes[1].into()];
                     rig.launch(module, "ids", grid.launch(), &args);
@@ -135,7 +135,7 @@ fn the_end_of_a_grid_of_billions_of_work_items() {
             let counts = grid.iter().zip(&group);
             let total: u64 = counts.map(|(&n, &g)| u64::from(n.div_ceil(g))).product();
             let want: Vec<u64> = (0..16).map(|i| total - 16 + i).collect();
-            rig.each(&[1, 3], |rig| {
+            rig.each(&THREADS, |rig| {
                 let out = rig.buffer(&[0u64; 16]);
                 let kernel = module.kernel("far").unwrap();
                 let mut settings = rig.device.settings();
@@ -180,7 +180,7 @@ fn dispatches_run_one_after_the_other_and_code_is_translated_once() {
 fn code_that_takes_the_place_of_other_code() {
     for gfx in TARGETS {
         let rig = Rig::new();
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             let mut blocks = None;
             for round in 0..6u32 {
                 let (name, kernel) = match round % 2 {

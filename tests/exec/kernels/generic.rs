@@ -108,7 +108,7 @@ fn the_address_tells_the_memory() {
     });
     let want: Vec<u32> = want.collect();
     on_targets("generic", &FLAT_TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, table) = (rig.buffer(&[0u32; N]), rig.buffer(&[0u32; 4]));
             let args = [
                 (&out).into(),

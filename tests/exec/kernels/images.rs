@@ -8,7 +8,7 @@ use wavelift::image::{
 };
 use wavelift::{Arg, Buffer, Element, Launch, Module, Size};
 
-use super::{Rig, TARGETS, on_targets};
+use super::{Rig, TARGETS, THREADS, on_targets};
 
 /// Code object of the kernels here.
 const OBJECT: &str = "../images/images";
@@ -74,7 +74,7 @@ fn copies_keep_texels() {
                 .collect();
             let row = |y: usize| &texels[y * 64 * size..][..width as usize * size];
             let want: Vec<u8> = (0..height as usize).flat_map(row).copied().collect();
-            rig.each(&[1, 3], |rig| {
+            rig.each(&THREADS, |rig| {
                 let from = Image::new(rig, module, from, &texels);
                 let to = Image::new(rig, module, to, &vec![0u8; want.len()]);
                 let args = [(&from).into(), (&to).into()];
@@ -96,7 +96,7 @@ fn channels_are_selected_both_ways() {
             .chunks(4)
             .flat_map(|t| [t[2], t[1], t[0], t[3]])
             .collect();
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             for (from, to) in [(rgba, bgra), (bgra, rgba)] {
                 let from = Image::new(rig, module, from, &texels);
                 let to = Image::new(rig, module, to, &[0u8; 256]);
@@ -113,7 +113,7 @@ fn integers_in_every_shape() {
     use DataFormat::{Bits8x4, Bits16x4, Bits32, Bits32x4};
     use NumberFormat::{Float, Sint, Uint};
     on_targets(OBJECT, &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             // In place.
             let bytes: Vec<u8> = (0..64 * 5).map(|i| (i * 7) as u8).collect();
             let image = ImageDescriptor::d2(16, 5, Bits8x4, Uint);
@@ -180,7 +180,7 @@ fn sizes_are_told() {
     use DataFormat::Bits8;
     use NumberFormat::Unorm;
     on_targets(OBJECT, &TARGETS, |rig, module| {
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             let image = |image: ImageDescriptor| {
                 Image::new(rig, module, image, &vec![0u8; image.bytes() as usize])
             };
@@ -224,7 +224,7 @@ fn channels_are_told() {
             (Bits5And6And5, Unorm, [X, Y, Z, One], 0x10d4, 0x10b4),
             (Bits10x3And2, Unorm, [X, Y, Z, W], 0x10d6, 0x10b5),
         ] {
-            rig.each(&[1], |rig| {
+            rig.each(&THREADS, |rig| {
                 let image = ImageDescriptor::d2(4, 4, format, number).with_channels(channels);
                 let image = Image::new(rig, module, image, &vec![0u8; image.bytes() as usize]);
                 let out = rig.buffer(&[0i32; 2]);
@@ -435,7 +435,7 @@ fn samples_follow_opencl() {
             let p3 = points::<4>(&mut random, &[4, 4, 2], s, None);
             let pl = points::<4>(&mut random, &[4, 4], s, Some(3));
             let pr = points::<2>(&mut random, &[8], s, Some(3));
-            rig.each(&[1], |rig| {
+            rig.each(&THREADS, |rig| {
                 check_samples(rig, module, ("sample_1d", 1), &line, s, &p1);
                 check_samples(rig, module, ("sample_2d", 2), &square, s, &p2);
                 check_samples(rig, module, ("sample_3d", 3), &volume, s, &p3);
@@ -450,7 +450,7 @@ fn samples_follow_opencl() {
 fn nearest_texels_of_odd_sizes() {
     on_targets(OBJECT, &TARGETS, |rig, module| {
         let s = SamplerDescriptor::new(Filter::Nearest, AddressMode::Repeat);
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             for width in [3, 49, 100, 1000] {
                 let shape = ImageDescriptor::d1(width, DataFormat::Bits32, NumberFormat::Float);
                 let texels: Vec<f32> = (0..width).map(|i| i as f32).collect();
@@ -482,7 +482,7 @@ fn integer_coordinates_and_samplers_of_the_program() {
         let at: Vec<i32> = (0..2 * 128).map(|i| i * 37 % 13 - 3).collect();
         let inside = |x: i32, y: i32| (0..6).contains(&x) && (0..5).contains(&y);
         let fetch = |x: i32, y: i32, c: usize| texels[(y * 6 + x) as usize * 4 + c];
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let image = Image::new(rig, module, shape, &texels);
             for mode in [AddressMode::ClampToEdge, AddressMode::ClampToBorder] {
                 let want = at.chunks(2).flat_map(|at| {
@@ -547,7 +547,7 @@ fn gathers_of_four_texels() {
                 [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(i, j)| green(x + i, y + j))
             })
             .collect();
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             let image = Image::new(rig, module, shape, &texels);
             let linear = SamplerDescriptor::new(Filter::Linear, AddressMode::Repeat);
             let s = sampler(rig, linear);
@@ -570,7 +570,7 @@ fn atomics_count() {
         let mut want = vec![0u32; 256];
         data.iter().for_each(|&byte| want[usize::from(byte)] += 1);
         let bins = ImageDescriptor::d2(16, 16, DataFormat::Bits32, NumberFormat::Uint);
-        rig.each(&[1, 2, 8], |rig| {
+        rig.each(&THREADS, |rig| {
             let image = Image::new(rig, module, bins, &[0u32; 256]);
             let bytes = rig.buffer(&data);
             let args = [(&image).into(), (&bytes).into(), 5000u32.into()];
@@ -585,7 +585,7 @@ fn atomics_return_what_was_there() {
     on_targets(OBJECT, &TARGETS, |rig, module| {
         let square = ImageDescriptor::d2(5, 4, DataFormat::Bits32, NumberFormat::Uint);
         let row = ImageDescriptor::d1(22, DataFormat::Bits32, NumberFormat::Uint);
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             let image = Image::new(rig, module, square, &[7u32; 20]);
             let old = rig.buffer(&[0u32; 64]);
             let args = [(&image).into(), (&old).into()];
@@ -618,7 +618,7 @@ fn atomics_return_what_was_there() {
 fn what_is_not_run_is_said() {
     on_targets(OBJECT, &TARGETS, |rig, module| {
         let shape = ImageDescriptor::d2(4, 4, DataFormat::Bits32, NumberFormat::Float);
-        rig.each(&[1], |rig| {
+        rig.each(&THREADS, |rig| {
             let from = Image::new(rig, module, shape, &[0f32; 16]);
             let to = Image::new(rig, module, shape, &[0f32; 16]);
             let mut words: Vec<u32> = from.descriptor.read().expect("the buffer is there");

@@ -68,7 +68,7 @@ fn lanes_that_leave_a_loop_early_exchange_in_lockstep() {
         want.extend(values);
     }
     on_targets("order", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (got, out) = (rig.buffer(&start), rig.buffer(&vec![0u32; start.len()]));
             let args = [(&got).into(), (&out).into(), rounds.into()];
             let launch = Launch::new((WAVES * 64) as u32, 64);
@@ -90,7 +90,7 @@ fn the_highest_lane_stays() {
         }
     }
     on_targets("order", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (out, input) = (rig.buffer(&vec![0u32; want.len()]), rig.buffer(&input));
             let launch = Launch::new((WAVES * 64) as u32, 64);
             let args = [&out, &input].map(Arg::from);
@@ -190,7 +190,7 @@ fn lanes_that_wait_for_their_own_wave_time_out() {
         let bytes = super::object_bytes("order", module.gfx());
         let module = wavelift::Module::load(&rig.device, &bytes).unwrap();
         let mut first = None;
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let (data, lock) = (rig.buffer(&[0u32; 2]), rig.buffer(&[0u32]));
             let args = [&data, &lock].map(Arg::from);
             let error = rig.try_launch(&module, "deadlock", Launch::new(64, 64), &args);
@@ -242,7 +242,7 @@ fn barriers_do_not_wait_for_waves_that_ended() {
     });
     want[..64 * (16 - rounds as usize)].fill(total);
     on_targets("order", &TARGETS, |rig, module| {
-        rig.each(&[1, 2], |rig| {
+        rig.each(&THREADS, |rig| {
             let out = rig.buffer(&[0u32; 1024]);
             let args = [(&out).into(), rounds.into()];
             rig.launch(module, "leaving", Launch::new(1024, 1024), &args);
