@@ -2,6 +2,8 @@ use super::super::Round;
 use super::super::format::{Exact, round};
 use super::super::testing::Random;
 use super::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const TURN: TrigRange = TrigRange::Full;
 
@@ -416,25 +418,17 @@ fn special_values() {
     assert_eq!(cos_f16(0x7bff, TrigRange::Reduced), 0x3c00);
 }
 
-/// Goes through every f32 argument and checks those whose f64 value is near a tie. Run it when
-/// a polynomial changes: `cargo test -p runtime every_f32_argument -- --ignored`.
-#[test]
-#[ignore = "takes half a minute"]
-fn every_f32_argument() {
-    /// The f64 value is within 64 of its last places of the middle between two f32.
-    fn near_tie(x: f64) -> bool {
-        let low = x.to_bits() & ((1 << 29) - 1);
-        low.abs_diff(1 << 28) <= 64
-    }
-    let mut near = 0;
-    let mut wrong = Vec::new();
-    let mut check = |name: &str, x: u32, actual: u32, expected: u32| {
-        near += 1;
-        if actual != expected {
-            wrong.push(format!("{name} ({x:#010x}, {expected:#010x})"));
-        }
-    };
-    for magnitude in 0x3280_0000..0x4300_0000u32 {
+/// The f64 value is within 64 of its last places of the middle between two f32.
+fn near_tie(x: f64) -> bool {
+    let low = x.to_bits() & ((1 << 29) - 1);
+    low.abs_diff(1 << 28) <= 64
+}
+
+/// What a check saw: a name, an argument and its result, and what it should be.
+type Near<'a> = &'a mut dyn FnMut(&str, u32, u32, u32);
+
+fn exp_near_ties(magnitudes: Range<u32>, check: Near) {
+    for magnitude in magnitudes {
         for x in [magnitude, magnitude | 1 << 31] {
             let value = f64::from(f32::from_bits(x));
             if value > -126.0 && near_tie(exp2(value)) {
@@ -442,48 +436,94 @@ fn every_f32_argument() {
             }
         }
     }
-    for x in 0x0080_0000..0x7f80_0000u32 {
-        let value = f64::from(f32::from_bits(x));
-        if near_tie(log2(value)) {
-            check("log", x, log_f32(x), log2_reference(value).f32());
+}
+
+/// For significands from 1 to 2, as bits, with every exponent: all of them have one logarithm but for a
+/// whole number, which [`log2`] adds last.
+fn log_near_ties(significands: Range<u32>, check: Near) {
+    for m in significands {
+        let (whole, fraction) = log2_parts(f64::from(f32::from_bits(m)));
+        for e in -126..=127 {
+            if near_tie((whole + f64::from(e)) + fraction) {
+                let x = m.wrapping_add((e << 23) as u32);
+                let reference = log2_reference(f64::from(f32::from_bits(x)));
+                check("log", x, log_f32(x), reference.f32());
+            }
         }
     }
-    for x in 0x2e00_0000..=0x3e00_0000u32 {
+}
+
+fn turns_near_ties(arguments: Range<u32>, check: Near) {
+    for x in arguments {
         let value = f64::from(f32::from_bits(x));
-        let near = [near_tie(sin_eighth(value)), near_tie(cos_eighth(value))];
-        if near.contains(&true) {
+        if near_tie(sin_eighth(value)) || near_tie(cos_eighth(value)) {
             let [sin, cos] = sin_cos_reference(value).map(Value::f32);
             check("sin", x, sin_f32(x, TURN), sin);
             check("cos", x, cos_f32(x, TURN), cos);
         }
     }
-    for m in 0x0080_0000..0x0100_0000u32 {
+}
+
+/// Sines that are the angle itself: all of them, for some exponents.
+fn tiny_sines(significands: Range<u32>, check: Near) {
+    for m in significands {
         let tiny = m & 0x007f_ffff;
-        check(
-            "sin",
-            tiny | 40 << 23,
-            sin_f32(tiny | 40 << 23, TURN),
-            tiny_sin_reference(m, -110).f32(),
-        );
         if tiny != 0 {
-            check(
-                "sin",
-                tiny,
-                sin_f32(tiny, TURN),
-                tiny_sin_reference(tiny, -149).f32(),
-            );
+            let expected = tiny_sin_reference(tiny, -149).f32();
+            check("sin", tiny, sin_f32(tiny, TURN), expected);
         }
-        // Results on the border of the denormal range.
-        for field in 1..4 {
+        // 1 to 3: results on the border of the denormal range.
+        for field in [1, 2, 3, 40] {
             let x = tiny | field << 23;
-            check(
-                "sin",
-                x,
-                sin_f32(x, TURN),
-                tiny_sin_reference(m, field as i32 - 150).f32(),
-            );
+            let expected = tiny_sin_reference(m, field as i32 - 150).f32();
+            check("sin", x, sin_f32(x, TURN), expected);
         }
     }
-    println!("{near} arguments near a tie");
+}
+
+/// Goes through every f32 argument and checks those whose f64 value is near a tie, on all threads.
+#[test]
+fn every_f32_argument() {
+    const PIECE: u32 = 1 << 18;
+    type Part = fn(Range<u32>, Near);
+    let parts: [(Part, Range<u32>); 4] = [
+        (log_near_ties, 0x3f80_0000..0x4000_0000),
+        (exp_near_ties, 0x3280_0000..0x4300_0000),
+        (turns_near_ties, 0x2e00_0000..0x3e00_0001),
+        (tiny_sines, 0x0080_0000..0x0100_0000),
+    ];
+    let pieces: Vec<(Part, Range<u32>)> = parts
+        .into_iter()
+        .flat_map(|(part, Range { start, end })| {
+            let starts = (start..end).step_by(PIECE as usize);
+            starts.map(move |from| (part, from..end.min(from + PIECE)))
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut near, mut wrong) = (0usize, Vec::new());
+        let mut check = |name: &str, x: u32, actual: u32, expected: u32| {
+            near += 1;
+            if actual != expected {
+                wrong.push(format!("{name} ({x:#010x}, {expected:#010x})"));
+            }
+        };
+        while let Some((part, range)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+            part(range.clone(), &mut check);
+        }
+        (near, wrong)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (near, wrong) = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let results = workers
+            .into_iter()
+            .map(|w| w.join().expect("a check panicked"));
+        results.fold((0, Vec::new()), |(near, mut all), (n, wrong)| {
+            all.extend(wrong);
+            (near + n, all)
+        })
+    });
+    println!("{near} checked");
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
