@@ -14,8 +14,8 @@ use crate::arms::{Lowered, Sites, lower};
 use crate::build::Build;
 use crate::clif::{self, Options};
 use crate::guest::Guest;
-use crate::ir::{Block, Func, Target, Term};
-use crate::jit::LowerError;
+use crate::ir::{Func, Target, Term};
+use crate::jit::{BEYOND_SSE41, LowerError};
 use crate::support::{is_control, plain};
 
 /// Host instructions of one guest instruction.
@@ -39,19 +39,8 @@ pub struct Costs {
     codegen: Context,
 }
 
-/// What x86-64-v3 has.
-const V3: [&str; 10] = [
-    "has_sse3",
-    "has_ssse3",
-    "has_sse41",
-    "has_sse42",
-    "has_avx",
-    "has_avx2",
-    "has_fma",
-    "has_bmi1",
-    "has_bmi2",
-    "has_lzcnt",
-];
+/// What x86-64 always has not and x86-64-v3 has, up to SSE4.1.
+const UP_TO_SSE41: [&str; 3] = ["has_sse3", "has_ssse3", "has_sse41"];
 
 impl Costs {
     /// The compiler.
@@ -62,7 +51,7 @@ impl Costs {
             flags.set(name, value).map_err(|e| host(&e))?;
         }
         let mut builder = isa::lookup_by_name("x86_64-unknown-linux-gnu").map_err(|e| host(&e))?;
-        for name in V3.iter().chain(&["has_popcnt"]) {
+        for name in UP_TO_SSE41.iter().chain(BEYOND_SSE41) {
             builder.set(name, "true").map_err(|e| host(&e))?;
         }
         let isa = builder
@@ -138,29 +127,12 @@ fn function(desc: &'static InstDesc, gfx: Gfx) -> Option<Func> {
     if lower(&mut g, &inst, 0x1000, &mut sites) != Lowered::Done {
         return None;
     }
-    let (writes_s, writes_v) = g.writes();
-    let (nodes, effects) = b.finish();
-    let block = Block {
-        pc: 0x1000,
-        nodes,
-        effects,
-        execs: Vec::new(),
-        writes_s,
-        writes_v,
-        term: Term::Jump(Target::Exit {
-            pc: 0x1008,
-            back: false,
-        }),
-        guest_insts: 1,
-        counts: Vec::new(),
+    let exit = Target::Exit {
+        pc: 0x1008,
+        back: false,
     };
-    Some(Func {
-        entry: 0x1000,
-        mode: MODE,
-        blocks: vec![block],
-        sites: sites.0,
-        fallbacks: Vec::new(),
-    })
+    let block = g.block(0x1000, 1, Term::Jump(exit));
+    Some(Func::of(block, MODE, sites.0))
 }
 
 /// Number of the block that a line begins, or a label names.

@@ -8,7 +8,7 @@ use frontend::target::Gfx;
 use crate::arms::relative::Indexing;
 use crate::build::Build;
 use crate::build::types;
-use crate::ir::{Op, Slot, Val, Width};
+use crate::ir::{Block, Op, Slot, Term, Val, Width};
 
 /// Current register values of the block under translation.
 pub struct Guest<'b> {
@@ -300,6 +300,23 @@ impl<'b> Guest<'b> {
     }
 
     // ---- the end of the block
+
+    /// The block that was built, without its counts and EXEC at its effects.
+    pub fn block(&self, pc: u64, guest_insts: u32, term: Term) -> Block {
+        let (writes_s, writes_v) = self.writes();
+        let (nodes, effects) = self.b.finish();
+        Block {
+            pc,
+            nodes,
+            effects,
+            execs: Vec::new(),
+            writes_s,
+            writes_v,
+            term,
+            guest_insts,
+            counts: Vec::new(),
+        }
+    }
 
     /// What the block wrote: scalar slots and VGPRs with their values at its end.
     #[allow(clippy::type_complexity, reason = "a pair of plain lists")]

@@ -485,6 +485,17 @@ pub struct Func {
 }
 
 impl Func {
+    /// A region of one block.
+    pub fn of(block: Block, mode: u32, sites: Vec<crate::abi::Site>) -> Func {
+        Func {
+            entry: block.pc,
+            mode,
+            blocks: vec![block],
+            sites,
+            fallbacks: Vec::new(),
+        }
+    }
+
     /// Guest addresses for which the region is left.
     pub fn exits(&self) -> impl Iterator<Item = u64> {
         let targets = self.blocks.iter().flat_map(|block| block.term.targets());

@@ -201,16 +201,12 @@ impl Jit {
             flags.set(name, value).map_err(|e| host(&e))?;
         }
         let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;
-        let off: &[&str] = match level {
+        let off: &[&[&str]] = match level {
             HostLevel::Native => &[],
-            HostLevel::Avx2 => AVX512,
-            HostLevel::Sse41 => BEYOND_SSE41,
+            HostLevel::Avx2 => &[AVX512],
+            HostLevel::Sse41 => &[AVX512, BEYOND_SSE41],
         };
-        for name in off.iter().chain(if level == HostLevel::Sse41 {
-            AVX512
-        } else {
-            &[]
-        }) {
+        for name in off.iter().copied().flatten() {
             // A flag that this Cranelift does not know needs no switching off.
             let _ = builder.set(name, "false");
         }
@@ -293,7 +289,8 @@ const AVX512: &[&str] = &[
     "has_avx512bitalg",
     "has_avx512vbmi",
 ];
-const BEYOND_SSE41: &[&str] = &[
+/// What x86-64-v3 has beyond SSE4.1.
+pub(crate) const BEYOND_SSE41: &[&str] = &[
     "has_sse42",
     "has_avx",
     "has_avx2",

@@ -37,7 +37,7 @@ const JIT: bool = true;
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
 /// The targets that compiled kernels are there for.
-const TARGETS: [Gfx; 5] = [
+pub(crate) const TARGETS: [Gfx; 5] = [
     Gfx::Gfx600,
     Gfx::Gfx700,
     Gfx::Gfx803,

@@ -19,17 +19,10 @@ use std::time::Duration;
 use exact::Format;
 use wavelift::{Device, DeviceOptions, EngineKind, Gfx, Launch, Module, Settings};
 
+use crate::kernels::TARGETS;
+
 /// What runs the kernels.
 const ENGINES: &[EngineKind] = &[EngineKind::Interp, EngineKind::Jit];
-
-/// What they are compiled for.
-const TARGETS: [Gfx; 5] = [
-    Gfx::Gfx600,
-    Gfx::Gfx700,
-    Gfx::Gfx803,
-    Gfx::Gfx900,
-    Gfx::Gfx906,
-];
 
 /// What a slot of the result must hold.
 #[derive(Clone, Copy, Debug, PartialEq)]

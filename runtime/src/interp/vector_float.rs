@@ -165,6 +165,17 @@ impl Exec<'_, '_> {
         let settle = |x: u32| env.denorm.dst_f32(x);
         let ieee = fm.ieee;
         let turns = self.trig_range();
+        // Minimum, maximum and median of two and three.
+        let choose2 = |f: fn(u32, u32, bool) -> u32| {
+            map2(on, s0, s1, |a, b| {
+                mm.dst_f32(f(mm.src_f32(a), mm.src_f32(b), ieee))
+            })
+        };
+        let choose3 = |f: fn(u32, u32, u32, bool) -> u32| {
+            map3(on, s0, s1, s2, |a, b, c| {
+                mm.dst_f32(f(mm.src_f32(a), mm.src_f32(b), mm.src_f32(c), ieee))
+            })
+        };
         let d = match self.inst.op() {
             Op::Add => map2(on, s0, s1, |a, b| math::add_f32_flush(a, b, env)),
             Op::Sub => map2(on, s0, s1, |a, b| math::sub_f32_flush(a, b, env)),
@@ -176,38 +187,13 @@ impl Exec<'_, '_> {
                 math::add_f32_flush(float::mul_legacy_f32(a, b, product), c, always)
             }),
             Op::MulLit => map3(on, s0, s1, s2, |a, b, c| float::mullit_f32(a, b, c, env)),
-            Op::Min => map2(on, s0, s1, |a, b| {
-                mm.dst_f32(float::min_f32(mm.src_f32(a), mm.src_f32(b), ieee))
-            }),
-            Op::Max => map2(on, s0, s1, |a, b| {
-                mm.dst_f32(float::max_f32(mm.src_f32(a), mm.src_f32(b), ieee))
-            }),
+            Op::Min => choose2(float::min_f32),
+            Op::Max => choose2(float::max_f32),
             Op::MinLegacy => map2(on, s0, s1, float::min_legacy_f32),
             Op::MaxLegacy => map2(on, s0, s1, float::max_legacy_f32),
-            Op::Min3 => map3(on, s0, s1, s2, |a, b, c| {
-                mm.dst_f32(float::min3_f32(
-                    mm.src_f32(a),
-                    mm.src_f32(b),
-                    mm.src_f32(c),
-                    ieee,
-                ))
-            }),
-            Op::Max3 => map3(on, s0, s1, s2, |a, b, c| {
-                mm.dst_f32(float::max3_f32(
-                    mm.src_f32(a),
-                    mm.src_f32(b),
-                    mm.src_f32(c),
-                    ieee,
-                ))
-            }),
-            Op::Med3 => map3(on, s0, s1, s2, |a, b, c| {
-                mm.dst_f32(float::med3_f32(
-                    mm.src_f32(a),
-                    mm.src_f32(b),
-                    mm.src_f32(c),
-                    ieee,
-                ))
-            }),
+            Op::Min3 => choose3(float::min3_f32),
+            Op::Max3 => choose3(float::max3_f32),
+            Op::Med3 => choose3(float::med3_f32),
             Op::Fract => {
                 let variant = self.fract_variant();
                 map1(on, s0, |a| {
@@ -307,6 +293,12 @@ impl Exec<'_, '_> {
                 u32::from(half_overflow(fm, f(a, b, c), infinite))
             })
         };
+        let choose2 = |f: fn(u16, u16, bool) -> u16| {
+            two(&|a, b| mm.dst_f16(f(mm.src_f16(a), mm.src_f16(b), ieee)))
+        };
+        let choose3 = |f: fn(u16, u16, u16, bool) -> u16| {
+            three(&|a, b, c| mm.dst_f16(f(mm.src_f16(a), mm.src_f16(b), mm.src_f16(c), ieee)))
+        };
         let d = match self.inst.op() {
             Op::Add => two(&|a, b| math::add_f16_flush(a, b, env)),
             Op::Sub => two(&|a, b| math::sub_f16_flush(a, b, env)),
@@ -321,32 +313,11 @@ impl Exec<'_, '_> {
                 let p = half_overflow(fm, math::mul_f16_flush(a, b, product), false);
                 math::add_f16_flush(p, c, always)
             }),
-            Op::Min => two(&|a, b| mm.dst_f16(float::min_f16(mm.src_f16(a), mm.src_f16(b), ieee))),
-            Op::Max => two(&|a, b| mm.dst_f16(float::max_f16(mm.src_f16(a), mm.src_f16(b), ieee))),
-            Op::Min3 => three(&|a, b, c| {
-                mm.dst_f16(float::min3_f16(
-                    mm.src_f16(a),
-                    mm.src_f16(b),
-                    mm.src_f16(c),
-                    ieee,
-                ))
-            }),
-            Op::Max3 => three(&|a, b, c| {
-                mm.dst_f16(float::max3_f16(
-                    mm.src_f16(a),
-                    mm.src_f16(b),
-                    mm.src_f16(c),
-                    ieee,
-                ))
-            }),
-            Op::Med3 => three(&|a, b, c| {
-                mm.dst_f16(float::med3_f16(
-                    mm.src_f16(a),
-                    mm.src_f16(b),
-                    mm.src_f16(c),
-                    ieee,
-                ))
-            }),
+            Op::Min => choose2(float::min_f16),
+            Op::Max => choose2(float::max_f16),
+            Op::Min3 => choose3(float::min3_f16),
+            Op::Max3 => choose3(float::max3_f16),
+            Op::Med3 => choose3(float::med3_f16),
             Op::Fract => {
                 let variant = self.fract_variant();
                 one(&|a| {

@@ -367,16 +367,7 @@ def buffers():
     text = BufferText(" offen")
     load_store_buffer(c, raw + " v4=win+10", text)
     address = raw + " v4=win+10"
-    for name, high, sign, size in (("ubyte_d16", 0, False, 1), ("ubyte_d16_hi", 1, False, 1), ("sbyte_d16", 0, True, 1), ("sbyte_d16_hi", 1, True, 1), ("short_d16", 0, False, 2), ("short_d16_hi", 1, False, 2)):
-        lines = []
-        for v in (0x80 if size == 1 else 0x8001, 0x7f):
-            part = (signed(v, 8 * size) if sign else v) & 0xffff
-            keep = 0x2222 | part << 16 if high else 0x11110000 | part
-            lines.append(f"gfx900: v0=11112222 {address} mem[10]={le(v, size)} -> v0={keep:08x}")
-            lines.append(f"gfx906: v0=11112222 {address} mem[10]={le(v, size)} -> v0={part << 16 * high:08x}")
-        c.block(text(f"buffer_load_{name}", "v0", False), lines, GFX9)
-    for name, size in (("byte_d16_hi", 1), ("short_d16_hi", 2)):
-        c.block(text(f"buffer_store_{name}", "v8", False), [f"{address} v8=12345678 -> mem[10]={le(0x1234, size)}", f"{address} v8=ffff0000 -> mem[10]={le(0xffff, size)}"], GFX9)
+    d16(c, "buffer", address, text, "mem")
     memory_atomics(c, "buffer", TARGETS, address, text, "mem", ("fmin", "fmax"), skip=())
     for name, cases in (("add_f32", [("40000000", "3f800000", "40400000"), ("bf800000", "3f800000", "00000000")]), ("pk_add_f16", [("3c004000", "42003c00", "44004200"), ("00003c00", "3c00bc00", "3c000000")])):
         c.block(f"buffer_atomic_{name} v8, v4, s[4:7], 0 offen", [f"{address} v8={d} mem[10]={m} -> mem[10]={r}" for d, m, r in cases], ["gfx908"])

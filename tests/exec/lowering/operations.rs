@@ -203,13 +203,7 @@ fn region(op: Op, width: Width, args: usize) -> Func {
         guest_insts: 1,
         counts: Vec::new(),
     };
-    Func {
-        entry: 0,
-        mode: 0,
-        blocks: vec![block],
-        sites: Vec::new(),
-        fallbacks: Vec::new(),
-    }
+    Func::of(block, 0, Vec::new())
 }
 
 fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {

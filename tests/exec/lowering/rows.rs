@@ -33,26 +33,8 @@ fn lowered(inst: &Inst, gfx: Gfx, mode: u32) -> Option<Block> {
         );
         return None;
     }
-    let (writes_s, writes_v) = g.writes();
-    let (nodes, effects) = b.finish();
-    let block = Block {
-        pc: 0x1000,
-        nodes,
-        effects,
-        execs: Vec::new(),
-        writes_s,
-        writes_v,
-        term: Term::End,
-        guest_insts: 1,
-        counts: Vec::new(),
-    };
-    let func = Func {
-        entry: 0x1000,
-        mode,
-        blocks: vec![block.clone()],
-        sites: sites.0,
-        fallbacks: Vec::new(),
-    };
+    let block = g.block(0x1000, 1, Term::End);
+    let func = Func::of(block.clone(), mode, sites.0);
     if let Err(error) = verify::func(&func) {
         panic!(
             "{} on {gfx}: {error}\n{}",
