@@ -1,5 +1,8 @@
 //! Time in ticks of a nanosecond, on the clock that ROCm's clients read themselves.
 
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
 /// Ticks in a second.
 pub(crate) const FREQUENCY: u64 = 1_000_000_000;
 
@@ -13,4 +16,49 @@ pub(crate) fn now() -> u64 {
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
     debug_assert_eq!(failed, 0, "bug: there is no monotonic clock");
     time.tv_sec as u64 * FREQUENCY + time.tv_nsec as u64
+}
+
+/// How long somebody who waits looks before sleeping: an answer takes a few microseconds, a sleep and a
+/// wake ten times as long.
+const SPIN: Duration = Duration::from_micros(30);
+
+/// The same where the thread that should answer ran on this very processor: it cannot while this one looks.
+const SHORT_SPIN: Duration = Duration::from_micros(2);
+
+/// The processor that a thread ran on when it was last seen.
+pub(crate) struct Place(AtomicI32);
+
+impl Place {
+    pub(crate) const fn new() -> Place {
+        Place(AtomicI32::new(-1))
+    }
+
+    fn here() -> i32 {
+        // SAFETY: it takes nothing.
+        unsafe { libc::sched_getcpu() }
+    }
+
+    /// The calling thread is seen.
+    pub(crate) fn see(&self) {
+        self.0.store(Place::here(), Relaxed);
+    }
+
+    /// Looks again and again for a short time, at most `limit`, for something that the thread which was
+    /// seen here makes come true; false when nothing came of it.
+    pub(crate) fn spin(&self, limit: Duration, mut look: impl FnMut() -> bool) -> bool {
+        let begin = Instant::now();
+        loop {
+            for _ in 0..32 {
+                if look() {
+                    return true;
+                }
+                std::hint::spin_loop();
+            }
+            let waited = begin.elapsed();
+            let together = waited >= SHORT_SPIN && self.0.load(Relaxed) == Place::here();
+            if together || waited >= SPIN.min(limit) {
+                return false;
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, Status, packet, queue_at};
+use crate::clock::Place;
 use crate::pools::pointer;
 use crate::signal::Kind;
 use crate::state::Runtime;
@@ -36,6 +37,8 @@ pub(crate) struct Queue {
     pub(crate) data: usize,
     /// It takes no more packets: destroyed, inactivated, or after an error.
     pub(crate) stopped: AtomicBool,
+    /// Where the thread ran that rang last.
+    pub(crate) producer: Place,
     /// The worker sleeps, or is about to.
     sleeping: AtomicBool,
     bell: Mutex<()>,
@@ -78,6 +81,7 @@ impl Queue {
 
     /// Something was written into the queue.
     pub(crate) fn ring(&self) {
+        self.producer.see();
         std::sync::atomic::fence(SeqCst);
         if self.sleeping.load(SeqCst) {
             let guard = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,6 +212,7 @@ pub(crate) fn create(
         callback,
         data: data.expose_provenance(),
         stopped: AtomicBool::new(false),
+        producer: Place::new(),
         sleeping: AtomicBool::new(false),
         bell: Mutex::new(()),
         rung: Condvar::new(),

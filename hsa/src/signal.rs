@@ -12,15 +12,13 @@ use runtime::Memory;
 use runtime::memory::AllocError;
 
 use crate::abi::{Handle, Outcome, Status, signal_at};
+use crate::clock::Place;
 
 /// Signals that there can be at a time.
 pub(crate) const MAX_SIGNALS: u32 = 1 << 18;
 
 /// Signals whose surroundings are made at a time.
 const CHUNK: u32 = 1 << 12;
-
-/// How long a waiter looks without sleeping.
-const SPIN: Duration = Duration::from_micros(30);
 
 /// Longest sleep while no kernel runs.
 const IDLE_SLEEP: Duration = Duration::from_millis(20);
@@ -135,6 +133,8 @@ pub(crate) struct Signals {
     running: AtomicU32,
     /// Threads that fell asleep for long since no kernel ran.
     deep: AtomicU32,
+    /// Where a queue's thread ran last.
+    pub(crate) answerer: Place,
 }
 
 struct Free {
@@ -158,6 +158,7 @@ impl Signals {
             hub: Bed::default(),
             running: AtomicU32::new(0),
             deep: AtomicU32::new(0),
+            answerer: Place::new(),
         })
     }
 
@@ -366,18 +367,13 @@ impl Signals {
         }
         let begin = Instant::now();
         let timeout = Duration::from_nanos(timeout);
-        loop {
-            for _ in 0..32 {
-                let value = cell.load(SeqCst);
-                if holds(value) {
-                    return Ok(value);
-                }
-                std::hint::spin_loop();
-            }
-            let waited = begin.elapsed();
-            if waited >= SPIN.min(timeout) {
-                break;
-            }
+        let mut value = value;
+        let found = self.answerer.spin(timeout, || {
+            value = cell.load(SeqCst);
+            holds(value)
+        });
+        if found {
+            return Ok(value);
         }
         side.waiters.fetch_add(1, SeqCst);
         let bed = self.bed(handle);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use runtime::Stats;
 use runtime::dispatch::{Arguments, Launch, Queued, RunError, Settings, Shape};
@@ -15,9 +15,6 @@ use crate::guard::say;
 use crate::queue::Queue;
 use crate::signal::{Change, Condition};
 use crate::state::Runtime;
-
-/// How long a worker looks for another packet before it sleeps.
-const SPIN: Duration = Duration::from_micros(20);
 
 /// Offset of the completion signal in every packet.
 const COMPLETION: u64 = 56;
@@ -32,18 +29,13 @@ pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
     loop {
         let header = || queue.header(index).load(SeqCst);
         let more = || header() as u8 != packet::INVALID;
-        if !more() {
-            let begin = Instant::now();
-            while !more() && begin.elapsed() < SPIN {
-                std::hint::spin_loop();
-            }
-            if !more() {
-                queue.sleep(more);
-            }
+        if !queue.producer.spin(Duration::MAX, more) {
+            queue.sleep(more);
         }
         if queue.stopped.load(SeqCst) {
             return;
         }
+        rt.signals.answerer.see();
         let work = std::panic::AssertUnwindSafe(|| take(rt, queue, index, header(), &mut known));
         let done = std::panic::catch_unwind(work).unwrap_or_else(|_| {
             let what = "a bug in wavelift stopped the queue (see above)".to_owned();

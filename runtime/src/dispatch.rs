@@ -10,6 +10,7 @@
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups above
 //! the lowest known fault and finish those below.
 
+mod crew;
 mod group;
 mod launch;
 mod packet;

@@ -1,5 +1,6 @@
 //! The workers of a dispatch: threads that take workgroups in ascending order.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, OnceLock};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use frontend::LANES;
 
+use super::crew::{Crew, Leader};
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
 use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
@@ -66,11 +68,35 @@ pub enum RunError {
 /// for one that will not run any more must not wait for ever.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Runs dispatches. Keeps the buffers of its workers from one dispatch to the next.
+/// What a dispatch may take for its leader to run it alone: calling helpers takes as long.
+const ALONE: Duration = Duration::from_micros(30);
+
+/// Kernels whose pace is remembered.
+const PACES: usize = 4096;
+
+/// Runs dispatches. Keeps its workers and their buffers from one dispatch to the next.
 #[derive(Default)]
 pub struct Dispatcher {
+    crew: Crew,
     rooms: Mutex<Vec<Room>>,
     dispatches: AtomicU64,
+    /// How long a workgroup of a kernel took last, by the kernel's entry.
+    paces: Mutex<HashMap<u64, Duration>>,
+}
+
+/// Decides when the leader of a dispatch calls its helpers.
+struct Caller<'a> {
+    leader: &'a Leader<'a>,
+    begin: Instant,
+}
+
+impl Caller<'_> {
+    /// Calls them when the dispatch has taken long enough.
+    fn look(&self) {
+        if !self.leader.has_called() && self.begin.elapsed() > ALONE {
+            self.leader.call();
+        }
+    }
 }
 
 /// The state that the workers of a dispatch share.
@@ -107,10 +133,15 @@ impl Board {
 struct GroupReferee<'a> {
     board: &'a Board,
     group: u64,
+    /// Of the leader.
+    caller: Option<&'a Caller<'a>>,
 }
 
 impl Referee for GroupReferee<'_> {
     fn burned(&mut self) -> Verdict {
+        if let Some(caller) = self.caller {
+            caller.look();
+        }
         let bad = self.board.bad_group.load(Relaxed);
         if bad < self.group {
             return Verdict::Abandon;
@@ -198,7 +229,7 @@ impl Dispatcher {
             alone: threads == 1,
         };
         let shape = launch.shape;
-        let work = |number: usize| {
+        let work = |number: usize, caller: Option<&Caller<'_>>| {
             let (initial, scratch) = prepared.worker(number);
             let runner = GroupRunner {
                 engine,
@@ -211,22 +242,29 @@ impl Dispatcher {
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
             };
-            self.work(&runner, &board, kernel, &shape, settings.progress)
+            self.work(&runner, &board, kernel, &shape, settings.progress, caller)
         };
-        let mut stats = std::thread::scope(|scope| {
-            let work = &work;
-            let others: Vec<_> = (1..threads)
-                .map(|number| scope.spawn(move || work(number)))
-                .collect();
-            let mut stats = work(0);
-            for other in others {
-                match other.join() {
-                    Ok(more) => stats.merge(&more),
-                    Err(panic) => std::panic::resume_unwind(panic),
+        let total = Mutex::new(Stats::default());
+        let help = |number: usize| {
+            let stats = work(number, None);
+            let mut total = total.lock().expect("no holder of the lock panics");
+            total.merge(&stats);
+        };
+        let mut stats = if threads == 1 {
+            work(0, None)
+        } else {
+            self.crew.with(threads - 1, &help, |leader| {
+                let count = u32::try_from(board.end - groups.start).unwrap_or(u32::MAX);
+                let pace = self.pace(kernel.entry);
+                if pace.is_none_or(|pace| pace.saturating_mul(count) > ALONE) {
+                    leader.call();
                 }
-            }
-            stats
-        });
+                let stats = work(0, Some(&Caller { leader, begin }));
+                self.set_pace(kernel.entry, begin.elapsed(), stats.workgroups);
+                stats
+            })
+        };
+        stats.merge(&total.into_inner().expect("no holder of the lock panics"));
         stats.execute_seconds = begin.elapsed().as_secs_f64();
         let fault = board
             .fault
@@ -246,6 +284,7 @@ impl Dispatcher {
         kernel: &KernelCode,
         shape: &Shape,
         progress: Option<&AtomicU64>,
+        caller: Option<&Caller<'_>>,
     ) -> Stats {
         let checked = runner.memory.is_exact();
         let mut room = self.room(checked);
@@ -256,6 +295,7 @@ impl Dispatcher {
             let mut referee = GroupReferee {
                 board,
                 group: index,
+                caller,
             };
             match runner.run(&mut room, &group, &mut stats, &mut referee) {
                 Outcome::Done => {}
@@ -269,10 +309,32 @@ impl Dispatcher {
             if let Some(progress) = progress {
                 progress.fetch_add(1, Relaxed);
             }
+            if let Some(caller) = caller {
+                caller.look();
+            }
         }
         let mut rooms = self.rooms.lock().expect("no holder of the lock panics");
         rooms.push(room);
         stats
+    }
+
+    /// How long a workgroup of the kernel took last.
+    fn pace(&self, entry: u64) -> Option<Duration> {
+        let paces = self.paces.lock().expect("no holder of the lock panics");
+        paces.get(&entry).copied()
+    }
+
+    /// Remembers that so many workgroups took so long.
+    fn set_pace(&self, entry: u64, time: Duration, groups: u64) {
+        let groups = u32::try_from(groups).unwrap_or(u32::MAX);
+        let Some(pace) = time.checked_div(groups) else {
+            return;
+        };
+        let mut paces = self.paces.lock().expect("no holder of the lock panics");
+        if paces.len() >= PACES {
+            paces.clear();
+        }
+        paces.insert(entry, pace);
     }
 
     fn room(&self, checked: bool) -> Room {

@@ -1,0 +1,318 @@
+//! Threads that help with dispatches. They begin when they are needed first, sleep while nothing is to
+//! be done, and end with their crew.
+//!
+//! A dispatch is led by the thread that runs it. It may call helpers at any time, and never waits for
+//! one that has not come yet: what a helper could do is also done without it.
+#![expect(
+    unsafe_code,
+    reason = "helpers outlive the dispatches whose closures they run"
+)]
+
+use std::any::Any;
+use std::cell::OnceCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// What a helper does; it is told its number, from 1 on.
+type Work<'a> = dyn Fn(usize) + Sync + 'a;
+
+/// Threads that wait for work.
+#[derive(Default)]
+pub(super) struct Crew {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// There is a job, or the end.
+    called: Condvar,
+    /// A helper has left its job.
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Jobs that still take helpers, and jobs whose helpers have not all left.
+    jobs: Vec<Job>,
+    last_id: u64,
+    threads: usize,
+    ended: bool,
+}
+
+struct Job {
+    id: u64,
+    /// Lives until the job is taken out, see [`Leader::drop`].
+    work: &'static Work<'static>,
+    /// The next helper's number, and the end of the numbers.
+    next: usize,
+    end: usize,
+    running: usize,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A helper's life.
+    fn serve(&self) {
+        let mut state = self.state();
+        loop {
+            if state.ended {
+                return;
+            }
+            let Some(job) = state.jobs.iter_mut().find(|job| job.next < job.end) else {
+                state = match self.called.wait(state) {
+                    Ok(state) => state,
+                    Err(poisoned) => poisoned.into_inner(),
+                };
+                continue;
+            };
+            let (id, number, work) = (job.id, job.next, job.work);
+            job.next += 1;
+            job.running += 1;
+            drop(state);
+            let result = catch_unwind(AssertUnwindSafe(|| work(number)));
+            state = self.state();
+            // Only a job without running helpers is taken out.
+            if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {
+                job.running -= 1;
+                job.panic = job.panic.take().or(result.err());
+            }
+            self.left.notify_all();
+        }
+    }
+}
+
+impl Crew {
+    /// Calls `lead` on this thread. When it asks for help, up to `helpers` threads call `work` meanwhile;
+    /// those that have begun have ended when this returns. A panic of theirs goes on here.
+    pub(super) fn with<R>(
+        &self,
+        helpers: usize,
+        work: &Work<'_>,
+        lead: impl FnOnce(&Leader<'_>) -> R,
+    ) -> R {
+        let leader = Leader {
+            crew: self,
+            helpers,
+            work,
+            job: OnceCell::new(),
+        };
+        let result = lead(&leader);
+        let panic = leader.dismiss();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+        result
+    }
+
+    /// Starts threads until there are so many.
+    fn grow(&self, helpers: usize) {
+        let mut state = self.shared.state();
+        while state.threads < helpers {
+            let shared = self.shared.clone();
+            let thread = std::thread::Builder::new().name("wavelift worker".to_owned());
+            // Without it the dispatch takes longer.
+            let Ok(thread) = thread.spawn(move || shared.serve()) else {
+                return;
+            };
+            state.threads += 1;
+            let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+            threads.push(thread);
+        }
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.shared.state().ended = true;
+        self.shared.called.notify_all();
+        let threads = self.threads.get_mut();
+        for thread in threads.unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // Panics in jobs are caught; nothing else can panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The one who leads a job.
+pub(super) struct Leader<'a> {
+    crew: &'a Crew,
+    helpers: usize,
+    work: &'a Work<'a>,
+    job: OnceCell<u64>,
+}
+
+impl Leader<'_> {
+    /// Were the helpers called?
+    pub(super) fn has_called(&self) -> bool {
+        self.job.get().is_some()
+    }
+
+    /// Calls the helpers, the first time.
+    pub(super) fn call(&self) {
+        if self.helpers == 0 || self.has_called() {
+            return;
+        }
+        self.crew.grow(self.helpers);
+        // SAFETY: only the lifetime changes. The reference is used by helpers that run the job, and
+        // `dismiss`, which is called at the latest when the leader is dropped (it never leaves
+        // `Crew::with`, which lends it out), waits for them and takes the job out.
+        let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(self.work) };
+        let mut state = self.crew.shared.state();
+        state.last_id += 1;
+        let id = state.last_id;
+        state.jobs.push(Job {
+            id,
+            work,
+            next: 1,
+            end: self.helpers + 1,
+            running: 0,
+            panic: None,
+        });
+        drop(state);
+        for _ in 0..self.helpers {
+            self.crew.shared.called.notify_one();
+        }
+        // It was empty a moment ago, and this thread alone has it.
+        let _ = self.job.set(id);
+    }
+
+    /// Takes no more helpers and waits for those that are at work; a panic of theirs.
+    fn dismiss(&self) -> Option<Box<dyn Any + Send>> {
+        let id = *self.job.get()?;
+        let shared = &self.crew.shared;
+        let mut state = shared.state();
+        loop {
+            let at = state.jobs.iter().position(|job| job.id == id)?;
+            let job = &mut state.jobs[at];
+            job.end = job.next;
+            if job.running == 0 {
+                return state.jobs.remove(at).panic;
+            }
+            state = match shared.left.wait(state) {
+                Ok(state) => state,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+        }
+    }
+}
+
+impl Drop for Leader<'_> {
+    fn drop(&mut self) {
+        // Something is left to do only when the leader panicked, and then its panic goes on.
+        let _ = self.dismiss();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    #[test]
+    fn helpers_come_when_called() {
+        let crew = Crew::default();
+        for helpers in [3, 1, 2] {
+            let together = Barrier::new(helpers + 1);
+            let numbers = AtomicUsize::new(0);
+            let work = |number: usize| {
+                numbers.fetch_or(1 << number, SeqCst);
+                together.wait();
+            };
+            let result = crew.with(helpers, &work, |leader| {
+                leader.call();
+                leader.call();
+                work(0);
+                7
+            });
+            assert_eq!(result, 7);
+            assert_eq!(numbers.into_inner(), (2 << helpers) - 1);
+        }
+        assert_eq!(crew.shared.state().threads, 3);
+        assert!(crew.shared.state().jobs.is_empty());
+    }
+
+    #[test]
+    fn nobody_comes_uncalled() {
+        let crew = Crew::default();
+        let work = |_| panic!("nobody was called");
+        assert_eq!(crew.with(4, &work, |_| 1), 1);
+        assert_eq!(crew.shared.state().threads, 0);
+    }
+
+    #[test]
+    fn panics_go_on_where_the_job_is_led() {
+        let crew = Crew::default();
+        let begun = Barrier::new(2);
+        let work = |_: usize| {
+            begun.wait();
+            panic!("bug: on purpose");
+        };
+        let quiet = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let run = |lead: &dyn Fn()| {
+            catch_unwind(AssertUnwindSafe(|| {
+                crew.with(1, &work, |leader| {
+                    leader.call();
+                    begun.wait();
+                    lead();
+                });
+            }))
+        };
+        let of_helper = run(&|| {});
+        let of_leader = run(&|| panic!("bug: of the leader"));
+        std::panic::set_hook(quiet);
+        let text = |panic: Result<(), Box<dyn Any + Send>>| {
+            *panic.unwrap_err().downcast::<&str>().unwrap()
+        };
+        assert_eq!(text(of_helper), "bug: on purpose");
+        assert_eq!(text(of_leader), "bug: of the leader");
+        // The helper lives on.
+        let done = AtomicUsize::new(0);
+        let together = Barrier::new(2);
+        let work = |_: usize| {
+            together.wait();
+            done.fetch_add(1, SeqCst);
+        };
+        crew.with(1, &work, |leader| {
+            leader.call();
+            together.wait();
+        });
+        assert_eq!(done.into_inner(), 1);
+    }
+
+    #[test]
+    fn several_lead_at_once() {
+        let crew = Crew::default();
+        let sum = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let left = AtomicUsize::new(20);
+                        let work = |_: usize| {
+                            while left
+                                .fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1))
+                                .is_ok()
+                            {
+                                sum.fetch_add(1, SeqCst);
+                            }
+                        };
+                        crew.with(2, &work, |leader| {
+                            leader.call();
+                            work(0);
+                        });
+                    }
+                });
+            }
+        });
+        assert_eq!(sum.into_inner(), 4 * 500 * 20);
+    }
+}
