@@ -120,8 +120,6 @@ lane_fns! {
     LdexpF64: 3, 2;
     /// Exponent as integer
     FrexpExpF32: 1, 1;
-    /// Mantissa
-    FrexpMantF32: 1, 1;
     /// Exponent as integer
     FrexpExpF64: 2, 1;
     /// Mantissa

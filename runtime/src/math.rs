@@ -19,7 +19,7 @@
 
 mod convert;
 mod divide;
-mod elementary;
+pub(crate) mod elementary;
 mod format;
 mod reciprocal;
 mod scale;

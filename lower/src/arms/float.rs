@@ -294,15 +294,50 @@ fn sqrt(s0: F<'_>) -> F<'_> {
     root(s0, s0.sqrt())
 }
 
-/// 1 / sqrt(x) of an f32: through f64, which rounds correctly for every f32.
+/// 1 / sqrt(x) of an f32, correctly rounded. The reciprocal y of the rounded root is off by little more
+/// than one of its last places; r = 1 - x * y^2, computed with the rounding error of x * y, leads to
+/// y / sqrt(1 - r) = y + y/2 * (r + 3/4 r^2 + ...), which rounds right for every f32 (both parities of the
+/// exponent with all mantissas were gone through). Where r is no number, y is the answer. No denormal occurs but as the source.
 fn rsq32(s0: F<'_>) -> F<'_> {
-    let s0 = s0.in_env(reciprocal_env(s0)).flush_src();
+    let env = reciprocal_env(s0);
+    let x = s0.in_env(env).flush_src().in_env(env.keeping());
+    let y = x.k(1.0).div(x.sqrt());
+    let h = x * y;
+    let rest = x.fma(y, h.neg());
+    let r = rest.neg().fma(y, h.neg().fma(y, x.k(1.0)));
+    let step = r.fma(r * x.k(0.75), r);
+    let d = (y * x.k(0.5)).fma(step, y);
+    root(x, r.is_nan().pick(y, d))
+}
+
+/// 2^n as an f64, for n from -1022 to 1023.
+fn power_of_two<'b>(n: U<'b>, env: Env) -> F<'b> {
+    n.k(0).pair((n + n.k(1023)).shl_k(20)).float(env)
+}
+
+/// x * 2^n of an f32, rounded once: the product is exact in f64.
+fn ldexp32<'b>(s0: F<'b>, n: U<'b>) -> F<'b> {
     let wide = Env {
         round: 0,
         ..Env::of(Float::F64, s0.env.mode).keeping()
     };
-    let x = s0.widen(wide);
-    root(s0, x.k(1.0).div(x.sqrt()).narrow(s0.env))
+    // Beyond this the result is settled.
+    let n = n.max_s(n.k(-400_i32 as u32 as u64)).min_s(n.k(400));
+    let product = s0.flush_src().widen(wide) * power_of_two(n, wide);
+    product.narrow(s0.env)
+}
+
+/// The m of x = m * 2^e with 1/2 <= |m| < 1 of an f32, as bits. A denormal's magnitude, taken for an integer,
+/// has the same mantissa as a float.
+fn frexp_mant32(x: U<'_>, env: Env) -> U<'_> {
+    let magnitude = x & x.k(0x7fff_ffff);
+    let denormal = magnitude.lt_u(x.k(0x0080_0000));
+    let normal = denormal.pick(magnitude.cvt_s(env).word(), magnitude);
+    let fraction = normal & x.k(0x007f_ffff);
+    let mantissa = (x & x.k(0x8000_0000)) | x.k(0x3f00_0000) | fraction;
+    // Zeros, infinities and NaNs.
+    let itself = magnitude.is_zero() | x.k(0x7f7f_ffff).lt_u(magnitude);
+    itself.pick(x, mantissa)
 }
 
 /// What goes through lane functions.
@@ -359,7 +394,14 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
             let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
             s0.with(call(b, f, imm, &s0.words()).v)
         }
-        Op::FrexpMant => one(LaneFn::FrexpMantF32, Some(LaneFn::FrexpMantF64))?,
+        Op::FrexpMant if wide => s0.with(call64(b, LaneFn::FrexpMantF64, mode, &s0.words()).v),
+        Op::FrexpMant => s0.with(
+            frexp_mant32(s0.flush_src().word(), s0.env)
+                .float(s0.env)
+                .quiet()
+                .v,
+        ),
+        Op::Ldexp if !wide && s0.env.round == 0 => ldexp32(s0, args.u(1)?),
         Op::Ldexp => {
             let mut words = s0.words();
             words.push(args.u(1)?);

@@ -222,11 +222,6 @@ pub(super) fn frexp_exp_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
 }
 
 #[inline(always)]
-pub(super) fn frexp_mant_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    [math::frexp_mant_f32(single(mode).denorm.src_f32(a))]
-}
-
-#[inline(always)]
 pub(super) fn frexp_exp_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 1] {
     [math::frexp_exp_f64(double(mode).denorm.src_f64(wide(lo, hi))) as u32]
 }

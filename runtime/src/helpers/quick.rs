@@ -4,7 +4,7 @@
 use frontend::state::mode;
 
 use super::float::GFX9;
-use crate::math::{Denorm, Env, Round};
+use crate::math::{Denorm, Env, Round, elementary};
 
 /// A result, and whether it counts.
 pub(super) type Quick<const R: usize> = ([u32; R], bool);
@@ -105,6 +105,55 @@ pub(super) fn rsq_f64([lo, hi]: [u32; 2], _: u32) -> Quick<2> {
     let power = bits & 0x000f_ffff_ffff_ffff == 0;
     let inside = (hi >> 31 == 0) & between(exponent64(hi), 64, 1984);
     ([bits as u32, (bits >> 32) as u32], inside & apart & !power)
+}
+
+// ---- elementary functions
+
+/// Arguments of `v_exp_f32` whose f64 value is a tie (see `math::exp_f32`).
+const TIES: [u32; 2] = [0x3b42_9d37, 0xbcf3_a937];
+
+#[inline(always)]
+pub(super) fn exp_f32([a]: [u32; 1], _: u32) -> Quick<1> {
+    let value = f32::from_bits(a);
+    let value = if value > 200.0 { 200.0 } else { value };
+    let power = (elementary::exp2(f64::from(value)) as f32).to_bits();
+    let d = if value < -126.0 { 0 } else { power };
+    let number = a & MAGNITUDE <= INF;
+    ([d], number & (a != TIES[0]) & (a != TIES[1]))
+}
+
+#[inline(always)]
+pub(super) fn log_f32([a]: [u32; 1], _: u32) -> Quick<1> {
+    let d = (elementary::log2_of_bits(a) as f32).to_bits();
+    ([d], (MIN_NORMAL..INF).contains(&a))
+}
+
+/// Sine or cosine of a finite number.
+#[inline(always)]
+fn turns([a]: [u32; 1], imm: u32, quarters: u64) -> Quick<1> {
+    let denorm = Env::f32_of_mode(imm).denorm;
+    let flush = |x: u32, asked: bool| {
+        let tiny = (x & INF == 0) & asked;
+        if tiny { x & !MAGNITUDE } else { x }
+    };
+    let a = flush(a, denorm.flush_src);
+    let value = f64::from(f32::from_bits(a));
+    let inside = (imm & GFX9 != 0) | (value.abs() <= 256.0);
+    let value = if inside { value } else { 0.0 };
+    let d = (elementary::sin_turns(value, quarters) as f32).to_bits();
+    let itself = (a & MAGNITUDE == 0) & (quarters == 0);
+    let d = if itself { a } else { d };
+    ([flush(d, denorm.flush_dst)], a & MAGNITUDE < INF)
+}
+
+#[inline(always)]
+pub(super) fn sin_f32(args: [u32; 1], imm: u32) -> Quick<1> {
+    turns(args, imm, 0)
+}
+
+#[inline(always)]
+pub(super) fn cos_f32(args: [u32; 1], imm: u32) -> Quick<1> {
+    turns(args, imm, 1)
 }
 
 // ---- scaling

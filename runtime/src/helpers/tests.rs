@@ -511,6 +511,10 @@ fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
         f(args, imm).to_vec()
     }
     match f {
+        LaneFn::ExpF32 => on(float::exp_f32, imm, words),
+        LaneFn::LogF32 => on(float::log_f32, imm, words),
+        LaneFn::SinF32 => on(float::sin_f32, imm, words),
+        LaneFn::CosF32 => on(float::cos_f32, imm, words),
         LaneFn::RsqF64 => on(float::rsq_f64, imm, words),
         LaneFn::DivScaleF32 => on(float::div_scale_f32, imm, words),
         LaneFn::DivScaleF64 => on(float::div_scale_f64, imm, words),
@@ -529,6 +533,10 @@ fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
 #[test]
 fn quick_functions_are_right_where_they_say_so() {
     let functions = [
+        LaneFn::ExpF32,
+        LaneFn::LogF32,
+        LaneFn::SinF32,
+        LaneFn::CosF32,
         LaneFn::RsqF64,
         LaneFn::DivScaleF32,
         LaneFn::DivScaleF64,

@@ -21,8 +21,8 @@ use std::f64::consts::{LN_2, TAU};
 const ALIGN: f64 = 6_755_399_441_055_744.0;
 
 /// `2^x` for `|x|` below 1000, with a relative error below 2^-51.
-#[inline]
-fn exp2(x: f64) -> f64 {
+#[inline(always)]
+pub(crate) fn exp2(x: f64) -> f64 {
     let aligned = x + ALIGN;
     let integer = aligned.to_bits().wrapping_sub(ALIGN.to_bits());
     let f = x - (aligned - ALIGN);
@@ -52,6 +52,12 @@ fn log2_parts(x: f64) -> (f64, f64) {
     const ROOT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
     let e = (x.to_bits() as i64 - ROOT_HALF) >> 52;
     let m = f64::from_bits(x.to_bits().wrapping_sub((e << 52) as u64));
+    (e as f64, log2_near_one(m))
+}
+
+/// `log2(m)` for `m` from the root of 1/2 to that of 2.
+#[inline(always)]
+fn log2_near_one(m: f64) -> f64 {
     // log2(m) = s * L(s^2) with s = (m - 1) / (m + 1), to 2^-59.
     let s = (m - 1.0) / (m + 1.0);
     let z = s * s;
@@ -60,11 +66,22 @@ fn log2_parts(x: f64) -> (f64, f64) {
         + z2 * (0.577078016345514 + z * 0.4121985858422942);
     let high = (0.3205985347650481 + z * 0.26233436060329546)
         + z2 * (0.22091286734180157 + z * 0.21366122502798326);
-    (e as f64, s * (low + z2 * z2 * high))
+    s * (low + z2 * z2 * high)
+}
+
+/// `log2(x)` for the positive normal f32 of these bits: the bits of `log2` of the same number, found with
+/// 32-bit integers only.
+#[inline(always)]
+pub(crate) fn log2_of_bits(x: u32) -> f64 {
+    // The first f32 above the root of 1/2.
+    const ROOT_HALF: u32 = 0x3f35_04f4;
+    let e = (x.wrapping_sub(ROOT_HALF) as i32) >> 23;
+    let m = f32::from_bits(x.wrapping_sub((e << 23) as u32));
+    f64::from(e) + log2_near_one(m.into())
 }
 
 /// The sine of `2 pi r` for `|r| <= 1/8`, with a relative error below 2^-51.
-#[inline]
+#[inline(always)]
 fn sin_eighth(r: f64) -> f64 {
     let z = r * r;
     let z2 = z * z;
@@ -74,7 +91,7 @@ fn sin_eighth(r: f64) -> f64 {
 }
 
 /// The cosine of `2 pi r` for `|r| <= 1/8`, with a relative error below 2^-51.
-#[inline]
+#[inline(always)]
 fn cos_eighth(r: f64) -> f64 {
     let z = r * r;
     let z2 = z * z;
@@ -85,8 +102,8 @@ fn cos_eighth(r: f64) -> f64 {
 }
 
 /// The sine of `2 pi (x + quarters / 4)` for finite `x`. Exact at all quarters, where a zero is `+0`.
-#[inline]
-fn sin_turns(x: f64, quarters: u64) -> f64 {
+#[inline(always)]
+pub(crate) fn sin_turns(x: f64, quarters: u64) -> f64 {
     // From 2^24 on an f32 is a whole number of turns.
     let x = if x.abs() < 16_777_216.0 { x } else { 0.0 };
     let aligned = x * 4.0 + ALIGN;
