@@ -119,8 +119,6 @@ lane_fns! {
     /// (a, b) * 2^c
     LdexpF64: 3, 2;
     /// Exponent as integer
-    FrexpExpF32: 1, 1;
-    /// Exponent as integer
     FrexpExpF64: 2, 1;
     /// Mantissa
     FrexpMantF64: 2, 2;

@@ -316,7 +316,6 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::RsqF64 => quickly(quick::rsq_f64, float::rsq_f64, wide),
         LaneFn::LdexpF32 => quickly(quick::ldexp_f32, float::ldexp_f32, wide),
         LaneFn::LdexpF64 => quickly(quick::ldexp_f64, float::ldexp_f64, wide),
-        LaneFn::FrexpExpF32 => entry(float::frexp_exp_f32, wide),
         LaneFn::FrexpExpF64 => entry(float::frexp_exp_f64, wide),
         LaneFn::FrexpMantF64 => entry(float::frexp_mant_f64, wide),
         LaneFn::DivScaleF32 => quickly(quick::div_scale_f32, float::div_scale_f32, wide),

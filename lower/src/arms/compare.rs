@@ -86,6 +86,40 @@ fn integer<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
     })
 }
 
+/// Is an f32 of one of the classes in a mask known beforehand? Bits of the mask as the instruction has
+/// them: signalling and quiet NaN; negative infinity, normal, denormal, zero; the same positive, the other
+/// way round.
+fn class_of(x: U<'_>, mask: u64) -> M<'_> {
+    let wanted = |bit: u32| mask >> bit & 1 != 0;
+    let magnitude = x & x.k(0x7fff_ffff);
+    // From (included) to (not included).
+    let between = |from: u64, to: u64| (magnitude - x.k(from)).lt_u(x.k(to - from));
+    let negative = x.lt_s(x.k(0));
+    let mut any = M::imm(x.builder(), false);
+    if wanted(0) {
+        any = any | between(0x7f80_0001, 0x7fc0_0000);
+    }
+    if wanted(1) {
+        any = any | between(0x7fc0_0000, 0x8000_0000);
+    }
+    let classes = [
+        (2, 9, 0x7f80_0000, 0x7f80_0001),
+        (3, 8, 0x0080_0000, 0x7f80_0000),
+        (4, 7, 1, 0x0080_0000),
+        (5, 6, 0, 1),
+    ];
+    for (below, above, from, to) in classes {
+        let inside = || between(from, to);
+        any = match (wanted(below), wanted(above)) {
+            (true, true) => any | inside(),
+            (true, false) => any | (inside() & negative),
+            (false, true) => any | (inside() & !negative),
+            (false, false) => any,
+        };
+    }
+    any
+}
+
 /// Class tests look at raw bits: no denormal is flushed.
 fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
     let s1 = args.u(1)?;
@@ -96,7 +130,10 @@ fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
             call(b, LaneFn::ClassF64, 0, &[s0.lo(), s0.hi(), s1])
         }
         Ty::F16 => call(b, LaneFn::ClassF16, 0, &[args.u(0)?, s1]),
-        _ => call(b, LaneFn::ClassF32, 0, &[args.u(0)?, s1]),
+        _ => match s1.as_const() {
+            Some(mask) => return Some(class_of(args.u(0)?, mask)),
+            None => call(b, LaneFn::ClassF32, 0, &[args.u(0)?, s1]),
+        },
     };
     Some(word.is_nonzero())
 }

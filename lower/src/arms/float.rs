@@ -327,17 +327,30 @@ fn ldexp32<'b>(s0: F<'b>, n: U<'b>) -> F<'b> {
     product.narrow(s0.env)
 }
 
-/// The m of x = m * 2^e with 1/2 <= |m| < 1 of an f32, as bits. A denormal's magnitude, taken for an integer,
-/// has the same mantissa as a float.
-fn frexp_mant32(x: U<'_>, env: Env) -> U<'_> {
+/// The magnitude of an f32 as bits, made a normal number where it is a denormal one (times 2^149: the integer
+/// that its bits are, as a float), whether it was, and whether it has no mantissa (zeros, infinities, NaNs).
+fn normalised<'b>(x: U<'b>, env: Env) -> (U<'b>, M<'b>, M<'b>) {
     let magnitude = x & x.k(0x7fff_ffff);
     let denormal = magnitude.lt_u(x.k(0x0080_0000));
     let normal = denormal.pick(magnitude.cvt_s(env).word(), magnitude);
+    let none = magnitude.is_zero() | x.k(0x7f7f_ffff).lt_u(magnitude);
+    (normal, denormal, none)
+}
+
+/// The m of x = m * 2^e with 1/2 <= |m| < 1 of an f32, as bits.
+fn frexp_mant32(x: U<'_>, env: Env) -> U<'_> {
+    let (normal, _, none) = normalised(x, env);
     let fraction = normal & x.k(0x007f_ffff);
     let mantissa = (x & x.k(0x8000_0000)) | x.k(0x3f00_0000) | fraction;
-    // Zeros, infinities and NaNs.
-    let itself = magnitude.is_zero() | x.k(0x7f7f_ffff).lt_u(magnitude);
-    itself.pick(x, mantissa)
+    none.pick(x, mantissa)
+}
+
+/// The e of x = m * 2^e with 1/2 <= |m| < 1 of an f32, 0 where there is none.
+pub(super) fn frexp_exp32(s0: F<'_>) -> U<'_> {
+    let x = s0.flush_src().word();
+    let (normal, denormal, none) = normalised(x, s0.env);
+    let bias = denormal.pick(x.k(126 + 149), x.k(126));
+    none.pick(x.k(0), normal.lshr_k(23) - bias)
 }
 
 /// What goes through lane functions.

@@ -217,11 +217,6 @@ pub(super) fn ldexp_f64([lo, hi, n]: [u32; 3], mode: u32) -> [u32; 2] {
 }
 
 #[inline(always)]
-pub(super) fn frexp_exp_f32([a]: [u32; 1], mode: u32) -> [u32; 1] {
-    [math::frexp_exp_f32(single(mode).denorm.src_f32(a)) as u32]
-}
-
-#[inline(always)]
 pub(super) fn frexp_exp_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 1] {
     [math::frexp_exp_f64(double(mode).denorm.src_f64(wide(lo, hi))) as u32]
 }
