@@ -7,7 +7,7 @@ use frontend::ty::Ty;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::ir::Float;
-use crate::value::{Env, F, M, call};
+use crate::value::{Env, F, M, U, call};
 
 /// Computes the mask of a compare or class test.
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
