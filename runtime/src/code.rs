@@ -11,6 +11,9 @@ use crate::fault::FaultKind;
 use crate::memory::{AllocError, Memory, MemoryError};
 use crate::object::{CodeObject, LoadError};
 
+/// Bytes that are written at once when code is loaded.
+const PAGE: usize = 4096;
+
 /// An executable segment.
 #[derive(Clone, Debug)]
 struct Segment {
@@ -110,13 +113,19 @@ impl LoadedCode {
     ) -> Result<LoadedCode, CodeError> {
         // The size was checked against a limit when the object was parsed.
         let mut image = vec![0; len as usize];
-        object.load_with(base, &mut image, resolve)?;
-        memory.write_bytes(base, &image)?;
+        object.fill(base, &mut image, resolve)?;
+        // A small file may ask for much memory, which is zeros already and must not be touched.
+        for (page, bytes) in image.chunks(PAGE).enumerate() {
+            if *bytes != [0; PAGE][..bytes.len()] {
+                memory.write_bytes(base + (page * PAGE) as u64, bytes)?;
+            }
+        }
         let start = object.image_start();
         let segments = object.segments.iter().filter(|segment| segment.execute);
         let segments = segments.map(|segment| {
             let at = (segment.address - start) as usize;
-            let bytes = image[at..at + segment.size as usize].into();
+            // Zeros behind what the file has are no code.
+            let bytes = image[at..at + segment.data.len()].into();
             Segment::new(base + (segment.address - start), bytes)
         });
         let mut symbols: Vec<_> = object
@@ -255,7 +264,7 @@ impl LoadedCode {
         (offset < symbol.size.max(1)).then_some((symbol, offset))
     }
 
-    /// The executable segments: guest address and bytes, by address.
+    /// The executable segments: guest address and bytes of code, by address.
     pub fn segments(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.segments
             .iter()

@@ -333,8 +333,18 @@ impl CodeObject {
                 align,
             });
         }
-        let start = self.image_start();
         image.fill(0);
+        self.fill(base, image, resolve)
+    }
+
+    /// As [`load_with`](Self::load_with), into an image of zeros of the right size.
+    pub(crate) fn fill(
+        &self,
+        base: u64,
+        image: &mut [u8],
+        resolve: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<(), LoadError> {
+        let start = self.image_start();
         for segment in &self.segments {
             let at = (segment.address - start) as usize;
             image[at..at + segment.data.len()].copy_from_slice(&segment.data);

@@ -20,6 +20,7 @@ mod fuzz;
 mod generic;
 mod hostile;
 mod images;
+mod objects;
 mod order;
 mod private;
 

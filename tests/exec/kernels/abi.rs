@@ -497,6 +497,10 @@ fn point(rig: &Rig, module: &Module, addresses: &[u64]) {
     rig.device.memory().write_bytes(out, &bytes).unwrap();
 }
 
+/// A kernel that loads arguments: does it ask for the dispatch pointer and for the private segment's size,
+/// which dwords of the segment, how many user SGPRs, VGPRs of the work-item's id.
+type Preload = (&'static str, bool, bool, Range<usize>, usize, usize);
+
 /// gfx90a loads arguments into registers, enters 256 bytes later then, and packs ids into v0.
 #[test]
 fn arguments_that_are_loaded_before_the_wave_starts() {
@@ -505,7 +509,7 @@ fn arguments_that_are_loaded_before_the_wave_starts() {
         .iter()
         .flat_map(|word| word.to_le_bytes())
         .collect();
-    let kernels: [(&str, bool, bool, Range<usize>, usize, usize); 3] = [
+    let kernels: [Preload; 3] = [
         ("preload_first", false, false, 0..4, 6, 1),
         ("preload_later", true, true, 3..8, 10, 2),
         ("preload_most", false, false, 0..10, 12, 3),

@@ -92,7 +92,7 @@ fn work_items_know_who_they_are() {
 }
 
 /// Bytes of this process that are in memory.
-fn resident() -> u64 {
+pub(super) fn resident() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok());
     pages.unwrap_or(0u64) * 4096

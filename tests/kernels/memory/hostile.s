@@ -262,6 +262,46 @@ skip2:
   mark
   end self_modify
 
+// Jumps to data. They are the same instructions as elsewhere, but only what the loader was told to be
+// code can be run.
+.macro to_data
+  s_getpc_b64 s[10:11]
+  s_add_u32 s10, s10, data_code@rel32@lo+4
+  s_addc_u32 s11, s11, data_code@rel32@hi+12
+.endm
+
+  begin run_data
+  setup
+  to_data
+  s_setpc_b64 s[10:11]
+  end run_data
+
+// Writes s_endpgm over them before.
+  begin modify_data
+  setup
+  to_data
+  s_mov_b32 s16, 0xbf810000
+  v_mov_b32 v8, s16
+  v_mov_b32 v2, s10
+  v_mov_b32 v3, s11
+  s_mov_b64 exec, 1
+.if .amdgcn.gfx_generation_number == 6
+  buffer_store_dword v8, v[2:3], s[12:15], 0 addr64
+.else
+  flat_store_dword v[2:3], v8
+.endif
+  s_waitcnt vmcnt(0)
+  s_icache_inv
+  s_mov_b64 exec, -1
+  s_setpc_b64 s[10:11]
+  end modify_data
+
+  .data
+  .p2align 8
+data_code:
+  mark
+  .text
+
   begin endless
   setup
 again:
