@@ -1,6 +1,10 @@
 //! Arbitrary bytes as instructions, as kernel descriptors and as code objects: whatever they are, the
-//! host goes on, and both engines say the same. `FUZZ=` in the environment multiplies the rounds and
-//! `SEED=` chooses others; a failure prints its seed, and with `TRACE=1` every program does.
+//! host goes on, and both engines say the same.
+//!
+//! Under `cargo test` this is a bounded run. As a fuzzer it is run by
+//! `FUZZ=forever cargo test --release --test exec -- --nocapture kernels::fuzz`: new seeds until something fails,
+//! which prints its seed. `FUZZ=10` is ten times the rounds of a plain run, `SEED=` begins elsewhere, and
+//! with `TRACE=1` every program is printed before it runs.
 
 use std::time::Duration;
 
@@ -19,9 +23,30 @@ use super::{ENGINES, Rig, TARGETS, object_bytes};
 /// Longest time for a kernel: most that do not end at once never do.
 const LIMIT: Duration = Duration::from_millis(20);
 
-fn env(name: &str, default: u64) -> u64 {
-    let text = std::env::var(name).ok();
-    text.and_then(|text| text.parse().ok()).unwrap_or(default)
+/// The seeds of a run: from `SEED` on, `rounds` times `FUZZ`. Without an end they begin anywhere.
+fn seeds(what: &'static str, rounds: u64) -> impl Iterator<Item = u64> {
+    let seed = std::env::var("SEED").ok().map(|text| {
+        text.parse()
+            .unwrap_or_else(|_| panic!("SEED={text} is no number"))
+    });
+    let (first, rounds) = match std::env::var("FUZZ").ok().as_deref() {
+        None => (1, rounds),
+        Some("forever") => {
+            let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+            (now.as_secs() << 20 & u64::from(u32::MAX), u64::MAX)
+        }
+        Some(text) => match text.parse::<u64>() {
+            Ok(times) => (1, rounds.saturating_mul(times)),
+            Err(_) => panic!("FUZZ={text} is neither a number nor forever"),
+        },
+    };
+    let (first, forever) = (seed.unwrap_or(first), rounds == u64::MAX);
+    (0..rounds).map(move |n| {
+        if forever && n % 256 == 0 {
+            println!("{what}: {n} seeds, the next is {}", first + n);
+        }
+        first + n
+    })
 }
 
 /// Guest memory small enough to be made anew for every program.
@@ -170,42 +195,46 @@ fn looks_at_time(gfx: Gfx, bytes: &[u8]) -> bool {
     })
 }
 
+/// Most failures that are shown before the run ends.
+const MOST: usize = 20;
+
 #[test]
 fn arbitrary_instructions() {
-    let (rounds, start) = (120 * env("FUZZ", 1), env("SEED", 1));
     // Of a program that never ends this tells which.
     let trace = std::env::var_os("TRACE").is_some();
-    let (mut ended, mut failures) = (0, Vec::new());
-    for gfx in TARGETS {
-        let rows = rows(gfx);
-        for seed in start..start + rounds {
+    let (mut ended, mut ran, mut failures) = (0, 0, 0);
+    let rows = TARGETS.map(|gfx| (gfx, rows(gfx)));
+    let forever = std::env::var("FUZZ").is_ok_and(|text| text == "forever");
+    for seed in seeds("instructions", 120) {
+        for (gfx, rows) in &rows {
+            let gfx = *gfx;
             let mut random = Random::new(seed << 16 | gfx as u64);
-            let bytes = program(&mut random, gfx, &rows);
+            let bytes = program(&mut random, gfx, rows);
             if trace {
                 eprintln!("seed {seed} on {gfx}: {}", listing(gfx, &bytes));
             }
             // A panic of the host is a failure too, and the other seeds are tried nevertheless.
-            let checked = std::panic::catch_unwind(|| compare(gfx, &bytes, seed));
-            match checked {
-                Ok(Ok(both_ended)) => ended += u64::from(both_ended),
-                Ok(Err(message)) => {
-                    let text = listing(gfx, &bytes);
-                    failures.push(format!("seed {seed} on {gfx}: {message}{text}"));
+            let wrong = match std::panic::catch_unwind(|| compare(gfx, &bytes, seed)) {
+                Ok(Ok(both_ended)) => {
+                    ended += u64::from(both_ended);
+                    None
                 }
-                Err(_) => {
-                    let text = listing(gfx, &bytes);
-                    failures.push(format!("seed {seed} on {gfx}: the host panicked{text}"));
-                }
+                Ok(Err(message)) => Some(message),
+                Err(_) => Some("the host panicked".to_owned()),
+            };
+            ran += 1;
+            if let Some(message) = wrong {
+                failures += 1;
+                eprintln!("seed {seed} on {gfx}: {message}{}\n", listing(gfx, &bytes));
             }
         }
+        if failures >= MOST || forever && failures > 0 {
+            break;
+        }
     }
-    println!("{ended} programs ended on all engines");
-    let most = if trace { usize::MAX } else { 20 };
-    for failure in failures.iter().take(most) {
-        eprintln!("{failure}\n");
-    }
-    assert!(failures.is_empty(), "{} programs failed", failures.len());
-    assert!(ended > rounds, "only {ended} programs ended");
+    println!("{ended} of {ran} programs ended on all engines");
+    assert!(failures == 0, "{failures} programs failed");
+    assert!(ended * 5 > ran, "only {ended} of {ran} programs ended");
 }
 
 /// Runs a program on all engines: did it end, or what is different.
@@ -297,17 +326,20 @@ fn try_everything(rig: &Rig, file: &[u8]) -> u32 {
 
 #[test]
 fn arbitrary_descriptors() {
-    let (rounds, start) = (30 * env("FUZZ", 1), env("SEED", 1));
-    for gfx in TARGETS {
+    let files = TARGETS.map(|gfx| {
         let file = object_bytes("hostile", gfx);
         let object = runtime::object::CodeObject::parse(&file).unwrap();
         let address = object.kernel("fine").unwrap().descriptor_address;
         let descriptor = object.file_bytes(address, 64).unwrap().to_vec();
-        let place = file
-            .windows(64)
-            .position(|window| window == descriptor)
-            .unwrap();
-        for seed in start..start + rounds {
+        let place = file.windows(64).position(|window| window == descriptor);
+        (gfx, place.unwrap(), file)
+    });
+    let trace = std::env::var_os("TRACE").is_some();
+    for seed in seeds("descriptors", 30) {
+        for &(gfx, place, ref file) in &files {
+            if trace {
+                eprintln!("seed {seed}, a descriptor of {gfx}");
+            }
             let mut random = Random::new(seed << 8 | gfx as u64);
             let mut file = file.clone();
             for (at, byte) in file[place..place + 64].iter_mut().enumerate() {
@@ -340,35 +372,46 @@ fn arbitrary_descriptors() {
     }
 }
 
+/// A file with some bytes changed, or the end cut off.
+fn damaged(random: &mut Random, file: &[u8]) -> Vec<u8> {
+    let mut file = file.to_vec();
+    for _ in 0..1 + random.below(12) {
+        // Headers and notes more often than code.
+        let end = if random.once_in(2) {
+            4096
+        } else {
+            file.len() as u32
+        };
+        let at = random.below(end.min(file.len() as u32)) as usize;
+        file[at] = match random.below(4) {
+            0 => 0,
+            1 => 0xff,
+            2 => file[at] ^ 1 << random.below(8),
+            _ => random.next() as u8,
+        };
+    }
+    if random.once_in(8) {
+        file.truncate(random.below(file.len() as u32) as usize);
+    }
+    file
+}
+
 #[test]
 fn arbitrary_code_objects() {
-    let (rounds, start) = (25 * env("FUZZ", 1), env("SEED", 1));
+    let trace = std::env::var_os("TRACE").is_some();
     let mut ran = 0;
-    for gfx in TARGETS {
-        for name in ["ids", "hostile", "order"] {
-            let file = object_bytes(name, gfx);
-            for seed in start..start + rounds {
-                let mut random = Random::new(seed << 12 | (gfx as u64) << 4 | name.len() as u64);
-                let mut file = file.clone();
-                for _ in 0..1 + random.below(12) {
-                    // Headers and notes more often than code.
-                    let end = if random.once_in(2) {
-                        4096
-                    } else {
-                        file.len() as u32
-                    };
-                    let at = random.below(end.min(file.len() as u32)) as usize;
-                    file[at] = match random.below(4) {
-                        0 => 0,
-                        1 => 0xff,
-                        2 => file[at] ^ 1 << random.below(8),
-                        _ => random.next() as u8,
-                    };
-                }
-                if random.once_in(8) {
-                    file.truncate(random.below(file.len() as u32) as usize);
-                }
-                ran += try_everything(&rig(), &file);
+    let names = ["ids", "hostile", "order"];
+    let files = TARGETS.map(|gfx| names.map(|name| (gfx, name, object_bytes(name, gfx))));
+    for seed in seeds("code objects", 25) {
+        for (gfx, name, file) in files.iter().flatten() {
+            if trace {
+                eprintln!("seed {seed}, {name} of {gfx}");
+            }
+            let mut random = Random::new(seed << 12 | (*gfx as u64) << 4 | name.len() as u64);
+            let file = damaged(&mut random, file);
+            match std::panic::catch_unwind(|| try_everything(&rig(), &file)) {
+                Ok(n) => ran += n,
+                Err(_) => panic!("seed {seed}, {name} of {gfx}: the host panicked"),
             }
         }
     }
