@@ -21,9 +21,6 @@ use crate::ir::{Block, Op, Slot, Val, Vary, Width};
 use crate::liveness::Live;
 use crate::schedule::{self, Schedule};
 
-/// More bytes than a group's load spans.
-const MAX_REACH: i64 = 1 << 25;
-
 /// A VGPR that goes round.
 enum Carried {
     Scalar(Variable),
@@ -55,6 +52,38 @@ enum Loaded {
     Vectors(Vec<Value>),
 }
 
+/// What a group's load touches.
+struct Span {
+    address: Val,
+    words: usize,
+    stride: i64,
+    /// Where it begins, from the first lane's address.
+    below: i64,
+    /// Bytes from there on.
+    reach: i64,
+}
+
+impl Span {
+    fn of(block: &Block, plan: &Plan, load: Val) -> Span {
+        let node = &block.nodes[load.index()];
+        let Op::Load(_, Data::Dwords(n), _) = node.op else {
+            unreachable!("bug: {:?} inside a loop", node.op)
+        };
+        let address = unmerged(block, node.args[0]);
+        let Some(Kind::Affine(stride)) = plan.kinds[address.index()] else {
+            unreachable!("bug: an address held in vectors")
+        };
+        let span = stride * (plan.group as i64 - 1);
+        Span {
+            address,
+            words: usize::from(n),
+            stride,
+            below: span.min(0),
+            reach: span.abs() + 4 * i64::from(n),
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// Emits the loop of block `index` where control enters it.
     pub(super) fn interchanged(&mut self, index: usize, block: &Block, live: &Live, plan: &Plan) {
@@ -74,14 +103,15 @@ impl Emitter<'_> {
         self.b.switch_to_block(start);
         let fail = self.b.create_block();
         self.b.set_cold_block(fail);
-        // So that a check may take the reach of a group from the arena's length.
-        let len_at = offset32(offset_of!(Context, arena_len));
-        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
-        let large = self
-            .b
-            .ins()
-            .icmp_imm_u(IntCC::UnsignedGreaterThan, len, MAX_REACH);
-        self.require(fail, large);
+        let loads = block.effects.iter();
+        if let Some(reach) = loads.map(|&v| Span::of(block, plan, v).reach).max() {
+            // So that a check may take the reach of a group from the arena's length.
+            let len_at = offset32(offset_of!(Context, arena_len));
+            let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+            let large = IntCC::UnsignedGreaterThanOrEqual;
+            let large = self.b.ins().icmp_imm_u(large, len, reach);
+            self.require(fail, large);
+        }
 
         let fuel_at = offset32(offset_of!(Context, fuel));
         let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
@@ -540,18 +570,14 @@ impl Emitter<'_> {
 
     /// Emits a load: one address and one check for the group.
     fn turn_load(&mut self, t: &mut Turn<'_>, v: Val) {
-        let node = &t.block.nodes[v.index()];
-        let Op::Load(_, Data::Dwords(n), _) = node.op else {
-            unreachable!("bug: {:?} inside a loop", node.op)
-        };
-        let words = usize::from(n);
-        let address = unmerged(t.block, node.args[0]);
-        let Kind::Affine(stride) = Self::kind(t, address) else {
-            unreachable!("bug: an address held in vectors")
-        };
+        let Span {
+            address,
+            words,
+            stride,
+            below,
+            reach,
+        } = Span::of(t.block, t.plan, v);
         let start = self.base(t, address);
-        let span = stride * (t.group - 1);
-        let (below, reach) = (span.min(0), span.abs() + 4 * words as i64);
         let base_at = offset32(offset_of!(Context, arena_base));
         let len_at = offset32(offset_of!(Context, arena_len));
         let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
