@@ -36,10 +36,21 @@ pub struct BlockShape {
     pub bytes: u32,
     /// Its loops over lane groups.
     pub segments: Vec<SegmentShape>,
-    /// Lanes in a group, if the block is a loop that also runs inside the lane groups.
-    pub interchanged: Option<u8>,
+    /// If the block is a loop that also runs inside the lane groups: that form of it.
+    pub interchanged: Option<InterchangedShape>,
     /// Its memory instructions.
     pub accesses: Vec<AccessShape>,
+}
+
+/// A loop of the guest inside the loop over lane groups: a group makes all turns before the next begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterchangedShape {
+    /// Lanes in a group.
+    pub group: u8,
+    /// Counter of the turns made so; they are in [`BlockShape::executions`] too.
+    pub turns: usize,
+    /// Host bytes, those before and behind the loop included.
+    pub bytes: u32,
 }
 
 /// A loop over lane groups.

@@ -13,6 +13,7 @@ use super::session::Session;
 
 mod collect;
 mod html;
+mod shape;
 
 pub(super) use collect::{KernelProfile, collect};
 
@@ -95,14 +96,9 @@ pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Resu
         for region in &kernel.regions {
             writeln!(
                 out,
-                "  region {}: {}, {}{} instructions to {} host bytes, entered {} times, {:.1} % of time",
+                "  region {}: {}, {} instructions to {} host bytes, entered {} times, {:.1} % of time",
                 region.place,
-                region.emitter,
-                if region.v0_counts {
-                    "v0 counts lanes, "
-                } else {
-                    ""
-                },
+                region.how(),
                 region.guest_instructions,
                 region.host_bytes,
                 region.entered,
@@ -123,13 +119,8 @@ pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Resu
                         .map_or(String::new(), |lanes| format!("{lanes:.1} lanes, ")),
                     100.0 * block.share,
                 )?;
-                for (i, segment) in block.segments.iter().enumerate() {
-                    writeln!(
-                        out,
-                        "      loop {}: {}",
-                        i + 1,
-                        segment.text(block.executions)
-                    )?;
+                for line in block.loops() {
+                    writeln!(out, "      {line}")?;
                 }
                 for access in &block.accesses {
                     writeln!(

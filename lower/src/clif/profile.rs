@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::ir::{Block, Op, Val};
-use crate::profile::{Access, AccessShape, BlockShape, SegmentShape, Shape};
+use crate::profile::{Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Shape};
 use crate::schedule::{Schedule, Segment};
 
 /// A shape in the making.
@@ -19,11 +19,22 @@ pub struct Notes {
     pieces: Vec<Piece>,
 }
 
-/// What a piece of host code is for: a block, and of it the inside of a loop.
+/// What a piece of host code is for.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     block: usize,
-    segment: Option<(usize, bool)>,
+    part: Part,
+}
+
+/// A part of a block.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// What is done once for the wave.
+    Wave,
+    /// The loop over lane groups of a segment.
+    Segment { number: usize, unmasked: bool },
+    /// The block as a loop inside the lane groups.
+    Interchanged,
 }
 
 impl Notes {
@@ -50,12 +61,20 @@ impl Notes {
                 continue;
             };
             let block = &mut self.shape.blocks[piece.block];
-            let bytes = match piece.segment {
-                None => &mut block.bytes,
-                Some((segment, true)) => &mut block.segments[segment].unmasked_bytes,
-                Some((segment, false)) => &mut block.segments[segment].masked_bytes,
+            let bytes = match piece.part {
+                Part::Wave => Some(&mut block.bytes),
+                Part::Segment { number, unmasked } => {
+                    let segment = &mut block.segments[number];
+                    Some(match unmasked {
+                        true => &mut segment.unmasked_bytes,
+                        false => &mut segment.masked_bytes,
+                    })
+                }
+                Part::Interchanged => block.interchanged.as_mut().map(|form| &mut form.bytes),
             };
-            *bytes += range.end - range.start;
+            if let Some(bytes) = bytes {
+                *bytes += range.end - range.start;
+            }
         }
         self.shape
     }
@@ -63,10 +82,10 @@ impl Notes {
 
 impl Emitter<'_> {
     /// What is emitted from here on is for a piece of the current block.
-    fn piece(&mut self, segment: Option<(usize, bool)>) {
+    fn piece(&mut self, part: Part) {
         if let Some(notes) = &mut self.notes {
             let block = notes.shape.blocks.len() - 1;
-            notes.pieces.push(Piece { block, segment });
+            notes.pieces.push(Piece { block, part });
             let loc = SourceLoc::new(notes.pieces.len() as u32);
             self.b.set_srcloc(loc);
         }
@@ -112,7 +131,7 @@ impl Emitter<'_> {
             accesses: accesses.collect(),
             ..BlockShape::default()
         });
-        self.piece(None);
+        self.piece(Part::Wave);
         let one = self.b.ins().iconst(types::I64, 1);
         self.add_to(executions, one);
     }
@@ -134,10 +153,15 @@ impl Emitter<'_> {
     /// Before the form of the block just emitted in which its loop is inside the lane groups.
     pub(super) fn profile_interchanged(&mut self, group: usize) {
         let Some(notes) = &mut self.notes else { return };
+        let turns = notes.counter();
         if let Some(shape) = notes.shape.blocks.last_mut() {
-            shape.interchanged = Some(group as u8);
+            shape.interchanged = Some(InterchangedShape {
+                group: group as u8,
+                turns,
+                bytes: 0,
+            });
         }
-        self.piece(None);
+        self.piece(Part::Interchanged);
     }
 
     /// Behind that loop, which made `turns` (I64) turns with all lanes.
@@ -147,7 +171,10 @@ impl Emitter<'_> {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
-        self.add_to(shape.executions, turns);
+        let made = shape.interchanged.map(|form| form.turns);
+        for counter in made.into_iter().chain([shape.executions]) {
+            self.add_to(counter, turns);
+        }
         let lanes = self.b.ins().ishl_imm_u(turns, 6);
         for counter in counters {
             self.add_to(counter, lanes);
@@ -198,12 +225,15 @@ impl Emitter<'_> {
             let one = self.b.ins().iconst(types::I64, 1);
             self.add_to(counter, one);
         }
-        self.piece(Some((last, unmasked)));
+        self.piece(Part::Segment {
+            number: last,
+            unmasked,
+        });
     }
 
     /// Behind the loops of a segment.
     pub(super) fn profile_after(&mut self) {
-        self.piece(None);
+        self.piece(Part::Wave);
     }
 }
 

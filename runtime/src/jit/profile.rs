@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use frontend::WaveState;
 use lower::jit::Compiled;
-pub use lower::profile::{Access, AccessShape, BlockShape, SegmentShape};
+pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, SegmentShape};
 use lower::profile::{MASKED_GROUP, Shape};
 
 use super::JitEngine;
@@ -32,13 +32,13 @@ impl Engine for Profiler {
             (counts.get(Shape::ENTERED).copied().unwrap_or(0) != 0).then(|| RegionProfile {
                 code: key.code,
                 entry: key.pc,
-                v0_counts: key.start & frontend::WaveState::V0_COUNTS != 0,
+                start: key.start,
                 compiled: Arc::clone(&region.code),
                 counts,
             })
         });
         let mut profiles: Vec<_> = profiles.collect();
-        profiles.sort_by_key(|region| (region.code, region.entry, region.v0_counts));
+        profiles.sort_by_key(|region| (region.code, region.entry, region.start));
         let mut interpreted = self
             .0
             .interpreted
@@ -77,8 +77,8 @@ pub struct RegionProfile {
     pub code: u64,
     /// Guest address.
     pub entry: u64,
-    /// It is specialised on v0 counting lanes: a kernel's entry.
-    pub v0_counts: bool,
+    /// What it takes for granted of the registers it is entered with, as [`WaveState::START`] has it.
+    pub start: u64,
     compiled: Arc<Compiled>,
     counts: Vec<u64>,
 }
@@ -160,6 +160,12 @@ impl BlockProfile<'_> {
         runs.map(|&(n, counter)| (n, self.region.count(counter)))
     }
 
+    /// How many of the executions were turns of the loop inside the lane groups.
+    pub fn interchanged(&self) -> u64 {
+        let form = self.shape.interchanged;
+        form.map_or(0, |form| self.region.count(form.turns))
+    }
+
     /// How often the masked loop of a segment ran.
     pub fn masked(&self, segment: &SegmentShape) -> u64 {
         segment
@@ -169,7 +175,8 @@ impl BlockProfile<'_> {
 
     /// Host bytes that the executions went through: what time is shared out by within a region.
     pub fn weight(&self) -> f64 {
-        let executions = self.executions();
+        let inside = self.interchanged();
+        let executions = self.executions().saturating_sub(inside);
         let rounds = |group: u8| 64.0 / f64::from(group.max(1));
         let loops = self.shape.segments.iter().map(|segment| {
             let masked = self.masked(segment);
@@ -177,6 +184,9 @@ impl BlockProfile<'_> {
             unmasked * f64::from(segment.unmasked_bytes) * rounds(segment.group)
                 + masked as f64 * f64::from(segment.masked_bytes) * rounds(MASKED_GROUP)
         });
-        executions as f64 * f64::from(self.shape.bytes) + loops.sum::<f64>()
+        let interchanged = self.shape.interchanged.map_or(0.0, |form| {
+            inside as f64 * f64::from(form.bytes) * rounds(form.group)
+        });
+        executions as f64 * f64::from(self.shape.bytes) + loops.sum::<f64>() + interchanged
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use runtime::LoadedCode;
-use runtime::jit::profile::{Access, BlockProfile, Count, RegionProfile, SegmentShape};
+use runtime::jit::profile::{BlockProfile, BlockShape, Count, RegionProfile};
 use serde::Serialize;
 use wavelift::{Error, Kernel};
 
 use super::super::session::Session;
+use super::shape::{AccessLine, Interchanged, Segment, assumptions};
 
 /// What one kernel did in all its launches.
 #[derive(Serialize)]
@@ -29,7 +30,8 @@ pub(in super::super) struct KernelProfile {
 pub(in super::super) struct Region {
     pub(super) place: String,
     pub(super) emitter: &'static str,
-    pub(super) v0_counts: bool,
+    /// What it takes for granted of the registers that a wave begins with.
+    pub(super) assumes: Vec<String>,
     pub(super) guest_instructions: u32,
     pub(super) host_bytes: usize,
     pub(super) entered: u64,
@@ -50,29 +52,10 @@ pub(in super::super) struct Block {
     /// `None` without vector instructions.
     pub(super) mean_lanes: Option<f64>,
     pub(super) share: f64,
+    /// `None` unless it is a loop that also runs inside the lane groups.
+    pub(super) interchanged: Option<Interchanged>,
     pub(super) segments: Vec<Segment>,
     pub(super) accesses: Vec<AccessLine>,
-}
-
-/// A loop over lane groups.
-#[derive(Serialize)]
-pub(in super::super) struct Segment {
-    group: u8,
-    unmasked: bool,
-    masked: bool,
-    masked_runs: u64,
-    operations: usize,
-    stores: usize,
-    host_bytes: u32,
-    ends: String,
-}
-
-/// A memory instruction.
-#[derive(Serialize)]
-pub(in super::super) struct AccessLine {
-    pub(super) place: String,
-    pub(super) text: String,
-    pub(super) how: String,
 }
 
 /// Disassembly with counts.
@@ -94,47 +77,8 @@ pub(super) struct Line {
     pub(super) share: f64,
     /// A block of some region begins here.
     pub(super) leads: bool,
-}
-
-impl Segment {
-    fn new(shape: &SegmentShape, masked_runs: u64) -> Segment {
-        Segment {
-            group: shape.group,
-            unmasked: shape.unmasked,
-            masked: shape.masked.is_some(),
-            masked_runs,
-            operations: shape.operations,
-            stores: shape.stores,
-            host_bytes: shape.unmasked_bytes + shape.masked_bytes,
-            ends: shape.ends.clone(),
-        }
-    }
-
-    /// The shape in words.
-    pub(super) fn text(&self, executions: u64) -> String {
-        let Segment {
-            group,
-            operations,
-            stores,
-            host_bytes,
-            ends,
-            ..
-        } = self;
-        let versions = match (self.unmasked, self.masked) {
-            (true, true) => {
-                format!(
-                    "{group} lanes or masked ({} of {executions})",
-                    self.masked_runs
-                )
-            }
-            (false, true) => "always masked".to_owned(),
-            _ => format!("{group} lanes, no mask"),
-        };
-        format!(
-            "{versions}, {operations} operations, {stores} registers stored, {host_bytes} host bytes; \
-             ends: {ends}"
-        )
-    }
+    /// How the block that begins here, or the access, was translated.
+    pub(super) shape: String,
 }
 
 /// Counts of a kernel while launches are added.
@@ -196,6 +140,8 @@ struct Tally {
     lanes: Option<u64>,
     share: f64,
     leads: bool,
+    /// How it was translated, and the executions of the block that says so.
+    shape: Option<(u64, String)>,
 }
 
 /// `name+0x10`, or the address where there is no name.
@@ -264,13 +210,14 @@ fn region(
         });
         let runs = vector * block.executions();
         let shape = block.shape;
-        Block {
+        let made = Block {
             place: place(code, shape.pc),
             address: code.local(shape.pc),
             guest_instructions: shape.insts,
             executions: block.executions(),
             mean_lanes: (runs != 0).then(|| lanes as f64 / runs as f64),
             share: share * part,
+            interchanged: Interchanged::of(&block),
             segments: shape
                 .segments
                 .iter()
@@ -279,24 +226,16 @@ fn region(
             accesses: shape
                 .accesses
                 .iter()
-                .map(|access| AccessLine {
-                    place: place(code, access.pc),
-                    text: code.text_at(access.pc),
-                    how: match access.how {
-                        Access::Affine { stride, guarded } => {
-                            let checked = if guarded { ", checked" } else { "" };
-                            format!("inline, affine with stride {stride}{checked}")
-                        }
-                        Access::Call => "call of the runtime".to_owned(),
-                    },
-                })
+                .map(|a| AccessLine::new(place(code, a.pc), code.text_at(a.pc), a.how))
                 .collect(),
-        }
+        };
+        tally_shape(&made, shape, tallies);
+        made
     });
     Region {
         place: place(code, profile.entry),
         emitter: profile.emitter(),
-        v0_counts: profile.v0_counts,
+        assumes: assumptions(profile.start),
         guest_instructions: profile.guest_insts(),
         host_bytes: profile.host_bytes(),
         entered: profile.entered(),
@@ -329,6 +268,25 @@ fn tally(
             *tally.lanes.get_or_insert(0) += lanes.next().unwrap_or(0);
         }
         pc += u64::from(inst.len);
+    }
+}
+
+/// Notes how a block was translated at its first instruction and at those that access memory. Of several
+/// translations the one that ran most often is told.
+fn tally_shape(block: &Block, shape: &BlockShape, tallies: &mut BTreeMap<u64, Tally>) {
+    let mut words: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+    let summary = block.summary();
+    if !summary.is_empty() {
+        words.entry(shape.pc).or_default().push(&summary);
+    }
+    for (access, line) in shape.accesses.iter().zip(&block.accesses) {
+        words.entry(access.pc).or_default().push(&line.how);
+    }
+    for (pc, words) in words {
+        let told = &mut tallies.entry(pc).or_default().shape;
+        if told.as_ref().is_none_or(|told| told.0 < block.executions) {
+            *told = Some((block.executions, words.join("; ")));
+        }
     }
 }
 
@@ -384,6 +342,11 @@ fn line(code: &LoadedCode, pc: u64, known: bool, tally: Option<&Tally>) -> Line 
             .map(|lanes| lanes as f64 / executions as f64);
         line.share = tally.share;
         line.leads = tally.leads;
+        line.shape = tally
+            .shape
+            .as_ref()
+            .map_or("", |(_, words)| words)
+            .to_owned();
     }
     line
 }

@@ -30,6 +30,7 @@ table{border-collapse:collapse;font:12px/1.35 ui-monospace,monospace}
 th{text-align:left;font-weight:600;padding:2px 10px;border-bottom:1px solid #ccc}
 td{padding:0 10px;white-space:pre;vertical-align:top}td.n{text-align:right}
 tr.lead td{border-top:1px solid #ddd}tr.never{color:#999}
+td.shape{color:#555}
 td.heat{padding:0;width:120px}td.heat i{display:block;height:1.1em;background:#e4572e}
 .flame div{display:flex;min-width:0}.flame span{overflow:hidden;white-space:nowrap;\
 text-overflow:ellipsis;border:1px solid #fff;padding:1px 3px;font-size:12px;box-sizing:border-box}
@@ -121,19 +122,14 @@ fn flame(out: &mut impl Write, kernel: &KernelProfile, share: f64) -> io::Result
 
 /// What was chosen for a region.
 fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
-    let v0 = if region.v0_counts {
-        ", v0 counts lanes"
-    } else {
-        ""
-    };
     writeln!(
         out,
-        "<details class=\"region\"><summary>region {}: {:.1} % of the kernel's time, entered {} times, {}{v0}, \
+        "<details class=\"region\"><summary>region {}: {:.1} % of the kernel's time, entered {} times, {}, \
          {} instructions to {} host bytes</summary>",
         Text(&region.place),
         100.0 * region.share,
         region.entered,
-        region.emitter,
+        region.how(),
         region.guest_instructions,
         region.host_bytes,
     )?;
@@ -166,13 +162,10 @@ fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
 
 /// A block's loops and memory instructions, a line each.
 fn shape(block: &Block) -> String {
-    let loops = block
-        .segments
-        .iter()
-        .map(|s| format!("loop of {}", s.text(block.executions)));
     let accesses = block.accesses.iter();
     let accesses = accesses.map(|a| format!("{}  {}: {}", a.place, a.text, a.how));
-    loops.chain(accesses).collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = block.loops().into_iter().chain(accesses).collect();
+    lines.join("\n")
 }
 
 fn lanes(mean: Option<f64>) -> String {
@@ -183,7 +176,7 @@ fn listing(out: &mut impl Write, function: &Function) -> io::Result<()> {
     writeln!(
         out,
         "<h3>{}</h3>\n<table class=\"code\">\n<tr><th>address</th><th>executions</th><th>lanes</th>\
-         <th>share</th><th></th><th>instruction</th></tr>",
+         <th>share</th><th></th><th>instruction</th><th>shape</th></tr>",
         Text(&function.name)
     )?;
     let shares = function.lines.iter().map(|line| line.share);
@@ -208,11 +201,12 @@ fn instruction(out: &mut impl Write, line: &Line, most: f64) -> io::Result<()> {
     writeln!(
         out,
         "<tr{class}><td>{:x}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2} %</td>\
-         <td class=\"heat\"><i style=\"width:{heat:.1}%\"></i></td><td>{}</td></tr>",
+         <td class=\"heat\"><i style=\"width:{heat:.1}%\"></i></td><td>{}</td><td class=\"shape\">{}</td></tr>",
         line.address,
         line.executions,
         lanes(line.mean_lanes),
         100.0 * line.share,
         Text(&line.text),
+        Text(&line.shape),
     )
 }

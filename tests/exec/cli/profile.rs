@@ -104,7 +104,7 @@ fn bench_says_how_a_kernel_was_translated() {
     assert_eq!((bench.status, bench.stderr.as_str()), (0, ""));
     for part in [
         "profile of saxpy: 1 launch, 80 waves, 2544 instructions (86796 by lane), ",
-        "\n  region saxpy: cranelift, v0 counts lanes, 32 instructions to ",
+        "\n  region saxpy: cranelift, v0 counts lanes, v1 and v2 uniform, 32 instructions to ",
         " host bytes, entered 80 times, 100.0 % of time\n",
         "\n    block saxpy: 15 instructions, 80 executions, 64.0 lanes, ",
         "\n      loop 1: 8 lanes or masked (0 of 80), ",
@@ -113,6 +113,49 @@ fn bench_says_how_a_kernel_was_translated() {
         "global_load_dword v2, v[2:3], off: inline, affine with stride 4, checked\n",
     ] {
         assert!(bench.stdout.contains(part), "{part:?} in {}", bench.stdout);
+    }
+}
+
+#[test]
+fn loops_inside_the_lane_groups_are_told() {
+    // Buffers of a few KiB: the guest's memory is small.
+    for (manifest, turns) in [
+        ("benches/manifests/small/matmul-512.gfx900.toml", 4096),
+        ("benches/manifests/small/alu-64k.gfx900.toml", 256),
+    ] {
+        let profile = wavelift(&[
+            "bench",
+            manifest,
+            "--seconds",
+            "0.001",
+            "--profile",
+            "--json",
+        ]);
+        assert_eq!(profile.status, 0, "{}", profile.stderr);
+        let value = json(&profile);
+        let blocks: Vec<_> = value["profile"][0]["regions"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .flat_map(|region| region["blocks"].as_array().expect("a list"))
+            .collect();
+        let shown: Vec<_> = blocks
+            .iter()
+            .filter(|block| !block["interchanged"].is_null())
+            .collect();
+        assert_eq!(shown.len(), 1, "{manifest}");
+        let (block, form) = (shown[0], &shown[0]["interchanged"]);
+        assert_eq!(
+            (&form["turns"], &block["executions"]),
+            (&turns.into(), &turns.into())
+        );
+        assert!(form["host_bytes"].as_u64().expect("a number") > 100);
+        assert!(block["share"].as_f64().expect("a number") > 0.5, "{block}");
+        let group = &form["group"];
+        let line =
+            format!("\n      runs inside the lane groups, {group} lanes ({turns} of {turns}), ");
+        let text = wavelift(&["profile", manifest]);
+        assert!(text.stdout.contains(&line), "{line} in {}", text.stdout);
     }
 }
 
@@ -182,6 +225,13 @@ fn the_page_stands_alone_and_counts_every_instruction() {
                 row[5]
             };
             assert!(disasm.stdout.contains(text), "{row:?}");
+        }
+        // Shapes stand where blocks begin and where memory is accessed.
+        let memory = |text: &str| text.starts_with("flat_") || text.starts_with("ds_");
+        assert!(rows.iter().any(|row| row[6].contains("lanes")), "{name}");
+        for row in rows.iter().filter(|row| row[1] != "0" && memory(row[5])) {
+            let how = ["inline, ", "call of the runtime"];
+            assert!(how.iter().any(|how| row[6].contains(how)), "{row:?}");
         }
     }
 }

@@ -1,0 +1,158 @@
+//! The shapes chosen for blocks, as numbers and in words.
+
+use frontend::WaveState;
+use runtime::jit::profile::{Access, BlockProfile, SegmentShape};
+use serde::Serialize;
+
+use super::collect::{Block, Region};
+
+/// A loop of one block in the form that runs inside the lane groups.
+#[derive(Serialize)]
+pub(in super::super) struct Interchanged {
+    group: u8,
+    turns: u64,
+    host_bytes: u32,
+}
+
+/// A loop over lane groups.
+#[derive(Serialize)]
+pub(in super::super) struct Segment {
+    group: u8,
+    unmasked: bool,
+    masked: bool,
+    masked_runs: u64,
+    operations: usize,
+    stores: usize,
+    host_bytes: u32,
+    ends: String,
+}
+
+/// A memory instruction.
+#[derive(Serialize)]
+pub(in super::super) struct AccessLine {
+    pub(super) place: String,
+    pub(super) text: String,
+    pub(super) how: String,
+}
+
+impl AccessLine {
+    pub(super) fn new(place: String, text: String, how: Access) -> AccessLine {
+        let how = match how {
+            Access::Affine { stride, guarded } => {
+                let checked = if guarded { ", checked" } else { "" };
+                format!("inline, affine with stride {stride}{checked}")
+            }
+            Access::Call => "call of the runtime".to_owned(),
+        };
+        AccessLine { place, text, how }
+    }
+}
+
+impl Segment {
+    pub(super) fn new(shape: &SegmentShape, masked_runs: u64) -> Segment {
+        Segment {
+            group: shape.group,
+            unmasked: shape.unmasked,
+            masked: shape.masked.is_some(),
+            masked_runs,
+            operations: shape.operations,
+            stores: shape.stores,
+            host_bytes: shape.unmasked_bytes + shape.masked_bytes,
+            ends: shape.ends.clone(),
+        }
+    }
+
+    /// Width and masks in words; `executions` are those outside of the lane groups.
+    fn versions(&self, executions: u64) -> String {
+        let group = self.group;
+        match (self.unmasked, self.masked) {
+            (true, true) => {
+                let runs = self.masked_runs;
+                format!("{group} lanes or masked ({runs} of {executions})")
+            }
+            (false, true) => "always masked".to_owned(),
+            _ => format!("{group} lanes, no mask"),
+        }
+    }
+
+    /// The shape in words.
+    fn text(&self, executions: u64) -> String {
+        format!(
+            "{}, {} operations, {} registers stored, {} host bytes; ends: {}",
+            self.versions(executions),
+            self.operations,
+            self.stores,
+            self.host_bytes,
+            self.ends
+        )
+    }
+}
+
+impl Interchanged {
+    pub(super) fn of(block: &BlockProfile<'_>) -> Option<Interchanged> {
+        let form = block.shape.interchanged.as_ref()?;
+        Some(Interchanged {
+            group: form.group,
+            turns: block.interchanged(),
+            host_bytes: form.bytes,
+        })
+    }
+
+    /// The shape in words.
+    fn text(&self, executions: u64) -> String {
+        let (group, turns) = (self.group, self.turns);
+        format!("runs inside the lane groups, {group} lanes ({turns} of {executions})")
+    }
+}
+
+impl Block {
+    /// Executions that went from instruction to instruction.
+    fn outside(&self) -> u64 {
+        let turns = self.interchanged.as_ref().map_or(0, |form| form.turns);
+        self.executions.saturating_sub(turns)
+    }
+
+    /// Its loops, a line each.
+    pub(super) fn loops(&self) -> Vec<String> {
+        let form = self.interchanged.as_ref().map(|form| {
+            let bytes = form.host_bytes;
+            format!("{}, {bytes} host bytes", form.text(self.executions))
+        });
+        let segments = self.segments.iter().enumerate();
+        let segments = segments.map(|(i, s)| format!("loop {}: {}", i + 1, s.text(self.outside())));
+        form.into_iter().chain(segments).collect()
+    }
+
+    /// How it was translated, in short.
+    pub(super) fn summary(&self) -> String {
+        let form = self.interchanged.as_ref();
+        let form = form.map(|form| form.text(self.executions));
+        let segments = self.segments.iter().map(|s| s.versions(self.outside()));
+        let all: Vec<String> = form.into_iter().chain(segments).collect();
+        all.join("; ")
+    }
+}
+
+impl Region {
+    /// The emitter, and what the code takes for granted.
+    pub(super) fn how(&self) -> String {
+        let facts = self.assumes.iter().map(|fact| format!(", {fact}"));
+        format!("{}{}", self.emitter, facts.collect::<String>())
+    }
+}
+
+/// What `start` says of the registers that a wave begins with, in words.
+pub(super) fn assumptions(start: u64) -> Vec<String> {
+    let mut facts = Vec::new();
+    if start & WaveState::V0_COUNTS != 0 {
+        facts.push("v0 counts lanes".to_owned());
+    }
+    if start & WaveState::V12_UNIFORM != 0 {
+        facts.push("v1 and v2 uniform".to_owned());
+    }
+    let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
+    if row != 0 {
+        facts.push(format!("v0 counts in rows of {}", 1 << row));
+    }
+    facts
+}
