@@ -86,6 +86,20 @@ pub fn emit(
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
 ) -> Emitted {
+    let notes = options.profile.then(profile::Notes::new);
+    emit_with(f, options, base, func, contexts, config, notes)
+}
+
+/// As [`emit`]; the shapes chosen are put into `notes`, with or without [`Options::profile`].
+pub(crate) fn emit_with(
+    f: &Func,
+    options: &Options,
+    base: u64,
+    func: &mut clif::Function,
+    contexts: &mut FunctionBuilderContext,
+    config: TargetFrontendConfig,
+    notes: Option<profile::Notes>,
+) -> Emitted {
     func.signature = entry_signature(config.default_call_conv);
     let mut e = Emitter::new(
         f,
@@ -94,6 +108,7 @@ pub fn emit(
         FunctionBuilder::new(func, contexts),
         config,
     );
+    e.notes = notes;
     e.prologue();
     let live = liveness::live_out(f);
     let facts = facts::analyse(f, options.start);
@@ -229,7 +244,7 @@ impl<'f> Emitter<'f> {
             arg_slot,
             out_slot,
             slots: 0,
-            notes: o.profile.then(profile::Notes::new),
+            notes: None,
             affine: HashMap::new(),
             row: 64,
             heads: HashMap::new(),

@@ -1,10 +1,11 @@
-//! What a row costs: host instructions of one translated instruction for a fixed host, so that a change of
-//! the translation shows as a difference of a list. Nothing here runs code.
+//! What rows and blocks cost: host instructions of one translated instruction, and of a region's blocks by
+//! shape, for a fixed host, so that a change of the translation shows as a difference of a list. Nothing
+//! here runs code.
 
-use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
 use frontend::desc::InstDesc;
 use frontend::state::mode;
@@ -12,11 +13,15 @@ use frontend::target::Gfx;
 
 use crate::arms::{Lowered, Sites, lower};
 use crate::build::Build;
+use crate::clif::profile::Notes;
 use crate::clif::{self, Options};
 use crate::guest::Guest;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
+use crate::profile::BlockShape;
 use crate::support::{is_control, plain};
+
+mod length;
 
 /// Host instructions of one guest instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +89,32 @@ impl Costs {
         }))
     }
 
+    /// The shapes of a region's blocks, with host instructions where a profile has host bytes. `start` is
+    /// what is known of the registers at its beginning: bits of `WaveState::START`.
+    pub fn blocks(&mut self, f: &Func, start: u64) -> Result<Vec<BlockShape>, LowerError> {
+        let options = Options {
+            start,
+            ..Options::default()
+        };
+        let (notes, code) = self.compile(f, &options, Some(Notes::new()))?;
+        let bytes = code.buffer.data();
+        let mut unknown = None;
+        let shape = notes.expect("notes were asked for").sized(code, |range| {
+            let count = length::instructions(&bytes[range]);
+            count.unwrap_or_else(|opcode| {
+                unknown = Some(opcode);
+                0
+            })
+        });
+        match unknown {
+            None => Ok(shape.blocks),
+            Some(opcode) => Err(LowerError::Region {
+                entry: f.entry,
+                message: format!("host instructions of unknown length: {opcode:02x?}"),
+            }),
+        }
+    }
+
     /// The host code as Cranelift prints it before it is encoded.
     fn text(&mut self, f: &Func, always_masked: bool) -> Result<String, LowerError> {
         let options = Options {
@@ -91,26 +122,38 @@ impl Costs {
             always_masked,
             ..Options::default()
         };
+        let text = self.compile(f, &options, None)?.1.vcode.clone();
+        text.ok_or_else(|| LowerError::Region {
+            entry: f.entry,
+            message: "Cranelift printed no code".to_owned(),
+        })
+    }
+
+    fn compile(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        notes: Option<Notes>,
+    ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
         self.codegen.clear();
-        self.codegen.set_disasm(true);
-        clif::emit(
+        self.codegen.set_disasm(notes.is_none());
+        let emitted = clif::emit_with(
             f,
-            &options,
+            options,
             0,
             &mut self.codegen.func,
             &mut self.contexts,
             self.isa.frontend_config(),
+            notes,
         );
-        let region = |message: String| LowerError::Region {
-            entry: f.entry,
-            message,
-        };
         let code = self
             .codegen
             .compile(&*self.isa, &mut ControlPlane::default())
-            .map_err(|e| region(format!("{:?}", e.inner)))?;
-        let text = code.vcode.clone();
-        text.ok_or_else(|| region("Cranelift printed no code".to_owned()))
+            .map_err(|e| LowerError::Region {
+                entry: f.entry,
+                message: format!("{:?}", e.inner),
+            })?;
+        Ok((emitted.notes, code))
     }
 }
 

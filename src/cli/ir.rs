@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use frontend::state::mode;
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 
 use super::Status;
@@ -53,14 +52,9 @@ fn print(object: &CodeObject, kernel: &Kernel, out: &mut Output) -> anyhow::Resu
         let segment = object.segments.iter().find(code)?;
         segment.data.get((address - segment.address) as usize..)
     };
-    let descriptor = &kernel.descriptor;
-    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-    let float_mode = descriptor.float_mode()
-        | flag(descriptor.dx10_clamp(), mode::DX10_CLAMP)
-        | flag(descriptor.ieee_mode(), mode::IEEE)
-        | flag(descriptor.fp16_overflow(), mode::FP16_OVFL);
     let gfx = object.target.gfx;
-    for (entry, text) in runtime::jit::print_ir(gfx, kernel.code.start, float_mode, &fetch) {
+    let mode = kernel.descriptor.mode(gfx);
+    for (entry, text) in runtime::jit::print_ir(gfx, kernel.code.start, mode, &fetch) {
         if out.closed() {
             break;
         }

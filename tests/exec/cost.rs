@@ -1,4 +1,4 @@
-//! Host instructions of each row, as a committed list: a change of the translation shows as a difference
+//! Host instructions of each row, and of the benchmarks' hot loops, as committed lists: a change of the translation shows as a difference
 //! to review. `BLESS=1` writes it.
 
 use std::fmt::Write;
@@ -6,6 +6,8 @@ use std::path::Path;
 
 use frontend::{Gfx, InstDesc, isa};
 use lower::cost::Costs;
+
+mod hot_loops;
 
 const HEAD: &str = "\
 # Host instructions of each row's plain instance (registers everywhere) for x86-64-v3: for four lanes in the
@@ -55,22 +57,28 @@ fn host_instructions_of_each_row() {
         };
         lines(&mut costs, gfx, isa::all().filter(new), &mut out);
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/host_instructions.txt");
+    check("host_instructions.txt", &out);
+}
+
+/// Compares with a golden list, or writes it.
+pub(crate) fn check(name: &str, got: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = folder.join(name);
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, out).expect("the list can be written");
+        std::fs::write(&path, got).expect("the list can be written");
         return;
     }
     let want = std::fs::read_to_string(&path).unwrap_or_default();
     let differs: Vec<String> = want
         .lines()
-        .zip(out.lines())
+        .zip(got.lines())
         .filter(|(want, got)| want != got)
         .map(|(want, got)| format!("  {want}  ->  {got}"))
         .take(20)
         .collect();
     assert!(
-        want == out,
-        "host instructions have changed; run with BLESS=1 and review the difference:\n{}",
+        want == got,
+        "{name}: host instructions have changed; run with BLESS=1 and review the difference:\n{}",
         differs.join("\n")
     );
 }

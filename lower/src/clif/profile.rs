@@ -1,6 +1,7 @@
 //! Code that counts, and notes about the shapes chosen; all of it absent unless `Options::profile`.
 
 use std::mem::offset_of;
+use std::ops::Range;
 
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
@@ -38,7 +39,7 @@ enum Part {
 }
 
 impl Notes {
-    pub(super) fn new() -> Notes {
+    pub(crate) fn new() -> Notes {
         Notes {
             shape: Shape {
                 blocks: Vec::new(),
@@ -54,7 +55,16 @@ impl Notes {
     }
 
     /// The shape, once the sizes are known.
-    pub fn finish(mut self, compiled: &CompiledCode) -> Shape {
+    pub fn finish(self, compiled: &CompiledCode) -> Shape {
+        self.sized(compiled, |range| range.len() as u32)
+    }
+
+    /// The shape with what `size` makes of pieces of host code in place of their bytes.
+    pub(crate) fn sized(
+        mut self,
+        compiled: &CompiledCode,
+        mut size: impl FnMut(Range<usize>) -> u32,
+    ) -> Shape {
         for range in compiled.buffer.get_srclocs_sorted() {
             let piece = (range.loc.bits() as usize).checked_sub(1);
             let Some(piece) = piece.and_then(|piece| self.pieces.get(piece)) else {
@@ -73,7 +83,7 @@ impl Notes {
                 Part::Interchanged => block.interchanged.as_mut().map(|form| &mut form.bytes),
             };
             if let Some(bytes) = bytes {
-                *bytes += range.end - range.start;
+                *bytes += size(range.start as usize..range.end as usize);
             }
         }
         self.shape
@@ -91,8 +101,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds `n` (I64) to a counter.
+    /// Adds `n` (I64) to a counter, when profiling.
     fn add_to(&mut self, counter: usize, n: Value) {
+        if !self.o.profile {
+            return;
+        }
         let offset = offset32(offset_of!(Context, counters));
         let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
         let at = offset32(8 * counter);
@@ -138,8 +151,8 @@ impl Emitter<'_> {
 
     /// At the end of a block, where its EXEC values are known.
     pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
-        let Some(notes) = &self.notes else { return };
-        let Some(shape) = notes.shape.blocks.last() else {
+        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();

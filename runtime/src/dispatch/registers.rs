@@ -2,7 +2,6 @@
 //! usage guide, "Initial Kernel Execution State").
 
 use frontend::inst::M0;
-use frontend::state::mode;
 use frontend::{Gfx, LANES, WaveState};
 
 use super::shape::GroupShape;
@@ -30,15 +29,6 @@ fn vgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
 fn sgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
     let limit = if gfx.is_gfx8_up() { 102 } else { 104 };
     descriptor.sgpr_count(gfx).min(limit)
-}
-
-/// MODE at the start.
-fn mode(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
-    let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-    descriptor.float_mode()
-        | flag(descriptor.dx10_clamp(), mode::DX10_CLAMP)
-        | flag(descriptor.ieee_mode(), mode::IEEE)
-        | flag(gfx.is_gfx9() && descriptor.fp16_overflow(), mode::FP16_OVFL)
 }
 
 /// Kernel arguments that are loaded into SGPRs: first dword and number of dwords.
@@ -137,7 +127,7 @@ impl InitialState {
             hwreg: hardware_registers(gfx, &descriptor, facts.lds_bytes),
             vgprs: vgprs(&descriptor, gfx),
             sgprs: sgprs(&descriptor, gfx),
-            mode: mode(&descriptor, gfx),
+            mode: descriptor.mode(gfx),
         }
     }
 

@@ -2,6 +2,7 @@
 //! stand; the methods take them apart. Fields whose meaning depends on the processor take it as an argument.
 
 use frontend::Gfx;
+use frontend::state::mode;
 
 /// Size and alignment of a kernel descriptor.
 pub const DESCRIPTOR_SIZE: u64 = 64;
@@ -128,6 +129,15 @@ impl KernelDescriptor {
     /// Bits 7 to 0 of the MODE register at the start: rounding and denormals.
     pub fn float_mode(&self) -> u32 {
         bits(self.rsrc1, 12, 8)
+    }
+
+    /// The MODE register at the start.
+    pub fn mode(&self, gfx: Gfx) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        self.float_mode()
+            | flag(self.dx10_clamp(), mode::DX10_CLAMP)
+            | flag(self.ieee_mode(), mode::IEEE)
+            | flag(gfx.is_gfx9() && self.fp16_overflow(), mode::FP16_OVFL)
     }
 
     flags! {
