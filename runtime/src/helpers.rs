@@ -43,7 +43,7 @@ pub fn table(level: HostLevel) -> Box<[usize]> {
 fn table_for(wide: bool) -> Box<[usize]> {
     let lanes = LaneFn::ALL.iter().map(|&f| lane_fn(f, wide));
     lanes
-        .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f)))
+        .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f, wide)))
         .collect()
 }
 
@@ -564,7 +564,10 @@ fn implementation(f: u16) -> Effect {
 }
 
 /// The address behind a function with effects.
-fn effect_fn(f: EffectFn) -> usize {
+fn effect_fn(f: EffectFn, wide: bool) -> usize {
+    if let Some(common) = memory::common(f, wide) {
+        return common;
+    }
     /// One `match` arm a function.
     macro_rules! addresses {
         ($($name:ident)*) => {

@@ -13,6 +13,10 @@ use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;
 
+mod common;
+
+pub(super) use common::entry as common;
+
 const _: () = assert!(SHARED_BASE == lower::abi::SHARED_BASE);
 const _: () = assert!(PRIVATE_BASE == lower::abi::PRIVATE_BASE);
 const _: () = assert!(APERTURE_BYTES == 1 << 32);

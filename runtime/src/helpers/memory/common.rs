@@ -1,0 +1,595 @@
+//! Loads, stores and atomics of the whole wave whose lanes all lie in the arena, aligned, or inside LDS: the
+//! ranges are checked first and the lanes follow in loops without branches. Everything else (apertures,
+//! registered ranges, faults, checked mode) is left to the functions of [`super`], from the beginning.
+//!
+//! Guest memory is accessed by relaxed atomics, as there.
+
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use frontend::op::{Atomic, Space};
+use lower::abi::{Context, ExitCode, Lanes, Site};
+use lower::functions::EffectFn;
+
+/// One lane's data in memory, as it goes to and comes from registers.
+trait Item: Copy {
+    /// Registers.
+    const WORDS: usize;
+    /// Bytes in memory.
+    const BYTES: u64;
+    /// Bits of an address that are 0.
+    const ALIGN: u32;
+
+    /// Reads an element of guest memory.
+    ///
+    /// # Safety
+    /// The element's bytes are guest memory, aligned as [`Item::ALIGN`] says.
+    unsafe fn load(from: *mut u8) -> [u32; 4];
+
+    /// Writes an element of guest memory.
+    ///
+    /// # Safety
+    /// As for [`Item::load`].
+    unsafe fn store(to: *mut u8, words: [u32; 4]);
+
+    /// Reads an element of LDS.
+    ///
+    /// # Safety
+    /// The element's bytes lie inside the workgroup's LDS, which nobody else uses.
+    #[inline(always)]
+    unsafe fn load_lds(from: *const u8) -> [u32; 4] {
+        let mut bytes = [0; 16];
+        // SAFETY: the caller's contract.
+        unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), Self::BYTES as usize) };
+        Self::extend(bytes)
+    }
+
+    /// Writes an element of LDS.
+    ///
+    /// # Safety
+    /// As for [`Item::load_lds`].
+    #[inline(always)]
+    unsafe fn store_lds(to: *mut u8, words: [u32; 4]) {
+        let mut bytes = [0; 16];
+        for (i, word) in words.into_iter().enumerate() {
+            bytes[4 * i..4 * i + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        // SAFETY: the caller's contract.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, Self::BYTES as usize) };
+    }
+
+    /// Registers of the bytes in front, of which the others are 0.
+    #[inline(always)]
+    fn extend(bytes: [u8; 16]) -> [u32; 4] {
+        std::array::from_fn(|i| {
+            u32::from_le_bytes([
+                bytes[4 * i],
+                bytes[4 * i + 1],
+                bytes[4 * i + 2],
+                bytes[4 * i + 3],
+            ])
+        })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Dwords<const N: usize>;
+
+impl<const N: usize> Item for Dwords<N> {
+    const WORDS: usize = N;
+    const BYTES: u64 = 4 * N as u64;
+    const ALIGN: u32 = if N.is_multiple_of(2) { 7 } else { 3 };
+
+    #[inline(always)]
+    unsafe fn load(from: *mut u8) -> [u32; 4] {
+        let mut words = [0; 4];
+        if N.is_multiple_of(2) {
+            for i in (0..N).step_by(2) {
+                // SAFETY: the caller's contract.
+                let pair = unsafe { AtomicU64::from_ptr(from.add(4 * i).cast()) }.load(Relaxed);
+                (words[i], words[i + 1]) = (pair as u32, (pair >> 32) as u32);
+            }
+        } else {
+            for (i, word) in words.iter_mut().enumerate().take(N) {
+                // SAFETY: the caller's contract.
+                *word = unsafe { AtomicU32::from_ptr(from.add(4 * i).cast()) }.load(Relaxed);
+            }
+        }
+        words
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+        if N.is_multiple_of(2) {
+            for i in (0..N).step_by(2) {
+                let pair = u64::from(words[i]) | u64::from(words[i + 1]) << 32;
+                // SAFETY: the caller's contract.
+                unsafe { AtomicU64::from_ptr(to.add(4 * i).cast()) }.store(pair, Relaxed);
+            }
+        } else {
+            for (i, &word) in words.iter().enumerate().take(N) {
+                // SAFETY: the caller's contract.
+                unsafe { AtomicU32::from_ptr(to.add(4 * i).cast()) }.store(word, Relaxed);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Byte<const SIGNED: bool>;
+
+impl<const SIGNED: bool> Item for Byte<SIGNED> {
+    const WORDS: usize = 1;
+    const BYTES: u64 = 1;
+    const ALIGN: u32 = 0;
+
+    #[inline(always)]
+    unsafe fn load(from: *mut u8) -> [u32; 4] {
+        // SAFETY: the caller's contract.
+        let byte = unsafe { AtomicU8::from_ptr(from) }.load(Relaxed);
+        let word = match SIGNED {
+            true => i32::from(byte as i8) as u32,
+            false => u32::from(byte),
+        };
+        [word, 0, 0, 0]
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+        // SAFETY: the caller's contract.
+        unsafe { AtomicU8::from_ptr(to) }.store(words[0] as u8, Relaxed);
+    }
+
+    #[inline(always)]
+    fn extend(bytes: [u8; 16]) -> [u32; 4] {
+        let word = match SIGNED {
+            true => i32::from(bytes[0] as i8) as u32,
+            false => u32::from(bytes[0]),
+        };
+        [word, 0, 0, 0]
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Short<const SIGNED: bool>;
+
+impl<const SIGNED: bool> Item for Short<SIGNED> {
+    const WORDS: usize = 1;
+    const BYTES: u64 = 2;
+    const ALIGN: u32 = 1;
+
+    #[inline(always)]
+    unsafe fn load(from: *mut u8) -> [u32; 4] {
+        // SAFETY: the caller's contract.
+        let short = unsafe { AtomicU16::from_ptr(from.cast()) }.load(Relaxed);
+        let word = match SIGNED {
+            true => i32::from(short as i16) as u32,
+            false => u32::from(short),
+        };
+        [word, 0, 0, 0]
+    }
+
+    #[inline(always)]
+    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+        // SAFETY: the caller's contract.
+        unsafe { AtomicU16::from_ptr(to.cast()) }.store(words[0] as u16, Relaxed);
+    }
+
+    #[inline(always)]
+    fn extend(bytes: [u8; 16]) -> [u32; 4] {
+        let short = u16::from_le_bytes([bytes[0], bytes[1]]);
+        let word = match SIGNED {
+            true => i32::from(short as i16) as u32,
+            false => u32::from(short),
+        };
+        [word, 0, 0, 0]
+    }
+}
+
+/// The arguments that loads, stores and atomics have in common.
+#[derive(Clone, Copy)]
+struct Wave {
+    lo: *const u32,
+    /// Null when the high words are 0.
+    hi: *const u32,
+    exec: u64,
+    code: u64,
+    args: *const u64,
+}
+
+/// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word.
+struct Checked {
+    base: *mut u8,
+    lo: *const u32,
+}
+
+impl Wave {
+    /// # Safety
+    /// The arguments are those of a memory node.
+    #[inline(always)]
+    unsafe fn of(args: *const u64) -> Wave {
+        // SAFETY: the caller's contract.
+        let [lo, hi, exec, code] = unsafe { *args.cast::<[u64; 4]>() };
+        Wave {
+            lo: lo as *const u32,
+            hi: hi as *const u32,
+            exec,
+            code,
+            args,
+        }
+    }
+
+    /// Is it on LDS?
+    #[inline(always)]
+    fn is_lds(&self) -> bool {
+        self.code >> 8 & 0xff == Space::Lds as u64
+    }
+
+    /// The slot that argument `4 + i` is.
+    ///
+    /// # Safety
+    /// There is such an argument.
+    #[inline(always)]
+    unsafe fn data(&self, i: usize) -> *const u32 {
+        // SAFETY: the caller's contract.
+        (unsafe { *self.args.add(4 + i) }) as *const u32
+    }
+
+    /// Checks the ranges of all active lanes; EXEC is not 0.
+    ///
+    /// # Safety
+    /// The address slots are there; the context is the running wave's.
+    #[inline(always)]
+    unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
+        let first = self.exec.trailing_zeros() as usize;
+        // SAFETY: a slot has 64 words.
+        let lo = |lane: usize| unsafe { *self.lo.add(lane) };
+        let (mut min, mut max, mut bits) = (u32::MAX, 0, 0);
+        if self.exec == u64::MAX {
+            for lane in 0..64 {
+                let word = lo(lane);
+                (min, max) = (min.min(word), max.max(word));
+                bits |= word;
+            }
+        } else {
+            for lane in lanes(self.exec) {
+                let word = lo(lane);
+                (min, max) = (min.min(word), max.max(word));
+                bits |= word;
+            }
+        }
+        if self.is_lds() {
+            // An empty arena means that everything is to be looked at closely.
+            let inside = u64::from(max) + bytes <= u64::from(ctx.lds_len) && ctx.arena_len != 0;
+            return inside.then_some(Checked {
+                base: ctx.lds,
+                lo: self.lo,
+            });
+        }
+        if self.hi.is_null() || bits & align != 0 {
+            return None;
+        }
+        // SAFETY: as above.
+        let hi = |lane: usize| unsafe { *self.hi.add(lane) };
+        let high = hi(first);
+        let mut unequal = 0;
+        if self.exec == u64::MAX {
+            for lane in 0..64 {
+                unequal |= hi(lane) ^ high;
+            }
+        } else {
+            for lane in lanes(self.exec) {
+                unequal |= hi(lane) ^ high;
+            }
+        }
+        let base = u64::from(high) << 32;
+        let start = (base | u64::from(min)).wrapping_sub(ctx.arena_base);
+        let end = (base | u64::from(max)).wrapping_sub(ctx.arena_base);
+        let inside =
+            unequal == 0 && start <= end && end < ctx.arena_len && ctx.arena_len - end >= bytes;
+        inside.then(|| Checked {
+            base: std::ptr::with_exposed_provenance_mut(base as usize),
+            lo: self.lo,
+        })
+    }
+}
+
+impl Checked {
+    /// The element of a lane.
+    #[inline(always)]
+    fn at(&self, lane: usize) -> *mut u8 {
+        // SAFETY: a slot has 64 words.
+        let low = unsafe { *self.lo.add(lane) };
+        self.base.wrapping_add(low as usize)
+    }
+}
+
+/// Lanes that are on, ascending.
+#[inline(always)]
+fn lanes(exec: u64) -> impl Iterator<Item = usize> {
+    let mut rest = exec;
+    std::iter::from_fn(move || {
+        (rest != 0).then(|| {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            lane
+        })
+    })
+}
+
+/// Runs `body` for the lanes that are on, ascending.
+#[inline(always)]
+fn each(exec: u64, mut body: impl FnMut(usize)) {
+    if exec == u64::MAX {
+        for lane in 0..64 {
+            body(lane);
+        }
+    } else {
+        for lane in lanes(exec) {
+            body(lane);
+        }
+    }
+}
+
+/// A load; true if it is done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) -> bool {
+    // SAFETY: the caller's contract.
+    let Some(from) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
+        return false;
+    };
+    let slots: [*mut u32; 4] = std::array::from_fn(|i| {
+        // SAFETY: there is a slot for each register.
+        unsafe { *out.add(i.min(T::WORDS - 1)) }.cast()
+    });
+    let lds = w.is_lds();
+    let give = |lane: usize, words: [u32; 4]| {
+        for i in 0..T::WORDS {
+            // SAFETY: a result slot has 64 words. It may be a slot of addresses, of which this lane's was
+            // read already.
+            unsafe { *slots[i].add(lane) = words[i] };
+        }
+    };
+    if lds {
+        each(w.exec, |lane| {
+            // SAFETY: `check` proved that the elements lie inside LDS.
+            give(lane, unsafe { T::load_lds(from.at(lane)) });
+        });
+    } else {
+        each(w.exec, |lane| {
+            // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+            give(lane, unsafe { T::load(from.at(lane)) });
+        });
+    }
+    true
+}
+
+/// A store; true if it is done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn store_items<T: Item>(ctx: &Context, w: Wave) -> bool {
+    // SAFETY: the caller's contract.
+    let Some(to) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
+        return false;
+    };
+    let slots: [*const u32; 4] = std::array::from_fn(|i| {
+        // SAFETY: there is a slot for each register.
+        unsafe { w.data(i.min(T::WORDS - 1)) }
+    });
+    // SAFETY: a slot has 64 words.
+    let words = |lane: usize| slots.map(|slot| unsafe { *slot.add(lane) });
+    if w.is_lds() {
+        // SAFETY: `check` proved that the elements lie inside LDS.
+        each(w.exec, |lane| unsafe {
+            T::store_lds(to.at(lane), words(lane))
+        });
+    } else {
+        // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+        each(w.exec, |lane| unsafe { T::store(to.at(lane), words(lane)) });
+    }
+    true
+}
+
+/// `EffectFn::Load` of the common kind; true if it is done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn load(ctx: &Context, args: *const u64, out: *const *mut Lanes) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let w = Wave::of(args);
+        if w.exec == 0 {
+            return true;
+        }
+        match w.code & 0xff {
+            1 => load_items::<Dwords<1>>(ctx, w, out),
+            2 => load_items::<Dwords<2>>(ctx, w, out),
+            3 => load_items::<Dwords<3>>(ctx, w, out),
+            4 => load_items::<Dwords<4>>(ctx, w, out),
+            32 => load_items::<Byte<false>>(ctx, w, out),
+            33 => load_items::<Byte<true>>(ctx, w, out),
+            34 => load_items::<Short<false>>(ctx, w, out),
+            35 => load_items::<Short<true>>(ctx, w, out),
+            _ => false,
+        }
+    }
+}
+
+/// `EffectFn::Store` of the common kind; true if it is done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn store(ctx: &Context, args: *const u64) -> bool {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let w = Wave::of(args);
+        if w.exec == 0 {
+            return true;
+        }
+        match w.code & 0xff {
+            1 => store_items::<Dwords<1>>(ctx, w),
+            2 => store_items::<Dwords<2>>(ctx, w),
+            3 => store_items::<Dwords<3>>(ctx, w),
+            4 => store_items::<Dwords<4>>(ctx, w),
+            32 | 33 => store_items::<Byte<false>>(ctx, w),
+            34 | 35 => store_items::<Short<false>>(ctx, w),
+            _ => false,
+        }
+    }
+}
+
+/// `EffectFn::Atomic` of the common kind, 32-bit integer operations on LDS without a result; true if it is
+/// done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64) -> bool {
+    // SAFETY: the caller's contract.
+    let w = unsafe { Wave::of(args) };
+    let plain = w.is_lds() && w.code >> 16 & 0xff == 1;
+    if !plain || !matches!(site.inst.dst[0], frontend::Operand::None) {
+        return false;
+    }
+    if w.exec == 0 {
+        return true;
+    }
+    /// One loop for each operation.
+    macro_rules! operations {
+        ($($name:ident: $f:expr;)*) => {
+            $(const $name: u64 = Atomic::$name as u64;)*
+            match w.code & 0xff {
+                // SAFETY: the caller's contract.
+                $($name => unsafe { update(ctx, w, $f) },)*
+                _ => false,
+            }
+        };
+    }
+    #[allow(non_upper_case_globals, reason = "named like the operations")]
+    {
+        operations! {
+            Add: u32::wrapping_add;
+            Sub: u32::wrapping_sub;
+            MinU: u32::min;
+            MaxU: u32::max;
+            MinI: |m: u32, d: u32| (m as i32).min(d as i32) as u32;
+            MaxI: |m: u32, d: u32| (m as i32).max(d as i32) as u32;
+            And: |m: u32, d: u32| m & d;
+            Or: |m: u32, d: u32| m | d;
+            Xor: |m: u32, d: u32| m ^ d;
+        }
+    }
+}
+
+/// Applies `f` to the lanes' dwords of LDS; true if it is done.
+///
+/// # Safety
+/// The contract of `lower::abi::EffectFnPtr`.
+#[inline(always)]
+unsafe fn update(ctx: &Context, w: Wave, f: impl Fn(u32, u32) -> u32) -> bool {
+    // SAFETY: the caller's contract.
+    let Some(at) = (unsafe { w.check(ctx, 4, 3) }) else {
+        return false;
+    };
+    // SAFETY: an atomic has an operand.
+    let data = unsafe { w.data(0) };
+    each(w.exec, |lane| {
+        let at = at.at(lane).cast::<u32>();
+        // SAFETY: `check` proved that the dwords lie inside LDS; a slot has 64 words.
+        unsafe { at.write_unaligned(f(at.read_unaligned(), *data.add(lane))) };
+    });
+    true
+}
+
+/// Defines the entries of a function for every host and for hosts with AVX2.
+macro_rules! entries {
+    ($portable:ident, $wide:ident, $f:ident, |$ctx:ident, $site:ident, $args:ident, $out:ident| $run:expr) => {
+        /// As every host can run it.
+        ///
+        /// # Safety
+        /// The contract of `lower::abi::EffectFnPtr`.
+        unsafe extern "C" fn $portable(
+            ctx: *mut Context,
+            site: *const Site,
+            $args: *const u64,
+            $out: *const *mut Lanes,
+        ) -> u64 {
+            // SAFETY: the context is the running wave's, and sites live as long as the code that refers
+            // to them.
+            let ($ctx, $site) = unsafe { (&*ctx, &*site) };
+            // SAFETY: the same contract.
+            if unsafe { $run } {
+                return ExitCode::Continue as u64;
+            }
+            // SAFETY: the same contract.
+            unsafe { super::super::effect::<{ EffectFn::$f as u16 }>(ctx, site, $args, $out) }
+        }
+
+        /// For hosts with AVX2.
+        ///
+        /// # Safety
+        /// The contract of `lower::abi::EffectFnPtr`; the host has the features.
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        unsafe extern "C" fn $wide(
+            ctx: *mut Context,
+            site: *const Site,
+            $args: *const u64,
+            $out: *const *mut Lanes,
+        ) -> u64 {
+            // SAFETY: as in the other.
+            let ($ctx, $site) = unsafe { (&*ctx, &*site) };
+            // SAFETY: the same contract.
+            if unsafe { $run } {
+                return ExitCode::Continue as u64;
+            }
+            // SAFETY: the same contract.
+            unsafe { super::super::effect::<{ EffectFn::$f as u16 }>(ctx, site, $args, $out) }
+        }
+    };
+}
+
+entries!(
+    load_portable,
+    load_wide,
+    Load,
+    |ctx, _site, args, out| load(ctx, args, out)
+);
+entries!(
+    store_portable,
+    store_wide,
+    Store,
+    |ctx, _site, args, _out| store(ctx, args)
+);
+entries!(
+    atomic_portable,
+    atomic_wide,
+    Atomic,
+    |ctx, site, args, _out| atomic(ctx, site, args)
+);
+
+/// The address of a function that has common cases of its own.
+pub(in super::super) fn entry(f: EffectFn, avx2: bool) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if avx2 {
+        return match f {
+            EffectFn::Load => Some(load_wide as *const () as usize),
+            EffectFn::Store => Some(store_wide as *const () as usize),
+            EffectFn::Atomic => Some(atomic_wide as *const () as usize),
+            _ => None,
+        };
+    }
+    let _ = avx2;
+    match f {
+        EffectFn::Load => Some(load_portable as *const () as usize),
+        EffectFn::Store => Some(store_portable as *const () as usize),
+        EffectFn::Atomic => Some(atomic_portable as *const () as usize),
+        _ => None,
+    }
+}
