@@ -70,13 +70,13 @@ const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
 impl WaveState {
     /// In `resume`: the wave has not begun yet, its registers are what the dispatch put there.
     pub const FRESH: u64 = 1 << 63;
-    /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a wave-uniform
-    /// value.
+    /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a multiple of
+    /// 64 that is the same for the whole wave.
     pub const V0_COUNTS: u64 = 1;
     /// As [`WaveState::V0_COUNTS`]: v1 and v2 are the same in all lanes.
     pub const V12_UNIFORM: u64 = 2;
     /// As [`WaveState::V0_COUNTS`], a field of three bits: n says that in each row of 2^n lanes v0
-    /// counts up by one and v1 and v2 are the same; 0 says nothing.
+    /// counts up by one from a multiple of 2^n and v1 and v2 are the same; 0 says nothing.
     pub const ROWS: u64 = 7 << 2;
     /// All that `resume` may say of a wave that has not begun.
     pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS;

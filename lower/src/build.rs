@@ -356,6 +356,15 @@ impl Build {
             Op::Lo => match self.parts(args[0]) {
                 (Op::Pair | Op::Zext | Op::Sext, inner) => Some(inner[0]),
                 (Op::Const(x), _) => Some(self.constant(Width::W32, x)),
+                // One name for the low word of a sum, whether the guest added words or the whole.
+                (Op::Add | Op::Sub, inner) => {
+                    let [a, b] = [0, 1].map(|i| self.pure(Op::Lo, &[inner[i]]));
+                    Some(self.pure(self.parts(args[0]).0, &[a, b]))
+                }
+                (Op::Shl, inner) if self.as_const(inner[1]).is_some_and(|n| n < 32) => {
+                    let low = self.pure(Op::Lo, &[inner[0]]);
+                    Some(self.pure(Op::Shl, &[low, inner[1]]))
+                }
                 _ => None,
             },
             Op::Hi => match self.parts(args[0]) {
@@ -408,29 +417,14 @@ impl Build {
     /// pair(lo(x), hi(x)) = x, pair(x, 0) = zext(x), and the low half of a carry chain joined with the
     /// high half that [`Build::add_with_carry`] made.
     fn fold_pair(&self, lo: Val, hi: Val) -> Option<Val> {
-        let (lo_op, lo_args) = self.parts(lo);
+        let (lo_op, _) = self.parts(lo);
         let (hi_op, hi_args) = self.parts(hi);
         match (lo_op, hi_op) {
             (Op::Const(a), Op::Const(b)) => {
                 Some(self.constant(Width::W64, (a & 0xffff_ffff) | b << 32))
             }
             (_, Op::Const(0)) => Some(self.pure(Op::Zext, &[lo])),
-            (Op::Lo, Op::Hi) if lo_args[0] == hi_args[0] => Some(lo_args[0]),
-            (Op::Add | Op::Sub, Op::Hi) => {
-                let wide = hi_args[0];
-                let (wide_op, wide_args) = self.parts(wide);
-                if wide_op != lo_op || wide_args.len() != 2 {
-                    return None;
-                }
-                let low = self.pure(
-                    lo_op,
-                    &[
-                        self.pure(Op::Lo, &[wide_args[0]]),
-                        self.pure(Op::Lo, &[wide_args[1]]),
-                    ],
-                );
-                (low == lo).then_some(wide)
-            }
+            (_, Op::Hi) if self.pure(Op::Lo, &[hi_args[0]]) == lo => Some(hi_args[0]),
             (_, Op::Ashr) => {
                 // pair(x, x >> 31) is the sign extension
                 (hi_args[0] == lo && self.as_const(hi_args[1]) == Some(31))
@@ -470,7 +464,7 @@ impl Build {
             (Op::ReadV(n), Op::ReadV(m)) => n.checked_add(1) == Some(m),
             (Op::ReadS(Slot::Sgpr(n)), Op::ReadS(Slot::Sgpr(m))) => n.checked_add(1) == Some(m),
             (Op::Lo, Op::Hi) => l_args[0] == h_args[0],
-            (Op::Add | Op::Sub, Op::Hi) => self.parts(h_args[0]).0 == l,
+            (Op::Add | Op::Sub | Op::Shl, Op::Hi) => self.parts(h_args[0]).0 == l,
             (Op::Const(_), Op::Const(_)) => true,
             _ => false,
         };

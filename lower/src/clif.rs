@@ -24,7 +24,9 @@ use crate::liveness::{self, Live};
 use crate::object;
 use crate::schedule::{self, Schedule};
 
+mod access;
 mod affine;
+mod fuse;
 mod interchange;
 mod lanes;
 pub mod profile;
@@ -49,6 +51,8 @@ pub struct Options {
     pub always_masked: bool,
     /// Never run a loop inside the lane groups.
     pub no_interchange: bool,
+    /// Never let a segment make the loads before it.
+    pub no_fused: bool,
 }
 
 /// Flags of accesses to our own structures, and of bit casts.
@@ -120,6 +124,12 @@ pub(crate) fn emit_with(
             .filter_map(|&v| Some((v, facts.address(i, v)?)))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
+        e.steps = if e.affine.values().any(|affine| affine.stepped) {
+            let all = (0..block.nodes.len() as u32).map(Val);
+            all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
+        } else {
+            HashMap::new()
+        };
         let plan = schedule::plan(block, &live[i], &|v| {
             let node = &block.nodes[v.index()];
             e.affine
@@ -173,6 +183,14 @@ struct Emitter<'f> {
     current: usize,
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
+    /// What address expressions that step must be checked for.
+    steps: HashMap<Val, facts::Step>,
+    /// Lane values at single lanes.
+    at: HashMap<affine::Lane, HashMap<Val, Value>>,
+    /// Numbers of single lanes.
+    numbers: HashMap<affine::Lane, Value>,
+    /// Loads that the loop being emitted makes itself.
+    fusion: fuse::Fusion,
 }
 
 /// Most results of a call.
@@ -251,6 +269,10 @@ impl<'f> Emitter<'f> {
             current: 0,
             scalars: HashMap::new(),
             bits: HashMap::new(),
+            steps: HashMap::new(),
+            at: HashMap::new(),
+            numbers: HashMap::new(),
+            fusion: fuse::Fusion::default(),
         }
     }
 
@@ -389,17 +411,22 @@ impl<'f> Emitter<'f> {
         self.b.switch_to_block(*head);
         self.scalars.clear();
         self.bits.clear();
+        self.at.clear();
+        self.numbers.clear();
         self.slots = self.slots.max(plan.slots);
         if self.o.count {
             self.count(block);
         }
         self.profile_block(block);
         for (gap, calls) in plan.gaps.iter().enumerate() {
+            let segment = plan.segments.get(gap);
+            let fused = segment.map_or(0, |_| self.fusable(block, calls));
+            let (calls, loads) = calls.split_at(calls.len() - fused);
             for &call in calls {
                 self.whole(block, plan, call);
             }
-            if let Some(segment) = plan.segments.get(gap) {
-                self.segment(block, plan, segment);
+            if let Some(segment) = segment {
+                self.segment(block, plan, segment, loads);
             }
         }
         if self.o.count {

@@ -48,6 +48,11 @@ struct Fact {
     guarded: bool,
     /// True between all lanes of the wave, not only within its rows.
     whole: bool,
+    /// True only if no word on the way here wraps between the lanes in question, each of which
+    /// [`Facts::steps`] knows. Such a fact stays in its block.
+    stepped: bool,
+    /// Zero bits at the low end of the value that lane 0 (of the wave, or of each row) has or would have.
+    aligned: u32,
     set: Set,
 }
 
@@ -55,8 +60,18 @@ const UNIFORM: Fact = Fact {
     stride: 0,
     guarded: false,
     whole: true,
+    stepped: false,
+    aligned: 0,
     set: Set::All,
 };
+
+/// Strides of words whose carries into the high word are taken to be rare.
+const SMALL: u64 = 1 << 24;
+
+/// Is it a stride whose carries are rare?
+fn small(stride: u64) -> bool {
+    (stride as i64).unsigned_abs() < SMALL
+}
 
 /// Facts about the registers at one point.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +95,18 @@ pub struct Affine {
     pub guarded: bool,
     /// Among all lanes of the wave; else within rows of [`Facts::row`] lanes only.
     pub whole: bool,
+    /// Every value of its expression in [`Facts::steps`] must be checked at run time as well.
+    pub stepped: bool,
+}
+
+/// What must be checked at run time of a value in an address expression, at the first and the last active
+/// lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It is the same.
+    Equal,
+    /// It differs by this times the distance.
+    Stride(i64),
 }
 
 /// What is known where a loop of one block begins, whenever EXEC is all ones there: strides within rows of
@@ -96,6 +123,7 @@ pub struct LoopEntry {
 pub struct Facts {
     /// For each block, for each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
+    steps: HashMap<(usize, Val), Step>,
     loops: HashMap<usize, LoopEntry>,
     row: usize,
 }
@@ -104,6 +132,11 @@ impl Facts {
     /// How the address (first argument) of memory node `v` of a block varies on its active lanes.
     pub fn address(&self, block: usize, v: Val) -> Option<Affine> {
         self.addresses.get(&(block, v)).copied()
+    }
+
+    /// What is to be checked of value `v` of a block where [`Affine::stepped`] says so.
+    pub fn step(&self, block: usize, v: Val) -> Option<Step> {
+        self.steps.get(&(block, v)).copied()
     }
 
     /// What is known at the beginning of a block that jumps back to itself.
@@ -119,6 +152,8 @@ impl Facts {
 
 struct Analysis<'a> {
     f: &'a Func,
+    /// Lanes in a row.
+    row: usize,
     preds: Vec<Vec<usize>>,
     /// Strict dominators of each block, as bits.
     dominators: Vec<Vec<u64>>,
@@ -181,6 +216,7 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let mut facts = Facts {
         addresses: HashMap::new(),
+        steps: HashMap::new(),
         loops: HashMap::new(),
         row: if row == 0 { LANES } else { 1 << row },
     };
@@ -196,6 +232,7 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
     let dominators = dominators(&preds);
     let mut a = Analysis {
         f,
+        row: facts.row,
         preds,
         dominators,
         parents: HashMap::new(),
@@ -208,25 +245,27 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
         vcc: None,
         exec: Set::Entry(0),
     };
-    let mut seed = |n: usize, stride, whole| {
+    let mut seed = |n: usize, stride, whole, aligned| {
         start.vgpr[n] = Some(Fact {
             stride,
             guarded: false,
             whole,
+            stepped: false,
+            aligned,
             set: Set::Entry(0),
         });
     };
     if row != 0 {
-        seed(0, 1, false);
-        seed(1, 0, false);
-        seed(2, 0, false);
+        seed(0, 1, false, row as u32);
+        seed(1, 0, false, 0);
+        seed(2, 0, false, 0);
     }
     if bits & WaveState::V0_COUNTS != 0 {
-        seed(0, 1, true);
+        seed(0, 1, true, LANES.ilog2());
     }
     if bits & WaveState::V12_UNIFORM != 0 {
-        seed(1, 0, true);
-        seed(2, 0, true);
+        seed(1, 0, true, 0);
+        seed(2, 0, true, 0);
     }
     a.parents.insert(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];
@@ -417,6 +456,8 @@ impl Analysis<'_> {
             stride: a.stride,
             guarded: a.guarded || b.guarded,
             whole: a.whole && b.whole,
+            stepped: false,
+            aligned: a.aligned.min(b.aligned),
             set,
         })
     }
@@ -459,11 +500,19 @@ impl Analysis<'_> {
                 {
                     sets.insert(v, set);
                 }
-                values.push(Some(UNIFORM));
+                values.push(Some(Fact {
+                    aligned: zeros(block, v, 0),
+                    ..UNIFORM
+                }));
                 continue;
             }
             let fact = self.lane_fact(block, v, entry, &values, &sets);
             values.push(fact);
+            if let Some(facts) = facts.as_deref_mut()
+                && let Some(step) = step_of(node, fact, &values)
+            {
+                facts.steps.insert((b, v), step);
+            }
             if let Some(facts) = facts.as_deref_mut()
                 && let Op::Load(..) | Op::Store(..) | Op::Atomic(..) = node.op
             {
@@ -588,13 +637,18 @@ impl Analysis<'_> {
             let guarded = x.guarded || y.guarded;
             // Two wrapping parts must wrap in one direction, or the ends could agree by accident.
             let opposite = (x.stride ^ y.stride) >> 63 != 0;
-            if x.guarded && y.guarded && opposite != (node.op == Op::Sub) {
+            let stepped = x.stepped || y.stepped;
+            let whole = x.whole && y.whole;
+            let aligned = self.aligned_in(x, whole).min(self.aligned_in(y, whole));
+            if !stepped && x.guarded && y.guarded && opposite != (node.op == Op::Sub) {
                 return None;
             }
             Some(Fact {
                 stride: f(x.stride, y.stride) & mask,
                 guarded,
-                whole: x.whole && y.whole,
+                whole,
+                stepped,
+                aligned,
                 set,
             })
         };
@@ -603,17 +657,26 @@ impl Analysis<'_> {
                 stride: 1,
                 guarded: false,
                 whole: true,
+                stepped: false,
+                aligned: 64,
                 set: Set::All,
             }),
             Op::ReadV(n) => entry.vgpr[usize::from(n)],
             Op::Add => two(&|x, y| x.wrapping_add(y)),
             Op::Sub => two(&|x, y| x.wrapping_sub(y)),
             Op::Mul if constant(1).is_some() => {
-                arg(0).map(|f| with(f, f.stride.wrapping_mul(constant(1).unwrap_or(0))))
+                let factor = constant(1).unwrap_or(0);
+                arg(0).map(|f| Fact {
+                    aligned: f.aligned + factor.trailing_zeros(),
+                    ..with(f, f.stride.wrapping_mul(factor))
+                })
             }
             Op::Shl if constant(1).is_some() => {
                 let n = constant(1).unwrap_or(0) as u32 & if mask == u64::MAX { 63 } else { 31 };
-                arg(0).map(|f| with(f, f.stride << n))
+                arg(0).map(|f| Fact {
+                    aligned: f.aligned + n,
+                    ..with(f, f.stride << n)
+                })
             }
             Op::Lo => arg(0).map(|f| with(f, f.stride)).map(|f| Fact {
                 guarded: false,
@@ -639,7 +702,20 @@ impl Analysis<'_> {
                     stride: sign(lo.stride),
                     guarded: lo.stride != 0,
                     whole: lo.whole && hi.whole,
+                    stepped: lo.stepped || hi.stepped,
+                    aligned: lo.aligned,
                     set,
+                })
+            }
+            // The same for all lanes between which the low word does not wrap.
+            Op::Hi if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                small(f.stride).then_some(Fact {
+                    stride: 0,
+                    guarded: false,
+                    stepped: true,
+                    aligned: 0,
+                    ..f
                 })
             }
             Op::Zext | Op::Sext => {
@@ -647,8 +723,7 @@ impl Analysis<'_> {
                 Some(Fact {
                     stride: sign(f.stride),
                     guarded: f.stride != 0,
-                    whole: f.whole,
-                    set: f.set,
+                    ..f
                 })
             }
             // The merge under EXEC: on those lanes it is the new value.
@@ -668,10 +743,40 @@ impl Analysis<'_> {
             | Op::Atomic(..)
             | Op::MaskFromBits
             | Op::ExecMask => None,
+            Op::And | Op::Or | Op::Xor if self.varies(arg(0)?, arg(1)?) => {
+                let bits = if arg(0)?.stride != 0 { 1 } else { 0 };
+                self.bitwise(node.op, arg(1 - bits)?, arg(bits)?, constant(bits))
+            }
+            Op::Lshr if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                let n = constant(1)? as u32 & if mask == u64::MAX { 63 } else { 31 };
+                let reach = self.reach(f)?;
+                if f.guarded || reach > f.aligned {
+                    None
+                } else if reach <= n {
+                    Some(Fact {
+                        stride: 0,
+                        aligned: 0,
+                        ..f
+                    })
+                } else {
+                    (f.stride.trailing_zeros() >= n && f.aligned >= n).then(|| Fact {
+                        stride: f.stride >> n,
+                        aligned: f.aligned - n,
+                        ..f
+                    })
+                }
+            }
+            Op::SextFrom(n) if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                let reach = self.reach(f)?;
+                (!f.guarded && reach <= f.aligned && reach < u32::from(n)).then_some(f)
+            }
             // Any function of uniform values is uniform on the lanes where they all are.
             _ => {
                 let mut set = Set::All;
                 let mut whole = true;
+                let mut stepped = false;
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
                     if f.stride != 0 {
@@ -679,14 +784,73 @@ impl Analysis<'_> {
                     }
                     set = self.meet_sets(set, f.set)?;
                     whole &= f.whole;
+                    stepped |= f.stepped;
                 }
                 Some(Fact {
                     stride: 0,
                     guarded: false,
                     whole,
+                    stepped,
+                    aligned: 0,
                     set,
                 })
             }
+        }
+    }
+
+    /// Bits that the lanes' differences span: stride times lane is below two to that many.
+    fn reach(&self, f: Fact) -> Option<u32> {
+        let lanes = if f.whole { LANES } else { self.row } as u64;
+        (f.stride < SMALL).then(|| u64::BITS - (f.stride * (lanes - 1)).leading_zeros())
+    }
+
+    /// Zero bits at the low end of what lane 0 has, of the wave or of each row.
+    fn aligned_in(&self, f: Fact, whole: bool) -> u32 {
+        if f.stride == 0 || f.whole == whole {
+            return f.aligned;
+        }
+        let rows = f.stride.trailing_zeros() + self.row.ilog2();
+        f.aligned.min(rows)
+    }
+
+    /// Does one of two values differ by lane, and the other not?
+    fn varies(&self, x: Fact, y: Fact) -> bool {
+        (x.stride == 0) != (y.stride == 0)
+    }
+
+    /// `x` that differs by lane, combined with the bits of a uniform value, which may be a constant. Where the
+    /// lanes differ in low bits only, which the rest of the value leaves 0, these may be kept, cleared or
+    /// joined with others apart from the rest.
+    fn bitwise(&self, op: Op, x: Fact, other: Fact, constant: Option<u64>) -> Option<Fact> {
+        let set = self.meet_sets(x.set, other.set)?;
+        let whole = x.whole && other.whole;
+        let f = Fact {
+            whole,
+            aligned: self.aligned_in(x, whole),
+            set,
+            stepped: x.stepped || other.stepped,
+            ..x
+        };
+        let reach = self.reach(f)?;
+        if f.guarded || other.guarded || reach > f.aligned || reach >= u64::BITS {
+            return None;
+        }
+        let low = (1u64 << reach) - 1;
+        match (op, constant) {
+            (Op::And, Some(c)) if c & low == low => Some(Fact {
+                aligned: f.aligned.max((c & !low).trailing_zeros()),
+                ..f
+            }),
+            (Op::And, Some(c)) if c & low == 0 => Some(Fact {
+                stride: 0,
+                aligned: f.aligned.max(c.trailing_zeros()),
+                ..f
+            }),
+            (Op::Or | Op::Xor, _) if other.aligned >= reach => Some(Fact {
+                aligned: f.aligned.min(other.aligned),
+                ..f
+            }),
+            _ => None,
         }
     }
 
@@ -725,6 +889,7 @@ impl Analysis<'_> {
                     stride,
                     guarded: fact.guarded || !wide,
                     whole: fact.whole,
+                    stepped: fact.stepped,
                 },
             );
         }
@@ -770,7 +935,7 @@ impl Analysis<'_> {
             }
         };
         for &(n, v) in &block.writes_v {
-            r.vgpr[usize::from(n)] = values[v.index()];
+            r.vgpr[usize::from(n)] = values[v.index()].filter(|f| !f.stepped);
             r.pair.remove(&n);
             if let Some(below) = n.checked_sub(1) {
                 r.pair.remove(&below);
@@ -787,7 +952,8 @@ impl Analysis<'_> {
             };
             let ((lo, lo_mask), (hi, hi_mask)) = (new(lo), new(hi));
             let wide = pair_of(block, lo, hi).filter(|_| lo_mask == hi_mask);
-            let Some(fact) = wide.and_then(|wide| values[wide.index()]) else {
+            let known = wide.and_then(|wide| values[wide.index()]);
+            let Some(fact) = known.filter(|f| !f.stepped) else {
                 continue;
             };
             let set = match lo_mask {
@@ -839,41 +1005,77 @@ impl Analysis<'_> {
 
 /// The 64-bit value of which `lo` and `hi` are the words, when they are known to be.
 pub(crate) fn pair_of(block: &Block, lo: Val, hi: Val) -> Option<Val> {
-    let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
+    let hi = &block.nodes[hi.index()];
     if hi.op != Op::Hi {
         return None;
     }
-    let wide = hi.args[0];
-    let same = match lo.op {
-        Op::Lo => lo.args[0] == wide,
-        // Lo of a sum is the sum of the Los, under which name it may stand.
-        op => {
-            let node = &block.nodes[wide.index()];
-            let lows = |n: usize, m: usize| {
-                low_is(block, node.args[0], lo.args[n]) && low_is(block, node.args[1], lo.args[m])
-            };
-            node.op == op
-                && matches!(op, Op::Add | Op::Sub)
-                && (lows(0, 1) || op == Op::Add && lows(1, 0))
-        }
-    };
-    same.then_some(wide)
+    low_is(block, hi.args[0], lo).then_some(hi.args[0])
 }
 
 /// Is `low` the low word of `wide`, by the names that the builder gives?
 fn low_is(block: &Block, wide: Val, low: Val) -> bool {
     let node = &block.nodes[wide.index()];
+    let l = &block.nodes[low.index()];
     match node.op {
         Op::Pair | Op::Zext | Op::Sext => node.args[0] == low,
-        Op::Const(c) => matches!(block.nodes[low.index()].op, Op::Const(l) if l == c & 0xffff_ffff),
-        _ => {
-            let l = &block.nodes[low.index()];
-            l.op == Op::Lo && l.args[0] == wide
+        Op::Const(c) => matches!(l.op, Op::Const(l) if l == c & 0xffff_ffff),
+        Op::Add | Op::Sub => {
+            let lows = |n: usize, m: usize| {
+                low_is(block, node.args[0], l.args[n]) && low_is(block, node.args[1], l.args[m])
+            };
+            let zero = |i: usize| match block.nodes[node.args[i].index()].op {
+                Op::Const(c) => c & 0xffff_ffff == 0,
+                _ => false,
+            };
+            l.op == node.op && (lows(0, 1) || node.op == Op::Add && lows(1, 0))
+                || zero(1) && low_is(block, node.args[0], low)
         }
+        Op::Shl if l.op == Op::Shl => {
+            l.args[1] == node.args[1] && low_is(block, node.args[0], l.args[0])
+        }
+        _ => l.op == Op::Lo && l.args[0] == wide,
     }
 }
 
 /// A 32-bit stride as a 64-bit one.
 fn sign(stride: u64) -> u64 {
     stride as u32 as i32 as i64 as u64
+}
+
+/// What is to be checked of a value with this fact where one depends on it that no word wraps.
+fn step_of(node: &crate::ir::Node, fact: Option<Fact>, values: &[Option<Fact>]) -> Option<Step> {
+    let fact = fact?;
+    match node.op {
+        Op::Zext | Op::Sext | Op::Pair => {
+            (fact.stride != 0).then_some(Step::Stride(fact.stride as i64))
+        }
+        Op::Hi => (values[node.args[0].index()]?.stride != 0).then_some(Step::Equal),
+        _ => None,
+    }
+}
+
+/// Bits at the low end of a wave value that are known to be 0.
+fn zeros(block: &Block, v: Val, depth: u32) -> u32 {
+    let node = &block.nodes[v.index()];
+    if depth == 8 {
+        return 0;
+    }
+    let of = |i: usize| zeros(block, node.args[i], depth + 1);
+    let constant = |i: usize| match block.nodes[node.args[i].index()].op {
+        Op::Const(c) => Some(c),
+        _ => None,
+    };
+    match node.op {
+        Op::Const(c) => c.trailing_zeros(),
+        Op::Add | Op::Sub | Op::Or | Op::Xor => of(0).min(of(1)),
+        Op::And => of(0).max(of(1)),
+        Op::Mul => of(0) + of(1),
+        Op::Shl => match constant(1) {
+            Some(n) if n < 32 => of(0) + n as u32,
+            _ => of(0),
+        },
+        Op::Lo | Op::Zext | Op::Sext => of(0),
+        Op::Pair => of(0).min(32),
+        _ => 0,
+    }
 }

@@ -61,6 +61,8 @@ pub struct JitOptions {
     pub always_masked: bool,
     /// Never run a loop inside the lane groups.
     pub no_interchange: bool,
+    /// No segment makes loads itself (for tests and measurements).
+    pub no_fused: bool,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
     /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
@@ -78,6 +80,7 @@ impl Default for JitOptions {
             group: None,
             always_masked: false,
             no_interchange: false,
+            no_fused: false,
             observe: false,
             profile: false,
             max_insts: 4096,
@@ -359,6 +362,7 @@ impl JitEngine {
             group: self.options.group,
             always_masked: self.options.always_masked,
             no_interchange: self.options.no_interchange,
+            no_fused: self.options.no_fused,
         };
         let cache_key = self.cache_key(key, request, &options, group.code);
         // Profiles know shapes, which are not kept.

@@ -86,8 +86,19 @@ impl Checker {
         if !r.once_in(8) {
             state.fresh = r.once_in(2);
             let first = r.below(3) * 64;
-            for (lane, v0) in state.vgpr[0].iter_mut().enumerate() {
-                *v0 = first + lane as u32;
+            let row = match state.fresh && r.once_in(3) {
+                true => 3 + r.below(3),
+                false => 0,
+            };
+            state.rows = row;
+            for lane in 0..64u32 {
+                let at = lane as usize;
+                state.vgpr[0][at] = first + lane;
+                if row != 0 {
+                    state.vgpr[0][at] = lane % (1 << row);
+                    state.vgpr[1][at] = first + (lane >> row);
+                    state.vgpr[2][at] = first;
+                }
             }
             for register in [prepared::ADDRESS_V, prepared::ADDRESS_V + 1] {
                 state.vgpr[register as usize] = [0; 64];
@@ -101,8 +112,11 @@ impl Checker {
         let mut state = self.state(r);
         state.mode = first.mode;
         state.fresh = first.fresh;
+        state.rows = first.rows;
         if first.fresh {
-            for register in [0, prepared::ADDRESS_V, prepared::ADDRESS_V + 1] {
+            let ids: &[u32] = if first.rows == 0 { &[0] } else { &[0, 1, 2] };
+            let address = [prepared::ADDRESS_V, prepared::ADDRESS_V + 1];
+            for &register in ids.iter().chain(&address) {
                 state.vgpr[register as usize] = first.vgpr[register as usize];
             }
         }

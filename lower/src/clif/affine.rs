@@ -10,21 +10,38 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::access;
 use super::scalar::Scalars;
 use super::whole::{bounds, data_words};
-use super::{Emitter, flags, offset32, trusted};
+use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
-use crate::facts::Affine;
+use crate::facts::{Affine, Step};
 use crate::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Op, SiteId, Val, Vary};
 use crate::schedule::{Place, Schedule};
 
 /// Longest address expression that is computed anew for single lanes.
-const MAX_NODES: usize = 24;
+const MAX_NODES: usize = 64;
+
+/// Bytes between neighbouring lanes at most.
+const MAX_STRIDE: i64 = 1 << 24;
 
 /// The leaves of an address expression, if it can be computed for a single lane: registers, results in
 /// memory, wave values.
 pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
+    walk(block, address).map(|(leaves, _)| leaves)
+}
+
+/// The values of an address expression that differ by lane.
+fn expression(block: &Block, address: Val) -> Vec<Val> {
+    let mut all = walk(block, address).map_or(Vec::new(), |(_, all)| all);
+    all.retain(|v| block.nodes[v.index()].ty.vary != Vary::Wave);
+    all.sort_unstable();
+    all
+}
+
+/// The leaves of an address expression, and all its values.
+fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
     let mut leaves = Vec::new();
     let mut work = vec![address];
     let mut seen = Vec::new();
@@ -79,7 +96,7 @@ pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
             _ => return None,
         }
     }
-    Some(leaves)
+    Some((leaves, seen))
 }
 
 /// Is a memory node one that this file emits, given how its address varies?
@@ -91,14 +108,30 @@ pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     };
     let known_space = matches!(space, Space::Global | Space::Flat | Space::Lds);
     let few_rows = affine.whole || row >= 8;
-    let known_shape = match data {
-        Data::Dwords(n) => {
-            affine.stride == 0 || affine.stride == 4 * i64::from(n) && matches!(n, 1 | 2 | 4)
-        }
-        _ => false,
-    };
+    let known_shape = access::is_known(data) && affine.stride.abs() < MAX_STRIDE;
     let bits_known = matches!(block.nodes[node.args[1].index()].op, Op::ExecMask);
     known_space && known_shape && few_rows && bits_known && leaves(block, node.args[0]).is_some()
+}
+
+/// A lane as it is named where addresses are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Lane {
+    /// The first that is on in these 64 bits, any if none is.
+    First(Value),
+    /// The last.
+    Last(Value),
+    /// This one.
+    Number(u8),
+}
+
+/// A run of lanes: addresses at its ends.
+pub(super) struct Ends {
+    /// Its first and last lane, I64.
+    pub(super) lanes: [Value; 2],
+    /// Addresses of the two; only the first where one is enough.
+    pub(super) addresses: [Value; 2],
+    /// Further conditions (I8) on which it is affine.
+    pub(super) conditions: Vec<Value>,
 }
 
 /// A run of lanes whose addresses were checked.
@@ -121,12 +154,19 @@ struct Access {
     /// Address of the first lane that acts.
     start: Value,
     stride: i64,
-    words: usize,
+    data: Data,
+}
+
+impl Access {
+    /// Do the lanes follow one another without gaps?
+    fn is_run(&self) -> bool {
+        self.stride == i64::from(access::bytes(self.data)) && access::has_run(self.data)
+    }
 }
 
 impl Emitter<'_> {
     /// The value of a lane expression at one lane (I64).
-    fn at_lane(
+    pub(super) fn at_lane(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -193,10 +233,7 @@ impl Emitter<'_> {
             Op::Store(space, data, site) => (false, space, data, site),
             _ => unreachable!("bug: {:?} is no access", node.op),
         };
-        let Data::Dwords(n) = data else {
-            unreachable!("bug: {data:?} is not affine")
-        };
-        let words = usize::from(n);
+        let words = access::words(data);
         // Everything that both ways need is computed before they part.
         for leaf in leaves(block, node.args[0]).unwrap_or_default() {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
@@ -217,35 +254,38 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
+        let runs: Vec<[Lane; 2]> = if affine.whole {
+            vec![[Lane::First(exec), Lane::Last(exec)]]
+        } else {
+            (0..LANES as i64 / self.row)
+                .map(|n| [n * self.row, (n + 1) * self.row - 1].map(|l| Lane::Number(l as u8)))
+                .collect()
+        };
+        let runs: Vec<Ends> = runs
+            .into_iter()
+            .map(|run| self.ends(block, plan, node.args[0], affine, run))
+            .collect();
         let done = self.b.create_block();
         let some = self.b.create_block();
+        // Rows go inline when all lanes act.
         self.b.ins().brif(exec, some, &[], done, &[]);
         self.b.switch_to_block(some);
-        let memory = self.memory_of(space);
-        let stride = affine.stride;
         let fast = self.b.create_block();
         let slow = self.b.create_block();
         self.b.set_cold_block(slow);
-        let accesses = if affine.whole {
-            let first = self.b.ins().ctz(exec);
-            let leading = self.b.ins().clz(exec);
-            let c63 = self.b.ins().iconst(types::I64, 63);
-            let last = self.b.ins().isub(c63, leading);
-            vec![self.piece_of(block, plan, v, affine, (first, last), memory, slow)]
-        } else {
-            // Rows go inline when all lanes act.
+        if !affine.whole {
             let on = self.b.create_block();
             let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
             self.b.ins().brif(full, on, &[], slow, &[]);
             self.b.switch_to_block(on);
-            (0..LANES as i64 / self.row)
-                .map(|n| {
-                    let first = self.b.ins().iconst(types::I64, n * self.row);
-                    let last = self.b.ins().iconst(types::I64, (n + 1) * self.row - 1);
-                    self.piece_of(block, plan, v, affine, (first, last), memory, slow)
-                })
-                .collect()
-        };
+        }
+        let memory = self.memory_of(space);
+        let stride = affine.stride;
+        let lds = space == Space::Lds;
+        let pieces: Vec<Piece> = runs
+            .into_iter()
+            .map(|ends| self.piece_of(ends, affine, (lds, data), memory, slow))
+            .collect();
         self.b.ins().jump(fast, &[]);
 
         self.b.switch_to_block(slow);
@@ -262,34 +302,102 @@ impl Emitter<'_> {
         self.b.ins().jump(done, &[]);
 
         self.b.switch_to_block(fast);
-        if !affine.whole {
-            for (n, access) in accesses.iter().enumerate() {
-                let bytes = 4 * n as i64 * self.row;
-                self.row_access(load, (access, stride), words, &places, bytes);
-            }
-            self.b.ins().jump(done, &[]);
-            self.b.switch_to_block(done);
-            return;
-        }
-        let piece = &accesses[0];
-        let access = Access {
+        let access = |piece: &Piece| Access {
             exec,
             first: piece.first,
             last: piece.last,
             start: piece.start,
             stride,
-            words,
+            data,
         };
-        if load {
-            self.fast_load(&access, &places, done);
+        if !affine.whole {
+            for (n, piece) in pieces.iter().enumerate() {
+                let bytes = 4 * n as i64 * self.row;
+                self.row_access(load, &access(piece), &places, bytes);
+            }
+            self.b.ins().jump(done, &[]);
+        } else if load {
+            self.fast_load(&access(&pieces[0]), &places, done);
         } else {
-            self.fast_store(&access, &places, done);
+            self.fast_store(&access(&pieces[0]), &places, done);
         }
         self.b.switch_to_block(done);
     }
 
+    /// The number of a lane, I64.
+    fn lane_number(&mut self, lane: Lane) -> Value {
+        if let Some(&number) = self.numbers.get(&lane) {
+            return number;
+        }
+        let number = match lane {
+            Lane::First(exec) => {
+                let zeros = self.b.ins().ctz(exec);
+                self.b.ins().band_imm_u(zeros, 63)
+            }
+            Lane::Last(exec) => {
+                let zeros = self.b.ins().clz(exec);
+                let c63 = self.b.ins().iconst(types::I64, 63);
+                let number = self.b.ins().isub(c63, zeros);
+                self.b.ins().band_imm_u(number, 63)
+            }
+            Lane::Number(n) => self.b.ins().iconst(types::I64, i64::from(n)),
+        };
+        self.numbers.insert(lane, number);
+        number
+    }
+
+    /// The value of a lane expression at a lane; computed once in a block.
+    fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
+        let number = self.lane_number(lane);
+        let mut known = self.at.remove(&lane).unwrap_or_default();
+        let value = self.at_lane(block, plan, v, number, &mut known);
+        self.at.insert(lane, known);
+        value
+    }
+
+    /// The addresses at the ends of a run, and on what it depends that those between are on a line.
+    pub(super) fn ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        run: [Lane; 2],
+    ) -> Ends {
+        let lanes = run.map(|lane| self.lane_number(lane));
+        let first = self.at(block, plan, address, run[0]);
+        let mut ends = Ends {
+            lanes,
+            addresses: [first; 2],
+            conditions: Vec::new(),
+        };
+        if affine.stepped || affine.guarded && affine.stride != 0 {
+            ends.addresses[1] = self.at(block, plan, address, run[1]);
+        }
+        if !affine.stepped {
+            return ends;
+        }
+        let distance = self.b.ins().isub(lanes[1], lanes[0]);
+        for v in expression(block, address) {
+            let Some(&step) = self.steps.get(&v) else {
+                continue;
+            };
+            let [a, b] = run.map(|lane| self.at(block, plan, v, lane));
+            let good = match step {
+                Step::Equal => self.b.ins().icmp(IntCC::Equal, a, b),
+                Step::Stride(stride) => {
+                    let real = self.b.ins().isub(b, a);
+                    let span = self.b.ins().imul_imm_s(distance, stride);
+                    self.b.ins().icmp(IntCC::Equal, real, span)
+                }
+            };
+            ends.conditions.push(good);
+        }
+        ends
+    }
+
     /// Where a space's bytes are and how many inline accesses may touch (both I64).
-    fn memory_of(&mut self, space: Space) -> (Value, Value) {
+    pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
         let len_at = offset32(offset_of!(Context, arena_len));
         let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
         if space != Space::Lds {
@@ -308,49 +416,42 @@ impl Emitter<'_> {
     }
 
     /// The address of a run of lanes, checked; leaves for `slow` where the check fails.
-    #[allow(clippy::too_many_arguments, reason = "a run's facts, passed once")]
     fn piece_of(
         &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
+        ends: Ends,
         affine: Affine,
-        (first, last): (Value, Value),
+        (lds, data): (bool, Data),
         (base, len): (Value, Value),
         slow: cranelift_codegen::ir::Block,
     ) -> Piece {
-        let node = &block.nodes[v.index()];
-        let (lds, words) = match node.op {
-            Op::Load(space, Data::Dwords(n), _) | Op::Store(space, Data::Dwords(n), _) => {
-                (space == Space::Lds, n)
-            }
-            _ => unreachable!("bug: {:?} is not affine", node.op),
-        };
         let stride = affine.stride;
-        let at = |e: &mut Self, lane: Value| {
-            let address = e.at_lane(block, plan, node.args[0], lane, &mut HashMap::new());
-            if lds {
-                e.b.ins().uextend(types::I64, address)
-            } else {
-                address
-            }
-        };
-        let start = at(self, first);
+        let [first, last] = ends.lanes;
+        let [start, end] = ends.addresses.map(|address| match lds {
+            true => self.b.ins().uextend(types::I64, address),
+            false => address,
+        });
         let distance = self.b.ins().isub(last, first);
         let span = self.b.ins().imul_imm_s(distance, stride);
         let offset = self.b.ins().isub(start, base);
-        let below = self
+        // The lowest byte and the end of the highest element.
+        let (low, high) = if stride < 0 {
+            (self.b.ins().iadd(offset, span), offset)
+        } else {
+            (offset, self.b.ins().iadd(offset, span))
+        };
+        let high = self
             .b
             .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
-        let reach = self.b.ins().iadd_imm_u(span, 4 * i64::from(words));
-        let end = self.b.ins().iadd(offset, reach);
-        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
-        let mut inside = self.b.ins().band(below, ends);
+            .iadd_imm_u(high, i64::from(access::bytes(data)));
+        let below = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, low, len);
+        let ends_inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, high, len);
+        let mut inside = self.b.ins().band(below, ends_inside);
         if affine.guarded && stride != 0 {
-            let end = at(self, last);
             let real = self.b.ins().isub(end, start);
             let good = self.b.ins().icmp(IntCC::Equal, real, span);
+            inside = self.b.ins().band(inside, good);
+        }
+        for good in ends.conditions {
             inside = self.b.ins().band(inside, good);
         }
         let on = self.b.create_block();
@@ -367,55 +468,60 @@ impl Emitter<'_> {
     }
 
     /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
-    fn row_access(
-        &mut self,
-        load: bool,
-        (piece, stride): (&Piece, i64),
-        words: usize,
-        places: &[Value],
-        bytes: i64,
-    ) {
-        let guest = flags().with_notrap();
-        let slot = |j: i64| (bytes + 16 * j) as i32;
-        match (load, stride) {
+    fn row_access(&mut self, load: bool, a: &Access, places: &[Value], bytes: i64) {
+        match (load, a.stride) {
             (true, 0) => {
-                let loaded = self.load_words(piece.start, words);
+                let loaded = self.load_one(a.start, a.data);
                 for (&place, word) in places.iter().zip(loaded) {
                     let four = self.b.ins().splat(types::I32X4, word);
                     for j in 0..self.row / 4 {
-                        self.b.ins().store(trusted(), four, place, slot(j));
+                        let at = (bytes + 16 * j) as i32;
+                        self.b.ins().store(trusted(), four, place, at);
                     }
                 }
             }
             (false, 0) => {
                 // The highest lane wins.
                 let at = self.b.ins().iconst(types::I64, bytes + 4 * (self.row - 1));
-                self.store_lane(places, at, piece.start);
+                self.store_from(places, at, a.start, a.data);
             }
-            (true, _) => {
+            _ => {
                 for j in 0..self.row / 4 {
-                    let loaded: Vec<Value> = (0..words)
-                        .map(|i| {
-                            let at = 16 * (j as i32 * words as i32 + i as i32);
-                            self.b.ins().load(types::I32X4, guest, piece.start, at)
-                        })
-                        .collect();
-                    for (&place, value) in places.iter().zip(self.split(&loaded)) {
-                        self.b.ins().store(trusted(), value, place, slot(j));
-                    }
+                    let at = self.b.ins().iadd_imm_s(a.start, 4 * j * a.stride);
+                    let bytes = self.b.ins().iconst(types::I64, bytes + 16 * j);
+                    self.four(load, a, at, places, bytes);
                 }
             }
-            (false, _) => {
-                for j in 0..self.row / 4 {
-                    let lanes: Vec<Value> = places
-                        .iter()
-                        .map(|&p| self.b.ins().load(types::I32X4, trusted(), p, slot(j)))
-                        .collect();
-                    for (i, value) in self.join(&lanes).into_iter().enumerate() {
-                        let at = 16 * (j as i32 * words as i32 + i as i32);
-                        self.b.ins().store(guest, value, piece.start, at);
-                    }
-                }
+        }
+    }
+
+    /// Moves four lanes of which the first is at `at`, between memory and places.
+    fn four(&mut self, load: bool, a: &Access, at: Value, places: &[Value], bytes: Value) {
+        let slots: Vec<Value> = places
+            .iter()
+            .map(|&place| self.b.ins().iadd(place, bytes))
+            .collect();
+        if load {
+            let lanes = if a.is_run() {
+                self.load_run(at, 0, a.data)
+            } else {
+                let each = [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(at, k * a.stride));
+                self.load_four(each, a.data)
+            };
+            for (&slot, value) in slots.iter().zip(lanes) {
+                self.b.ins().store(trusted(), value, slot, 0);
+            }
+        } else if a.is_run() {
+            let lanes: Vec<Value> = slots
+                .iter()
+                .map(|&slot| self.b.ins().load(types::I32X4, trusted(), slot, 0))
+                .collect();
+            self.store_run(at, 0, a.data, &lanes);
+        } else {
+            for k in 0..4 {
+                let to = self.b.ins().iadd_imm_s(at, k * a.stride);
+                let lane = self.b.ins().iconst(types::I64, 4 * k);
+                self.store_from(&slots, lane, to, a.data);
             }
         }
     }
@@ -537,9 +643,8 @@ impl Emitter<'_> {
     }
 
     fn fast_load(&mut self, a: &Access, places: &[Value], done: cranelift_codegen::ir::Block) {
-        let guest = flags().with_notrap();
         if a.stride == 0 {
-            let words = self.load_words(a.start, a.words);
+            let words = self.load_one(a.start, a.data);
             let partial = self.when_full(a.exec);
             for (w, &word) in words.iter().enumerate() {
                 let four = self.b.ins().splat(types::I32X4, word);
@@ -560,20 +665,13 @@ impl Emitter<'_> {
         }
         let partial = self.when_full(a.exec);
         self.vectors(a, done, &mut |e, from, bytes| {
-            let loaded: Vec<Value> = (0..a.words)
-                .map(|i| e.b.ins().load(types::I32X4, guest, from, 16 * i as i32))
-                .collect();
-            let lanes = e.split(&loaded);
-            for (w, value) in lanes.into_iter().enumerate() {
-                let at = e.b.ins().iadd(places[w], bytes);
-                e.b.ins().store(trusted(), value, at, 0);
-            }
+            e.four(true, a, from, places, bytes);
         });
         self.b.switch_to_block(partial);
         self.each_lane(a.exec, done, &mut |e, lane| {
             let from = e.lane_address(a, lane);
             let bytes = e.b.ins().ishl_imm_u(lane, 2);
-            let words = e.load_words(from, places.len());
+            let words = e.load_one(from, a.data);
             for (&place, word) in places.iter().zip(words) {
                 let at = e.b.ins().iadd(place, bytes);
                 e.b.ins().store(trusted(), word, at, 0);
@@ -582,75 +680,35 @@ impl Emitter<'_> {
     }
 
     fn fast_store(&mut self, a: &Access, places: &[Value], done: cranelift_codegen::ir::Block) {
-        let guest = flags().with_notrap();
         if a.stride == 0 {
             // The highest lane wins.
             let bytes = self.b.ins().ishl_imm_u(a.last, 2);
-            self.store_lane(places, bytes, a.start);
+            self.store_from(places, bytes, a.start, a.data);
             self.b.ins().jump(done, &[]);
             return;
         }
         let partial = self.when_full(a.exec);
         self.vectors(a, done, &mut |e, to, bytes| {
-            let lanes: Vec<Value> = places
-                .iter()
-                .map(|&place| {
-                    let at = e.b.ins().iadd(place, bytes);
-                    e.b.ins().load(types::I32X4, trusted(), at, 0)
-                })
-                .collect();
-            for (i, value) in e.join(&lanes).into_iter().enumerate() {
-                e.b.ins().store(guest, value, to, 16 * i as i32);
-            }
+            e.four(false, a, to, places, bytes);
         });
         self.b.switch_to_block(partial);
         self.each_lane(a.exec, done, &mut |e, lane| {
             let to = e.lane_address(a, lane);
             let bytes = e.b.ins().ishl_imm_u(lane, 2);
-            e.store_lane(places, bytes, to);
+            e.store_from(places, bytes, to, a.data);
         });
     }
 
-    /// A lane's dwords from guest memory; pairs in one piece, as other waves store them.
-    pub(super) fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
-        let guest = flags().with_notrap();
-        let mut out = Vec::with_capacity(words);
-        while out.len() + 1 < words {
-            let offset = 4 * out.len() as i32;
-            let pair = self.b.ins().load(types::I64, guest, from, offset);
-            let high = self.b.ins().ushr_imm_u(pair, 32);
-            out.push(self.b.ins().ireduce(types::I32, pair));
-            out.push(self.b.ins().ireduce(types::I32, high));
-        }
-        if out.len() < words {
-            let offset = 4 * out.len() as i32;
-            out.push(self.b.ins().load(types::I32, guest, from, offset));
-        }
-        out
-    }
-
-    /// A lane's dwords, `bytes` into their places, to guest memory; pairs in one piece.
-    fn store_lane(&mut self, places: &[Value], bytes: Value, to: Value) {
-        let guest = flags().with_notrap();
-        for (i, pair) in places.chunks(2).enumerate() {
-            let words: Vec<Value> = pair
-                .iter()
-                .map(|&place| {
-                    let at = self.b.ins().iadd(place, bytes);
-                    self.b.ins().load(types::I32, trusted(), at, 0)
-                })
-                .collect();
-            let data = match words[..] {
-                [low, high] => {
-                    let low = self.b.ins().uextend(types::I64, low);
-                    let high = self.b.ins().uextend(types::I64, high);
-                    let high = self.b.ins().ishl_imm_u(high, 32);
-                    self.b.ins().bor(low, high)
-                }
-                _ => words[0],
-            };
-            self.b.ins().store(guest, data, to, 8 * i as i32);
-        }
+    /// A lane's words, `bytes` into their places, to memory.
+    fn store_from(&mut self, places: &[Value], bytes: Value, to: Value, data: Data) {
+        let words: Vec<Value> = places
+            .iter()
+            .map(|&place| {
+                let at = self.b.ins().iadd(place, bytes);
+                self.b.ins().load(types::I32, trusted(), at, 0)
+            })
+            .collect();
+        self.store_one(to, data, &words);
     }
 
     /// A loop over the wave, four lanes at a time: `body` gets the guest address of the four and their
@@ -669,7 +727,13 @@ impl Emitter<'_> {
         // Two steps a turn: the loop's own instructions count.
         let mut at = bytes;
         for _ in 0..2 {
-            let guest_bytes = self.b.ins().imul_imm_s(at, a.words as i64);
+            let guest_bytes = match a.stride % 4 {
+                0 => self.b.ins().imul_imm_s(at, a.stride / 4),
+                _ => {
+                    let lane = self.b.ins().ushr_imm_u(at, 2);
+                    self.b.ins().imul_imm_s(lane, a.stride)
+                }
+            };
             let guest = self.b.ins().iadd(a.start, guest_bytes);
             body(self, guest, at);
             at = self.b.ins().iadd_imm_s(at, 16);
@@ -678,56 +742,5 @@ impl Emitter<'_> {
         self.b
             .ins()
             .brif(more, head, &[BlockArg::Value(at)], done, &[]);
-    }
-
-    fn dwords(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
-        let mut mask = [0u8; 16];
-        for (i, &lane) in lanes.iter().enumerate() {
-            for byte in 0..4 {
-                mask[4 * i + byte] = 4 * lane + byte as u8;
-            }
-        }
-        let a = self.b.ins().bitcast(types::I8X16, flags(), a);
-        let b = self.b.ins().bitcast(types::I8X16, flags(), b);
-        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
-        let v = self.b.ins().shuffle(a, b, mask);
-        self.b.ins().bitcast(types::I32X4, flags(), v)
-    }
-
-    /// Four lanes' structures of 1, 2 or 4 dwords as they lie in memory, to one vector a dword.
-    pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
-        match *m {
-            [a] => vec![a],
-            [a, b] => vec![
-                self.dwords(a, b, [0, 2, 4, 6]),
-                self.dwords(a, b, [1, 3, 5, 7]),
-            ],
-            [..] => self.transpose(m),
-        }
-    }
-
-    /// The reverse of `split`.
-    fn join(&mut self, m: &[Value]) -> Vec<Value> {
-        match *m {
-            [a] => vec![a],
-            [a, b] => vec![
-                self.dwords(a, b, [0, 4, 1, 5]),
-                self.dwords(a, b, [2, 6, 3, 7]),
-            ],
-            [..] => self.transpose(m),
-        }
-    }
-
-    fn transpose(&mut self, m: &[Value]) -> Vec<Value> {
-        let low01 = self.dwords(m[0], m[1], [0, 4, 1, 5]);
-        let high01 = self.dwords(m[0], m[1], [2, 6, 3, 7]);
-        let low23 = self.dwords(m[2], m[3], [0, 4, 1, 5]);
-        let high23 = self.dwords(m[2], m[3], [2, 6, 3, 7]);
-        vec![
-            self.dwords(low01, low23, [0, 1, 4, 5]),
-            self.dwords(low01, low23, [2, 3, 6, 7]),
-            self.dwords(high01, high23, [0, 1, 4, 5]),
-            self.dwords(high01, high23, [2, 3, 6, 7]),
-        ]
     }
 }

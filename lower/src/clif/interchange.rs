@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::op::Data;
 
+use super::access;
 use super::scalar::Scalars;
 use super::segment::Body;
 use super::{Emitter, flags, offset32, slot_type, trusted};
@@ -55,7 +56,7 @@ enum Loaded {
 /// What a group's load touches.
 struct Span {
     address: Val,
-    words: usize,
+    data: Data,
     stride: i64,
     /// Where it begins, from the first lane's address.
     below: i64,
@@ -66,7 +67,7 @@ struct Span {
 impl Span {
     fn of(block: &Block, plan: &Plan, load: Val) -> Span {
         let node = &block.nodes[load.index()];
-        let Op::Load(_, Data::Dwords(n), _) = node.op else {
+        let Op::Load(_, data @ Data::Dwords(_), _) = node.op else {
             unreachable!("bug: {:?} inside a loop", node.op)
         };
         let address = unmerged(block, node.args[0]);
@@ -76,10 +77,10 @@ impl Span {
         let span = stride * (plan.group as i64 - 1);
         Span {
             address,
-            words: usize::from(n),
+            data,
             stride,
             below: span.min(0),
-            reach: span.abs() + 4 * i64::from(n),
+            reach: span.abs() + i64::from(access::bytes(data)),
         }
     }
 }
@@ -162,6 +163,7 @@ impl Emitter<'_> {
                 wave,
                 frame,
                 values: HashMap::new(),
+                at: HashMap::new(),
             },
             bases: HashMap::new(),
             carried: BTreeMap::new(),
@@ -572,7 +574,7 @@ impl Emitter<'_> {
     fn turn_load(&mut self, t: &mut Turn<'_>, v: Val) {
         let Span {
             address,
-            words,
+            data,
             stride,
             below,
             reach,
@@ -595,53 +597,16 @@ impl Emitter<'_> {
             .icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
         self.require(t.fail, good);
         let loaded: Vec<Loaded> = if stride == 0 {
-            let values = self.load_words(start, words);
+            let values = self.load_one(start, data);
             values.into_iter().map(Loaded::Scalar).collect()
-        } else if stride == 4 * words as i64 && words != 3 {
-            self.contiguous(t, start, words)
         } else {
-            self.strided(t, start, stride, words)
+            let slices = t.body.slices;
+            let loaded = self.load_group(start, 0, stride, data, slices);
+            loaded.into_iter().map(Loaded::Vectors).collect()
         };
         for (r, value) in loaded.into_iter().enumerate() {
             t.results.insert((v, r as u8), value);
         }
-    }
-
-    fn contiguous(&mut self, t: &Turn<'_>, start: Value, words: usize) -> Vec<Loaded> {
-        let guest = flags().with_notrap();
-        let mut out = vec![Vec::new(); words];
-        for j in 0..t.group / 4 {
-            let loaded: Vec<Value> = (0..words)
-                .map(|i| {
-                    let at = 16 * (j as i32 * words as i32 + i as i32);
-                    self.b.ins().load(types::I32X4, guest, start, at)
-                })
-                .collect();
-            for (w, value) in self.split(&loaded).into_iter().enumerate() {
-                out[w].push(value);
-            }
-        }
-        out.into_iter().map(Loaded::Vectors).collect()
-    }
-
-    fn strided(&mut self, t: &Turn<'_>, start: Value, stride: i64, words: usize) -> Vec<Loaded> {
-        let mut out = vec![Vec::new(); words];
-        for j in 0..t.group / 4 {
-            let lanes: Vec<Vec<Value>> = (0..4)
-                .map(|k| {
-                    let at = self.b.ins().iadd_imm_s(start, stride * (4 * j + k));
-                    self.load_words(at, words)
-                })
-                .collect();
-            for (w, out) in out.iter_mut().enumerate() {
-                let mut v = self.b.ins().scalar_to_vector(types::I32X4, lanes[0][w]);
-                for (k, lane) in lanes.iter().enumerate().skip(1) {
-                    v = self.b.ins().insertlane(v, lane[w], k as u8);
-                }
-                out.push(v);
-            }
-        }
-        out.into_iter().map(Loaded::Vectors).collect()
     }
 
     /// Makes the new values of what goes round the values of the next turn.

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
+use super::fuse::Fusion;
 use super::lanes::Lanes;
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
@@ -26,6 +27,8 @@ pub(super) struct Body {
     pub(super) frame: Value,
     /// Values computed so far.
     pub(super) values: HashMap<Val, Vec<Value>>,
+    /// Values at the group's first lane.
+    pub(super) at: HashMap<Val, Value>,
 }
 
 impl<'f> Emitter<'f> {
@@ -83,8 +86,18 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    pub(super) fn segment(&mut self, block: &Block, plan: &Schedule, segment: &Segment) {
+    /// Emits a segment; `loads` stand right before it and may be made by it.
+    pub(super) fn segment(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        loads: &[Val],
+    ) {
         if segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty() {
+            for &load in loads {
+                self.whole(block, plan, load);
+            }
             return;
         }
         let execs = self.prepare(block, plan, segment);
@@ -101,35 +114,38 @@ impl<'f> Emitter<'f> {
         let after = self.b.create_block();
         let group = usize::from(self.o.group.unwrap_or_else(|| width(block, segment)));
         self.profile_segment(block, plan, segment, group);
-        if execs.is_empty() {
+        if loads.is_empty() {
+            self.loops(block, plan, segment, &bits, &execs, group, after);
+        } else {
+            let mut all = execs.clone();
+            let (fusion, inside) = self.fuse(block, plan, segment, loads, &mut all);
+            let mut good = inside;
+            for exec in all {
+                let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+                good = self.b.ins().band(good, full);
+            }
+            let (fused, other) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(good, fused, &[], other, &[]);
+            // What is computed on the other way is not there behind it.
+            let scalars = self.scalars.clone();
+            let (at, numbers) = (self.at.clone(), self.numbers.clone());
+            self.b.switch_to_block(fused);
+            let group = fusion.group(group);
+            self.fusion = fusion;
             self.profile_loop(true);
             self.lane_loop(block, plan, segment, &bits, group, true, None, after);
-        } else {
-            let mut all = execs[0];
-            for &e in &execs[1..] {
-                all = self.b.ins().band(all, e);
+            self.fusion = Fusion::default();
+            self.b.switch_to_block(other);
+            for &load in loads {
+                self.whole(block, plan, load);
             }
-            let masked = self.b.create_block();
-            if !self.o.always_masked {
-                let full = self.b.create_block();
-                let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
-                self.b.ins().brif(ones, full, &[], masked, &[]);
-                self.b.switch_to_block(full);
+            if execs.is_empty() {
                 self.profile_loop(true);
                 self.lane_loop(block, plan, segment, &bits, group, true, None, after);
             } else {
-                self.b.ins().jump(masked, &[]);
+                self.masked(block, plan, segment, &bits, &execs, after);
             }
-            self.b.switch_to_block(masked);
-            let skip = skippable(block, segment).then(|| {
-                let mut any = execs[0];
-                for &e in &execs[1..] {
-                    any = self.b.ins().bor(any, e);
-                }
-                any
-            });
-            self.profile_loop(false);
-            self.lane_loop(block, plan, segment, &bits, 4, false, skip, after);
+            (self.scalars, self.at, self.numbers) = (scalars, at, numbers);
         }
         self.b.switch_to_block(after);
         self.profile_after();
@@ -137,6 +153,63 @@ impl<'f> Emitter<'f> {
             let value = self.b.use_var(var);
             self.bits.insert(v, value);
         }
+    }
+
+    /// The loops of a segment that takes all values from registers and slots.
+    #[allow(clippy::too_many_arguments, reason = "the facts of one segment")]
+    fn loops(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        bits: &[(Val, Variable)],
+        execs: &[Value],
+        group: usize,
+        after: cranelift_codegen::ir::Block,
+    ) {
+        if execs.is_empty() {
+            self.profile_loop(true);
+            self.lane_loop(block, plan, segment, bits, group, true, None, after);
+            return;
+        }
+        let mut all = execs[0];
+        for &e in &execs[1..] {
+            all = self.b.ins().band(all, e);
+        }
+        let masked = self.b.create_block();
+        if !self.o.always_masked {
+            let full = self.b.create_block();
+            let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
+            self.b.ins().brif(ones, full, &[], masked, &[]);
+            self.b.switch_to_block(full);
+            self.profile_loop(true);
+            self.lane_loop(block, plan, segment, bits, group, true, None, after);
+        } else {
+            self.b.ins().jump(masked, &[]);
+        }
+        self.b.switch_to_block(masked);
+        self.masked(block, plan, segment, bits, execs, after);
+    }
+
+    /// The masked loop of a segment.
+    fn masked(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        bits: &[(Val, Variable)],
+        execs: &[Value],
+        after: cranelift_codegen::ir::Block,
+    ) {
+        let skip = skippable(block, segment).then(|| {
+            let mut any = execs[0];
+            for &e in &execs[1..] {
+                any = self.b.ins().bor(any, e);
+            }
+            any
+        });
+        self.profile_loop(false);
+        self.lane_loop(block, plan, segment, bits, 4, false, skip, after);
     }
 
     /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
@@ -199,6 +272,7 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             values: HashMap::new(),
+            at: HashMap::new(),
         };
         for &v in &segment.nodes {
             let value = self.lane_node(block, plan, &mut body, v);
@@ -210,6 +284,23 @@ impl<'f> Emitter<'f> {
             .iter()
             .map(|&(n, v)| (n, self.lane_value(block, plan, &mut body, v)))
             .collect();
+        let kept: Vec<(Place, Vec<Value>)> = self
+            .fusion
+            .keep()
+            .into_iter()
+            .map(|(v, place)| (place, self.lane_value(block, plan, &mut body, v)))
+            .collect();
+        for (place, value) in kept {
+            let (base, offset) = match place {
+                Place::Home(n) => (body.wave, Self::home_offset(n)),
+                Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
+            };
+            for (j, x) in value.into_iter().enumerate() {
+                self.b
+                    .ins()
+                    .store(trusted(), x, base, offset + 16 * j as i32);
+            }
+        }
         for &(v, slot) in &segment.spills {
             let value = body.values[&v].clone();
             self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
@@ -284,6 +375,9 @@ impl<'f> Emitter<'f> {
     ) -> Vec<Value> {
         if let Some(value) = body.values.get(&v) {
             return value.clone();
+        }
+        if let Some(value) = self.fused_value(block, plan, body, v) {
+            return value;
         }
         let node = &block.nodes[v.index()];
         let value = match (plan.class[v.index()], node.op) {

@@ -1,5 +1,5 @@
 //! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! dead registers kept or not, counters compiled in or not, long and short regions.
+//! loads inside their loops or not, dead registers kept or not, counters compiled in or not, long and short regions.
 
 use std::cell::OnceCell;
 
@@ -22,24 +22,26 @@ impl Shape {
             exact_nan: true,
             ..JitOptions::default()
         };
-        // Masked loops have one width.
+        // Masked loops have one width, and make no loads themselves.
         let loops = [
-            (None, false),
-            (Some(4), false),
-            (Some(8), false),
-            (Some(16), false),
-            (None, true),
+            (None, false, false),
+            (None, false, true),
+            (Some(4), false, false),
+            (Some(8), false, false),
+            (Some(16), false, false),
+            (None, true, false),
         ];
         let mut all = Vec::new();
         for max_insts in [base.max_insts, 1, 5] {
             for (observe, counting) in [(false, false), (true, false), (false, true), (true, true)]
             {
-                for (group, always_masked) in loops {
+                for (group, always_masked, no_fused) in loops {
                     for host in [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41] {
                         let options = JitOptions {
                             host,
                             group,
                             always_masked,
+                            no_fused,
                             observe,
                             max_insts,
                             ..base
@@ -66,6 +68,7 @@ impl Shape {
         }
         for (is, word) in [
             (options.always_masked, ", always masked"),
+            (options.no_fused, ", loads apart"),
             (options.observe, ", observed"),
             (self.counting, ", counting"),
         ] {

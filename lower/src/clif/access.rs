@@ -1,0 +1,259 @@
+//! Elements of guest memory and LDS, one lane at a time and four lanes at a time, as words in registers. All
+//! addresses are host addresses that were checked.
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use frontend::op::Data;
+
+use super::{Emitter, flags};
+
+/// Does inline code know how such an element lies in memory?
+pub(super) fn is_known(data: Data) -> bool {
+    matches!(
+        data,
+        Data::Dwords(1..=4) | Data::U8 | Data::I8 | Data::U16 | Data::I16
+    )
+}
+
+/// Bytes of an element.
+pub(super) fn bytes(data: Data) -> u32 {
+    match data {
+        Data::Dwords(n) => 4 * u32::from(n),
+        Data::U8 | Data::I8 => 1,
+        Data::U16 | Data::I16 => 2,
+        _ => unreachable!("bug: {data:?} is not accessed inline"),
+    }
+}
+
+/// Registers of an element.
+pub(super) fn words(data: Data) -> usize {
+    match data {
+        Data::Dwords(n) => usize::from(n),
+        _ => 1,
+    }
+}
+
+/// Is there a vector form for lanes that follow one another?
+pub(super) fn has_run(data: Data) -> bool {
+    is_known(data) && data != Data::Dwords(3)
+}
+
+/// Guest memory may be anywhere, and was checked.
+fn guest() -> MemFlagsData {
+    flags().with_notrap()
+}
+
+impl Emitter<'_> {
+    // ---- one lane
+
+    /// A lane's words; pairs in one piece, as other waves store them.
+    pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
+        let ins = self.b.ins();
+        match data {
+            Data::U8 => vec![ins.uload8(types::I32, guest(), from, 0)],
+            Data::I8 => vec![ins.sload8(types::I32, guest(), from, 0)],
+            Data::U16 => vec![ins.uload16(types::I32, guest(), from, 0)],
+            Data::I16 => vec![ins.sload16(types::I32, guest(), from, 0)],
+            _ => self.load_words(from, words(data)),
+        }
+    }
+
+    /// A lane's dwords; pairs in one piece.
+    fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
+        let mut out = Vec::with_capacity(words);
+        while out.len() + 1 < words {
+            let offset = 4 * out.len() as i32;
+            let pair = self.b.ins().load(types::I64, guest(), from, offset);
+            let high = self.b.ins().ushr_imm_u(pair, 32);
+            out.push(self.b.ins().ireduce(types::I32, pair));
+            out.push(self.b.ins().ireduce(types::I32, high));
+        }
+        if out.len() < words {
+            let offset = 4 * out.len() as i32;
+            out.push(self.b.ins().load(types::I32, guest(), from, offset));
+        }
+        out
+    }
+
+    /// Stores a lane's words; pairs in one piece.
+    pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
+        match data {
+            Data::U8 | Data::I8 => {
+                self.b.ins().istore8(guest(), words[0], to, 0);
+                return;
+            }
+            Data::U16 | Data::I16 => {
+                self.b.ins().istore16(guest(), words[0], to, 0);
+                return;
+            }
+            _ => {}
+        }
+        for (i, pair) in words.chunks(2).enumerate() {
+            let value = match *pair {
+                [low, high] => {
+                    let low = self.b.ins().uextend(types::I64, low);
+                    let high = self.b.ins().uextend(types::I64, high);
+                    let high = self.b.ins().ishl_imm_u(high, 32);
+                    self.b.ins().bor(low, high)
+                }
+                _ => pair[0],
+            };
+            self.b.ins().store(guest(), value, to, 8 * i as i32);
+        }
+    }
+
+    // ---- four lanes
+
+    /// The words of four lanes whose elements follow one another from `start + offset` on: a vector for each
+    /// word.
+    pub(super) fn load_run(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
+        let size = match data {
+            Data::Dwords(n) => {
+                let loaded: Vec<Value> = (0..i32::from(n))
+                    .map(|i| {
+                        let at = offset + 16 * i;
+                        self.b.ins().load(types::I32X4, guest(), start, at)
+                    })
+                    .collect();
+                return self.split(&loaded);
+            }
+            _ => bytes(data),
+        };
+        let signed = matches!(data, Data::I8 | Data::I16);
+        let shorts = if size == 1 {
+            let four = self.b.ins().load(types::I32, guest(), start, offset);
+            let v = self.b.ins().scalar_to_vector(types::I32X4, four);
+            let v = self.b.ins().bitcast(types::I8X16, flags(), v);
+            match signed {
+                true => self.b.ins().swiden_low(v),
+                false => self.b.ins().uwiden_low(v),
+            }
+        } else {
+            let four = self.b.ins().load(types::I64, guest(), start, offset);
+            let v = self.b.ins().scalar_to_vector(types::I64X2, four);
+            self.b.ins().bitcast(types::I16X8, flags(), v)
+        };
+        vec![match signed {
+            true => self.b.ins().swiden_low(shorts),
+            false => self.b.ins().uwiden_low(shorts),
+        }]
+    }
+
+    /// Stores four lanes' elements one after the other; `lanes` is a vector for each word.
+    pub(super) fn store_run(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
+        if let Data::Dwords(_) = data {
+            for (i, value) in self.join(lanes).into_iter().enumerate() {
+                let at = offset + 16 * i as i32;
+                self.b.ins().store(guest(), value, start, at);
+            }
+            return;
+        }
+        // The low bytes of the four, packed.
+        let size = bytes(data) as u8;
+        let mut mask = [0u8; 16];
+        for lane in 0..4 {
+            for byte in 0..size {
+                mask[usize::from(lane * size + byte)] = 4 * lane + byte;
+            }
+        }
+        let v = self.b.ins().bitcast(types::I8X16, flags(), lanes[0]);
+        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
+        let v = self.b.ins().shuffle(v, v, mask);
+        let (vector, scalar) = match size {
+            1 => (types::I32X4, types::I32),
+            _ => (types::I64X2, types::I64),
+        };
+        let v = self.b.ins().bitcast(vector, flags(), v);
+        let packed = self.b.ins().extractlane(v, 0);
+        debug_assert_eq!(self.b.func.dfg.value_type(packed), scalar);
+        self.b.ins().store(guest(), packed, start, offset);
+    }
+
+    /// The words of four lanes whose elements are anywhere: a vector for each word.
+    pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
+        match data {
+            Data::Dwords(4) => {
+                let whole = from.map(|at| self.b.ins().load(types::I32X4, guest(), at, 0));
+                self.transpose(&whole)
+            }
+            Data::Dwords(2) => {
+                let pairs = from.map(|at| {
+                    let pair = self.b.ins().load(types::I64, guest(), at, 0);
+                    let v = self.b.ins().scalar_to_vector(types::I64X2, pair);
+                    self.b.ins().bitcast(types::I32X4, flags(), v)
+                });
+                let low = self.pick(pairs[0], pairs[1], [0, 1, 4, 5]);
+                let high = self.pick(pairs[2], pairs[3], [0, 1, 4, 5]);
+                self.split(&[low, high])
+            }
+            _ => {
+                let lanes = from.map(|at| self.load_one(at, data));
+                (0..words(data))
+                    .map(|w| {
+                        let mut v = self.b.ins().scalar_to_vector(types::I32X4, lanes[0][w]);
+                        for (k, lane) in lanes.iter().enumerate().skip(1) {
+                            v = self.b.ins().insertlane(v, lane[w], k as u8);
+                        }
+                        v
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// Stores the elements of lane `k` of a vector for each word.
+    pub(super) fn store_lane_of(&mut self, to: Value, data: Data, lanes: &[Value], k: u8) {
+        let words: Vec<Value> = lanes
+            .iter()
+            .map(|&v| self.b.ins().extractlane(v, k))
+            .collect();
+        self.store_one(to, data, &words);
+    }
+
+    // ---- shuffles
+
+    /// Four dwords of two vectors.
+    fn pick(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
+        let mut mask = [0u8; 16];
+        for (i, &lane) in lanes.iter().enumerate() {
+            for byte in 0..4 {
+                mask[4 * i + byte] = 4 * lane + byte as u8;
+            }
+        }
+        let a = self.b.ins().bitcast(types::I8X16, flags(), a);
+        let b = self.b.ins().bitcast(types::I8X16, flags(), b);
+        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
+        let v = self.b.ins().shuffle(a, b, mask);
+        self.b.ins().bitcast(types::I32X4, flags(), v)
+    }
+
+    /// Four lanes' structures of 1, 2 or 4 dwords as they lie in memory, to one vector a dword.
+    pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![self.pick(a, b, [0, 2, 4, 6]), self.pick(a, b, [1, 3, 5, 7])],
+            [..] => self.transpose(m),
+        }
+    }
+
+    /// The reverse of `split`.
+    pub(super) fn join(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![self.pick(a, b, [0, 4, 1, 5]), self.pick(a, b, [2, 6, 3, 7])],
+            [..] => self.transpose(m),
+        }
+    }
+
+    fn transpose(&mut self, m: &[Value]) -> Vec<Value> {
+        let low01 = self.pick(m[0], m[1], [0, 4, 1, 5]);
+        let high01 = self.pick(m[0], m[1], [2, 6, 3, 7]);
+        let low23 = self.pick(m[2], m[3], [0, 4, 1, 5]);
+        let high23 = self.pick(m[2], m[3], [2, 6, 3, 7]);
+        vec![
+            self.pick(low01, low23, [0, 1, 4, 5]),
+            self.pick(low01, low23, [2, 3, 6, 7]),
+            self.pick(high01, high23, [0, 1, 4, 5]),
+            self.pick(high01, high23, [2, 3, 6, 7]),
+        ]
+    }
+}
