@@ -376,6 +376,10 @@ impl Build {
             Op::Zext => Some(self.constant(Width::W64, c(0)?)),
             Op::Sext => Some(self.constant(Width::W64, c(0)? as u32 as i32 as i64 as u64)),
             Op::BoolToInt => Some(self.constant(Width::W32, c(0)?)),
+            Op::SextFrom(n) => {
+                let up = 64 - u32::from(n);
+                konst(((c(0)? << up) as i64 >> up) as u64)
+            }
             Op::Select => match c(0) {
                 Some(0) => Some(args[2]),
                 Some(_) => Some(args[1]),

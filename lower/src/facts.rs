@@ -107,6 +107,8 @@ pub enum Step {
     Equal,
     /// It differs by this times the distance.
     Stride(i64),
+    /// It differs by this times the distance, and is the greater at the last lane, as signed words or not.
+    Clamp(i64, bool),
 }
 
 /// What is known where a loop of one block begins, whenever EXEC is all ones there: strides within rows of
@@ -767,6 +769,20 @@ impl Analysis<'_> {
                     })
                 }
             }
+            // The bound is not met by any lane if it is not met at the ends.
+            Op::MinS | Op::MaxS | Op::MinU | Op::MaxU
+                if node.ty.width == Width::W32 && self.varies(arg(0)?, arg(1)?) =>
+            {
+                let (x, y) = (arg(0)?, arg(1)?);
+                let f = if x.stride != 0 { x } else { y };
+                (f.stride < SMALL).then_some(Fact {
+                    set: self.meet_sets(x.set, y.set)?,
+                    whole: x.whole && y.whole,
+                    stepped: true,
+                    aligned: 0,
+                    ..f
+                })
+            }
             Op::SextFrom(n) if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
                 let reach = self.reach(f)?;
@@ -1050,6 +1066,8 @@ fn step_of(node: &crate::ir::Node, fact: Option<Fact>, values: &[Option<Fact>]) 
             (fact.stride != 0).then_some(Step::Stride(fact.stride as i64))
         }
         Op::Hi => (values[node.args[0].index()]?.stride != 0).then_some(Step::Equal),
+        Op::MinS | Op::MaxS => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, true)),
+        Op::MinU | Op::MaxU => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, false)),
         _ => None,
     }
 }

@@ -200,15 +200,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the elements of lane `k` of a vector for each word.
-    pub(super) fn store_lane_of(&mut self, to: Value, data: Data, lanes: &[Value], k: u8) {
-        let words: Vec<Value> = lanes
-            .iter()
-            .map(|&v| self.b.ins().extractlane(v, k))
-            .collect();
-        self.store_one(to, data, &words);
-    }
-
     // ---- shuffles
 
     /// Four dwords of two vectors.

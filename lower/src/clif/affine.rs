@@ -383,14 +383,29 @@ impl Emitter<'_> {
                 continue;
             };
             let [a, b] = run.map(|lane| self.at(block, plan, v, lane));
-            let good = match step {
-                Step::Equal => self.b.ins().icmp(IntCC::Equal, a, b),
-                Step::Stride(stride) => {
-                    let real = self.b.ins().isub(b, a);
-                    let span = self.b.ins().imul_imm_s(distance, stride);
-                    self.b.ins().icmp(IntCC::Equal, real, span)
+            let stride = match step {
+                Step::Equal => {
+                    let good = self.b.ins().icmp(IntCC::Equal, a, b);
+                    ends.conditions.push(good);
+                    continue;
+                }
+                Step::Stride(stride) => stride,
+                Step::Clamp(stride, signed) => {
+                    let order = match signed {
+                        true => IntCC::SignedLessThanOrEqual,
+                        false => IntCC::UnsignedLessThanOrEqual,
+                    };
+                    let good = self.b.ins().icmp(order, a, b);
+                    ends.conditions.push(good);
+                    stride
                 }
             };
+            let real = self.b.ins().isub(b, a);
+            let mut span = self.b.ins().imul_imm_s(distance, stride);
+            if self.b.func.dfg.value_type(real) == types::I32 {
+                span = self.b.ins().ireduce(types::I32, span);
+            }
+            let good = self.b.ins().icmp(IntCC::Equal, real, span);
             ends.conditions.push(good);
         }
         ends

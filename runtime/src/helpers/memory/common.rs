@@ -196,6 +196,31 @@ struct Wave {
     args: *const u64,
 }
 
+/// What the check wants to know of the low words.
+struct Ends {
+    min: u32,
+    max: u32,
+    /// All bits that are set anywhere.
+    bits: u32,
+}
+
+impl Ends {
+    fn new() -> Ends {
+        Ends {
+            min: u32::MAX,
+            max: 0,
+            bits: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, word: u32) {
+        self.min = self.min.min(word);
+        self.max = self.max.max(word);
+        self.bits |= word;
+    }
+}
+
 /// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word.
 struct Checked {
     base: *mut u8,
@@ -234,6 +259,25 @@ impl Wave {
         (unsafe { *self.args.add(4 + i) }) as *const u32
     }
 
+    /// Goes over the words of the lanes that are on; for each other lane the first one's comes again.
+    #[inline(always)]
+    fn words(&self, lanes: &Lanes, first: usize, mut take: impl FnMut(u32)) {
+        if self.exec == u64::MAX {
+            for &word in lanes {
+                take(word);
+            }
+            return;
+        }
+        let other = lanes[first];
+        for (half, words) in lanes.as_chunks::<32>().0.iter().enumerate() {
+            let bits = (self.exec >> (32 * half)) as u32;
+            for (&word, lane) in words.iter().zip(0u32..) {
+                let on = (bits >> lane & 1).wrapping_neg();
+                take(word & on | other & !on);
+            }
+        }
+    }
+
     /// Checks the ranges of all active lanes; EXEC is not 0.
     ///
     /// # Safety
@@ -241,22 +285,13 @@ impl Wave {
     #[inline(always)]
     unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
         let first = self.exec.trailing_zeros() as usize;
+        // Lanes that are off count as the first that is on. The loops have no branches, so that they
+        // vectorise.
+        let mut ends = Ends::new();
         // SAFETY: a slot has 64 words.
-        let lo = |lane: usize| unsafe { *self.lo.add(lane) };
-        let (mut min, mut max, mut bits) = (u32::MAX, 0, 0);
-        if self.exec == u64::MAX {
-            for lane in 0..64 {
-                let word = lo(lane);
-                (min, max) = (min.min(word), max.max(word));
-                bits |= word;
-            }
-        } else {
-            for lane in lanes(self.exec) {
-                let word = lo(lane);
-                (min, max) = (min.min(word), max.max(word));
-                bits |= word;
-            }
-        }
+        let lows = unsafe { &*self.lo.cast::<Lanes>() };
+        self.words(lows, first, |word| ends.take(word));
+        let Ends { min, max, bits } = ends;
         if self.is_lds() {
             // An empty arena means that everything is to be looked at closely.
             let inside = u64::from(max) + bytes <= u64::from(ctx.lds_len) && ctx.arena_len != 0;
@@ -268,19 +303,11 @@ impl Wave {
         if self.hi.is_null() || bits & align != 0 {
             return None;
         }
-        // SAFETY: as above.
-        let hi = |lane: usize| unsafe { *self.hi.add(lane) };
-        let high = hi(first);
+        // SAFETY: a slot has 64 words.
+        let highs = unsafe { &*self.hi.cast::<Lanes>() };
+        let high = highs[first];
         let mut unequal = 0;
-        if self.exec == u64::MAX {
-            for lane in 0..64 {
-                unequal |= hi(lane) ^ high;
-            }
-        } else {
-            for lane in lanes(self.exec) {
-                unequal |= hi(lane) ^ high;
-            }
-        }
+        self.words(highs, first, |word| unequal |= word ^ high);
         let base = u64::from(high) << 32;
         let start = (base | u64::from(min)).wrapping_sub(ctx.arena_base);
         let end = (base | u64::from(max)).wrapping_sub(ctx.arena_base);
