@@ -16,6 +16,7 @@ mod access;
 mod atomics;
 mod dispatch;
 mod examples;
+mod exchange;
 mod fuzz;
 mod generic;
 mod hostile;
