@@ -13,11 +13,7 @@
 .set ROW_FLAT_SCRATCH, 8         // the same place through FLAT_SCRATCH
 .set ROWS, 9
 
-.if .amdgcn.gfx_generation_number < 8
-  .set SCALE, 4                  // scalar loads count in dwords
-.else
-  .set SCALE, 1
-.endif
+.include "target.inc"
 
   .data
   .p2align 4
@@ -28,24 +24,6 @@
 out:
   .quad 0                        // address of the records
   .quad 0                        // address of their number
-
-.macro add_carry d, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_add_co_u32 \d, vcc, \a, \b
-.elseif .amdgcn.gfx_generation_number == 8
-  v_add_u32 \d, vcc, \a, \b
-.else
-  v_add_i32 \d, vcc, \a, \b
-.endif
-.endm
-
-.macro addc d, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_addc_co_u32 \d, vcc, \a, \b, vcc
-.else
-  v_addc_u32 \d, vcc, \a, \b, vcc
-.endif
-.endm
 
 .macro load value, address
 .if .amdgcn.gfx_generation_number == 6

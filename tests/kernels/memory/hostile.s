@@ -2,11 +2,7 @@
 //   +0 u64 address, +8 u64 out, +16 u32 lane, +20 u32 value
 // Lane `lane` accesses `address`; every other lane its own 16 bytes of `out`.
 
-.if .amdgcn.gfx_generation_number < 8
-  .set SCALE, 4                    // scalar loads count in dwords
-.else
-  .set SCALE, 1
-.endif
+.include "target.inc"
 
 .macro begin name
   .text
@@ -32,24 +28,6 @@
   .text
 .endm
 
-.macro add_carry d, vcc_dst, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_add_co_u32 \d, vcc, \a, \b
-.elseif .amdgcn.gfx_generation_number == 8
-  v_add_u32 \d, vcc, \a, \b
-.else
-  v_add_i32 \d, vcc, \a, \b
-.endif
-.endm
-
-.macro addc d, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_addc_co_u32 \d, vcc, \a, \b, vcc
-.else
-  v_addc_u32 \d, vcc, \a, \b, vcc
-.endif
-.endm
-
 // s[4:5] address, s[6:7] out, s8 lane, s9 value; v[2:3] the lane's address, v[4:7] the value,
 // v[12:13] the lane's place in out.
 .macro setup
@@ -58,7 +36,7 @@
   s_waitcnt lgkmcnt(0)
   v_lshlrev_b32 v1, 4, v0
   v_mov_b32 v3, s7
-  add_carry v12, vcc, s6, v1
+  add_carry v12, s6, v1
   addc v13, 0, v3
   v_mov_b32 v2, s4
   v_mov_b32 v3, s5
@@ -240,11 +218,11 @@ skip2:
   v_mov_b32 v15, 0
   s_mov_b64 exec, 1
 .if .amdgcn.gfx_generation_number == 6
-  add_carry v2, vcc, v2, v14
+  add_carry v2, v2, v14
   addc v3, v15, v3
   buffer_store_dwordx2 v[8:9], v[2:3], s[12:15], 0 addr64
 .else
-  add_carry v2, vcc, v2, v14
+  add_carry v2, v2, v14
   addc v3, v15, v3
   flat_store_dwordx2 v[2:3], v[8:9]
 .endif
@@ -360,8 +338,8 @@ spin:
   s_mov_b32 m0, -1
   v_mov_b32 v8, 0x64
   v_lshlrev_b32 v1, 2, v0
-  add_carry v8, vcc, v8, v0
-  add_carry v9, vcc, s9, v1
+  add_carry v8, v8, v0
+  add_carry v9, s9, v1
   ds_write_b32 v9, v8
   s_waitcnt lgkmcnt(0)
   ds_read_b32 v4, v9

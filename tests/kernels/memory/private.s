@@ -3,11 +3,7 @@
 // s[0:3] scratch descriptor, s[4:5] kernarg, s[6:7] flat scratch init, s8 workgroup, s9 wave offset.
 // A lane has 64 bytes of scratch, a group 256 bytes of LDS.
 
-.if .amdgcn.gfx_generation_number < 8
-  .set SCALE, 4                    // scalar loads count in dwords
-.else
-  .set SCALE, 1
-.endif
+.include "target.inc"
 .if .amdgcn.gfx_generation_number >= 7
   .set FLAT_SCRATCH, 1
 .else
@@ -59,31 +55,13 @@
   .text
 .endm
 
-.macro add_carry d, vcc_dst, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_add_co_u32 \d, vcc, \a, \b
-.elseif .amdgcn.gfx_generation_number == 8
-  v_add_u32 \d, vcc, \a, \b
-.else
-  v_add_i32 \d, vcc, \a, \b
-.endif
-.endm
-
-.macro addc d, a, b
-.if .amdgcn.gfx_generation_number >= 9
-  v_addc_co_u32 \d, vcc, \a, \b, vcc
-.else
-  v_addc_u32 \d, vcc, \a, \b, vcc
-.endif
-.endm
-
 // v[12:13]: the work-item's dword of out.
 .macro place
   v_mov_b32 v12, s8
   v_lshlrev_b32 v12, 8, v12
-  add_carry v12, vcc, v12, v1
+  add_carry v12, v12, v1
   v_mov_b32 v13, s15
-  add_carry v12, vcc, s14, v12
+  add_carry v12, s14, v12
   addc v13, 0, v13
 .endm
 
@@ -186,7 +164,7 @@
   begin \name
   half_written
   v_mov_b32 v3, s13
-  add_carry v2, vcc, s12, v1
+  add_carry v2, s12, v1
   addc v3, 0, v3
   \inst
   s_waitcnt vmcnt(0) & lgkmcnt(0)
@@ -251,7 +229,7 @@
   s_bfm_b64 exec, s16, 0
   v_lshlrev_b32 v2, 4, v0
   v_mov_b32 v3, s13
-  add_carry v2, vcc, s12, v2
+  add_carry v2, s12, v2
   addc v3, 0, v3
 .if .amdgcn.gfx_generation_number == 6
   \buffer
