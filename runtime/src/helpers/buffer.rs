@@ -241,6 +241,55 @@ impl<'a> Buffer<'a> {
         Ok(())
     }
 
+    /// The address of a lane's element when it lies in one piece and all of it is inside.
+    fn whole(&self, lane: usize, bytes: usize) -> Option<u64> {
+        if self.swizzles() || !(0..bytes).step_by(4).all(|i| self.inside(lane, i)) {
+            return None;
+        }
+        match self.piece(lane, 0, bytes) {
+            Piece::Whole(address) => Some(address),
+            Piece::Bytes(_) => None,
+        }
+    }
+
+    /// Reads the 1, 2 or 4 * n bytes of a lane's element as one access where that is possible; dwords out of
+    /// range are 0.
+    fn read(&self, memory: &Memory, lane: usize, bytes: usize) -> Result<[u8; 16], FaultKind> {
+        if let Some(address) = self.whole(lane, bytes) {
+            let element = plain(bytes);
+            return Ok(element.encode(read(memory, address, element)?));
+        }
+        let mut out = [0; 16];
+        for i in (0..bytes).step_by(4) {
+            if self.inside(lane, i) {
+                let piece = self.read_piece(memory, lane, i, bytes.min(4))?;
+                out[i..i + 4].copy_from_slice(&piece);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Writes the first 1, 2 or 4 * n of `bytes` to a lane's element as one access where that is possible;
+    /// dwords out of range are dropped.
+    fn write(
+        &self,
+        memory: &Memory,
+        lane: usize,
+        bytes: [u8; 16],
+        count: usize,
+    ) -> Result<(), FaultKind> {
+        if let Some(address) = self.whole(lane, count) {
+            let element = plain(count);
+            return write(memory, address, element, element.decode(&bytes));
+        }
+        for i in (0..count).step_by(4) {
+            if self.inside(lane, i) {
+                self.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Does the range check let the byte `i` of a lane's element pass?
     fn inside(&self, lane: usize, i: usize) -> bool {
         let mem = &self.inst.mem;
@@ -301,29 +350,21 @@ fn element(data: Data) -> Element {
     }
 }
 
-/// A lane's load without a format; out of range gives 0, dword by dword.
-fn load_raw(
-    access: &Buffer<'_>,
-    memory: &Memory,
-    element: Element,
-    lane: usize,
-) -> Result<[u32; 4], FaultKind> {
-    let bytes = element.bytes();
-    // What lies in one piece and is inside is one access.
-    if !access.swizzles()
-        && (0..bytes).step_by(4).all(|i| access.inside(lane, i))
-        && let Piece::Whole(address) = access.piece(lane, 0, bytes)
-    {
-        return read(memory, address, element);
+/// Bytes in memory as they are.
+fn plain(bytes: usize) -> Element {
+    match bytes {
+        1 => Element::Byte(false),
+        2 => Element::Short(false),
+        n => Element::Dwords(n / 4),
     }
-    let mut raw = [0; 16];
-    for i in (0..bytes).step_by(4) {
-        if access.inside(lane, i) {
-            let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
-            raw[i..i + 4].copy_from_slice(&piece);
-        }
-    }
-    Ok(element.decode(&raw))
+}
+
+/// Is the data converted?
+fn is_format(data: Data) -> bool {
+    matches!(
+        data,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
+    )
 }
 
 /// The data registers of a lane's load.
@@ -333,12 +374,10 @@ fn load_lane(
     data: Data,
     lane: usize,
 ) -> Result<[u32; 4], FaultKind> {
-    let is_format = matches!(
-        data,
-        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
-    );
-    if !is_format {
-        return load_raw(access, memory, element(data), lane);
+    if !is_format(data) {
+        let element = element(data);
+        let bytes = access.read(memory, lane, element.bytes())?;
+        return Ok(element.decode(&bytes));
     }
     let Some(format) = access.format else {
         // Unbound.
@@ -346,22 +385,7 @@ fn load_lane(
     };
     let bytes = format.bytes();
     let components = match access.inside_whole(lane, bytes) {
-        true => {
-            let mut raw = [0; 16];
-            if bytes > 4
-                && !access.swizzles()
-                && let Piece::Whole(address) = access.piece(lane, 0, bytes)
-            {
-                let element = Element::Dwords(bytes / 4);
-                raw = element.encode(read(memory, address, element)?);
-            } else {
-                for i in (0..bytes).step_by(4) {
-                    let piece = access.read_piece(memory, lane, i, bytes.min(4))?;
-                    raw[i..i + 4].copy_from_slice(&piece);
-                }
-            }
-            format.load(&raw[..bytes])
-        }
+        true => format.load(&access.read(memory, lane, bytes)?[..bytes]),
         false => [0; 4],
     };
     let typed = access.inst.desc.encoding == Encoding::Mtbuf;
@@ -448,13 +472,25 @@ fn store_lane(
     words: [u32; 4],
     lane: usize,
 ) -> Result<(), FaultKind> {
+    if !is_format(data) {
+        let high = matches!(data, Data::D16Hi | Data::D16HiB8);
+        let words = match high {
+            true => words.map(|word| word >> 16),
+            false => words,
+        };
+        let element = element(data);
+        return access.write(memory, lane, element.encode(words), element.bytes());
+    }
+    let Some(format) = access.format.filter(|_| !access.unbound) else {
+        return Ok(());
+    };
+    let bytes = format.bytes();
+    if !access.inside_whole(lane, bytes) {
+        return Ok(());
+    }
     let mut components = [0; 4];
     match data {
-        Data::FormatD16(_) | Data::FormatD16Hi | Data::Format(_) if access.unbound => return Ok(()),
         Data::FormatD16(n) => {
-            let Some(format) = access.format else {
-                return Ok(());
-            };
             for (i, component) in components.iter_mut().enumerate().take(usize::from(n)) {
                 let half = match access.gfx.is_gfx9() {
                     true => words[i / 2] >> (16 * (i % 2)),
@@ -463,21 +499,9 @@ fn store_lane(
                 *component = format.widen(half);
             }
         }
-        Data::FormatD16Hi => {
-            let Some(format) = access.format else {
-                return Ok(());
-            };
-            components[0] = format.widen(words[0] >> 16);
-        }
+        Data::FormatD16Hi => components[0] = format.widen(words[0] >> 16),
         Data::Format(n) => components[..usize::from(n)].copy_from_slice(&words[..usize::from(n)]),
-        _ => return store_raw(access, memory, data, words, lane),
-    }
-    let Some(format) = access.format else {
-        return Ok(());
-    };
-    let count = format.bytes();
-    if !access.inside_whole(lane, count) {
-        return Ok(());
+        _ => {}
     }
     if access.inst.desc.encoding != Encoding::Mtbuf {
         // Each component in memory is the first one that is selected for it.
@@ -487,49 +511,7 @@ fn store_lane(
             from.map_or(0, |from| components[from])
         });
     }
-    let bytes = format.store(components);
-    if count > 4
-        && !access.swizzles()
-        && let Piece::Whole(address) = access.piece(lane, 0, count)
-    {
-        let element = Element::Dwords(count / 4);
-        return write(memory, address, element, element.decode(&bytes));
-    }
-    for i in (0..count).step_by(4) {
-        access.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
-    }
-    Ok(())
-}
-
-/// A lane's store without a format; out of range is dropped, dword by dword.
-fn store_raw(
-    access: &Buffer<'_>,
-    memory: &Memory,
-    data: Data,
-    words: [u32; 4],
-    lane: usize,
-) -> Result<(), FaultKind> {
-    let high = matches!(data, Data::D16Hi | Data::D16HiB8);
-    let words = match high {
-        true => words.map(|word| word >> 16),
-        false => words,
-    };
-    let element = element(data);
-    let count = element.bytes();
-    // What lies in one piece and is inside is one access.
-    if !access.swizzles()
-        && (0..count).step_by(4).all(|i| access.inside(lane, i))
-        && let Piece::Whole(address) = access.piece(lane, 0, count)
-    {
-        return write(memory, address, element, words);
-    }
-    let bytes = element.encode(words);
-    for i in (0..count).step_by(4) {
-        if access.inside(lane, i) {
-            access.write_piece(memory, lane, i, &bytes[i..i + count.min(4)])?;
-        }
-    }
-    Ok(())
+    access.write(memory, lane, format.store(components), bytes)
 }
 
 /// `EffectFn::BufferStore`.

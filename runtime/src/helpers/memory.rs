@@ -393,25 +393,15 @@ pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
     }
 }
 
-/// The pieces in which an access is done that failed as a whole, or looks as if, as (address, first
-/// byte, bytes). Scratch dwords lie apart, so that a misaligned access that
-/// leaves its dword goes byte by byte: translated code marks it by the misalignment in bits 61:60 of the
-/// address of the dword.
-fn pieces(call: &Call<'_>, address: u64, bytes: usize) -> Vec<(u64, usize, usize)> {
-    let skew = (address >> 60 & 3) as usize;
-    match call.site.inst.desc.encoding {
-        Encoding::Scratch if skew != 0 => (0..bytes)
-            .map(|at| {
-                let dword = address & !(3 << 60);
-                let (row, byte) = ((skew + at) / 4, (skew + at) % 4);
-                (dword + 256 * row as u64 + byte as u64, at, 1)
-            })
-            .collect(),
-        _ => vec![(wrapped(call, address), 0, bytes)],
-    }
+/// Where the bytes of a scratch access lie that leaves its dword: dwords of a lane lie apart. Translated code
+/// marks it by the misalignment in bits 61:60 of the address of the dword.
+fn apart(call: &Call<'_>, address: u64) -> Option<impl Iterator<Item = u64> + use<>> {
+    let (skew, dword) = (address >> 60 & 3, address & !(3 << 60));
+    let scratch = call.site.inst.desc.encoding == Encoding::Scratch;
+    (scratch && skew != 0).then(|| (skew..).map(move |at| dword + 256 * (at / 4) + at % 4))
 }
 
-/// One lane's load from global memory; what fails as a whole is done in pieces.
+/// One lane's load from global memory; what fails may lie apart or at a wrapped address.
 fn read_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -422,25 +412,20 @@ fn read_hard(
         Ok(words) => return Ok(words),
         Err(error) => error,
     };
-    let pieces = pieces(call, address, element.bytes());
-    if let [(at, ..)] = pieces[..] {
-        return match at == address {
-            true => Err(error),
-            false => read(memory, at, element),
-        };
-    }
-    let mut bytes = [0; 16];
-    for (address, at, count) in pieces {
-        match count {
-            1 => bytes[at..at + 1].copy_from_slice(&memory.load::<1>(address)?),
-            2 => bytes[at..at + 2].copy_from_slice(&memory.load::<2>(address)?),
-            _ => bytes[at..at + 4].copy_from_slice(&memory.load::<4>(address)?),
+    if let Some(places) = apart(call, address) {
+        let mut bytes = [0; 16];
+        for (byte, place) in bytes.iter_mut().zip(places).take(element.bytes()) {
+            *byte = memory.load_u8(place)?;
         }
+        return Ok(element.decode(&bytes));
     }
-    Ok(element.decode(&bytes))
+    match wrapped(call, address) {
+        at if at == address => Err(error),
+        at => read(memory, at, element),
+    }
 }
 
-/// One lane's store to global memory; what fails as a whole is done in pieces.
+/// One lane's store to global memory; what fails may lie apart or at a wrapped address.
 fn write_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -451,25 +436,17 @@ fn write_hard(
     let Err(error) = write(memory, address, element, words) else {
         return Ok(());
     };
-    let pieces = pieces(call, address, element.bytes());
-    if let [(at, ..)] = pieces[..] {
-        return match at == address {
-            true => Err(error),
-            false => write(memory, at, element, words),
-        };
-    }
-    let bytes = element.encode(words);
-    for (address, at, count) in pieces {
-        match count {
-            1 => memory.store(address, [bytes[at]])?,
-            2 => memory.store(address, [bytes[at], bytes[at + 1]])?,
-            _ => memory.store(
-                address,
-                [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]],
-            )?,
+    if let Some(places) = apart(call, address) {
+        let bytes = element.encode(words);
+        for (&byte, place) in bytes.iter().zip(places).take(element.bytes()) {
+            memory.store_u8(place, byte)?;
         }
+        return Ok(());
     }
-    Ok(())
+    match wrapped(call, address) {
+        at if at == address => Err(error),
+        at => write(memory, at, element, words),
+    }
 }
 
 /// One lane's load from global memory.
