@@ -2,7 +2,7 @@
 //! host goes on, and both engines say the same.
 //!
 //! Under `cargo test` this is a bounded run. As a fuzzer it is run by
-//! `FUZZ=forever cargo test --release --test exec -- --nocapture kernels::fuzz`: new seeds until something fails,
+//! `FUZZ=forever cargo test --release --test exec -- --test-threads 3 --nocapture kernels::fuzz`: new seeds until something fails,
 //! which prints its seed. `FUZZ=10` is ten times the rounds of a plain run, `SEED=` begins elsewhere, and
 //! with `TRACE=1` every program is printed before it runs.
 
