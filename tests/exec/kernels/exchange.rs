@@ -46,7 +46,7 @@ fn exchanges<T: Element + PartialOrd + Debug>(
     let starts: Vec<T> = (0..=GROUPS as u32).map(|n| value(!n)).collect();
     rig.each(&THREADS, |rig| {
         let (cells, values_in) = (rig.buffer(&starts), rig.buffer(&values));
-        let olds = rig.buffer(&vec![value(0); 2 * ITEMS]);
+        let olds = rig.buffer(&[value(0); 2 * ITEMS]);
         let args = [&cells, &olds, &values_in].map(Arg::from);
         rig.launch(module, &kernel, launch(), &args);
         let (cells, olds): (Vec<T>, Vec<T>) = (cells.read().unwrap(), olds.read().unwrap());
