@@ -104,8 +104,14 @@ statuses! {
     ILLEGAL_INSTRUCTION = 42, c"HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION: The agent attempted to execute an illegal shader instruction.";
     /// A kernel left its memory.
     MEMORY_FAULT = 43, c"HSA_STATUS_ERROR_MEMORY_FAULT: The agent attempted to access an inaccessible address.";
-    /// Images.
+    /// No image has such texels.
     IMAGE_FORMAT_UNSUPPORTED = 0x3000, c"HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED: Image format is not supported.";
+    /// No image is as large.
+    IMAGE_SIZE_UNSUPPORTED = 0x3001, c"HSA_EXT_STATUS_ERROR_IMAGE_SIZE_UNSUPPORTED: Image size is not supported.";
+    /// No image has such rows or slices.
+    IMAGE_PITCH_UNSUPPORTED = 0x3002, c"HSA_EXT_STATUS_ERROR_IMAGE_PITCH_UNSUPPORTED: Image pitch is not supported or invalid.";
+    /// No sampler is like that.
+    SAMPLER_DESCRIPTOR_UNSUPPORTED = 0x3003, c"HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED: Sampler descriptor is not supported or invalid.";
 }
 
 /// What ends an iteration early.
@@ -214,6 +220,78 @@ pub struct Dim3 {
     pub z: u32,
 }
 
+/// `hsa_ext_image_format_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageFormat {
+    /// Size and meaning of a component (`hsa_ext_image_channel_type_t`).
+    pub kind: u32,
+    /// Which components there are, in which order (`hsa_ext_image_channel_order_t`).
+    pub order: u32,
+}
+
+/// `hsa_ext_image_descriptor_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImageGeometry {
+    /// 0 to 7: 1D, 2D, 3D, 1D array, 2D array, 1D as a buffer, 2D depth, 2D array depth.
+    pub geometry: u32,
+    /// Columns.
+    pub width: usize,
+    /// Rows, where there are.
+    pub height: usize,
+    /// Slices, where there are.
+    pub depth: usize,
+    /// Layers, where there are.
+    pub array_size: usize,
+    /// Texels.
+    pub format: ImageFormat,
+}
+
+/// `hsa_ext_image_data_info_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageDataInfo {
+    /// Bytes.
+    pub size: usize,
+    /// The first byte's address is a multiple of this.
+    pub alignment: usize,
+}
+
+/// `hsa_ext_image_region_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImageRegion {
+    /// First texel.
+    pub offset: Dim3,
+    /// Texels, rows, slices or layers.
+    pub range: Dim3,
+}
+
+/// `hsa_ext_sampler_descriptor_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SamplerMode {
+    /// 0 texels, 1 from 0 to 1.
+    pub coordinates: u32,
+    /// 0 nearest, 1 linear.
+    pub filter: u32,
+    /// 0 undefined, 1 edge, 2 border, 3 repeat, 4 mirrored.
+    pub outside: u32,
+}
+
+/// `hsa_ext_sampler_descriptor_v2_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SamplerModes {
+    /// As in [`SamplerMode`].
+    pub coordinates: u32,
+    /// As in [`SamplerMode`].
+    pub filter: u32,
+    /// Of x, y and z.
+    pub outside: [u32; 3],
+}
+
 /// `hsa_pitched_ptr_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -295,6 +373,9 @@ pub struct MemoryFaultEvent {
     /// Reasons, bits.
     pub reason: u32,
 }
+
+/// What an iteration calls for each handle, with the program's data; another status than success ends it.
+pub type Visit = unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus;
 
 /// A queue's error callback.
 pub type QueueCallback = unsafe extern "C" fn(RawStatus, *mut QueueHead, *mut c_void);

@@ -59,6 +59,13 @@ impl Agent {
 /// What a program writes to flush the host's path to the GPU's memory: nothing to flush.
 static FLUSH: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
+/// The bits of the extensions that there are: images. AMD's own have no bits.
+pub(crate) fn extensions() -> [u8; 128] {
+    let mut bits = [0; 128];
+    bits[0] = 1 << 1;
+    bits
+}
+
 /// `hsa_agent_get_info`.
 ///
 /// # Safety
@@ -99,13 +106,9 @@ pub(crate) unsafe fn info(
             17 => put_any::<u32>(value, u32::from(gpu)),
             18 => put_any::<[u32; 4]>(value, [16 << 10, 8 << 20, 0, 0]),
             19 => put_any::<Handle>(value, if gpu { ISA } else { 0 }),
-            // Images, which cannot be made: HIP has pitched memory only where it believes in them.
-            20 => {
-                let mut bits = [0; 128];
-                bits[0] = on_gpu(1 << 1) as u8;
-                put_any::<[u8; 128]>(value, bits)
-            }
-            0x3000..=0x3002 if gpu => put_any::<u32>(value, 16384),
+            20 => put_any::<[u8; 128]>(value, if gpu { extensions() } else { [0; 128] }),
+            0x3000 | 0x3001 if gpu => put_any::<u32>(value, 16384),
+            0x3002 if gpu => put_any::<u32>(value, 1 << 27),
             0x3003..=0x3006 if gpu => put_any::<[u32; 2]>(value, [16384; 2]),
             0x3007 if gpu => put_any::<[u32; 3]>(value, [16384, 16384, 8192]),
             0x3008 if gpu => put_any::<u32>(value, 8192),

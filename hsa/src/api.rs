@@ -12,6 +12,7 @@
 
 mod copies;
 mod executables;
+mod images;
 mod memory;
 mod queues;
 mod signals;
@@ -20,8 +21,14 @@ mod unsupported;
 
 pub use copies::*;
 pub use executables::*;
+pub use images::*;
 pub use memory::*;
 pub use queues::*;
 pub use signals::*;
 pub use system::*;
 pub use unsupported::*;
+
+/// A program's pointer as an address.
+fn address(at: *const std::ffi::c_void) -> u64 {
+    at.expose_provenance() as u64
+}

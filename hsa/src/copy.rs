@@ -1,10 +1,11 @@
 //! Copies that run beside the program: two threads take those whose dependencies are met. Small ones
 //! that wait for nothing are done at once.
 
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::abi::{Dim3, Handle, Outcome, PitchedPtr, Status, signal_at};
 use crate::clock;
+use crate::lock::lock;
 use crate::pools::{host_address, pointer};
 use crate::signal::{Change, Signals};
 use crate::state::Runtime;
@@ -53,7 +54,7 @@ impl Copies {
     }
 
     fn jobs(&self) -> MutexGuard<'_, Vec<Job>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.jobs)
     }
 
     /// The first copy that may begin.
@@ -85,7 +86,7 @@ pub(crate) fn check(rt: &Runtime, address: u64, bytes: u64) -> Outcome {
 ///
 /// # Safety
 /// The memory must be valid for it.
-unsafe fn run(task: Task) {
+pub(crate) unsafe fn run(task: Task) {
     let copy = |to: u64, from: u64, bytes: usize| {
         let (to, from) = (host_address(to), host_address(from));
         // SAFETY: the caller of `run` answers for the memory; overlap is allowed.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use runtime::LoadedCode;
 use runtime::code::CodeError;
@@ -13,6 +13,7 @@ use runtime::object::{CodeObject, LoadError, Setting, SymbolKind};
 use crate::abi::{Handle, Outcome, Status};
 use crate::agent;
 use crate::guard::{put, put_any, say};
+use crate::lock::{lock, write};
 use crate::state::{self, Runtime};
 
 /// A code object in the program's memory or in ours.
@@ -118,7 +119,7 @@ impl Executable {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     fn unfrozen(&self) -> Outcome<MutexGuard<'_, Inner>> {
@@ -221,7 +222,7 @@ impl Executable {
         }) {
             return Err(Status::VARIABLE_ALREADY_DEFINED);
         }
-        let mut kernels = rt.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = write(&rt.kernels);
         for symbol in symbols {
             if let What::Kernel(entry) = &symbol.what {
                 kernels.insert(entry.code.address, entry.clone());
@@ -242,7 +243,7 @@ impl Executable {
     pub(crate) fn destroy(&self, rt: &Runtime) {
         let mut inner = self.inner();
         inner.destroyed = true;
-        let mut kernels = rt.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = write(&rt.kernels);
         for entry in inner.kernels.drain(..) {
             entry.unloaded.store(true, SeqCst);
             kernels.remove(&entry.code.address);

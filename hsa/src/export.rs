@@ -34,6 +34,18 @@ macro_rules! export {
     };
 }
 
+// What debuggers read of loaded code objects (`struct r_debug`): version 0, no list.
+core::arch::global_asm!(
+    ".pushsection .bss._amdgpu_r_debug,\"aw\",@nobits",
+    ".p2align 3",
+    ".globl _amdgpu_r_debug",
+    ".type _amdgpu_r_debug,@object",
+    "_amdgpu_r_debug:",
+    ".zero 40",
+    ".size _amdgpu_r_debug, 40",
+    ".popsection",
+);
+
 export! {
     hsa_agent_extension_supported hsa_agent_get_exception_policies hsa_agent_get_info
     hsa_agent_iterate_caches hsa_agent_iterate_isas hsa_agent_iterate_regions

@@ -1,14 +1,13 @@
 //! What happens when a packet cannot be run: the user is told what, where and why, the program is told
 //! by the queue's callback, and ends the way it does with a real GPU.
 
-use std::sync::PoisonError;
-
 use runtime::dispatch::LaunchError;
 use runtime::{Fault, FaultKind};
 
 use crate::abi::{MemoryFaultEvent, RawStatus, Status};
 use crate::agent;
 use crate::guard::say;
+use crate::lock::lock;
 use crate::pools::pointer;
 use crate::queue::Queue;
 use crate::state::{Event, Runtime};
@@ -103,7 +102,7 @@ fn tell_events(rt: &Runtime, address: u64) -> bool {
         reason: PAGE_NOT_PRESENT,
     };
     let events: Vec<Event> = {
-        let events = rt.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let events = lock(&rt.events);
         events.clone()
     };
     let tell = |one: &Event| -> RawStatus {

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::abi::{Outcome, RawStatus, Status};
+use crate::lock::lock;
 
 /// Runs a function of the interface; a panic becomes an error status.
 pub(crate) fn guard(body: impl FnOnce() -> Outcome) -> RawStatus {
@@ -36,6 +37,14 @@ pub(crate) unsafe fn put<T>(at: *mut T, value: T) -> Outcome {
     // SAFETY: not null, and the caller answers for the rest.
     unsafe { at.write_unaligned(value) };
     Ok(())
+}
+
+/// Is there a place for the result?
+pub(crate) fn wanted<T>(out: *mut T) -> Outcome {
+    match out.is_null() {
+        true => Err(Status::INVALID_ARGUMENT),
+        false => Ok(()),
+    }
 }
 
 /// As [`put`], where the type depends on an attribute.
@@ -95,7 +104,7 @@ pub(crate) fn say(what: std::fmt::Arguments<'_>) {
 /// A function that this library does not have: says so once.
 pub(crate) fn unsupported(name: &'static str, status: Status) -> Status {
     static SAID: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut said = lock(&SAID);
     if said.insert(name) {
         say(format_args!(
             "{name} is not supported and returns 0x{:x}",

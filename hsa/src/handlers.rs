@@ -1,9 +1,10 @@
 //! Functions that are called when a signal's value meets a condition, on a thread of their own.
 
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::abi::{Handle, Outcome, SignalHandler, Status};
+use crate::lock::lock;
 use crate::pools::pointer;
 use crate::signal::Condition;
 use crate::state::{self, Runtime};
@@ -32,7 +33,7 @@ impl Handlers {
     }
 
     fn waiting(&self) -> MutexGuard<'_, Vec<Entry>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
     /// Registers a handler; a signal of 0 calls it at once, as `hsa_amd_async_function`.

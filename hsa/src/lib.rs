@@ -25,6 +25,8 @@ mod export;
 mod fault;
 mod guard;
 mod handlers;
+mod image;
+mod lock;
 mod pools;
 mod queue;
 mod signal;

@@ -4,12 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, RwLock};
 
 use crate::abi::{FreeHandler, Handle, LinkInfo, Outcome, PointerInfo, Status};
 use crate::agent::{self, Agent};
 use crate::config::Config;
 use crate::guard::{list, put, put_any};
+use crate::lock::{lock, read, write};
 use crate::state::Runtime;
 
 /// Sizes are multiples of this.
@@ -123,7 +124,7 @@ impl Pools {
     }
 
     fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Vec<u64>>> {
-        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.locked)
     }
 
     /// Size of a pool.
@@ -137,12 +138,12 @@ impl Pools {
 
     /// Bytes of the GPU's memory that are free.
     pub(crate) fn vram_free(&self) -> u64 {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = lock(&self.used);
         self.vram.saturating_sub(used[1])
     }
 
     fn account(&self, pool: Pool, bytes: u64) -> Outcome {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         let slot = &mut used[usize::from(pool == Pool::Vram)];
         let sum = slot
             .checked_add(bytes)
@@ -152,7 +153,7 @@ impl Pools {
     }
 
     fn unaccount(&self, pool: Pool, bytes: u64) {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         let slot = &mut used[usize::from(pool == Pool::Vram)];
         *slot = slot.saturating_sub(bytes);
     }
@@ -246,24 +247,14 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
         user_data: 0,
         callbacks: Vec::new(),
     };
-    let mut allocations = write(rt);
+    let mut allocations = write(&rt.pools.allocations);
     allocations.insert(address, allocation);
     Ok(address)
 }
 
-fn write(rt: &Runtime) -> std::sync::RwLockWriteGuard<'_, BTreeMap<u64, Allocation>> {
-    let lock = rt.pools.allocations.write();
-    lock.unwrap_or_else(PoisonError::into_inner)
-}
-
-fn read(rt: &Runtime) -> std::sync::RwLockReadGuard<'_, BTreeMap<u64, Allocation>> {
-    let lock = rt.pools.allocations.read();
-    lock.unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Frees.
 pub(crate) fn free(rt: &Runtime, address: u64) -> Outcome {
-    let allocation = write(rt)
+    let allocation = write(&rt.pools.allocations)
         .remove(&address)
         .ok_or(Status::INVALID_ALLOCATION)?;
     for (callback, data) in &allocation.callbacks {
@@ -285,7 +276,7 @@ pub(crate) fn on_free(
     callback: FreeHandler,
     data: Option<usize>,
 ) -> Outcome {
-    let mut allocations = write(rt);
+    let mut allocations = write(&rt.pools.allocations);
     let (_, allocation) =
         containing(&mut allocations, address).ok_or(Status::INVALID_ALLOCATION)?;
     let callbacks = &mut allocation.callbacks;
@@ -318,7 +309,7 @@ pub(crate) fn allow_access(rt: &Runtime, agents: &[Handle], address: u64) -> Out
     for &agent in agents {
         Agent::from_handle(agent)?;
     }
-    match containing(&mut write(rt), address) {
+    match containing(&mut write(&rt.pools.allocations), address) {
         Some(_) => Ok(()),
         None => Err(Status::ERROR),
     }
@@ -327,8 +318,8 @@ pub(crate) fn allow_access(rt: &Runtime, agents: &[Handle], address: u64) -> Out
 /// Shows host memory to kernels; the address that they see.
 ///
 /// # Safety
-/// The `bytes` bytes at `host` must stay valid until [`unlock`].
-pub(crate) unsafe fn lock(rt: &Runtime, host: u64, bytes: usize) -> Outcome<u64> {
+/// The `bytes` bytes at `host` must stay valid until [`unlock_host`].
+pub(crate) unsafe fn lock_host(rt: &Runtime, host: u64, bytes: usize) -> Outcome<u64> {
     if host == 0 || bytes == 0 || host.checked_add(bytes as u64).is_none() {
         return Err(Status::INVALID_ARGUMENT);
     }
@@ -347,8 +338,8 @@ pub(crate) unsafe fn lock(rt: &Runtime, host: u64, bytes: usize) -> Outcome<u64>
     Ok(guest)
 }
 
-/// Ends [`lock`].
-pub(crate) fn unlock(rt: &Runtime, host: u64) -> Outcome {
+/// Ends [`lock_host`].
+pub(crate) fn unlock_host(rt: &Runtime, host: u64) -> Outcome {
     let mut locked = rt.pools.locked();
     // Unlocking what was not locked is no error.
     let Some(sizes) = locked.get_mut(&host) else {
@@ -432,7 +423,7 @@ pub(crate) unsafe fn pointer_info(
 }
 
 fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
-    let allocations = read(rt);
+    let allocations = read(&rt.pools.allocations);
     if let Some((&start, allocation)) = allocations.range(..=address).next_back()
         && address - start < allocation.bytes
     {
@@ -465,7 +456,7 @@ fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
 
 /// Attaches a program's own data to an allocation.
 pub(crate) fn set_user_data(rt: &Runtime, address: u64, data: usize) -> Outcome {
-    let mut allocations = write(rt);
+    let mut allocations = write(&rt.pools.allocations);
     let (_, allocation) = containing(&mut allocations, address).ok_or(Status::INVALID_ARGUMENT)?;
     allocation.user_data = data;
     Ok(())

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, RwLock};
 use std::thread::JoinHandle;
 
 use runtime::engine::{PRIVATE_BASE, SHARED_BASE};
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, Status, packet, queue_at};
 use crate::clock::Place;
+use crate::lock::{lock, read, write};
 use crate::pools::pointer;
 use crate::signal::Kind;
 use crate::state::Runtime;
@@ -84,7 +85,7 @@ impl Queue {
         self.producer.see();
         std::sync::atomic::fence(SeqCst);
         if self.sleeping.load(SeqCst) {
-            let guard = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
+            let guard = lock(&self.bell);
             drop(guard);
             self.rung.notify_all();
         }
@@ -92,7 +93,7 @@ impl Queue {
 
     /// Sleeps until the bell rings and `more` is true, or the queue stops.
     pub(crate) fn sleep(&self, more: impl Fn() -> bool) {
-        let mut guard = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = lock(&self.bell);
         self.sleeping.store(true, SeqCst);
         std::sync::atomic::fence(SeqCst);
         while !more() && !self.stopped.load(SeqCst) {
@@ -136,19 +137,13 @@ impl Queues {
 
     /// The queue with this handle.
     pub(crate) fn get(&self, address: u64) -> Outcome<Arc<Queue>> {
-        let map = self
-            .by_address
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let map = read(&self.by_address);
         map.get(&address).cloned().ok_or(Status::INVALID_QUEUE)
     }
 
     /// Rings the doorbell that is this signal.
     pub(crate) fn ring(&self, doorbell: Handle) {
-        let map = self
-            .by_doorbell
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
+        let map = read(&self.by_doorbell);
         if let Some(queue) = map.get(&doorbell) {
             queue.ring();
         }
@@ -173,11 +168,7 @@ pub(crate) fn create(
         _ => return Err(Status::INVALID_ARGUMENT),
     }
     let out_of = |_| Status::OUT_OF_RESOURCES;
-    let mut map = rt
-        .queues
-        .by_address
-        .write()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut map = write(&rt.queues.by_address);
     if map.len() >= MAX_QUEUES {
         return Err(Status::OUT_OF_RESOURCES);
     }
@@ -234,12 +225,8 @@ pub(crate) fn create(
             return Err(Status::OUT_OF_RESOURCES);
         }
     };
-    *queue.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
-    let mut bells = rt
-        .queues
-        .by_doorbell
-        .write()
-        .unwrap_or_else(PoisonError::into_inner);
+    *lock(&queue.thread) = Some(thread);
+    let mut bells = write(&rt.queues.by_doorbell);
     bells.insert(doorbell, queue.clone());
     let head = queue.head();
     map.insert(address, queue);
@@ -275,26 +262,14 @@ fn fill(rt: &Runtime, queue: &Queue, kind: u32) -> Result<(), runtime::MemoryErr
 /// Ends a queue; the kernel in work runs to its end first.
 pub(crate) fn destroy(rt: &'static Runtime, address: u64) -> Outcome {
     let queue = {
-        let mut map = rt
-            .queues
-            .by_address
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut map = write(&rt.queues.by_address);
         map.remove(&address).ok_or(Status::INVALID_QUEUE)?
     };
-    let mut bells = rt
-        .queues
-        .by_doorbell
-        .write()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut bells = write(&rt.queues.by_doorbell);
     bells.remove(&queue.doorbell);
     drop(bells);
     queue.stop(rt);
-    let thread = queue
-        .thread
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let thread = lock(&queue.thread).take();
     rt.signals.destroy(queue.doorbell, Kind::Doorbell)?;
     if let Some(thread) = thread {
         if thread.thread().id() == std::thread::current().id() {

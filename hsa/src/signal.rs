@@ -5,7 +5,7 @@
 //! run, sleepers look again by themselves, at short intervals first.
 
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst, fence};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use runtime::Memory;
@@ -13,6 +13,7 @@ use runtime::memory::AllocError;
 
 use crate::abi::{Handle, Outcome, Status, signal_at};
 use crate::clock::Place;
+use crate::lock::lock;
 
 /// Signals that there can be at a time.
 pub(crate) const MAX_SIGNALS: u32 = 1 << 18;
@@ -95,10 +96,6 @@ pub(crate) enum Change {
 struct Bed {
     lock: Mutex<u64>,
     wake: Condvar,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Bed {

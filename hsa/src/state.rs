@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use runtime::dispatch::Dispatcher;
 use runtime::engine::{self, EngineOptions};
@@ -14,6 +14,8 @@ use crate::copy::Copies;
 use crate::executable::{Executable, KernelEntry, Reader, Symbol};
 use crate::guard::say;
 use crate::handlers::Handlers;
+use crate::image::Images;
+use crate::lock::{read, write};
 use crate::pools::Pools;
 use crate::queue::Queues;
 use crate::signal::Signals;
@@ -35,23 +37,23 @@ impl<T> Handles<T> {
 
     pub(crate) fn add(&self, object: Arc<T>) -> Handle {
         let handle = LAST_HANDLE.fetch_add(16, SeqCst) + 16;
-        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = write(&self.0);
         map.insert(handle, object);
         handle
     }
 
     pub(crate) fn get(&self, handle: Handle, wrong: Status) -> Outcome<Arc<T>> {
-        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let map = read(&self.0);
         map.get(&handle).cloned().ok_or(wrong)
     }
 
     pub(crate) fn remove(&self, handle: Handle, wrong: Status) -> Outcome<Arc<T>> {
-        let mut map = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut map = write(&self.0);
         map.remove(&handle).ok_or(wrong)
     }
 
     pub(crate) fn list(&self) -> Vec<(Handle, Arc<T>)> {
-        let map = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let map = read(&self.0);
         let mut all: Vec<_> = map.iter().map(|(&h, object)| (h, object.clone())).collect();
         all.sort_by_key(|(handle, _)| *handle);
         all
@@ -76,6 +78,7 @@ pub(crate) struct Runtime {
     pub(crate) queues: Queues,
     pub(crate) handlers: Handlers,
     pub(crate) copies: Copies,
+    pub(crate) images: Images,
     pub(crate) readers: Handles<Reader>,
     pub(crate) executables: Handles<Executable>,
     pub(crate) symbols: Handles<Symbol>,
@@ -121,6 +124,7 @@ impl Runtime {
             queues: Queues::new(),
             handlers: Handlers::new(),
             copies: Copies::new(),
+            images: Images::default(),
             readers: Handles::new(),
             executables: Handles::new(),
             symbols: Handles::new(),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use runtime::Stats;
 
+use crate::lock::lock;
 use crate::state;
 
 /// What was counted of one kernel.
@@ -24,7 +25,7 @@ pub(crate) struct Totals(Mutex<BTreeMap<String, Total>>);
 
 impl Totals {
     pub(crate) fn add(&self, kernel: &str, stats: &Stats, nanoseconds: u64) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         if !all.contains_key(kernel) {
             all.insert(kernel.to_owned(), Total::default());
         }
@@ -39,7 +40,7 @@ impl Totals {
 
     /// A table, the most time first.
     fn text(&self) -> String {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lock(&self.0);
         let mut rows: Vec<_> = all.iter().collect();
         rows.sort_by_key(|(_, total)| std::cmp::Reverse(total.nanoseconds));
         let sum = rows.iter().fold(Total::default(), |sum, (_, row)| Total {

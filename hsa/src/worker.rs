@@ -12,6 +12,7 @@ use crate::clock;
 use crate::executable::KernelEntry;
 use crate::fault::{self, Trouble};
 use crate::guard::say;
+use crate::lock::read;
 use crate::queue::Queue;
 use crate::signal::{Change, Condition};
 use crate::state::Runtime;
@@ -65,6 +66,11 @@ pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
     }
 }
 
+/// A packet that says what cannot be done.
+fn malformed(what: String) -> Trouble {
+    Trouble::new(Status::INVALID_PACKET_FORMAT, what)
+}
+
 /// Does what a packet says.
 fn take(
     rt: &'static Runtime,
@@ -74,10 +80,9 @@ fn take(
     known: &mut Option<Arc<KernelEntry>>,
 ) -> Result<(), Trouble> {
     let address = queue.packet(index);
-    let format = |what: String| Trouble::new(Status::INVALID_PACKET_FORMAT, what);
     let load = |at: u64| {
         let word = rt.memory.load_u64(address + at);
-        word.map_err(|error| format(error.to_string()))
+        word.map_err(|error| malformed(error.to_string()))
     };
     let completion = load(COMPLETION)?;
     if completion != 0 && rt.signals.check(completion).is_err() {
@@ -109,17 +114,17 @@ fn take(
         packet::VENDOR => {
             let amd = (load(0)? >> 16) as u8;
             if amd != packet::AMD_BARRIER_VALUE {
-                return Err(format(format!("a vendor packet of format {amd}")));
+                return Err(malformed(format!("a vendor packet of format {amd}")));
             }
             let (signal, compare, mask) = (load(8)?, load(16)? as i64, load(24)? as i64);
             let condition = Condition::new(load(32)? as u32)
-                .map_err(|_| format("a barrier with an unknown condition".to_owned()))?;
+                .map_err(|_| malformed("a barrier with an unknown condition".to_owned()))?;
             wait(rt, queue, &[signal], || match rt.signals.load(signal) {
                 Ok(value) => condition.holds(value & mask, compare),
                 Err(_) => true,
             });
         }
-        other => return Err(format(format!("a packet of type {other}"))),
+        other => return Err(malformed(format!("a packet of type {other}"))),
     }
     if completion != 0 {
         let now = clock::now();
@@ -156,10 +161,7 @@ fn find(
     {
         return Ok(entry.clone());
     }
-    let kernels = rt
-        .kernels
-        .read()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let kernels = read(&rt.kernels);
     let entry = kernels
         .get(&object)
         .cloned()
@@ -177,11 +179,10 @@ fn kernel(
     known: &mut Option<Arc<KernelEntry>>,
 ) -> Result<(), Trouble> {
     let address = queue.packet(index);
-    let format = |what: String| Trouble::new(Status::INVALID_PACKET_FORMAT, what);
     let mut words = [0; 16];
     rt.memory
         .load_dwords(address, &mut words)
-        .map_err(|error| format(error.to_string()))?;
+        .map_err(|error| malformed(error.to_string()))?;
     let long = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     let (object, kernarg) = (long(8), long(10));
     let entry = find(rt, object, known)
@@ -193,7 +194,7 @@ fn kernel(
         (grid[dim], workgroup[dim]) = (1, 1);
     }
     let named = |what: &dyn std::fmt::Display| format!("kernel {}: {what}", entry.code.name);
-    let shape = Shape::new(grid, workgroup, dims).map_err(|error| format(named(&error)))?;
+    let shape = Shape::new(grid, workgroup, dims).map_err(|error| malformed(named(&error)))?;
     let fixed = entry.code.descriptor.group_segment_fixed_size;
     let launch = Launch {
         shape,

@@ -152,8 +152,10 @@ fn vectors_add_up_on_every_gpu() {
         }
     }
     // HIP 5.2 takes one gfx7 or several others.
-    if let Some(program) = hip("vector_add.hip", &["gfx700"], &[]) {
-        good(&program, "gfx700", &[]);
+    for source in ["vector_add.hip", "kernels.hip", "streams.hip"] {
+        if let Some(program) = hip(source, &["gfx700"], &[]) {
+            good(&program, "gfx700", &[]);
+        }
     }
 }
 
@@ -178,6 +180,21 @@ fn streams_events_callbacks_and_threads() {
     if let Some(program) = hip("streams.hip", &["gfx906", "gfx90a"], &[]) {
         good(&program, "gfx906", &[]);
         good(&program, "gfx90a", &[]);
+    }
+}
+
+#[test]
+fn textures_and_surfaces() {
+    if let Some(program) = hip("images.hip", &["gfx803", "gfx906"], &[]) {
+        good(&program, "gfx803", &[]);
+        good(&program, "gfx906", &[]);
+    }
+}
+
+#[test]
+fn launches_and_copies_can_be_measured() {
+    if let Some(program) = hip("speed.hip", &["gfx906"], &[]) {
+        good(&program, "gfx906", &[]);
     }
 }
 

@@ -9,9 +9,7 @@ use crate::guard::{guard, list};
 use crate::pools::{host_address, pointer};
 use crate::state::runtime;
 
-fn address(at: *const c_void) -> u64 {
-    at.expose_provenance() as u64
-}
+use super::address;
 
 /// Copies now.
 pub unsafe extern "C" fn hsa_memory_copy(

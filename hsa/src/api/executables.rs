@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::abi::{Handle, Outcome, RawStatus, Status};
 use crate::agent::{self, Agent};
 use crate::executable::{self, Executable, Reader, Symbol};
-use crate::guard::{guard, put, put_any, text};
+use crate::guard::{guard, put, put_any, text, wanted};
 use crate::state::{existing, runtime};
 
 use super::system::each;
@@ -27,7 +27,8 @@ pub unsafe extern "C" fn hsa_code_object_reader_create_from_memory(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if bytes.is_null() || len == 0 || out.is_null() {
+        wanted(out)?;
+        if bytes.is_null() || len == 0 {
             return Err(Status::INVALID_ARGUMENT);
         }
         let reader = Reader::Memory(bytes.expose_provenance() as u64, len);
@@ -43,9 +44,7 @@ pub unsafe extern "C" fn hsa_code_object_reader_create_from_file(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         // SAFETY: a number that is no open file gives -1.
         let copy = unsafe { libc::dup(file) };
         if copy < 0 {
@@ -64,11 +63,11 @@ pub unsafe extern "C" fn hsa_code_object_reader_create_from_file(
 
 /// Ends a reader.
 pub extern "C" fn hsa_code_object_reader_destroy(reader: Handle) -> RawStatus {
-    guard(|| {
-        let readers = &existing()?.readers;
-        let reader = readers.remove(reader, Status::INVALID_CODE_OBJECT_READER);
-        reader.map(drop)
-    })
+    end_reader(reader, Status::INVALID_CODE_OBJECT_READER)
+}
+
+fn end_reader(reader: Handle, wrong: Status) -> RawStatus {
+    guard(|| existing()?.readers.remove(reader, wrong).map(drop))
 }
 
 /// As [`hsa_code_object_reader_create_from_memory`], by the older name.
@@ -80,7 +79,8 @@ pub unsafe extern "C" fn hsa_code_object_deserialize(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if bytes.is_null() || len == 0 || out.is_null() {
+        wanted(out)?;
+        if bytes.is_null() || len == 0 {
             return Err(Status::INVALID_ARGUMENT);
         }
         // SAFETY: head of the module. The program may free the memory at once.
@@ -93,11 +93,7 @@ pub unsafe extern "C" fn hsa_code_object_deserialize(
 
 /// Ends a code object.
 pub extern "C" fn hsa_code_object_destroy(code_object: Handle) -> RawStatus {
-    guard(|| {
-        let readers = &existing()?.readers;
-        let reader = readers.remove(code_object, Status::INVALID_CODE_OBJECT);
-        reader.map(drop)
-    })
+    end_reader(code_object, Status::INVALID_CODE_OBJECT)
 }
 
 /// Makes an executable.
@@ -109,9 +105,7 @@ pub unsafe extern "C" fn hsa_executable_create_alt(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         let executable = Executable::new(profile, rounding)?;
         // SAFETY: head of the module.
         unsafe { put(out, rt.executables.add(Arc::new(executable))) }

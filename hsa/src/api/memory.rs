@@ -2,26 +2,23 @@
 
 use std::ffi::c_void;
 
-use crate::abi::{FreeHandler, Handle, PointerInfo, RawStatus, Status};
+use crate::abi::{FreeHandler, Handle, PointerInfo, RawStatus, Status, Visit};
 use crate::agent::Agent;
-use crate::guard::{guard, list, put};
+use crate::guard::{guard, list, put, wanted};
 use crate::pools::{self, Pool, pointer};
 use crate::state::{existing, runtime};
 
+use super::address;
 use super::system::each;
 
 fn pool(handle: Handle) -> Result<Pool, Status> {
     Pool::from_handle(handle, Status::INVALID_MEMORY_POOL)
 }
 
-fn address(at: *const c_void) -> u64 {
-    at.expose_provenance() as u64
-}
-
 /// Calls `callback` for each memory pool of an agent.
 pub unsafe extern "C" fn hsa_amd_agent_iterate_memory_pools(
     agent: Handle,
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
@@ -71,9 +68,7 @@ pub unsafe extern "C" fn hsa_amd_memory_pool_allocate(
     guard(|| {
         let rt = runtime()?;
         let pool = pool(handle)?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         let address = pools::allocate(rt, pool, bytes)?;
         // SAFETY: head of the module.
         unsafe { put(out, pointer(address)) }
@@ -137,7 +132,7 @@ pub unsafe extern "C" fn hsa_amd_memory_lock(
         // SAFETY: head of the module.
         let locked = unsafe {
             pools::agents(agents, i64::from(count.max(0)))?;
-            pools::lock(rt, address(host), bytes)?
+            pools::lock_host(rt, address(host), bytes)?
         };
         // SAFETY: head of the module.
         unsafe { put(out, pointer(locked)) }
@@ -165,7 +160,7 @@ pub unsafe extern "C" fn hsa_amd_memory_lock_to_pool(
 
 /// Ends [`hsa_amd_memory_lock`].
 pub unsafe extern "C" fn hsa_amd_memory_unlock(host: *mut c_void) -> RawStatus {
-    guard(|| pools::unlock(existing()?, address(host)))
+    guard(|| pools::unlock_host(existing()?, address(host)))
 }
 
 /// Shows host memory to agents of the full profile, at its own address.
@@ -244,7 +239,7 @@ pub unsafe extern "C" fn hsa_amd_deregister_deallocation_callback(
 /// Calls `callback` for each region of an agent.
 pub unsafe extern "C" fn hsa_agent_iterate_regions(
     agent: Handle,
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     data: *mut c_void,
 ) -> RawStatus {
     // SAFETY: head of the module.
@@ -279,9 +274,7 @@ pub unsafe extern "C" fn hsa_memory_allocate(
     guard(|| {
         let rt = runtime()?;
         let pool = Pool::from_handle(region, Status::INVALID_REGION)?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         let address = pools::allocate(rt, pool, bytes)?;
         // SAFETY: head of the module.
         unsafe { put(out, pointer(address)) }

@@ -1,12 +1,13 @@
 //! Queues.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::{Arc, PoisonError};
 
 use crate::abi::{Handle, Outcome, QueueCallback, QueueHead, RawStatus, Status};
 use crate::agent::{self, Agent};
-use crate::guard::{guard, list, put, value};
+use crate::guard::{guard, list, put, value, wanted};
+use crate::lock::lock;
 use crate::queue::{self, Queue};
 use crate::state::{existing, runtime};
 
@@ -27,9 +28,7 @@ pub unsafe extern "C" fn hsa_queue_create(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         if Agent::from_handle(agent)? == Agent::Cpu {
             return Err(Status::INVALID_QUEUE_CREATION);
         }
@@ -168,7 +167,7 @@ pub unsafe extern "C" fn hsa_amd_queue_cu_set_mask(
         }
         // SAFETY: head of the module.
         let mask = unsafe { list(mask, bits as usize / 32) }?;
-        *queue.mask.lock().unwrap_or_else(PoisonError::into_inner) = mask.to_vec();
+        *lock(&queue.mask) = mask.to_vec();
         Ok(())
     })
 }
@@ -185,7 +184,7 @@ pub unsafe extern "C" fn hsa_amd_queue_cu_get_mask(
         if !bits.is_multiple_of(32) || bits == 0 {
             return Err(Status::INVALID_ARGUMENT);
         }
-        let mask = queue.mask.lock().unwrap_or_else(PoisonError::into_inner);
+        let mask = lock(&queue.mask);
         for at in 0..bits as usize / 32 {
             let first = 32 * at as u32;
             let all = match agent::COMPUTE_UNITS.saturating_sub(first) {

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::abi::{Handle, RawStatus, SignalHandler, Status, Times, signal_at};
 use crate::agent::Agent;
-use crate::guard::{guard, put, value};
+use crate::guard::{guard, put, value, wanted};
 use crate::signal::{Change, Condition, Kind};
 use crate::state::{existing, runtime};
 
@@ -17,9 +17,7 @@ pub unsafe extern "C" fn hsa_signal_create(
 ) -> RawStatus {
     guard(|| {
         let rt = runtime()?;
-        if out.is_null() {
-            return Err(Status::INVALID_ARGUMENT);
-        }
+        wanted(out)?;
         // SAFETY: head of the module.
         let consumers = unsafe { crate::guard::list(consumers, count as usize) }?;
         for &agent in consumers {

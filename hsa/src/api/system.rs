@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::abi::{EventHandler, Handle, Outcome, RawStatus, Status};
+use crate::abi::{EventHandler, Handle, Outcome, RawStatus, Status, Visit};
 use crate::agent::{self, Agent};
 use crate::clock;
 use crate::guard::{guard, list, put, put_any, text};
+use crate::lock::lock;
 use crate::signal::Condition;
 use crate::state::{self, Event, runtime};
 
@@ -44,8 +45,7 @@ pub unsafe extern "C" fn hsa_system_get_info(attribute: u32, value: *mut c_void)
                 4 => put_any::<u64>(value, u64::MAX),
                 5 => put_any::<u32>(value, 0),
                 6 => put_any::<u32>(value, 1),
-                // The extension 0x201 has no bit here: the loader.
-                7 => put_any::<[u8; 128]>(value, [0; 128]),
+                7 => put_any::<[u8; 128]>(value, agent::extensions()),
                 0x200 => put_any::<*const c_char>(value, c"wavelift".as_ptr()),
                 0x201 | 0x202 => put_any::<bool>(value, false),
                 _ => Err(Status::INVALID_ARGUMENT),
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn hsa_system_get_info(attribute: u32, value: *mut c_void)
 
 /// Calls `callback` for each agent.
 pub unsafe extern "C" fn hsa_iterate_agents(
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn hsa_agent_get_info(
 /// Calls `callback` for each instruction set of an agent.
 pub unsafe extern "C" fn hsa_agent_iterate_isas(
     agent: Handle,
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn hsa_isa_compatible(
 /// Calls `callback` for each size of waves.
 pub unsafe extern "C" fn hsa_isa_iterate_wavefronts(
     isa: Handle,
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn hsa_wavefront_get_info(
 /// Calls `callback` for each cache of an agent; they are not told.
 pub unsafe extern "C" fn hsa_agent_iterate_caches(
     agent: Handle,
-    callback: Option<unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus>,
+    callback: Option<Visit>,
     _data: *mut c_void,
 ) -> RawStatus {
     guard(|| {
@@ -228,8 +228,16 @@ pub unsafe extern "C" fn hsa_agent_iterate_caches(
 
 // ---- extensions
 
+/// Images and samplers.
+const IMAGES: u16 = 1;
+
 /// AMD's loader extension.
 const LOADER: u16 = 0x201;
+
+/// Is it here, in this major version? Then in minor version 0.
+fn is_there(extension: u16, major: u16) -> bool {
+    matches!(extension, IMAGES | LOADER) && major == 1
+}
 
 fn known(extension: u16) -> Outcome {
     match extension {
@@ -249,7 +257,7 @@ pub unsafe extern "C" fn hsa_system_extension_supported(
         runtime()?;
         known(extension)?;
         // SAFETY: head of the module.
-        unsafe { put(out, extension == LOADER && major == 1 && minor == 0) }
+        unsafe { put(out, is_there(extension, major) && minor == 0) }
     })
 }
 
@@ -263,7 +271,7 @@ pub unsafe extern "C" fn hsa_system_major_extension_supported(
     guard(|| {
         runtime()?;
         known(extension)?;
-        let there = extension == LOADER && major == 1;
+        let there = is_there(extension, major);
         // SAFETY: head of the module.
         unsafe {
             if there {
@@ -274,33 +282,47 @@ pub unsafe extern "C" fn hsa_system_major_extension_supported(
     })
 }
 
-/// Does an agent have an extension? None does.
+/// Does an agent have an extension? The GPU has images.
 pub unsafe extern "C" fn hsa_agent_extension_supported(
     extension: u16,
     agent: Handle,
-    _major: u16,
-    _minor: u16,
+    major: u16,
+    minor: u16,
     out: *mut bool,
 ) -> RawStatus {
-    guard(|| {
-        runtime()?;
-        Agent::from_handle(agent)?;
-        known(extension)?;
-        // SAFETY: head of the module.
-        unsafe { put(out, false) }
-    })
+    let there = |major| major == 1 && minor == 0;
+    // SAFETY: head of the module.
+    guard(|| unsafe { agent_extension(extension, agent, there(major), out) })
 }
 
-/// Does an agent have an extension, and in which minor version? None does.
+/// Does an agent have an extension, and in which minor version?
 pub unsafe extern "C" fn hsa_agent_major_extension_supported(
     extension: u16,
     agent: Handle,
     major: u16,
-    _minor: *mut u16,
+    minor: *mut u16,
     out: *mut bool,
 ) -> RawStatus {
-    // SAFETY: head of the module.
-    unsafe { hsa_agent_extension_supported(extension, agent, major, 0, out) }
+    guard(|| {
+        // SAFETY: head of the module.
+        unsafe {
+            agent_extension(extension, agent, major == 1, out)?;
+            if out.read_unaligned() {
+                put(minor, 0)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `out` must be null or valid.
+unsafe fn agent_extension(extension: u16, agent: Handle, version: bool, out: *mut bool) -> Outcome {
+    runtime()?;
+    let gpu = Agent::from_handle(agent)? == Agent::Gpu;
+    known(extension)?;
+    // SAFETY: the caller answers for it.
+    unsafe { put(out, gpu && extension == IMAGES && version) }
 }
 
 /// The functions of an extension.
@@ -313,20 +335,37 @@ pub unsafe extern "C" fn hsa_system_get_major_extension_table(
     guard(|| {
         runtime()?;
         known(extension)?;
-        if extension != LOADER || major != 1 || bytes == 0 || table.is_null() {
+        if !is_there(extension, major) || bytes == 0 || table.is_null() {
             return Err(Status::INVALID_ARGUMENT);
         }
-        let functions = [
-            super::loader_query_host_address as *const () as usize,
-            super::loader_query_segment_descriptors as *const () as usize,
-            super::loader_query_executable as *const () as usize,
-            super::loader_iterate_loaded_code_objects as *const () as usize,
-            super::loader_loaded_code_object_get_info as *const () as usize,
-        ];
+        let functions: &[*const ()] = match extension {
+            LOADER => &[
+                super::loader_query_host_address as *const (),
+                super::loader_query_segment_descriptors as *const (),
+                super::loader_query_executable as *const (),
+                super::loader_iterate_loaded_code_objects as *const (),
+                super::loader_loaded_code_object_get_info as *const (),
+            ],
+            _ => &[
+                super::hsa_ext_image_get_capability as *const (),
+                super::hsa_ext_image_data_get_info as *const (),
+                super::hsa_ext_image_create as *const (),
+                super::hsa_ext_image_destroy as *const (),
+                super::hsa_ext_image_copy as *const (),
+                super::hsa_ext_image_import as *const (),
+                super::hsa_ext_image_export as *const (),
+                super::hsa_ext_image_clear as *const (),
+                super::hsa_ext_sampler_create as *const (),
+                super::hsa_ext_sampler_destroy as *const (),
+                super::hsa_ext_image_get_capability_with_layout as *const (),
+                super::hsa_ext_image_data_get_info_with_layout as *const (),
+                super::hsa_ext_image_create_with_layout as *const (),
+            ],
+        };
         let slots = bytes / size_of::<usize>();
-        for (at, function) in functions.into_iter().enumerate().take(slots) {
+        for (at, &function) in functions.iter().enumerate().take(slots) {
             // SAFETY: head of the module; `at` is below the number of slots.
-            unsafe { put(table.cast::<usize>().wrapping_add(at), function) }?;
+            unsafe { put(table.cast::<*const ()>().wrapping_add(at), function) }?;
         }
         Ok(())
     })
@@ -339,7 +378,11 @@ pub unsafe extern "C" fn hsa_system_get_extension_table(
     minor: u16,
     table: *mut c_void,
 ) -> RawStatus {
-    let slots = if minor == 0 { 3 } else { 5 };
+    let slots = match (extension, minor) {
+        (IMAGES, _) => 10,
+        (_, 0) => 3,
+        _ => 5,
+    };
     // SAFETY: head of the module.
     unsafe { hsa_system_get_major_extension_table(extension, major, slots * 8, table) }
 }
@@ -397,10 +440,7 @@ pub unsafe extern "C" fn hsa_amd_register_system_event_handler(
     guard(|| {
         let rt = runtime()?;
         let handler = handler.ok_or(Status::INVALID_ARGUMENT)?;
-        let mut events = rt
-            .events
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut events = lock(&rt.events);
         events.push(Event {
             handler,
             data: data.expose_provenance(),

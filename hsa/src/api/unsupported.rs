@@ -14,14 +14,8 @@ macro_rules! functions {
     };
 }
 
-// Images: none can be made.
-functions!(IMAGE_FORMAT_UNSUPPORTED:
-    hsa_ext_image_create hsa_ext_image_create_with_layout hsa_ext_image_destroy
-    hsa_ext_image_clear hsa_ext_image_copy hsa_ext_image_import hsa_ext_image_export
-    hsa_ext_image_data_get_info hsa_ext_image_data_get_info_with_layout
-    hsa_ext_image_get_capability hsa_ext_image_get_capability_with_layout
-    hsa_ext_sampler_create hsa_ext_sampler_create_v2 hsa_ext_sampler_destroy hsa_amd_image_create
-    hsa_amd_image_get_info_max_dim);
+// Images in layouts of other drivers.
+functions!(ERROR: hsa_amd_image_create);
 
 // Other processes, other drivers.
 functions!(ERROR:

@@ -6,6 +6,7 @@
 
 mod executables;
 mod faults;
+mod images;
 mod memory;
 mod queues;
 mod signals;

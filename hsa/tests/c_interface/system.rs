@@ -137,23 +137,29 @@ fn the_loader_extension_has_its_functions() {
         unsafe { hsa_system_get_major_extension_table(0x201, 1, 24, table.as_mut_ptr().cast()) };
     assert_eq!(status, 0);
     assert!(!table.contains(&0));
-    // SAFETY: nothing is written.
+    // SAFETY: nothing is written: there is no finalizer.
     let status =
-        unsafe { hsa_system_get_major_extension_table(1, 1, 24, table.as_mut_ptr().cast()) };
+        unsafe { hsa_system_get_major_extension_table(0, 1, 24, table.as_mut_ptr().cast()) };
     assert_eq!(status, 0x1001);
+    let mut images = [0usize; 14];
+    // SAFETY: 14 slots are there, 13 functions are written.
+    let status =
+        unsafe { hsa_system_get_major_extension_table(1, 1, 112, images.as_mut_ptr().cast()) };
+    assert_eq!(status, 0);
+    assert!(!images[..13].contains(&0) && images[13] == 0);
     let mut there = true;
     assert_eq!(
         // SAFETY: the result goes to our variable.
         unsafe { hsa_system_extension_supported(1, 1, 0, &mut there) },
         0
     );
-    assert!(!there, "no images");
+    assert!(there, "images");
 }
 
 #[test]
 fn what_is_not_supported_gives_an_error() {
     begin();
-    assert_eq!(hsa_ext_image_create(), 0x3000);
+    assert_eq!(hsa_amd_image_create(), 0x1000);
     assert_eq!(hsa_amd_ipc_memory_create(), 0x1000);
     assert_eq!(hsa_amd_svm_attributes_get(), 0x1000);
 }

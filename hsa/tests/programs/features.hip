@@ -1,4 +1,5 @@
-// Graphs, streams that wait for values in memory, and copies in three dimensions.
+// Graphs, streams that wait for values in memory, copies in three dimensions, memory in the order of a
+// stream; and that cooperative launches are refused.
 #include "check.h"
 
 #include <vector>
@@ -86,10 +87,44 @@ static void three_dimensions()
     HIP(hipFree(device.ptr));
 }
 
+static void stream_ordered_memory()
+{
+    hipStream_t stream;
+    hipMemPool_t pool;
+    int *data, value;
+    HIP(hipStreamCreate(&stream));
+    HIP(hipMallocAsync((void **)&data, N * sizeof(int), stream));
+    HIP(hipMemsetAsync(data, 0, N * sizeof(int), stream));
+    add_one<<<blocks(N), 256, 0, stream>>>(data, N);
+    HIP(hipMemcpyAsync(&value, data + N - 1, sizeof value, hipMemcpyDeviceToHost, stream));
+    HIP(hipFreeAsync(data, stream));
+    HIP(hipStreamSynchronize(stream));
+    EXPECT(value == 1);
+    // hipStreamDestroy of HIP 5.2 does not come back while a pool holds free memory, on any GPU.
+    HIP(hipDeviceGetDefaultMemPool(&pool, 0));
+    HIP(hipMemPoolTrimTo(pool, 0));
+    HIP(hipStreamDestroy(stream));
+}
+
+static void no_cooperative_launches()
+{
+    int there = 1, n = N, *data = zeros();
+    HIP(hipDeviceGetAttribute(&there, hipDeviceAttributeCooperativeLaunch, 0));
+    EXPECT(!there);
+    void *arguments[] = {&data, &n};
+    EXPECT(hipLaunchCooperativeKernel((void *)add_one, dim3(4), dim3(256), arguments, 0, 0) != hipSuccess);
+    (void)hipGetLastError();
+    HIP(hipDeviceSynchronize());
+    EXPECT(last(data) == 0);
+    HIP(hipFree(data));
+}
+
 int main()
 {
     graphs();
     values();
     three_dimensions();
+    stream_ordered_memory();
+    no_cooperative_launches();
     return verdict();
 }

@@ -66,5 +66,6 @@ int main()
         EXPECT(value == rocrand(&state));
     generate("mtgp32", ROCRAND_RNG_PSEUDO_MTGP32);
     generate("sobol32", ROCRAND_RNG_QUASI_SOBOL32);
+    generate("sobol64", ROCRAND_RNG_QUASI_SOBOL64);
     return verdict();
 }

@@ -211,7 +211,12 @@ impl<'a> Image<'a> {
             if op != ImageOp::GetResinfo && surface.levels != (0, 1) {
                 return Err(Image::refuse(call, "an image of several mip levels"));
             }
-            if surface.rank == 3 && inst.mem.da {
+            // Loads and stores of AMD's own kernels take a 3D image for layers: the numbers are the same.
+            let copies = matches!(
+                op,
+                ImageOp::Load { mip: false, .. } | ImageOp::Store { mip: false, .. }
+            );
+            if surface.rank == 3 && inst.mem.da && !copies {
                 return Err(Image::refuse(call, "an array of 3D images"));
             }
         }

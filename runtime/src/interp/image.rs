@@ -191,7 +191,12 @@ impl Exec<'_, '_> {
         if op != ImageOp::GetResinfo && image.levels != [0, 0] {
             return Err(self.image_unsupported("an image of several mip levels"));
         }
-        if image.shape == Shape::D3 && inst.mem.da {
+        // By whole coordinates it makes no difference; AMD's kernels that copy images do so.
+        let whole = matches!(
+            op,
+            ImageOp::Load { mip: false, .. } | ImageOp::Store { mip: false, .. }
+        );
+        if image.shape == Shape::D3 && inst.mem.da && !whole {
             return Err(self.image_unsupported("an array of 3D images"));
         }
         match op {
@@ -259,7 +264,7 @@ impl Exec<'_, '_> {
             *value = u64::from(self.image_address(n, lane)?);
         }
         let mut used = dimensions;
-        if self.inst.mem.da {
+        if self.inst.mem.da && image.shape != Shape::D3 {
             let slice = u64::from(self.image_address(used, lane)?);
             used += 1;
             if image.shape.is_array() {

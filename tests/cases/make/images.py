@@ -179,6 +179,8 @@ def shapes(c):
     c.block(load, lines(image(D1, 4, UINT, (20,)), [f"v4=13 {at(19)}", "v4=14 -> v20=0"]), note="1D")
     c.block(load, lines(image(D2, 4, UINT, (5, 3), 8), [f"v4=4 v5=2 {at(20)}", "v4=5 v5=0 -> v20=0", "v4=0 v5=3 -> v20=0"]), note="2D with a pitch")
     c.block(load, lines(image(D3, 4, UINT, (5, 3, 4), 8), [f"v4=1 v5=2 v6=3 {at(3 * 24 + 17)}", "v4=0 v5=0 v6=4 -> v20=0"]), note="3D: slices of pitch * height")
+    # AMD's own kernels that copy to and from images of three dimensions set DA.
+    c.block(load + " da", lines(image(D3, 4, UINT, (5, 3, 4), 8), [f"v4=1 v5=2 v6=3 {at(3 * 24 + 17)}", "v4=0 v5=0 v6=4 -> v20=0"]), note="3D with DA: the same")
     array = f"image_load v20, v4, {T} dmask:0x1 unorm da"
     c.block(array, lines(image(D1A, 4, UINT, (5, 1, 4), 8), [f"v4=3 v5=2 {at(19)}", "v4=0 v5=4 -> v20=0"]), note="1D array")
     c.block(array, lines(image(D2A, 4, UINT, (5, 3, 4), 8), [f"v4=1 v5=2 v6=3 {at(3 * 24 + 17)}", "v4=0 v5=0 v6=4 -> v20=0"]), note="2D array")
@@ -209,7 +211,7 @@ def refusals(c):
     c.block(load, refuse(both(D2, 10, FLOAT, (4, 4)), "number format 7"))
     compressed = window(4, UINT, w6=1 << 21)
     c.block(load, [f"gfx803: {compressed[0][1]} v4=0 v5=0 -> fault: unsupported a compressed image", f"{NEW}: {compressed[1][1]} v4=0 v5=0 -> fault: unsupported a compressed image"], GFX8)
-    c.block(f"image_load v20, v4, {T} dmask:0x1 unorm da", refuse(both(D3, 4, UINT, (4, 4, 4)), "an array of 3D images"))
+    c.block(f"image_sample_lz v20, v4, {T}, {S} dmask:0x1 da", refuse(both(D3, 4, UINT, (4, 4, 4)), "an array of 3D images"))
     c.block(f"image_load v20, v4, {T} dmask:0x1 unorm r128", [f"{window(4, UINT)[0][1]} v4=0 v5=0 -> fault: unsupported a 128-bit descriptor"], GFX67 + ["gfx803"])
     c.block(f"image_load v20, v4, {T} dmask:0x1 unorm", [f"exec=0 {S}=0 {t} ->" for _, t in window(4, UINT, tiling=13)], note="nothing happens where no lane acts")
 
