@@ -18,6 +18,10 @@ use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
 /// Where code comes from: the bytes from a guest address to the end of its executable segment.
 pub type Fetch<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
 
+/// Guest instructions in a region at most, unless a test asks for fewer. What lies beyond is translated
+/// when a wave comes there, so that the largest kernels begin soon.
+pub const MAX_INSTS: usize = 4096;
+
 /// What to translate and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -236,15 +240,25 @@ struct Region {
     fallbacks: Vec<&'static str>,
 }
 
+/// Regions of fewer instructions at most are cut wherever they are full: they are for tests.
+const MIN_CUT: usize = 256;
+
 /// Decodes what is reachable, and notes where blocks begin.
 fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
     let float_mode = entry_key(request);
+    let cut = request.max_insts >= MIN_CUT;
+    // A little more than fits, to see whether a loop ends there.
+    let most = request.max_insts + if cut { request.max_insts / 4 } else { 0 };
     let mut decoded = Decoded::new();
     let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
-    let mut work = vec![(request.entry, float_mode)];
-    while let Some((mut pc, mut mode_bits)) = work.pop() {
+    // Jumps back: from and to.
+    let mut back: Vec<(u64, u64)> = Vec::new();
+    // What lies nearest behind the entry comes first, so that a region that is cut short is one piece with
+    // few ways out; what lies before the entry comes last.
+    let mut work = BTreeSet::from([(false, request.entry, float_mode)]);
+    while let Some((_, mut pc, mut mode_bits)) = work.pop_first() {
         loop {
-            if decoded.contains_key(&(pc, mode_bits)) || decoded.len() >= request.max_insts {
+            if decoded.contains_key(&(pc, mode_bits)) || decoded.len() >= most {
                 break;
             }
             let inst = fetch(pc)
@@ -270,8 +284,11 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                     _ => {}
                 }
                 for target in targets {
+                    if (request.entry..=pc).contains(&target) {
+                        back.push((pc, target));
+                    }
                     if leaders.insert((target, mode_bits)) {
-                        work.push((target, mode_bits));
+                        work.insert((target < request.entry, target, mode_bits));
                     }
                 }
                 break;
@@ -280,7 +297,39 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
             pc = next;
         }
     }
+    if cut && decoded.len() > request.max_insts {
+        cut_short(request, &mut decoded, &leaders, &back);
+    }
     (decoded, leaders)
+}
+
+/// Leaves of what was decoded no more than a region may have: up to the last place that no loop goes around,
+/// if that is not much less than fits, since a loop in two regions is left and entered all the time.
+fn cut_short(
+    request: &Request,
+    decoded: &mut Decoded,
+    leaders: &BTreeSet<Key>,
+    back: &[(u64, u64)],
+) {
+    let most = request.max_insts;
+    let forward = decoded.range((request.entry, 0)..);
+    let in_order: Vec<u64> = forward.map(|(&(pc, _), _)| pc).collect();
+    if let Some(&full) = in_order.get(most) {
+        let least = in_order[most / 2];
+        let outside = |pc: u64| !back.iter().any(|&(from, to)| to < pc && pc <= from);
+        let places = leaders.range((least, 0)..=(full, u32::MAX));
+        let place = places
+            .map(|&(pc, _)| pc)
+            .rev()
+            .find(|&pc| outside(pc))
+            .unwrap_or(full);
+        decoded.retain(|&(pc, _), _| (request.entry..place).contains(&pc));
+    } else {
+        // All behind the entry fits; of what lies before it the nearest stays.
+        while decoded.len() > most {
+            decoded.pop_first();
+        }
+    }
 }
 
 /// The block that starts at `key`.

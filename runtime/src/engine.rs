@@ -134,6 +134,8 @@ pub struct Stats {
     pub lane_instructions: u64,
     /// Regions translated.
     pub regions_translated: u64,
+    /// Guest instructions in them.
+    pub instructions_translated: u64,
     /// Regions whose translation was there already: in memory or in the cache's folder.
     pub regions_cached: u64,
     /// Translations that could not be written to the cache's folder.
@@ -158,6 +160,7 @@ impl Stats {
         self.instructions += other.instructions;
         self.lane_instructions += other.lane_instructions;
         self.regions_translated += other.regions_translated;
+        self.instructions_translated += other.instructions_translated;
         self.regions_cached += other.regions_cached;
         self.cache_failures += other.cache_failures;
         self.translate_seconds += other.translate_seconds;

@@ -83,7 +83,7 @@ impl Default for JitOptions {
             no_fused: false,
             observe: false,
             profile: false,
-            max_insts: 4096,
+            max_insts: region::MAX_INSTS,
         }
     }
 }
@@ -386,6 +386,7 @@ impl JitEngine {
             what: e.to_string(),
         })?);
         group.stats.regions_translated += 1;
+        group.stats.instructions_translated += u64::from(object.guest_insts);
         if keep {
             cache::remember(cache_key, &object);
         }

@@ -125,6 +125,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
                 seconds += execution(&stats);
                 about.translate_s += stats.translate_seconds;
                 about.regions_translated += stats.regions_translated;
+                about.instructions_translated += stats.instructions_translated;
                 about.regions_cached += stats.regions_cached;
                 about.cache_failures += stats.cache_failures;
             }
@@ -181,7 +182,14 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
         } = dispatch;
         writeln!(out, "{kernel}: {workgroups} workgroups, {waves} waves")?;
         if dispatch.translate_s != 0.0 {
-            writeln!(out, "  translation  {}", time(dispatch.translate_s))?;
+            write!(out, "  translation  {}", time(dispatch.translate_s))?;
+            match dispatch.instructions_translated {
+                0 => writeln!(out)?,
+                n => {
+                    let each = time(dispatch.translate_s / n as f64);
+                    writeln!(out, ", {each} for each of {n} instructions")?;
+                }
+            }
         }
         if let Some(rates) = &dispatch.rates {
             let (min, median) = (time(rates.execute_min_s), time(rates.execute_median_s));

@@ -36,6 +36,7 @@ pub(super) struct DispatchReport {
     pub(super) instructions: Option<u64>,
     pub(super) lane_instructions: Option<u64>,
     pub(super) regions_translated: u64,
+    pub(super) instructions_translated: u64,
     pub(super) regions_cached: u64,
     #[serde(skip)]
     pub(super) cache_failures: u64,
@@ -146,6 +147,7 @@ impl DispatchReport {
             instructions: None,
             lane_instructions: None,
             regions_translated: 0,
+            instructions_translated: 0,
             regions_cached: 0,
             cache_failures: 0,
             repeat,
@@ -169,6 +171,7 @@ impl DispatchReport {
             *self.lane_instructions.get_or_insert(0) += stats.lane_instructions;
         }
         self.regions_translated += stats.regions_translated;
+        self.instructions_translated += stats.instructions_translated;
         self.regions_cached += stats.regions_cached;
         self.cache_failures += stats.cache_failures;
         self.fallbacks += stats.fallbacks;

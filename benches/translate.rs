@@ -1,0 +1,189 @@
+//! How long does translation take for each guest instruction, and does that stay the same as kernels grow?
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
+use frontend::Gfx;
+use lower::clif::Options;
+use lower::jit::{HostLevel, Jit};
+use lower::object::Object;
+use lower::region::{self, Request};
+
+/// What a kernel is made of.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// Vector arithmetic from the first instruction to the last.
+    Straight,
+    /// Loops of 40 instructions, one behind the other, with loads and stores.
+    Loops,
+    /// Short ifs, one behind the other.
+    Branches,
+}
+
+/// A kernel for gfx900.
+struct Kernel {
+    words: Vec<u32>,
+    insts: usize,
+}
+
+/// The registers that arithmetic works on: v6 to v18.
+const FIRST: u32 = 6;
+const REGISTERS: u32 = 13;
+
+impl Kernel {
+    /// About `size` instructions.
+    fn new(kind: Kind, size: usize) -> Kernel {
+        let mut kernel = Kernel {
+            words: Vec::new(),
+            insts: 0,
+        };
+        let mut insts = 0;
+        while insts < size {
+            match kind {
+                Kind::Straight => insts += kernel.arithmetic(insts, 50),
+                Kind::Loops => {
+                    let head = kernel.words.len();
+                    insts += kernel.arithmetic(insts, 36);
+                    // global_load_dword v20, v[2:3], off; global_store_dword v[4:5], v20, off
+                    kernel
+                        .words
+                        .extend([0xdc50_8000, 0x147f_0002, 0xdc70_8000, 0x007f_1404]);
+                    // s_sub_u32 s8, s8, 1; s_cmp_lg_u32 s8, 0; s_cbranch_scc1
+                    kernel.words.extend([0x8088_8108, 0xbf07_8008]);
+                    let back = head as i64 - kernel.words.len() as i64 - 1;
+                    kernel.words.push(0xbf85_0000 | back as u32 & 0xffff);
+                    insts += 5;
+                }
+                Kind::Branches => {
+                    // v_cmp_gt_i32 vcc, v1, v2; s_and_saveexec_b64 s[10:11], vcc; s_cbranch_execz
+                    kernel.words.extend([0x7d88_0501, 0xbe8a_206a]);
+                    let branch = kernel.words.len();
+                    kernel.words.push(0);
+                    insts += kernel.arithmetic(insts, 12);
+                    let over = kernel.words.len() - branch - 1;
+                    kernel.words[branch] = 0xbf88_0000 | over as u32;
+                    // s_or_b64 exec, exec, s[10:11]
+                    kernel.words.push(0x87fe_0a7e);
+                    insts += 4;
+                }
+            }
+        }
+        // global_store_dword v[4:5], v6 to v18, off: all of it was for something.
+        for register in FIRST..FIRST + REGISTERS {
+            kernel
+                .words
+                .extend([0xdc70_8000 + 4 * register, 0x007f_0004 | register << 8]);
+        }
+        // s_endpgm
+        kernel.words.push(0xbf81_0000);
+        kernel.insts = insts + REGISTERS as usize + 1;
+        kernel
+    }
+
+    /// `n` vector instructions on registers that change with `seed`.
+    fn arithmetic(&mut self, seed: usize, n: usize) -> usize {
+        for i in seed..seed + n {
+            let i = i as u32;
+            let register = |n: u32| FIRST + n % REGISTERS;
+            let (d, a, b) = (register(i), register(i / 3), register(i * 7));
+            // v_add_u32, v_xor_b32, v_mul_f32, v_add_f32, v_lshrrev_b32, v_max_i32
+            let op = [0x34, 0x15, 0x05, 0x01, 0x10, 0x0d][i as usize % 6];
+            self.words.push(op << 25 | d << 17 | b << 9 | 256 + a);
+        }
+        n
+    }
+
+    /// Translates the regions that are reached from the beginning, `most` of them at most.
+    fn translate(&self, jit: &mut Jit, most: usize) -> Vec<Object> {
+        let bytes: Vec<u8> = self.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
+        let (mut todo, mut done) = (vec![0], BTreeSet::from([0]));
+        let mut objects = Vec::new();
+        while let Some(entry) = todo.pop()
+            && objects.len() < most
+        {
+            let request = Request {
+                gfx: Gfx::Gfx900,
+                entry,
+                mode: 0x2c0,
+                max_insts: region::MAX_INSTS,
+                observe: false,
+                exact_nan: false,
+            };
+            let func = region::build(&request, &fetch);
+            todo.extend(func.exits().filter(|&exit| done.insert(exit)));
+            let object = jit.object(&func, &Options::default(), 0);
+            objects.push(object.unwrap_or_else(|e| panic!("{e}")));
+        }
+        objects
+    }
+
+    /// Translates all of it once, and prints what that takes.
+    fn tell(&self, jit: &mut Jit) {
+        let (_, before) = memory();
+        let start = Instant::now();
+        let first = self.translate(jit, 1);
+        let begins = start.elapsed();
+        let start = Instant::now();
+        let all = self.translate(jit, usize::MAX);
+        let took = start.elapsed();
+        let (most, _) = memory();
+        let insts: u64 = all.iter().map(|object| u64::from(object.guest_insts)).sum();
+        assert!(insts >= self.insts as u64, "not all of the kernel decodes");
+        let bytes: usize = all.iter().map(|object| object.code.len()).sum();
+        println!(
+            "\n{} instructions: begins after {:.1} ms, when {} are translated; {:.1} us and {:.0} bytes for each; \
+             {} regions of {insts} instructions; at most {:.1} MB more memory",
+            self.insts,
+            begins.as_secs_f64() * 1e3,
+            first[0].guest_insts,
+            took.as_secs_f64() * 1e6 / self.insts as f64,
+            bytes as f64 / self.insts as f64,
+            all.len(),
+            most - before
+        );
+    }
+}
+
+/// Most memory that the process has had since the last call, and what it has now, in megabytes.
+fn memory() -> (f64, f64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let entry = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u32>().ok());
+        f64::from(kilobytes.unwrap_or(0)) / 1024.0
+    };
+    let now = (entry("VmHWM:"), entry("VmRSS:"));
+    // Sets the peak back. Where that is not allowed the next peak is too large.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    now
+}
+
+fn bench(c: &mut Criterion) {
+    let mut jit = Jit::new(HostLevel::Native).expect("this host has a code generator");
+    for kind in [Kind::Straight, Kind::Loops, Kind::Branches] {
+        let mut group = c.benchmark_group(format!("translate/{kind:?}"));
+        group.sample_size(10).sampling_mode(SamplingMode::Flat);
+        group.warm_up_time(Duration::from_millis(1));
+        group.measurement_time(Duration::from_millis(100));
+        for size in [100, 1_000, 10_000, 100_000] {
+            let kernel = Kernel::new(kind, size);
+            group.throughput(Throughput::Elements(kernel.insts as u64));
+            let mut told = false;
+            group.bench_function(BenchmarkId::from_parameter(size), |b| {
+                if !std::mem::replace(&mut told, true) {
+                    kernel.tell(&mut jit);
+                }
+                b.iter(|| black_box(kernel.translate(&mut jit, usize::MAX)));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);
