@@ -113,6 +113,7 @@ impl Kernel {
                 max_insts: region::MAX_INSTS,
                 observe: false,
                 exact_nan: false,
+                checked: false,
             };
             let func = region::build(&request, &fetch);
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));

@@ -56,8 +56,11 @@ pub struct WaveState {
     /// VGPRs from this number on still hold what the dispatcher put there; engines raise it when the
     /// wave writes VGPRs that were not allocated to it. No part of the architectural state.
     pub vgprs_touched: u32,
+    /// VGPRs from the first number up to the second hold anything, and are 0 to the wave: see
+    /// [`WaveState::settle`].
+    pub vgprs_stale: [u32; 2],
     /// Puts the vector registers on a cache line, for aligned vector accesses.
-    pub(crate) pad: [u32; 6],
+    pub(crate) pad: [u32; 4],
     /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
     /// first instruction. No part of the architectural state.
     pub resume: u64,
@@ -93,10 +96,27 @@ impl WaveState {
             vgpr_count: 256,
             sgpr_count: 104,
             vgprs_touched: 0,
-            pad: [0; 6],
+            vgprs_stale: [0; 2],
+            pad: [0; 4],
             resume: 0,
             vgpr: [[0; LANES]; 256],
         })
+    }
+
+    /// Is there anything for [`WaveState::settle`] to do?
+    pub fn has_stale_vgprs(&self) -> bool {
+        self.vgprs_stale[0] < self.vgprs_stale[1]
+    }
+
+    /// Makes 0 the VGPRs that a wave's start left as they were. An engine that knows which of them the wave
+    /// reads before it writes them makes do with those.
+    pub fn settle(&mut self) {
+        let [first, end] = self.vgprs_stale.map(|n| (n as usize).min(256));
+        if first < end {
+            self.vgpr[first..end].as_flattened_mut().fill(0);
+            self.vgprs_stale = [0; 2];
+            self.vgprs_touched = self.vgpr_count;
+        }
     }
 
     /// A 64-bit scalar register pair by its code.

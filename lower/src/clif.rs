@@ -77,6 +77,8 @@ pub fn entry_signature(call_conv: CallConv) -> Signature {
 pub struct Emitted {
     /// Frame slots used.
     pub slots: u32,
+    /// VGPRs that are read before they are written; see [`liveness::reads`].
+    pub reads: [[u64; 4]; 2],
     /// What was noted for a profile.
     pub notes: Option<profile::Notes>,
 }
@@ -146,7 +148,11 @@ pub(crate) fn emit_with(
     let (slots, notes) = (e.slots, e.notes.take());
     e.b.seal_all_blocks();
     e.b.finalize(config);
-    Emitted { slots, notes }
+    Emitted {
+        slots,
+        reads: liveness::reads(f, &live[0]),
+        notes,
+    }
 }
 
 /// Emission of one region.
@@ -468,8 +474,10 @@ impl<'f> Emitter<'f> {
                 self.leave(pc, ExitCode::Continue);
             }
             Term::End => {
-                let pc = self.b.ins().iconst(types::I64, 0);
-                self.leave(pc, ExitCode::End);
+                // Nobody looks at the registers of a wave that has ended.
+                let code = i64::from(ExitCode::End as u32);
+                let code = self.b.ins().iconst(types::I64, code);
+                self.b.ins().return_(&[code]);
             }
             Term::Barrier { next } => {
                 self.note_resume(next.block());

@@ -116,6 +116,11 @@ impl Compiled {
         self.object.vgprs
     }
 
+    /// VGPRs that are read before they are written, as bits; `full` when EXEC is all ones at the entry.
+    pub fn reads(&self, full: bool) -> &[u64; 4] {
+        &self.object.reads[usize::from(full)]
+    }
+
     /// What was chosen, when the code profiles.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()
@@ -262,6 +267,7 @@ impl Jit {
         let shape = emitted.notes.map(|notes| Box::new(notes.finish(compiled)));
         Ok(Object {
             frame_slots: emitted.slots,
+            reads: emitted.reads,
             vgprs: written.max().unwrap_or(0),
             guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
             sites: f

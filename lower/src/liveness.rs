@@ -58,6 +58,20 @@ impl Live {
 
 /// Live registers at the end of every block.
 pub fn live_out(f: &Func) -> Vec<Live> {
+    live(f).1
+}
+
+/// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
+/// whatever EXEC is at the entry, then when it is all ones there. `live` is at the end of the first block.
+pub fn reads(f: &Func, live: &Live) -> [[u64; 4]; 2] {
+    [false, true].map(|full| {
+        let entry = live_at_start(&f.blocks[0], *live, full);
+        [entry.0[0], entry.0[1], entry.0[2], entry.0[3]]
+    })
+}
+
+/// Live registers at the beginning and at the end of every block.
+fn live(f: &Func) -> (Vec<Live>, Vec<Live>) {
     let mut out = vec![Live::default(); f.blocks.len()];
     let mut live_in = vec![Live::default(); f.blocks.len()];
     loop {
@@ -65,13 +79,13 @@ pub fn live_out(f: &Func) -> Vec<Live> {
         for i in (0..f.blocks.len()).rev() {
             let block = &f.blocks[i];
             let live = live_at_end(block, &live_in);
-            let entry = live_at_start(block, live);
+            let entry = live_at_start(block, live, false);
             changed |= live != out[i] || entry != live_in[i];
             out[i] = live;
             live_in[i] = entry;
         }
         if !changed {
-            return out;
+            return (live_in, out);
         }
     }
 }
@@ -115,6 +129,16 @@ pub fn roots(block: &Block, live: &Live) -> Vec<Val> {
 
 /// Values that the block needs when the registers in `live` are wanted at its end.
 pub fn needed(block: &Block, live: &Live) -> Vec<bool> {
+    needed_when(block, live, false)
+}
+
+/// As [`needed`]; `full` when EXEC is known to be all ones where the block begins.
+fn needed_when(block: &Block, live: &Live, full: bool) -> Vec<bool> {
+    let is_full = |mask: Val| {
+        let mask = &block.nodes[mask.index()];
+        let of = |v: Val| block.nodes[v.index()].op;
+        full && mask.op == Op::ExecMask && of(mask.args[0]) == Op::ReadS(Slot::Exec)
+    };
     let mut needed = vec![false; block.nodes.len()];
     let mut work = roots(block, live);
     work.extend(
@@ -126,14 +150,19 @@ pub fn needed(block: &Block, live: &Live) -> Vec<bool> {
     );
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {
-            work.extend(block.nodes[v.index()].args.iter());
+            let node = &block.nodes[v.index()];
+            match node.op {
+                // The old value is not looked at.
+                Op::Select if is_full(node.args[0]) => work.push(node.args[1]),
+                _ => work.extend(node.args.iter()),
+            }
         }
     }
     needed
 }
 
-fn live_at_start(block: &Block, live: Live) -> Live {
-    let needed = needed(block, &live);
+fn live_at_start(block: &Block, live: Live, full: bool) -> Live {
+    let needed = needed_when(block, &live, full);
     let mut entry = live;
     for &(n, _) in &block.writes_v {
         entry.set(usize::from(n), false);

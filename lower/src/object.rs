@@ -20,6 +20,8 @@ pub struct Object {
     pub guest_insts: u32,
     /// VGPRs from this number on are never written.
     pub vgprs: u32,
+    /// VGPRs that are read before they are written; see [`crate::liveness::reads`].
+    pub reads: [[u64; 4]; 2],
     /// Guest addresses of the instructions that the code refers to, less the base.
     pub sites: Vec<u64>,
     /// Names of instructions that fall back to the interpreter.
@@ -153,6 +155,7 @@ impl Object {
             frame_slots: 0,
             guest_insts: 0,
             vgprs: 0,
+            reads: [[u64::MAX; 4]; 2],
             sites: Vec::new(),
             fallbacks: Vec::new(),
             shape: None,

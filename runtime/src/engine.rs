@@ -44,6 +44,12 @@ pub trait Engine: Sync {
     /// to an address in a register; when there is none left the engine yields behind such a jump.
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
 
+    /// Does [`Engine::run`] see to the VGPRs that [`WaveState::settle`] would make 0? To an engine that
+    /// does not, the dispatcher gives waves without such.
+    fn settles(&self) -> bool {
+        false
+    }
+
     /// Runs one instruction, whatever surrounds it, and leaves every register as the instruction
     /// does; [`Exit::Yield`] when the wave goes on. `None` from an engine that cannot do that.
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
@@ -65,6 +71,10 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         (**self).step(wave, group)
+    }
+
+    fn settles(&self) -> bool {
+        (**self).settles()
     }
 
     #[cfg(feature = "jit")]

@@ -5,15 +5,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Mutex, OnceLock, RwLock};
 use std::time::Instant;
 
 use frontend::WaveState;
 use frontend::state::LANES;
-use lower::abi::{Context, ExitCode, Site};
-use lower::clif::Options;
+use lower::abi::{Context, ExitCode};
 use lower::jit::{Compiled, HostLevel, Jit};
-use lower::object::Object;
 use lower::profile::Shape;
 use lower::region::{self, Request};
 
@@ -22,29 +20,13 @@ pub use lower::region::is_vector;
 
 mod cache;
 pub mod profile;
+mod regions;
 
-use crate::LoadedCode;
+use self::regions::{ENTRY_BITS, Region, Regions};
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
-use crate::fault::{FaultKind, WaveFault};
+use crate::fault::WaveFault;
 use crate::helpers::{self, Host};
 use crate::interp::{self, Flow};
-
-/// The instructions that an object refers to, and the names of those that fall back, in a load that it is
-/// for; `None` when it is not for it.
-fn sites(object: &Object, code: &LoadedCode) -> Option<(Vec<Site>, Vec<&'static str>)> {
-    let sites = object.sites.iter().map(|&offset| {
-        let pc = code.base().wrapping_add(offset);
-        let inst = *code.inst_at(pc).ok()?;
-        Some(Site { pc, inst })
-    });
-    let sites: Vec<Site> = sites.collect::<Option<_>>()?;
-    let fallbacks = object.fallbacks.iter().map(|name| {
-        let names = sites.iter().map(|site| site.inst.desc.name_on(code.gfx()));
-        names.into_iter().find(|known| known == name)
-    });
-    let fallbacks = fallbacks.collect::<Option<_>>()?;
-    Some((sites, fallbacks))
-}
 
 /// How the translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,23 +68,6 @@ impl Default for JitOptions {
             max_insts: region::MAX_INSTS,
         }
     }
-}
-
-/// What makes a region another one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
-    /// The code object's load.
-    code: u64,
-    /// Guest address.
-    pc: u64,
-    /// [`region::mode_key`].
-    mode: u32,
-    /// Counters are compiled in.
-    counting: bool,
-    /// Checks of checked mode are compiled in.
-    checked: bool,
-    /// What is known of the registers: `WaveState::START` of a wave that begins here, else 0.
-    start: u64,
 }
 
 /// The lane IR of the region at `entry` and of the regions that it leaves for by constant addresses,
@@ -186,35 +151,7 @@ pub struct JitEngine {
     stepper: OnceLock<Option<Box<JitEngine>>>,
 }
 
-/// Entries of a thread's memory of regions.
-const RECENT: usize = 64;
-
-/// Engine, key and region of a recent lookup.
-type Recent = Option<(u64, Key, Region)>;
-
-/// A compiled region and its number, by which waves come back to it.
-#[derive(Clone)]
-struct Region {
-    number: usize,
-    code: Arc<Compiled>,
-}
-
-/// All regions of an engine.
-#[derive(Default)]
-struct Regions {
-    by_key: HashMap<Key, Region>,
-    by_number: Vec<Arc<Compiled>>,
-}
-
-/// Where entry numbers end and region numbers begin in `WaveState::resume`.
-const ENTRY_BITS: u32 = 24;
-
 thread_local! {
-    /// Regions that this thread ran lately, by a hash of their address.
-    static LOOKUPS: RefCell<[Recent; RECENT]> = const { RefCell::new([const { None }; RECENT]) };
-    /// Regions that waves of this thread left and came back to, by their number.
-    static LEFT: RefCell<[Option<(u64, Region)>; RECENT]> =
-        const { RefCell::new([const { None }; RECENT]) };
     /// Frame slots of the regions that run on this thread.
     static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
 }
@@ -253,188 +190,14 @@ impl JitEngine {
     pub fn translated(&self) -> Translated {
         let regions = self.regions.read().expect("no holder of the lock panics");
         let mut all = Translated {
-            regions: regions.by_number.len(),
+            regions: regions.all().len(),
             ..Translated::default()
         };
-        for region in &regions.by_number {
+        for region in regions.all() {
             all.guest_insts += u64::from(region.guest_insts());
             all.host_bytes += region.bytes() as u64;
         }
         all
-    }
-
-    /// The region at the wave's PC, compiled if need be.
-    fn region(
-        &self,
-        wave: &WaveState,
-        group: &mut Group<'_>,
-        start: u64,
-    ) -> Result<Region, FaultKind> {
-        let key = Key {
-            code: group.code.id(),
-            pc: wave.pc,
-            mode: region::mode_key(wave.mode, wave.m0()),
-            counting: group.counting,
-            checked: group.checked,
-            start,
-        };
-        let place = (wave.pc >> 2) as usize % RECENT;
-        LOOKUPS.with_borrow_mut(|recent| {
-            if let Some((id, known, region)) = &recent[place]
-                && (*id, *known) == (self.id, key)
-            {
-                return Ok(region.clone());
-            }
-            let region = self.find(key, wave, group)?;
-            recent[place] = Some((self.id, key, region.clone()));
-            Ok(region)
-        })
-    }
-
-    /// The region that a wave left at a barrier or a yield, with the number of its way back in.
-    fn left(&self, token: u64) -> Option<(Region, u32)> {
-        let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
-        let entry = (token & ((1 << ENTRY_BITS) - 1)) as u32;
-        let place = number % RECENT;
-        LEFT.with_borrow_mut(|recent| {
-            if let Some((id, region)) = &recent[place]
-                && (*id, region.number) == (self.id, number)
-            {
-                return Some((region.clone(), entry));
-            }
-            let regions = self.regions.read().expect("no holder of the lock panics");
-            let code = Arc::clone(regions.by_number.get(number)?);
-            let region = Region { number, code };
-            recent[place] = Some((self.id, region.clone()));
-            Some((region, entry))
-        })
-    }
-
-    /// The region in the engine's memory, or a new one.
-    fn find(&self, key: Key, wave: &WaveState, group: &mut Group<'_>) -> Result<Region, FaultKind> {
-        let known = || {
-            let regions = self.regions.read().expect("no holder of the lock panics");
-            regions.by_key.get(&key).cloned()
-        };
-        if let Some(region) = known() {
-            return Ok(region);
-        }
-        let start = Instant::now();
-        let mut compiler = self.compiler.lock().expect("no holder of the lock panics");
-        // Another worker may have compiled it meanwhile.
-        if let Some(region) = known() {
-            return Ok(region);
-        }
-        let request = Request {
-            gfx: group.gfx,
-            entry: wave.pc,
-            mode: key.mode,
-            max_insts: self.options.max_insts,
-            exact_nan: self.options.exact_nan,
-            observe: self.options.observe,
-            checked: key.checked,
-        };
-        let object = self.object(&mut compiler, &key, &request, group)?;
-        let compiled = self.place(object, group)?;
-        let code = Arc::new(compiled);
-        let mut regions = self.regions.write().expect("no holder of the lock panics");
-        let number = regions.by_number.len();
-        regions.by_number.push(Arc::clone(&code));
-        let region = Region { number, code };
-        regions.by_key.insert(key, region.clone());
-        group.stats.translate_seconds += start.elapsed().as_secs_f64();
-        Ok(region)
-    }
-
-    /// A region without a place: kept in memory or on disk, or translated now.
-    fn object(
-        &self,
-        compiler: &mut Jit,
-        key: &Key,
-        request: &Request,
-        group: &mut Group<'_>,
-    ) -> Result<Arc<Object>, FaultKind> {
-        let options = Options {
-            exact_nan: self.options.exact_nan,
-            count: group.counting,
-            profile: self.options.profile,
-            start: key.start,
-            group: self.options.group,
-            always_masked: self.options.always_masked,
-            no_interchange: self.options.no_interchange,
-            no_fused: self.options.no_fused,
-        };
-        let cache_key = self.cache_key(key, request, &options, group.code);
-        // Profiles know shapes, which are not kept.
-        let keep = !self.options.profile;
-        if keep && let Some(object) = cache::recall(&cache_key) {
-            group.stats.regions_cached += 1;
-            return Ok(object);
-        }
-        let folder = self.folder.as_ref().filter(|_| keep);
-        let kept = folder.and_then(|folder| folder.read(&cache_key));
-        if let Some(object) = kept.filter(|object| sites(object, group.code).is_some()) {
-            group.stats.regions_cached += 1;
-            let object = Arc::new(object);
-            cache::remember(cache_key, &object);
-            return Ok(object);
-        }
-        let code = group.code;
-        let func = region::build(request, &|pc| code.bytes_at(pc));
-        let object = compiler.object(&func, &options, code.base());
-        let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
-            what: e.to_string(),
-        })?);
-        group.stats.regions_translated += 1;
-        group.stats.instructions_translated += u64::from(object.guest_insts);
-        if keep {
-            cache::remember(cache_key, &object);
-        }
-        if let Some(folder) = folder
-            && folder.write(&cache_key, &object).is_err()
-        {
-            group.stats.cache_failures += 1;
-        }
-        Ok(object)
-    }
-
-    /// What a region's code is kept under. Only distances within the load enter it.
-    fn cache_key(
-        &self,
-        key: &Key,
-        request: &Request,
-        options: &Options,
-        code: &LoadedCode,
-    ) -> cache::Key {
-        let content = {
-            let mut contents = self.contents.lock().expect("no holder of the lock panics");
-            *contents
-                .entry(code.id())
-                .or_insert_with(|| cache::content(code))
-        };
-        let request = Request {
-            entry: request.entry.wrapping_sub(code.base()),
-            ..*request
-        };
-        let rest = format!("{request:?} {} {options:?} {}", key.mode, self.host);
-        cache::key(&content, &rest)
-    }
-
-    /// Puts a region in place for a load.
-    fn place(&self, object: Arc<Object>, group: &Group<'_>) -> Result<Compiled, FaultKind> {
-        let code = group.code;
-        let (sites, fallbacks) = sites(&object, code).ok_or_else(|| FaultKind::Unsupported {
-            what: "bug: translated code refers to other instructions than there are".to_owned(),
-        })?;
-        if self.options.no_fallback
-            && let Some(name) = fallbacks.first()
-        {
-            let what = format!("{name} is not translated, and falling back was ruled out");
-            return Err(FaultKind::Unsupported { what });
-        }
-        Compiled::new(object, code.base(), sites, fallbacks).map_err(|e| FaultKind::Unsupported {
-            what: LowerError::Memory(e).to_string(),
-        })
     }
 
     /// Runs the instruction at the PC on the interpreter.
@@ -495,6 +258,9 @@ impl JitEngine {
                             }
                         }
                     };
+                    if wave.has_stale_vgprs() {
+                        clear(wave, &region.code);
+                    }
                     match self.enter::<PROFILE>(&region, entry, wave, group, fuel, &mut frame) {
                         Ok(exit) => exit,
                         Err(fault) => return Exit::Fault(fault),
@@ -529,9 +295,32 @@ impl JitEngine {
     }
 }
 
+/// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
+/// region may read before it writes them, ways out included.
+fn clear(wave: &mut WaveState, code: &Compiled) {
+    let [first, end] = wave.vgprs_stale.map(|n| n as usize);
+    let reads = code.reads(wave.exec() == u64::MAX);
+    for (word, &bits) in reads.iter().enumerate() {
+        let mut bits = bits;
+        while bits != 0 {
+            let n = word * 64 + bits.trailing_zeros() as usize;
+            if (first..end).contains(&n) {
+                wave.vgpr[n] = [0; LANES];
+            }
+            bits &= bits - 1;
+        }
+    }
+    // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
+    wave.vgprs_stale = [0; 2];
+}
+
 impl Engine for JitEngine {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
         self.run_with::<false>(wave, group, fuel)
+    }
+
+    fn settles(&self) -> bool {
+        true
     }
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
@@ -556,6 +345,7 @@ impl JitEngine {
     /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
     fn run_region(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Exit, WaveFault> {
         wave.resume = 0;
+        wave.settle();
         let exit = {
             let region = self.region(wave, group, 0);
             let (pc, lane) = (wave.pc, None);

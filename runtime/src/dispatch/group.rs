@@ -113,8 +113,12 @@ impl GroupRunner<'_> {
             room.waves.push(WaveState::new_boxed());
         }
         let waves = &mut room.waves[..count as usize];
+        let settles = self.engine.settles();
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
             self.initial.start(wave, group, index as u32, ids);
+            if !settles {
+                wave.settle();
+            }
             let scratch = self.scratch_of(index as u32);
             if scratch.lane_bytes != 0 {
                 let used = (index as u32) < room.scratch_used;

@@ -131,7 +131,8 @@ impl InitialState {
         }
     }
 
-    /// Makes `wave` wave number `index` of `group`; `ids` are the work-item ids of its lanes.
+    /// Makes `wave` wave number `index` of `group`; `ids` are the work-item ids of its lanes. VGPRs beyond
+    /// those are stale: whoever looks at them settles the wave first.
     pub(super) fn start(
         &self,
         wave: &mut WaveState,
@@ -178,8 +179,8 @@ impl InitialState {
         wave.hwreg[2] = u32::from(waves > 1) << 11 | 1 << 16;
         wave.vgpr_count = self.vgprs;
         // What an earlier wave wrote beyond its registers is not seen either.
-        let defined = self.vgprs.max(wave.vgprs_touched) as usize;
-        wave.vgprs_touched = self.vgprs;
+        let defined = self.vgprs.max(wave.vgprs_touched);
+        wave.vgprs_touched = defined;
         wave.sgpr_count = self.sgprs;
         wave.set_exec(group.exec(index));
 
@@ -195,11 +196,10 @@ impl InitialState {
                 let z = if components > 2 { zs[lane] } else { 0 };
                 wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
             }
-            wave.vgpr[1..defined].as_flattened_mut().fill(0);
+            wave.vgprs_stale = [1, defined];
         } else {
             wave.vgpr[..components].copy_from_slice(&ids[..components]);
-            let rest = &mut wave.vgpr[components..defined];
-            rest.as_flattened_mut().fill(0);
+            wave.vgprs_stale = [components as u32, defined];
         }
     }
 }

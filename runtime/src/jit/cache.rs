@@ -82,7 +82,7 @@ pub(super) struct Folder {
 }
 
 /// First bytes of a file, which name its format.
-const MAGIC: &[u8; 8] = b"wavelft1";
+const MAGIC: &[u8; 8] = b"wavelft2";
 
 /// Bytes before an object's: the magic, the translator's fingerprint, the key.
 const HEADER: usize = 8 + 16 + 32;
@@ -176,6 +176,9 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
     number(out, u64::from(object.frame_slots));
     number(out, u64::from(object.guest_insts));
     number(out, u64::from(object.vgprs));
+    for &word in object.reads.as_flattened() {
+        number(out, word);
+    }
     number(out, object.sites.len() as u64);
     for &site in &object.sites {
         number(out, site);
@@ -235,6 +238,10 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     let frame_slots = reader.small()?;
     let guest_insts = reader.small()?;
     let vgprs = reader.small()?;
+    let mut reads = [[0; 4]; 2];
+    for word in reads.as_flattened_mut() {
+        *word = reader.number()?;
+    }
     let mut sites = Vec::new();
     for _ in 0..reader.count()? {
         sites.push(reader.number()?);
@@ -249,6 +256,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         frame_slots,
         guest_insts,
         vgprs,
+        reads,
         sites,
         fallbacks,
         shape: None,

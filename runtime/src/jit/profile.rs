@@ -21,19 +21,23 @@ impl Engine for Profiler {
         self.0.run_with::<true>(wave, group, fuel)
     }
 
+    fn settles(&self) -> bool {
+        true
+    }
+
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         self.0.step(wave, group)
     }
 
     fn take_profile(&self) -> Option<Profile> {
         let regions = self.0.regions.read().expect("no holder of the lock panics");
-        let profiles = regions.by_key.iter().filter_map(|(key, region)| {
-            let counts = region.code.take_counts();
+        let profiles = regions.by_key().filter_map(|(key, region)| {
+            let counts = region.take_counts();
             (counts.get(Shape::ENTERED).copied().unwrap_or(0) != 0).then(|| RegionProfile {
                 code: key.code,
                 entry: key.pc,
                 start: key.start,
-                compiled: Arc::clone(&region.code),
+                compiled: Arc::clone(region),
                 counts,
             })
         });

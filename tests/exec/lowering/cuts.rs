@@ -36,6 +36,7 @@ fn regions(words: &[u32], max_insts: usize) -> Vec<(u64, u32, Vec<u64>)> {
             max_insts,
             observe: false,
             exact_nan: false,
+            checked: false,
         };
         let func = region::build(&request, &fetch);
         let exits: Vec<u64> = func.exits().collect();

@@ -29,6 +29,7 @@ fn wave(gfx: Gfx, descriptor: KernelDescriptor, kernarg: &[u8]) -> Box<WaveState
     let state = InitialState::new(gfx, descriptor, 0x1000, &facts(kernarg));
     let ids = [[5; LANES], [6; LANES], [7; LANES]];
     state.start(&mut wave, &GROUP, 1, &ids);
+    wave.settle();
     wave
 }
 
@@ -166,6 +167,7 @@ fn the_first_wave_says_so() {
     let state = InitialState::new(Gfx::Gfx900, descriptor, 0, &facts(&[]));
     let mut wave = WaveState::new_boxed();
     state.start(&mut wave, &GROUP, 0, &[[0; LANES]; 3]);
+    wave.settle();
     assert_eq!(wave.sgpr[0], 1 << 31 | 2);
     assert_eq!(wave.exec(), u64::MAX);
 }

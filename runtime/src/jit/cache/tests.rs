@@ -25,6 +25,7 @@ fn object() -> Object {
         frame_slots: 7,
         guest_insts: 12,
         vgprs: 9,
+        reads: [[1, 2, 3, 4], [5, 6, 7, u64::MAX]],
         sites: vec![0, 8, u64::MAX],
         fallbacks: vec!["v_add_f32".to_owned()],
         shape: None,

@@ -1,0 +1,287 @@
+//! The regions that an engine has: looked up by PC and MODE, and by number when a wave comes back; what is
+//! new is taken from the caches or translated.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use frontend::WaveState;
+use lower::abi::Site;
+use lower::clif::Options;
+use lower::jit::{Compiled, Jit, LowerError};
+use lower::object::Object;
+use lower::region::{self, Request};
+
+use super::{JitEngine, cache};
+use crate::LoadedCode;
+use crate::engine::Group;
+use crate::fault::FaultKind;
+
+/// What makes a region another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// The code object's load.
+    pub(super) code: u64,
+    /// Guest address.
+    pub(super) pc: u64,
+    /// [`region::mode_key`].
+    mode: u32,
+    /// Counters are compiled in.
+    counting: bool,
+    /// Checks of checked mode are compiled in.
+    checked: bool,
+    /// What is known of the registers: `WaveState::START` of a wave that begins here, else 0.
+    pub(super) start: u64,
+}
+
+/// Entries of a thread's memory of regions.
+const RECENT: usize = 64;
+
+/// Engine, key and region of a recent lookup.
+type Recent = Option<(u64, Key, Rc<Region>)>;
+
+/// A compiled region and its number, by which waves come back to it.
+pub(super) struct Region {
+    pub(super) number: usize,
+    pub(super) code: Arc<Compiled>,
+}
+
+/// Engine and region that a wave left lately.
+type Left = Option<(u64, Rc<Region>)>;
+
+/// All regions of an engine.
+#[derive(Default)]
+pub(super) struct Regions {
+    by_key: HashMap<Key, usize>,
+    by_number: Vec<Arc<Compiled>>,
+}
+
+impl Regions {
+    /// The region with a key.
+    fn get(&self, key: &Key) -> Option<Region> {
+        let &number = self.by_key.get(key)?;
+        let code = Arc::clone(&self.by_number[number]);
+        Some(Region { number, code })
+    }
+
+    fn add(&mut self, key: Key, code: Arc<Compiled>) -> Region {
+        let number = self.by_number.len();
+        self.by_number.push(Arc::clone(&code));
+        self.by_key.insert(key, number);
+        Region { number, code }
+    }
+
+    /// All that there are.
+    pub(super) fn all(&self) -> &[Arc<Compiled>] {
+        &self.by_number
+    }
+
+    /// The same with their keys.
+    pub(super) fn by_key(&self) -> impl Iterator<Item = (&Key, &Arc<Compiled>)> {
+        let all = self.by_key.iter();
+        all.map(|(key, &number)| (key, &self.by_number[number]))
+    }
+}
+
+/// Where entry numbers end and region numbers begin in `WaveState::resume`.
+pub(super) const ENTRY_BITS: u32 = 24;
+
+thread_local! {
+    /// Regions that this thread ran lately, by a hash of their address.
+    static LOOKUPS: RefCell<[Recent; RECENT]> = const { RefCell::new([const { None }; RECENT]) };
+    /// Regions that waves of this thread left and came back to, by their number.
+    static LEFT: RefCell<[Left; RECENT]> =
+        const { RefCell::new([const { None }; RECENT]) };
+}
+
+impl JitEngine {
+    /// The region at the wave's PC, compiled if need be.
+    pub(super) fn region(
+        &self,
+        wave: &WaveState,
+        group: &mut Group<'_>,
+        start: u64,
+    ) -> Result<Rc<Region>, FaultKind> {
+        let key = Key {
+            code: group.code.id(),
+            pc: wave.pc,
+            mode: region::mode_key(wave.mode, wave.m0()),
+            counting: group.counting,
+            checked: group.checked,
+            start,
+        };
+        let place = (wave.pc >> 2) as usize % RECENT;
+        LOOKUPS.with_borrow_mut(|recent| {
+            if let Some((id, known, region)) = &recent[place]
+                && (*id, *known) == (self.id, key)
+            {
+                return Ok(Rc::clone(region));
+            }
+            let region = Rc::new(self.find(key, wave, group)?);
+            recent[place] = Some((self.id, key, Rc::clone(&region)));
+            Ok(region)
+        })
+    }
+
+    /// The region that a wave left at a barrier or a yield, with the number of its way back in.
+    pub(super) fn left(&self, token: u64) -> Option<(Rc<Region>, u32)> {
+        let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
+        let entry = (token & ((1 << ENTRY_BITS) - 1)) as u32;
+        let place = number % RECENT;
+        LEFT.with_borrow_mut(|recent| {
+            if let Some((id, region)) = &recent[place]
+                && (*id, region.number) == (self.id, number)
+            {
+                return Some((Rc::clone(region), entry));
+            }
+            let regions = self.regions.read().expect("no holder of the lock panics");
+            let code = Arc::clone(regions.by_number.get(number)?);
+            let region = Rc::new(Region { number, code });
+            recent[place] = Some((self.id, Rc::clone(&region)));
+            Some((region, entry))
+        })
+    }
+
+    /// The region in the engine's memory, or a new one.
+    fn find(&self, key: Key, wave: &WaveState, group: &mut Group<'_>) -> Result<Region, FaultKind> {
+        let known = || {
+            let regions = self.regions.read().expect("no holder of the lock panics");
+            regions.get(&key)
+        };
+        if let Some(region) = known() {
+            return Ok(region);
+        }
+        let start = Instant::now();
+        let mut compiler = self.compiler.lock().expect("no holder of the lock panics");
+        // Another worker may have compiled it meanwhile.
+        if let Some(region) = known() {
+            return Ok(region);
+        }
+        let request = Request {
+            gfx: group.gfx,
+            entry: wave.pc,
+            mode: key.mode,
+            max_insts: self.options.max_insts,
+            exact_nan: self.options.exact_nan,
+            observe: self.options.observe,
+            checked: key.checked,
+        };
+        let object = self.object(&mut compiler, &key, &request, group)?;
+        let compiled = self.place(object, group)?;
+        let code = Arc::new(compiled);
+        let mut regions = self.regions.write().expect("no holder of the lock panics");
+        let region = regions.add(key, code);
+        group.stats.translate_seconds += start.elapsed().as_secs_f64();
+        Ok(region)
+    }
+
+    /// A region without a place: kept in memory or on disk, or translated now.
+    fn object(
+        &self,
+        compiler: &mut Jit,
+        key: &Key,
+        request: &Request,
+        group: &mut Group<'_>,
+    ) -> Result<Arc<Object>, FaultKind> {
+        let options = Options {
+            exact_nan: self.options.exact_nan,
+            count: group.counting,
+            profile: self.options.profile,
+            start: key.start,
+            group: self.options.group,
+            always_masked: self.options.always_masked,
+            no_interchange: self.options.no_interchange,
+            no_fused: self.options.no_fused,
+        };
+        let cache_key = self.cache_key(key, request, &options, group.code);
+        // Profiles know shapes, which are not kept.
+        let keep = !self.options.profile;
+        if keep && let Some(object) = cache::recall(&cache_key) {
+            group.stats.regions_cached += 1;
+            return Ok(object);
+        }
+        let folder = self.folder.as_ref().filter(|_| keep);
+        let kept = folder.and_then(|folder| folder.read(&cache_key));
+        if let Some(object) = kept.filter(|object| sites(object, group.code).is_some()) {
+            group.stats.regions_cached += 1;
+            let object = Arc::new(object);
+            cache::remember(cache_key, &object);
+            return Ok(object);
+        }
+        let code = group.code;
+        let func = region::build(request, &|pc| code.bytes_at(pc));
+        let object = compiler.object(&func, &options, code.base());
+        let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
+            what: e.to_string(),
+        })?);
+        group.stats.regions_translated += 1;
+        group.stats.instructions_translated += u64::from(object.guest_insts);
+        if keep {
+            cache::remember(cache_key, &object);
+        }
+        if let Some(folder) = folder
+            && folder.write(&cache_key, &object).is_err()
+        {
+            group.stats.cache_failures += 1;
+        }
+        Ok(object)
+    }
+
+    /// What a region's code is kept under. Only distances within the load enter it.
+    fn cache_key(
+        &self,
+        key: &Key,
+        request: &Request,
+        options: &Options,
+        code: &LoadedCode,
+    ) -> cache::Key {
+        let content = {
+            let mut contents = self.contents.lock().expect("no holder of the lock panics");
+            *contents
+                .entry(code.id())
+                .or_insert_with(|| cache::content(code))
+        };
+        let request = Request {
+            entry: request.entry.wrapping_sub(code.base()),
+            ..*request
+        };
+        let rest = format!("{request:?} {} {options:?} {}", key.mode, self.host);
+        cache::key(&content, &rest)
+    }
+
+    /// Puts a region in place for a load.
+    fn place(&self, object: Arc<Object>, group: &Group<'_>) -> Result<Compiled, FaultKind> {
+        let code = group.code;
+        let (sites, fallbacks) = sites(&object, code).ok_or_else(|| FaultKind::Unsupported {
+            what: "bug: translated code refers to other instructions than there are".to_owned(),
+        })?;
+        if self.options.no_fallback
+            && let Some(name) = fallbacks.first()
+        {
+            let what = format!("{name} is not translated, and falling back was ruled out");
+            return Err(FaultKind::Unsupported { what });
+        }
+        Compiled::new(object, code.base(), sites, fallbacks).map_err(|e| FaultKind::Unsupported {
+            what: LowerError::Memory(e).to_string(),
+        })
+    }
+}
+
+/// The instructions that an object refers to, and the names of those that fall back, in a load that it is
+/// for; `None` when it is not for it.
+fn sites(object: &Object, code: &LoadedCode) -> Option<(Vec<Site>, Vec<&'static str>)> {
+    let sites = object.sites.iter().map(|&offset| {
+        let pc = code.base().wrapping_add(offset);
+        let inst = *code.inst_at(pc).ok()?;
+        Some(Site { pc, inst })
+    });
+    let sites: Vec<Site> = sites.collect::<Option<_>>()?;
+    let fallbacks = object.fallbacks.iter().map(|name| {
+        let names = sites.iter().map(|site| site.inst.desc.name_on(code.gfx()));
+        names.into_iter().find(|known| known == name)
+    });
+    let fallbacks = fallbacks.collect::<Option<_>>()?;
+    Some((sites, fallbacks))
+}
