@@ -8,6 +8,10 @@
     reason = "formulas have bit ranges in brackets"
 )]
 
+mod memory;
+
+pub use memory::{Atomic, Data, DsOp, ImageOp, SampleMods, Space};
+
 /// Comparison of S0 with S1. For floats the `N*` forms are true when a source is a NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are the manual's")]
@@ -32,172 +36,6 @@ pub enum Cmp {
     Neq,
     Nlt,
     T,
-}
-
-/// Where a memory instruction goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Space {
-    /// SMRD/SMEM with a 64-bit address in SGPRs.
-    Scalar,
-    /// SMRD/SMEM through a buffer descriptor in SGPRs.
-    ScalarBuffer,
-    /// `s_scratch_*`: register offset scaled by 64.
-    ScalarScratch,
-    /// DS on the workgroup's LDS (GDS when the modifier says so).
-    Lds,
-    /// FLAT: the aperture is decided lane by lane.
-    Flat,
-    /// GLOBAL.
-    Global,
-    /// SCRATCH.
-    Scratch,
-    /// MUBUF and MTBUF through a buffer descriptor.
-    Buffer,
-    /// MIMG through an image descriptor.
-    Image,
-}
-
-/// How loaded or stored data lies in memory and in registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Data {
-    /// `n` dwords in `n` registers.
-    Dwords(u8),
-    /// One byte, zero-extended on load.
-    U8,
-    /// One byte, sign-extended on load.
-    I8,
-    /// Two bytes, zero-extended on load.
-    U16,
-    /// Two bytes, sign-extended on load.
-    I16,
-    /// D16 forms: the low half of the register, the other half per the D16 rule.
-    D16U8,
-    /// See [`Data::D16U8`].
-    D16I8,
-    /// See [`Data::D16U8`].
-    D16,
-    /// D16 forms on the high half of the register.
-    D16HiU8,
-    /// See [`Data::D16HiU8`].
-    D16HiI8,
-    /// See [`Data::D16HiU8`]; a store of this kind stores the high half.
-    D16Hi,
-    /// The high half's low byte (store_byte_d16_hi).
-    D16HiB8,
-    /// `n` components converted by the buffer's or the instruction's format.
-    Format(u8),
-    /// As [`Data::Format`] with 16-bit components.
-    FormatD16(u8),
-    /// As [`Data::FormatD16`] with one component in the high half.
-    FormatD16Hi,
-}
-
-/// Read-modify-write operations on memory. `mem` is the old value, `data` the operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the manual's")]
-pub enum Atomic {
-    Swap,
-    /// FLAT/BUFFER/SMEM order: data = {new, compare}. DS order: DATA0 compare, DATA1 new.
-    CmpSwap,
-    Add,
-    Sub,
-    /// data - mem
-    Rsub,
-    MinI,
-    MinU,
-    MaxI,
-    MaxU,
-    And,
-    Or,
-    Xor,
-    /// mem >= data ? 0 : mem + 1 (unsigned)
-    Inc,
-    /// mem == 0 || mem > data ? data : mem - 1 (unsigned)
-    Dec,
-    /// Float compare-and-swap: -0 equals +0, NaN equals nothing.
-    FCmpSwap,
-    FMin,
-    FMax,
-    FAdd,
-    PkFAdd16,
-    /// (mem & ~DATA0) | DATA1
-    Mskor,
-    /// mem >= DATA0 ? mem - DATA0 : mem + DATA1
-    Wrap,
-}
-
-/// A counter-like or other special DS operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the manual's")]
-pub enum DsOp {
-    Append,
-    Consume,
-    OrderedCount,
-    Swizzle,
-    Permute,
-    Bpermute,
-    GwsInit,
-    GwsSemaV,
-    GwsSemaP,
-    GwsSemaBr,
-    GwsSemaReleaseAll,
-    GwsBarrier,
-    Condxchg32Rtn64,
-    Nop,
-}
-
-/// What a MIMG instruction does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ImageOp {
-    /// image_load, _mip, and the packed forms without conversion.
-    Load {
-        /// Has a mip-level address.
-        mip: bool,
-        /// `_pck`: no format conversion.
-        pck: bool,
-        /// `_sgn`.
-        sgn: bool,
-    },
-    /// image_store and its forms.
-    Store {
-        /// Has a mip-level address.
-        mip: bool,
-        /// `_pck`.
-        pck: bool,
-    },
-    /// image_get_resinfo.
-    GetResinfo,
-    /// image_get_lod.
-    GetLod,
-    /// image_atomic_*.
-    Atomic(Atomic),
-    /// image_sample_*.
-    Sample(SampleMods),
-    /// image_gather4_*.
-    Gather4(SampleMods),
-    /// image_gather4h: four texels of one row.
-    Gather4h(SampleMods),
-}
-
-/// Suffixes of the sampling instructions: which additional addresses are there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct SampleMods {
-    /// `_c`: depth compare value.
-    pub compare: bool,
-    /// `_cl`: LOD clamp value.
-    pub clamp: bool,
-    /// `_d`: derivatives.
-    pub deriv: bool,
-    /// `_cd`: coarse derivatives.
-    pub coarse: bool,
-    /// `_l`: explicit LOD.
-    pub lod: bool,
-    /// `_b`: LOD bias.
-    pub bias: bool,
-    /// `_lz`: LOD zero.
-    pub lz: bool,
-    /// `_o`: texel offsets.
-    pub offset: bool,
 }
 
 /// Operations. See the module's head.
@@ -495,13 +333,14 @@ pub enum Op {
     FrexpMant,
     /// S0 * 2^S1
     Ldexp,
-    /// See semantics 3.5; D1 is the mask
+    /// S0 scaled so that S2 / S1 neither overflows nor loses bits; D1 is the mask of lanes whose quotient is
+    /// to be scaled back (`runtime::math`, like the next three)
     DivScale,
-    /// Reads VCC
+    /// fma(S0, S1, S2), scaled back where VCC says so
     DivFmas,
-    /// See semantics 3.5
+    /// S0 is the quotient S2 / S1 so far; D has its sign and its special cases
     DivFixup,
-    /// 2/pi words
+    /// Segment S1 of the bits of 2/pi, scaled by the exponent of S0
     TrigPreop,
     /// Cube map face
     CubeId,

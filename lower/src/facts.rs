@@ -95,7 +95,7 @@ pub struct Affine {
     pub guarded: bool,
     /// Among all lanes of the wave; else within rows of [`Facts::row`] lanes only.
     pub whole: bool,
-    /// Every value of its expression in [`Facts::steps`] must be checked at run time as well.
+    /// Every value of its expression in `Facts::steps` must be checked at run time as well.
     pub stepped: bool,
 }
 

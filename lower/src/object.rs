@@ -48,7 +48,7 @@ pub enum Symbol {
     Guest,
     /// The region's sites.
     Sites,
-    /// A function by [`FUNCTIONS`].
+    /// A function by its place in `FUNCTIONS`.
     Function(u8),
 }
 

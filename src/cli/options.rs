@@ -13,10 +13,10 @@ pub(super) struct RunOptions {
     /// The launch manifest
     #[arg(value_name = "MANIFEST")]
     pub(super) manifest: PathBuf,
-    /// Worker threads; 0 is one for each processor
+    /// Worker threads; 0 is one for each processor [default: 0; of diff: 1]
     #[arg(long, value_name = "N")]
     pub(super) threads: Option<usize>,
-    /// Seconds after which a dispatch that still runs is stopped with a fault
+    /// Seconds after which a dispatch that still runs is stopped with a fault [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
     /// The entry to choose where a code object's file has several, such as gfx906 or gfx906:xnack-
@@ -28,7 +28,7 @@ pub(super) struct RunOptions {
     /// Stop with a fault where the translator would hand an instruction to the interpreter
     #[arg(long)]
     no_fallback: bool,
-    /// Keep translated code in this folder, and take it from there
+    /// Keep translated code in this folder, and take it from there; code that profiles is not kept
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }

@@ -21,8 +21,8 @@ pub(super) use collect::{KernelProfile, collect};
 /// the time goes.
 ///
 /// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
-/// executions and mean active lanes of every instruction. Time within a region is shared out by the host
-/// bytes that executions went through.
+/// executions, mean active lanes and share of time of every instruction, and the shapes chosen. Time within
+/// a region is shared out by the host bytes that executions went through.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift profile examples/sha256/sha256.gfx900.toml

@@ -31,13 +31,6 @@ fn sop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
 /// `global_load_dword…` of 1 to 4 dwords.
 fn load(words: u32, dst: u32, address: u32, offset: i32) -> [u32; 2] {
     let op = 19 + words;
-    let op = if words == 3 {
-        22
-    } else if words == 4 {
-        23
-    } else {
-        op
-    };
     [
         0xdc00_8000 | op << 18 | offset as u32 & 0x1fff,
         dst << 24 | 0x7f << 16 | address,
