@@ -8,12 +8,11 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     self as clif, AbiParam, BlockArg, Endianness, ExternalName, GlobalValueData, InstBuilder,
-    JumpTableData, MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind,
-    UserExternalNameRef, Value, types,
+    MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef,
+    Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
 use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
@@ -26,6 +25,7 @@ use crate::schedule::{self, Schedule};
 
 mod access;
 mod affine;
+mod boundary;
 mod fuse;
 mod interchange;
 mod lanes;
@@ -280,119 +280,6 @@ impl<'f> Emitter<'f> {
             numbers: HashMap::new(),
             fusion: fuse::Fusion::default(),
         }
-    }
-
-    /// Loads every scalar slot that the region touches.
-    fn prologue(&mut self) {
-        let mut touched = BTreeSet::new();
-        for block in &self.f.blocks {
-            for node in &block.nodes {
-                if let crate::ir::Op::ReadS(slot) = node.op {
-                    touched.insert(slot);
-                }
-            }
-            let written = block.writes_s.iter().map(|&(slot, _)| slot);
-            let exec = block.execs.first().map(|_| Slot::Exec);
-            for slot in written.chain(exec) {
-                touched.insert(slot);
-                self.written.insert(slot);
-            }
-        }
-        for slot in touched {
-            let ty = slot_type(slot);
-            let var = self.b.declare_var(ty);
-            self.vars.insert(slot, var);
-        }
-        self.load_slots();
-        let entries = entries(self.f);
-        let first = self.blocks[0];
-        if entries.is_empty() {
-            self.b.ins().jump(first, &[]);
-            return;
-        }
-        let offset = offset32(offset_of!(Context, entry));
-        let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
-        // A block that the table names twice would get the arguments of its loop's values twice, so
-        // the table leads to blocks of its own.
-        let empty: [BlockArg; 0] = [];
-        let mut ways = vec![(self.b.create_block(), first)];
-        for (n, &block) in entries.iter().enumerate() {
-            self.entry_numbers.insert(block, n as u32 + 1);
-            ways.push((self.b.create_block(), self.blocks[block]));
-        }
-        let calls: Vec<_> = ways
-            .iter()
-            .map(|&(way, _)| self.b.func.dfg.block_call(way, &empty))
-            .collect();
-        let table = self
-            .b
-            .create_jump_table(JumpTableData::new(calls[0], &calls));
-        self.b.ins().br_table(entry, table);
-        for (way, to) in ways {
-            self.b.switch_to_block(way);
-            self.b.ins().jump(to, &[]);
-        }
-    }
-
-    /// Notes for the next run that the wave may come back to `block`.
-    fn note_resume(&mut self, block: Option<usize>) {
-        let number = block
-            .and_then(|b| self.entry_numbers.get(&b))
-            .copied()
-            .unwrap_or(0);
-        let number = self.b.ins().iconst(types::I32, i64::from(number));
-        let offset = offset32(offset_of!(Context, resume));
-        self.b.ins().store(trusted(), number, self.ctx, offset);
-    }
-
-    /// Reads all scalar slots from the wave into their variables.
-    fn load_slots(&mut self) {
-        let mut slots: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
-        slots.sort_unstable_by_key(|&(slot, _)| slot);
-        for (slot, var) in slots {
-            let (offset, ty) = slot_home(slot);
-            let v = self.b.ins().load(ty, trusted(), self.wave, offset);
-            let v = if slot == Slot::Scc {
-                self.b.ins().ireduce(types::I8, v)
-            } else {
-                v
-            };
-            self.b.def_var(var, v);
-        }
-    }
-
-    /// Writes the scalar slots that the region changes to the wave.
-    fn store_slots(&mut self) {
-        for slot in self.written.clone() {
-            let v = self.b.use_var(self.vars[&slot]);
-            let v = if slot == Slot::Scc {
-                self.b.ins().uextend(types::I32, v)
-            } else {
-                v
-            };
-            let (offset, _) = slot_home(slot);
-            self.b.ins().store(trusted(), v, self.wave, offset);
-        }
-    }
-
-    /// The one way out: registers and PC to the wave, return the code.
-    fn epilogue(&mut self) {
-        self.b.switch_to_block(self.exit);
-        let params = self.b.block_params(self.exit).to_vec();
-        self.store_slots();
-        let pc_offset = offset32(offset_of!(WaveState, pc));
-        self.b
-            .ins()
-            .store(trusted(), params[0], self.wave, pc_offset);
-        self.b.ins().return_(&[params[1]]);
-    }
-
-    /// Leaves the region for `pc` (I64) with `code`.
-    fn leave(&mut self, pc: Value, code: ExitCode) {
-        let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
-        self.b
-            .ins()
-            .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(code)]);
     }
 
     /// A guest address.
@@ -655,51 +542,5 @@ impl<'f> Emitter<'f> {
     /// Offset of a frame slot.
     fn frame_offset(slot: u32) -> i32 {
         offset32(slot as usize * size_of::<LaneSlot>())
-    }
-}
-
-/// Blocks that a wave may enter again: behind barriers, and heads of loops, where it may yield.
-fn entries(f: &Func) -> Vec<usize> {
-    let mut entries = BTreeSet::new();
-    for block in &f.blocks {
-        let targets: Vec<&Target> = match &block.term {
-            Term::Barrier { next } => {
-                entries.extend(next.block());
-                continue;
-            }
-            Term::Jump(t) | Term::Fallback { next: t, .. } => vec![t],
-            Term::Branch { then, other, .. } => vec![then, other],
-            _ => continue,
-        };
-        for t in targets {
-            if let Target::Block {
-                block, back: true, ..
-            } = *t
-            {
-                entries.insert(block);
-            }
-        }
-    }
-    entries.into_iter().collect()
-}
-
-/// Type of a slot's variable.
-fn slot_type(slot: Slot) -> clif::Type {
-    match slot {
-        Slot::Sgpr(_) | Slot::Mode => types::I32,
-        Slot::Exec | Slot::Vcc => types::I64,
-        Slot::Scc => types::I8,
-    }
-}
-
-/// Where a slot lies in the wave, and as what.
-fn slot_home(slot: Slot) -> (i32, clif::Type) {
-    let sgpr = |n: u8| offset32(offset_of!(WaveState, sgpr) + usize::from(n) * 4);
-    match slot {
-        Slot::Sgpr(n) => (sgpr(n), types::I32),
-        Slot::Exec => (sgpr(EXEC_LO), types::I64),
-        Slot::Vcc => (sgpr(VCC_LO), types::I64),
-        Slot::Scc => (offset32(offset_of!(WaveState, scc)), types::I32),
-        Slot::Mode => (offset32(offset_of!(WaveState, mode)), types::I32),
     }
 }

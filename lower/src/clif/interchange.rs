@@ -13,9 +13,10 @@ use cranelift_frontend::Variable;
 use frontend::op::Data;
 
 use super::access;
+use super::boundary::slot_type;
 use super::scalar::Scalars;
 use super::segment::Body;
-use super::{Emitter, flags, offset32, slot_type, trusted};
+use super::{Emitter, flags, offset32, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::interchange::{Kind, Plan, pair_read, unmerged};
 use crate::ir::{Block, Op, Slot, Val, Vary, Width};
