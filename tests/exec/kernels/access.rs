@@ -2,9 +2,9 @@
 
 use half::f16;
 use harness::random::Random;
-use wavelift::{Arg, Element, Gfx, Launch, Module};
+use wavelift::{Arg, DeviceOptions, Element, Gfx, Launch, Module};
 
-use super::{Rig, TARGETS, THREADS, on_targets};
+use super::{Rig, TARGETS, THREADS, object_bytes, on_targets};
 
 /// Work-items of most tests: two workgroups of one wave.
 const N: usize = 128;
@@ -384,6 +384,56 @@ fn recursion_lane_by_lane() {
             rig.expect(module, "recursion", &out, &want);
         });
     });
+}
+
+/// The compiler does not know how deep the recursion goes: the launch says how much stack there is.
+#[test]
+fn stacks_are_as_large_as_the_launch_says() {
+    let mut random = Random::new(43);
+    // No lane needs little of it.
+    let input: Vec<u32> = (0..64)
+        .map(|_| random.below(1 << 20) * 13 * 15 + 14 * 13 - 1)
+        .collect();
+    let mut want = Vec::new();
+    for (i, &x) in input.iter().enumerate() {
+        want.push(ackermann(x % 3, x % 5));
+        want.push(parity(i & 1 == 1, x % 13, [x, i as u32, 1, 2]));
+    }
+    for gfx in TARGETS {
+        let mut ends = Vec::new();
+        for stack_bytes in [1 << 18, 1 << 14, 4096, 64, 0] {
+            let rig = Rig::with(DeviceOptions {
+                reserve: 1 << 30,
+                stack_bytes,
+                memcheck: true,
+                ..DeviceOptions::default()
+            });
+            let module = Module::load(&rig.device, &object_bytes("calls", gfx)).unwrap();
+            let mut first: Option<String> = None;
+            rig.each(&[1], |rig| {
+                let (out, input) = (rig.buffer(&[0u32; 128]), rig.buffer(&input));
+                let args = [&out, &input].map(Arg::from);
+                let said = match rig.try_launch(&module, "recursion", Launch::new(64, 64), &args) {
+                    Ok(_) => {
+                        rig.expect(&module, "recursion", &out, &want);
+                        "right".to_owned()
+                    }
+                    Err(error) => error.fault().expect("the guest did wrong").to_string(),
+                };
+                let first = first.get_or_insert_with(|| said.clone());
+                assert_eq!(*first, said, "{gfx} with {stack_bytes} bytes of stack");
+            });
+            ends.extend(first);
+        }
+        assert!(
+            ends[..3].iter().all(|end| end == "right"),
+            "{gfx}: {ends:?}"
+        );
+        assert!(
+            ends[3..].iter().all(|end| end != "right"),
+            "{gfx}: {ends:?}"
+        );
+    }
 }
 
 #[test]
