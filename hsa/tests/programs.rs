@@ -191,6 +191,34 @@ fn textures_and_surfaces() {
     }
 }
 
+/// The names that a library exports.
+fn names(library: &Path) -> BTreeSet<String> {
+    let output = Command::new("nm")
+        .args(["-D", "--defined-only"])
+        .arg(library)
+        .output();
+    let text = output.expect("nm was found before").stdout;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let name = |line: &str| Some(line.split_whitespace().nth(2)?.to_owned());
+    // The version itself is a name to some linkers only.
+    let versioned = |name: &String| name.contains('@');
+    text.lines().filter_map(name).filter(versioned).collect()
+}
+
+#[test]
+fn what_the_real_library_exports_is_here() {
+    const REAL: &str = "/usr/lib/x86_64-linux-gnu/libhsa-runtime64.so.1";
+    if have(&["nm", REAL]) {
+        let (own, real) = (
+            names(&library().join("libhsa-runtime64.so.1")),
+            names(Path::new(REAL)),
+        );
+        assert!(real.contains("hsa_init@@ROCR_1"), "{real:?}");
+        let missing: Vec<_> = real.difference(&own).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+    }
+}
+
 #[test]
 fn launches_and_copies_can_be_measured() {
     if let Some(program) = hip("speed.hip", &["gfx906"], &[]) {
