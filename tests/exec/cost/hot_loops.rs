@@ -18,7 +18,8 @@ const HEAD: &str = "\
 # block in a loop, or the longest block of a kernel without loops: its guest instructions; then host
 # instructions, once for the wave (wave), in each of its loops over lane groups as lanes x instructions with EXEC
 # all ones (full) and under a mask (masked), and of the block as a loop inside the lane groups (inside); then all
-# of a turn of 64 lanes in each of these shapes; then memory instructions inline and by call.
+# of a turn of 64 lanes in each of these shapes; then memory instructions inline and by call. Code that is out of
+# line, for what is rare, is counted with the rest, and code before and behind a loop inside the groups with it.
 # A region is named where a kernel has several. Written by tests/exec/cost/hot_loops.rs, BLESS=1.
 # block guest wave full masked inside | full masked inside | inline called
 ";
