@@ -287,6 +287,8 @@ impl Build {
                 (_, Some(0)) => konst(0),
                 (_, Some(b)) if b == all => Some(args[0]),
                 _ if args[0] == args[1] => Some(args[0]),
+                _ if width == Width::W64 && self.within(args[0], args[1]) => Some(args[0]),
+                _ if width == Width::W64 && self.within(args[1], args[0]) => Some(args[1]),
                 _ => self.and_absorbs(args[0], args[1]),
             },
             Op::Or => match (c(0), c(1)) {
@@ -294,6 +296,8 @@ impl Build {
                 (_, Some(0)) => Some(args[0]),
                 (_, Some(b)) if b == all => konst(all),
                 _ if args[0] == args[1] => Some(args[0]),
+                _ if width == Width::W64 && self.within(args[0], args[1]) => Some(args[1]),
+                _ if width == Width::W64 && self.within(args[1], args[0]) => Some(args[0]),
                 _ => None,
             },
             Op::Xor => match (c(0), c(1)) {
@@ -407,6 +411,67 @@ impl Build {
             Op::LaneAt if self.is_wave(args[0]) => Some(args[0]),
             _ => None,
         }
+    }
+
+    /// Are all bits of the wave value `a` (W64) known to be bits of `b`?
+    pub fn within(&self, a: Val, b: Val) -> bool {
+        self.is_wave(a) && self.is_wave(b) && self.within_by(a, b, 4)
+    }
+
+    fn within_by(&self, a: Val, b: Val, depth: u32) -> bool {
+        if a == b {
+            return true;
+        }
+        if depth == 0 {
+            return false;
+        }
+        let less = depth - 1;
+        let (op, args) = self.parts(a);
+        let inner = match op {
+            Op::And => args.iter().any(|&x| self.within_by(x, b, less)),
+            Op::Or => args.iter().all(|&x| self.within_by(x, b, less)),
+            Op::Ballot => self
+                .confined(args[0])
+                .into_iter()
+                .any(|x| self.within_by(x, b, less)),
+            _ => false,
+        };
+        inner
+            || match self.parts(b) {
+                (Op::Or, args) => args.iter().any(|&x| self.within_by(a, x, less)),
+                _ => false,
+            }
+    }
+
+    /// EXEC values (W64) that a lane mask is known to lie within.
+    pub fn confined(&self, mask: Val) -> Vec<Val> {
+        let mut found = Vec::new();
+        let mut work = vec![mask];
+        while let Some(v) = work.pop() {
+            let (op, args) = self.parts(v);
+            match op {
+                Op::And if found.len() + work.len() < 8 => work.extend(args.iter()),
+                Op::ExecMask | Op::MaskFromBits => found.push(args[0]),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Is the lane value `v` what `old` is, but for merges under EXEC values within `exec`?
+    pub fn merged_under(&self, v: Val, exec: Val, old: Val) -> bool {
+        let mut at = v;
+        while at != old {
+            let (op, args) = self.parts(at);
+            if op != Op::Select {
+                return false;
+            }
+            match self.parts(args[0]) {
+                (Op::ExecMask, mask) if self.within(mask[0], exec) => at = args[2],
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// and(m, and(m, x)) and its mirror images are the inner value.

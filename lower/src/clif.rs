@@ -116,9 +116,10 @@ pub(crate) fn emit_with(
     );
     e.notes = notes;
     e.prologue();
-    let live = liveness::live_out(f);
+    let (live_in, live) = liveness::lives(f);
     let facts = facts::analyse(f, options.start);
     e.row = facts.row() as i64;
+    let mut loops = e.interchange(&live_in, &facts);
     for (i, block) in f.blocks.iter().enumerate() {
         e.affine = block
             .effects
@@ -138,10 +139,10 @@ pub(crate) fn emit_with(
                 .get(&v)
                 .and_then(|_| affine::leaves(block, node.args[0]))
         });
-        let interchanged = e.interchange(i, block, &live[i], &facts);
+        e.current = i;
         e.block(i, block, &plan, &live[i]);
-        if let Some(plan) = interchanged {
-            e.interchanged(i, block, &live[i], &plan);
+        if let Some(plan) = loops.remove(&i) {
+            e.interchanged(i, &plan);
         }
     }
     e.epilogue();
@@ -185,6 +186,8 @@ struct Emitter<'f> {
     row: i64,
     /// General loops of blocks that have an interchanged one before them.
     heads: HashMap<usize, clif::Block>,
+    /// Those loops and their blocks.
+    inside: BTreeSet<(usize, usize)>,
     /// The block that is being emitted.
     current: usize,
     scalars: HashMap<Val, Value>,
@@ -272,6 +275,7 @@ impl<'f> Emitter<'f> {
             affine: HashMap::new(),
             row: 64,
             heads: HashMap::new(),
+            inside: BTreeSet::new(),
             current: 0,
             scalars: HashMap::new(),
             bits: HashMap::new(),
@@ -401,7 +405,7 @@ impl<'f> Emitter<'f> {
             Target::Block {
                 block, back: false, ..
             } => {
-                let to = self.way_to(block, false);
+                let to = self.way_to(block);
                 self.b.ins().jump(to, &[]);
             }
             Target::Block {
@@ -411,7 +415,7 @@ impl<'f> Emitter<'f> {
             } => {
                 let at = self.address(pc);
                 self.burn(at, Some(block));
-                let to = self.way_to(block, true);
+                let to = self.way_to(block);
                 self.b.ins().jump(to, &[]);
             }
         }

@@ -111,7 +111,7 @@ pub enum Step {
     Clamp(i64, bool),
 }
 
-/// What is known where a loop of one block begins, whenever EXEC is all ones there: strides within rows of
+/// What is known where a loop begins, whenever EXEC is all ones there: strides within rows of
 /// [`Facts::row`] lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopEntry {
@@ -141,9 +141,16 @@ impl Facts {
         self.steps.get(&(block, v)).copied()
     }
 
-    /// What is known at the beginning of a block that jumps back to itself.
+    /// What is known at the beginning of a block with which a loop begins.
     pub fn at_loop(&self, block: usize) -> Option<&LoopEntry> {
         self.loops.get(&block)
+    }
+
+    /// Blocks with which loops begin.
+    pub fn loops(&self) -> Vec<usize> {
+        let mut loops: Vec<usize> = self.loops.keys().copied().collect();
+        loops.sort_unstable();
+        loops
     }
 
     /// Lanes in a row.
@@ -299,7 +306,8 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
     for b in 0..f.blocks.len() {
         if exits[b].is_some() {
             let entry = a.entry(b, &start, &exits);
-            if a.preds[b].contains(&b) {
+            let back = |&p: &usize| p == b || a.dominators[p][b / 64] >> (b % 64) & 1 != 0;
+            if a.preds[b].iter().any(back) {
                 facts.loops.insert(b, a.loop_entry(&entry));
             }
             a.block(b, &entry, Some(&mut facts));

@@ -1,50 +1,119 @@
-//! Which loops may run inside the lane groups. A loop of one block that only loads and computes, whose
-//! every turn is decided by scalars, may run group by group: each group goes through all turns with its
-//! values in host registers before the next group begins. Nothing is stored while it runs, so nobody can
-//! tell the order.
+//! Which loops may run inside the lane groups. A loop that only loads and computes may run group by group:
+//! each group goes through all turns with its values in host registers before the next group begins. Nothing
+//! is stored while it runs, so nobody can tell the order. The turns are decided by scalars, or by EXEC becoming
+//! 0, when each group goes as far as its own lanes want; branches inside are those that EXEC decides (see
+//! [`merge`]).
 //!
 //! Inside such a loop a lane value whose neighbours differ by a constant is one scalar: its value in the
 //! group's first lane. That needs the values to keep their stride from turn to turn, which is found here,
-//! and not to wrap where words become 64 bits wide, which the emitted code checks.
+//! and not to wrap where words become 64 bits wide, which the emitted code checks. Wave values that are made
+//! of lanes' bits (EXEC, VCC, saved masks) are lane vectors there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use frontend::op::{Data, Space};
-
 use crate::facts::{LoopEntry, pair_of};
-use crate::ir::{Block, Node, Op, Slot, Target, Term, Val, Vary, Width};
+use crate::ir::{Block, Func, Node, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
+use merge::Latch;
+use wanted::{Masks, Wanted};
+
+pub mod merge;
+pub mod quick;
+mod wanted;
 
 /// How a value is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A scalar, to which lane n of the group adds n times this.
     Affine(i64),
-    /// A vector for every four lanes.
+    /// A vector for every four lanes; of a wave value the bits are that.
     Lanes,
+}
+
+/// Registers that hold a bit for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MaskPlace {
+    /// EXEC.
+    Exec,
+    /// VCC.
+    Vcc,
+    /// s[n:n+1].
+    Pair(u8),
+}
+
+impl MaskPlace {
+    /// Its scalar slots.
+    pub fn slots(self) -> [Option<Slot>; 2] {
+        match self {
+            MaskPlace::Exec => [Some(Slot::Exec), None],
+            MaskPlace::Vcc => [Some(Slot::Vcc), None],
+            MaskPlace::Pair(n) => [Some(Slot::Sgpr(n)), n.checked_add(1).map(Slot::Sgpr)],
+        }
+    }
+}
+
+/// A form of a turn.
+#[derive(Debug)]
+pub struct Form {
+    /// The turn as one block.
+    pub block: Block,
+    /// How each node that is needed is held.
+    pub kinds: Vec<Option<Kind>>,
+    /// VGPRs wanted behind the turn, with their new values.
+    pub outs: Vec<(u8, Val)>,
+    /// New values of pairs.
+    pub pair_outs: BTreeMap<u8, Val>,
+    /// Masks, with their new values.
+    pub masks: BTreeMap<MaskPlace, Val>,
+    /// Other scalars, with their new values.
+    pub slots: Vec<(Slot, Val)>,
+    /// What decides what comes behind it.
+    pub turn: Turns,
 }
 
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct Plan {
-    /// How each node that is needed is held.
-    pub kinds: Vec<Option<Kind>>,
+    /// A turn. Its registers are those that go round or are wanted behind the loop.
+    pub form: Form,
+    /// A turn of a group all of whose lanes act and go on.
+    pub quick: Option<Quickly>,
+    /// The blocks that it was.
+    pub blocks: Vec<usize>,
     /// VGPRs that go round: read and written, or written and wanted behind the loop.
     pub carried: BTreeMap<u8, Kind>,
     /// Pairs v[n:n+1] that go round, or stay, as one 64-bit scalar with this stride.
     pub pairs: BTreeMap<u8, i64>,
-    /// VGPRs wanted behind the loop, with their new values.
-    pub outs: Vec<(u8, Val)>,
-    /// New values of pairs.
-    pub pair_outs: BTreeMap<u8, Val>,
     /// Strides of VGPRs that the loop only reads.
     pub invariant: BTreeMap<u8, i64>,
-    /// Does a true condition go back?
-    pub back_when: bool,
+    /// Must EXEC be all ones?
+    pub full: bool,
     /// Where the loop leaves for.
     pub exit: Target,
     /// Lanes in a group.
     pub group: usize,
+}
+
+/// A quick turn (see [`quick`]).
+#[derive(Debug)]
+pub struct Quickly {
+    /// The turn.
+    pub form: Form,
+    /// What must come out how on all lanes.
+    pub tests: Vec<(Val, bool)>,
+    /// Masks that must be 0 before.
+    pub zero: BTreeSet<MaskPlace>,
+}
+
+/// What decides whether a loop goes round once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// A truth value of the wave: whether it is this.
+    While(Val, bool),
+    /// A lane is left in this (W64).
+    Exec(Val),
+    /// Nothing: conditions came out as assumed, and it goes round.
+    Quick,
 }
 
 /// Most nodes of a loop.
@@ -53,12 +122,19 @@ const MAX_NODES: usize = 600;
 /// Largest stride of a word whose carry into the high word is taken to be rare.
 const SMALL: i64 = 1 << 24;
 
-/// A new value without its merge under EXEC, which is all ones.
-pub fn unmerged(block: &Block, v: Val) -> Val {
+/// Is this node the mask of all lanes, when EXEC is all ones and stays that?
+pub fn is_all(block: &Block, turn: Turns, node: &Node) -> bool {
+    node.op == Op::ExecMask
+        && matches!(turn, Turns::While(..))
+        && block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec)
+}
+
+/// A new value without its merge under EXEC, where that is all ones.
+pub fn unmerged(block: &Block, turn: Turns, v: Val) -> Val {
     let node = &block.nodes[v.index()];
     match node.op {
-        Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
-            unmerged(block, node.args[1])
+        Op::Select if is_all(block, turn, &block.nodes[node.args[0].index()]) => {
+            unmerged(block, turn, node.args[1])
         }
         _ => v,
     }
@@ -77,55 +153,59 @@ pub fn pair_read(block: &Block, node: &Node) -> Option<u8> {
     (n.checked_add(1) == Some(m)).then_some(n)
 }
 
+/// The mask register that a wave value is as it stood before.
+pub fn mask_read(block: &Block, node: &Node) -> Option<MaskPlace> {
+    let read = |i: usize| match block.nodes[node.args[i].index()].op {
+        Op::ReadS(Slot::Sgpr(n)) => Some(n),
+        _ => None,
+    };
+    match node.op {
+        Op::ReadS(Slot::Exec) => Some(MaskPlace::Exec),
+        Op::ReadS(Slot::Vcc) => Some(MaskPlace::Vcc),
+        Op::Pair => match (read(0)?, read(1)?) {
+            (n, m) if n.checked_add(1) == Some(m) => Some(MaskPlace::Pair(n)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 struct Planner<'a> {
     block: &'a Block,
+    turn: Turns,
+    /// Which nodes are masks.
+    is_mask: &'a [bool],
     vgprs: BTreeMap<u8, Kind>,
     pairs: BTreeMap<u8, i64>,
 }
 
-/// Plans the loop that block `index` is, if it is one that suits. `row` is the number of lanes within which
-/// the facts in `entry` hold.
+/// Plans the loop that begins at block `head`, if there is one that suits. `live` are the registers wanted
+/// where a block begins, `row` is the number of lanes within which the facts in `entry` hold.
 pub fn plan(
-    index: usize,
-    block: &Block,
-    live: &Live,
+    f: &Func,
+    head: usize,
+    live: &[Live],
     entry: &LoopEntry,
     row: usize,
     group: Option<u8>,
 ) -> Option<Plan> {
-    let Term::Branch { cond, then, other } = &block.term else {
-        return None;
-    };
-    let is_back =
-        |t: &Target| matches!(*t, Target::Block { block, back: true, .. } if block == index);
-    let (back_when, exit) = match (is_back(then), is_back(other)) {
-        (true, false) => (true, *other),
-        (false, true) => (false, *then),
-        _ => return None,
-    };
-    let scalars_suit = block
-        .writes_s
-        .iter()
-        .all(|(slot, _)| !matches!(slot, Slot::Exec | Slot::Mode));
-    if block.nodes.len() > MAX_NODES || !scalars_suit || !block.execs.is_empty() {
+    let merged = merge::merge(f, head)?;
+    let block = &merged.block;
+    if block.nodes.len() > MAX_NODES || block.writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
         return None;
     }
-    let outs: Vec<(u8, Val)> = block
-        .writes_v
-        .iter()
-        .filter(|(n, _)| live.has(*n))
-        .map(|&(n, v)| (n, unmerged(block, v)))
-        .collect();
-    let mut roots: Vec<Val> = block.effects.clone();
-    roots.push(*cond);
-    roots.extend(outs.iter().map(|&(_, v)| v));
-    let scalars = block.writes_s.iter().filter(|(s, _)| live.has_slot(*s));
-    roots.extend(scalars.map(|&(_, v)| v));
-    let needed = needed(block, roots)?;
+    let turn = match merged.latch {
+        Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),
+        Latch::Exec { exec, .. } => Turns::Exec(exec),
+    };
+    let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
+    let masks = Masks::find(block);
+    let wanted = Wanted::find(f, &merged, turn, &masks, &behind)?;
+    let needed = &wanted.needed;
     let read: BTreeSet<u8> = block
         .nodes
         .iter()
-        .zip(&needed)
+        .zip(needed)
         .filter_map(|(node, &needed)| match node.op {
             Op::ReadV(n) if needed => Some(n),
             _ => None,
@@ -133,6 +213,8 @@ pub fn plan(
         .collect();
     let mut p = Planner {
         block,
+        turn,
+        is_mask: &masks.nodes,
         vgprs: read
             .iter()
             .map(|n| {
@@ -150,11 +232,11 @@ pub fn plan(
             .collect(),
     };
     p.separate();
-    let written: BTreeMap<u8, Val> = outs.iter().copied().collect();
+    let written = &wanted.vgprs;
     // Strides that a turn does not keep are given up until all are kept.
     let kinds = loop {
-        let kinds = p.kinds(&needed)?;
-        if p.kept(&kinds, &written) {
+        let kinds = p.kinds(needed)?;
+        if p.kept(&kinds, written) {
             break kinds;
         }
     };
@@ -171,7 +253,7 @@ pub fn plan(
     };
     let mut carried = BTreeMap::new();
     let mut invariant = BTreeMap::new();
-    for (&n, &v) in &written {
+    for (&n, &v) in written {
         if !in_pair(n) {
             let kind = p.vgprs.get(&n).copied().or(kinds[v.index()])?;
             carried.insert(n, kind);
@@ -185,62 +267,106 @@ pub fn plan(
             invariant.insert(n, stride);
         }
     }
-    let vectors = carried.values().filter(|&&k| k == Kind::Lanes).count();
+    let pairs = p.pairs.clone();
+    let quick = match turn {
+        Turns::Exec(_) if pairs.is_empty() => quickly(&p, &wanted, &carried),
+        _ => None,
+    };
+    let lanes = carried.values().filter(|&&k| k == Kind::Lanes).count();
+    let vectors = match quick {
+        Some(_) => lanes,
+        None => lanes + wanted.masks.len(),
+    };
     let group = match group {
         Some(lanes) => usize::from(lanes),
         None => match vectors {
+            2..=3 if quick.is_some() => 8,
             0..=3 => 16,
             4..=7 => 8,
             _ => 4,
         },
     };
+    let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
+    let full = matches!(turn, Turns::While(..))
+        || !pairs.is_empty()
+        || p.vgprs.values().any(affine)
+        || !block.effects.is_empty();
+    let outs = written.iter().map(|(&n, &v)| (n, v)).collect();
     Some(Plan {
-        kinds,
+        quick,
+        blocks: merged.blocks,
         carried,
-        pairs: p.pairs,
-        outs,
-        pair_outs,
+        pairs,
         invariant,
-        back_when,
-        exit,
+        full,
+        exit: merged.exit,
         group: group.min(row),
+        form: Form {
+            block: merged.block,
+            kinds,
+            outs,
+            pair_outs,
+            masks: wanted.masks,
+            slots: wanted.slots,
+            turn,
+        },
     })
 }
 
-/// The nodes that the loop needs; nothing if one of them is not to be had inside.
-fn needed(block: &Block, roots: Vec<Val>) -> Option<Vec<bool>> {
-    let mut needed = vec![false; block.nodes.len()];
-    let mut work = roots;
+/// The quick form of a turn.
+fn quickly(p: &Planner<'_>, wanted: &Wanted, carried: &BTreeMap<u8, Kind>) -> Option<Quickly> {
+    let quick = quick::quick(&quick::Turn {
+        block: p.block,
+        needed: &wanted.needed,
+        vgprs: &wanted.vgprs,
+        slots: &wanted.slots,
+        masks: &wanted.masks,
+    })?;
+    let mut needed = vec![false; quick.block.nodes.len()];
+    let mut work: Vec<Val> = quick.vgprs.values().copied().collect();
+    work.extend(quick.slots.iter().map(|s| s.1));
+    work.extend(quick.tests.iter().map(|t| t.0));
     while let Some(v) = work.pop() {
-        let v = unmerged(block, v);
         if std::mem::replace(&mut needed[v.index()], true) {
             continue;
         }
-        let node = &block.nodes[v.index()];
-        match node.op {
-            Op::Load(Space::Global | Space::Flat, Data::Dwords(_), _) => {
-                if block.nodes[node.args[1].index()].op != Op::ExecMask {
-                    return None;
-                }
-                work.push(node.args[0]);
-                continue;
-            }
-            Op::Load(..)
-            | Op::Store(..)
-            | Op::Atomic(..)
-            | Op::ScalarLoad(..)
-            | Op::Effect { .. }
-            | Op::Call(..)
-            | Op::LaneAt
-            | Op::Ballot => return None,
-            Op::Result(_) if !matches!(block.nodes[node.args[0].index()].op, Op::Load(..)) => {
-                return None;
-            }
-            _ => {}
+        let node = &quick.block.nodes[v.index()];
+        let of_masks = match node.op {
+            Op::ReadS(slot) => wanted.masks.keys().any(|m| m.slots().contains(&Some(slot))),
+            Op::Ballot | Op::ExecMask | Op::MaskFromBits => true,
+            _ => false,
+        };
+        if of_masks {
+            return None;
         }
         work.extend(node.args.iter());
     }
-    Some(needed)
+    let none = vec![false; needed.len()];
+    let planner = Planner {
+        block: &quick.block,
+        turn: Turns::Quick,
+        is_mask: &none,
+        vgprs: p.vgprs.clone(),
+        pairs: BTreeMap::new(),
+    };
+    let kinds = planner.kinds(&needed)?;
+    let held = quick.vgprs.iter().all(|(n, v)| match carried.get(n) {
+        Some(Kind::Lanes) => true,
+        kind => kind.copied() == kinds[v.index()],
+    });
+    held.then_some(Quickly {
+        tests: quick.tests,
+        zero: quick.zero,
+        form: Form {
+            block: quick.block,
+            kinds,
+            outs: quick.vgprs.into_iter().collect(),
+            pair_outs: BTreeMap::new(),
+            masks: quick.masks,
+            slots: quick.slots,
+            turn: Turns::Quick,
+        },
+    })
 }
 
 impl Planner<'_> {
@@ -259,11 +385,11 @@ impl Planner<'_> {
     fn kinds(&self, needed: &[bool]) -> Option<Vec<Option<Kind>>> {
         let mut kinds: Vec<Option<Kind>> = vec![None; needed.len()];
         for (i, node) in self.block.nodes.iter().enumerate() {
-            if node.ty.vary == Vary::Wave || node.op == Op::ExecMask {
+            if self.is_mask[i] {
+                kinds[i] = Some(Kind::Lanes);
+            } else if node.ty.vary == Vary::Wave || is_all(self.block, self.turn, node) {
                 kinds[i] = Some(Kind::Affine(0));
-            } else if node.op == Op::Select
-                && self.block.nodes[node.args[0].index()].op == Op::ExecMask
-            {
+            } else if unmerged(self.block, self.turn, Val(i as u32)).index() != i {
                 kinds[i] = kinds[node.args[1].index()];
             } else if needed[i] {
                 kinds[i] = Some(self.kind(node, &kinds)?);
@@ -290,7 +416,7 @@ impl Planner<'_> {
         };
         let known = match node.op {
             Op::LaneId => Some(1),
-            Op::MaskFromBits => None,
+            Op::MaskFromBits | Op::ExecMask => None,
             Op::ReadV(n) => {
                 let above = n.checked_sub(1).and_then(|m| self.pairs.get(&m));
                 match (self.pairs.get(&n), above, self.vgprs.get(&n)) {

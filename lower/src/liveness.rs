@@ -58,7 +58,7 @@ impl Live {
 
 /// Live registers at the end of every block.
 pub fn live_out(f: &Func) -> Vec<Live> {
-    live(f).1
+    lives(f).1
 }
 
 /// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
@@ -71,7 +71,7 @@ pub fn reads(f: &Func, live: &Live) -> [[u64; 4]; 2] {
 }
 
 /// Live registers at the beginning and at the end of every block.
-fn live(f: &Func) -> (Vec<Live>, Vec<Live>) {
+pub fn lives(f: &Func) -> (Vec<Live>, Vec<Live>) {
     let mut out = vec![Live::default(); f.blocks.len()];
     let mut live_in = vec![Live::default(); f.blocks.len()];
     loop {

@@ -216,7 +216,11 @@ impl Lanes<'_, '_> {
         let ty = self.b.func.dfg.value_type(a);
         let b = self.cast(ty, b);
         let mask = self.cast(ty, mask);
-        self.b.ins().bitselect(mask, a, b)
+        if ty.is_float() || ty.lane_type().is_float() {
+            // As `min` and `max` know it.
+            return self.b.ins().bitselect(mask, a, b);
+        }
+        self.b.ins().blendv(mask, a, b)
     }
 
     /// `select` of W32 or W64 lanes.

@@ -275,12 +275,249 @@ fn accesses_that_count_by_lane() {
     }
 }
 
+/// `v_cmp_…` into VCC.
+fn vopc(op: u32, src0: u32, src1: u32) -> u32 {
+    0x7c00_0000 | op << 17 | src1 << 9 | src0
+}
+
+fn sop1(op: u32, dst: u32, src: u32) -> u32 {
+    0xbe80_0000 | dst << 16 | op << 8 | src
+}
+
+/// A branch that EXEC decides (8: when it is 0, 9: when it is not), over `words` words.
+fn branch(op: u32, words: i32) -> u32 {
+    0xbf80_0000 | op << 16 | words as u32 & 0xffff
+}
+
+const VCC: u32 = 106;
+const EXEC: u32 = 126;
+const AND64: u32 = 0x0d;
+const OR64: u32 = 0x0f;
+const XOR64: u32 = 0x11;
+const ANDN2: u32 = 0x13;
+/// Lanes that have left.
+const LEFT: u32 = 40;
+/// A mask that bodies change.
+const BREAK: u32 = 42;
+
+/// Arithmetic on registers that no condition of a loop's end reads.
+fn arithmetic(r: &mut Random, code: &mut Vec<u32>) {
+    for _ in 0..1 + r.below(4) {
+        let dst = *r.pick(&[8, 9, 10, 11, 12, 13]);
+        let src0 = match r.below(4) {
+            0 => 129 + r.below(16),
+            1 => STEP,
+            _ => v(*r.pick(&[0, 1, 7, 8, 9, 10, 11, 12, 13])),
+        };
+        let src1 = *r.pick(&[0, 1, 7, 8, 9, 10, 11, 12, 13]);
+        let op = *r.pick(&[ADD, 0x35, 0x15, 0x13, 0x14, 0x08, 0x01, 0x05, 0x16]);
+        code.push(vop2(op, dst, src0, src1));
+    }
+}
+
+fn compare_some(r: &mut Random) -> u32 {
+    let op = *r.pick(&[0xc9, 0xcc, 0xcb, 0xcd, 0xce, 0x41, 0x44, 0x4e]);
+    let src0 = *r.pick(&[v(7), v(8), v(9), v(20), 132, STEP]);
+    vopc(op, src0, *r.pick(&[8, 9, 10, 20, 21]))
+}
+
+/// A block under a mask, its own saved in s[saved:saved+1].
+fn guarded(r: &mut Random, saved: u32) -> Vec<u32> {
+    let mut body = Vec::new();
+    arithmetic(r, &mut body);
+    if saved < 36 && r.once_in(2) {
+        body.extend(guarded(r, saved + 2));
+        if r.once_in(2) {
+            arithmetic(r, &mut body);
+        }
+    }
+    match r.below(6) {
+        // What another loop's compiler writes: lanes that break are noted.
+        0 | 1 => body.extend([
+            compare_some(r),
+            sop2(ANDN2, BREAK, BREAK, EXEC),
+            sop2(AND64, 38, VCC, EXEC),
+            sop2(OR64, BREAK, BREAK, 38),
+        ]),
+        2 => body.push(sop2(OR64, BREAK, BREAK, EXEC)),
+        // A scalar that the way around it does not write.
+        3 if r.once_in(2) => body.push(sop2(0, STEP, STEP, 129)),
+        _ => {}
+    }
+    let mut code = vec![compare_some(r), sop1(0x20, saved, VCC)];
+    if !r.once_in(4) {
+        code.push(branch(8, body.len() as i32));
+    }
+    code.extend(body);
+    if r.once_in(3) {
+        // The other side.
+        let mut other = Vec::new();
+        arithmetic(r, &mut other);
+        code.push(sop2(ANDN2, EXEC, saved, EXEC));
+        code.push(branch(8, other.len() as i32));
+        code.extend(other);
+    }
+    code.push(sop2(OR64, EXEC, EXEC, saved));
+    code
+}
+
+/// A loop that EXEC ends, or a counter, with blocks under masks in it.
+fn divergent(r: &mut Random) -> Vec<u32> {
+    // v20 counts to v21, at most 31.
+    let mut code = vec![
+        vop1(1, 20, 128),
+        vop2(0x13, 21, 128 + 31, 22),
+        sop1(1, LEFT, 128),
+    ];
+    if r.once_in(2) {
+        code.push(sop1(1, BREAK, 128));
+    }
+    let start = code.len();
+    code.push(vop2(ADD, 20, 129, 20));
+    for _ in 0..r.below(3) {
+        match r.below(3) {
+            0 => arithmetic(r, &mut code),
+            _ => code.extend(guarded(r, 32)),
+        }
+    }
+    if r.once_in(2) {
+        code.push(sop2(0, STEP, STEP, 129));
+    }
+    // Goes on while v20 < v21.
+    let by_exec = !r.once_in(4);
+    if by_exec {
+        match r.below(4) {
+            0 => code.extend([vopc(0xc9, v(20), 21), sop2(AND64, EXEC, EXEC, VCC)]),
+            1 => code.extend([vopc(0xce, v(20), 21), sop2(ANDN2, EXEC, EXEC, VCC)]),
+            2 => code.extend([
+                vopc(0xce, v(20), 21),
+                sop2(OR64, LEFT, VCC, LEFT),
+                sop2(ANDN2, EXEC, EXEC, LEFT),
+            ]),
+            _ => code.extend([
+                vopc(0xce, v(20), 21),
+                sop2(AND64, 38, EXEC, BREAK),
+                sop2(OR64, 38, VCC, 38),
+                sop2(OR64, LEFT, 38, LEFT),
+                sop2(ANDN2, EXEC, EXEC, LEFT),
+            ]),
+        }
+        if r.once_in(3) {
+            // As structured code has it: out when none is left, else back.
+            code.push(branch(8, 1));
+            let back = start as i32 - code.len() as i32 - 1;
+            code.push(branch(2, back));
+        } else {
+            let back = start as i32 - code.len() as i32 - 1;
+            code.push(branch(9, back));
+        }
+    } else {
+        code.push(sop2(0, COUNT, COUNT, 193));
+        code.push(0xbf07_0000 | 128 << 8 | COUNT);
+        let back = start as i32 - code.len() as i32 - 1;
+        code.push(branch(5, back));
+    }
+    code.push(sop2(*r.pick(&[OR64, XOR64]), EXEC, EXEC, LEFT));
+    arithmetic(r, &mut code);
+    // Mostly nobody wants the masks of the last turn.
+    if !r.once_in(8) {
+        code.extend([32, 34, 36, 38, VCC].map(|s| sop1(1, s, 128)));
+    }
+    code.push(0xbf07_0000 | 128 << 8 | COUNT);
+    code.extend([BARRIER, END]);
+    code
+}
+
+/// Loops of the region that are planned.
+fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interchange::Plan> {
+    let request = Request {
+        gfx,
+        entry: loaded.base(),
+        mode: before.mode,
+        max_insts: 4096,
+        exact_nan: true,
+        observe: false,
+        checked: false,
+    };
+    let func = region::build(&request, &|pc| loaded.bytes_at(pc));
+    let start = match before.rows {
+        0 => frontend::WaveState::V0_COUNTS,
+        n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
+    };
+    let facts = lower::facts::analyse(&func, start);
+    let (live, _) = lower::liveness::lives(&func);
+    let plans = facts.loops().into_iter().filter_map(|head| {
+        let entry = facts.at_loop(head)?;
+        interchange::plan(&func, head, &live, entry, facts.row(), None)
+    });
+    plans.collect()
+}
+
+#[test]
+fn loops_that_lanes_leave() {
+    let seed = seed();
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    let (mut inside, mut quick, mut total) = (0, 0, 0);
+    for n in 0..160u64 {
+        let mut r = Random::new(seed.wrapping_mul(3_000_017).wrapping_add(n));
+        let code = divergent(&mut r);
+        let bytes: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let loaded = bench.load(gfx, &bytes);
+        let mut before = state(&bench, &mut r, gfx);
+        if r.once_in(4) {
+            // All lanes make the same turns.
+            before.vgpr[22] = [r.next() as u32; LANES];
+        }
+        if r.once_in(4) {
+            (before.sgpr[126], before.sgpr[127]) = (r.next() as u32, r.next() as u32);
+        }
+        let what = format!("SEED={seed} program {n}");
+        compare(&bench, &loaded, &before, &bytes, &what);
+        let plans = planned(&loaded, gfx, &before);
+        total += 1;
+        inside += usize::from(!plans.is_empty());
+        quick += usize::from(plans.iter().any(|plan| plan.quick.is_some()));
+        bench.unload(&loaded);
+    }
+    println!("{inside} of {total} loops go inside, {quick} with a quick turn");
+    assert!(inside * 3 > total, "{inside} of {total} loops go inside");
+    assert!(quick * 8 > total, "{quick} of {total} have a quick turn");
+}
+
+#[test]
+fn coherent_loads_stay_in_the_order_of_the_wave() {
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    for (glc, inside) in [(0, 1), (1 << 16, 0)] {
+        let mut r = Random::new(5);
+        let mut code = vec![
+            vop2(LSHLREV, 6, 128 + 2, 0),
+            vop1(1, 3, BASE + 1),
+            vop2(ADD_CO, 2, BASE, 6),
+            vop2(ADDC_CO, 3, 128, 3),
+        ];
+        let [word, rest] = load(1, 8, 2, 0);
+        code.extend([word | glc, rest, vop2(ADD, 9, v(8), 9)]);
+        code.push(sop2(0, COUNT, COUNT, 193));
+        code.push(0xbf07_0000 | 128 << 8 | COUNT);
+        code.extend([branch(5, -6), sop1(1, VCC, 128), BARRIER, END]);
+        let bytes: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let loaded = bench.load(gfx, &bytes);
+        let mut before = state(&bench, &mut r, gfx);
+        before.rows = 0;
+        assert_eq!(planned(&loaded, gfx, &before).len(), inside, "GLC {glc:#x}");
+        compare(&bench, &loaded, &before, &bytes, "coherent load");
+        bench.unload(&loaded);
+    }
+}
+
 #[test]
 fn loops_inside_the_lane_groups() {
     let seed = seed();
     let gfx = Gfx::Gfx900;
     let bench = Bench::new();
-    let (mut planned, mut total) = (0, 0);
+    let (mut inside, mut total) = (0, 0);
     for n in 0..160u64 {
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(n));
         let code = program(&mut r);
@@ -289,30 +526,10 @@ fn loops_inside_the_lane_groups() {
         let before = state(&bench, &mut r, gfx);
         let what = format!("SEED={seed} program {n}");
         compare(&bench, &loaded, &before, &bytes, &what);
-        let request = Request {
-            gfx,
-            entry: loaded.base(),
-            mode: before.mode,
-            max_insts: 4096,
-            exact_nan: true,
-            observe: false,
-            checked: false,
-        };
-        let func = region::build(&request, &|pc| loaded.bytes_at(pc));
-        let start = match before.rows {
-            0 => frontend::WaveState::V0_COUNTS,
-            n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
-        };
-        let facts = lower::facts::analyse(&func, start);
-        let live = lower::liveness::live_out(&func);
         total += 1;
-        planned += usize::from(func.blocks.iter().enumerate().any(|(i, block)| {
-            facts.at_loop(i).is_some_and(|entry| {
-                interchange::plan(i, block, &live[i], entry, facts.row(), None).is_some()
-            })
-        }));
+        inside += usize::from(!planned(&loaded, gfx, &before).is_empty());
         bench.unload(&loaded);
     }
-    println!("{planned} of {total} loops go inside");
-    assert!(planned * 2 > total, "{planned} of {total} loops go inside");
+    println!("{inside} of {total} loops go inside");
+    assert!(inside * 2 > total, "{inside} of {total} loops go inside");
 }

@@ -1,0 +1,99 @@
+//! Loads inside a loop that runs inside the lane groups.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::{Loaded, Turn};
+use crate::abi::Context;
+use crate::clif::{Emitter, access, flags, offset32, trusted};
+use crate::interchange::{Kind, Plan, unmerged};
+use crate::ir::{Op, Val};
+
+/// Where the bytes that a group's load touches begin, from its first lane's address, and how many there
+/// are.
+pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
+    let block = &plan.form.block;
+    let node = &block.nodes[load.index()];
+    let bytes = match node.op {
+        Op::Load(_, data, _) => access::bytes(data),
+        Op::ScalarLoad(n, _) => 4 * u32::from(n),
+        op => unreachable!("bug: {op:?} inside a loop"),
+    };
+    let address = unmerged(block, plan.form.turn, node.args[0]);
+    let Some(Kind::Affine(stride)) = plan.form.kinds[address.index()] else {
+        unreachable!("bug: an address held in vectors")
+    };
+    let span = stride * (plan.group as i64 - 1);
+    (span.min(0), span.abs() + i64::from(bytes))
+}
+
+impl Emitter<'_> {
+    /// Emits a load of `n` dwords at a wave address.
+    pub(super) fn turn_scalar_load(&mut self, t: &Turn<'_>, v: Val, n: u8) {
+        let node = &t.form.block.nodes[v.index()];
+        let start = self.scalar(&t.form.block, t.schedule, node.args[0]);
+        let words = usize::from(n);
+        self.in_arena(t, start, 0, 4 * words as i64);
+        for (i, other) in t.form.block.nodes.iter().enumerate() {
+            let k = match other.op {
+                Op::Result(k) if other.args[0] == v => k,
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if k < n && (t.form.kinds[i].is_some()) {
+                let guest = flags().with_notrap();
+                let at = 4 * i32::from(k);
+                let word = self.b.ins().load(types::I32, guest, start, at);
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    /// Requires that the bytes from `below` on at `start` lie in the arena, `reach` of them.
+    fn in_arena(&mut self, t: &Turn<'_>, start: Value, below: i64, reach: i64) {
+        let base_at = offset32(offset_of!(Context, arena_base));
+        let len_at = offset32(offset_of!(Context, arena_len));
+        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+        let lowest = if below == 0 {
+            start
+        } else {
+            self.b.ins().iadd_imm_s(start, below)
+        };
+        let offset = self.b.ins().isub(lowest, base);
+        let limit = self.b.ins().iadd_imm_s(len, -reach);
+        let good = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
+        self.require(t.fail, good);
+    }
+
+    /// Emits a load: one address and one check for the group.
+    pub(super) fn turn_load(&mut self, t: &mut Turn<'_>, v: Val) {
+        let node = &t.form.block.nodes[v.index()];
+        let Op::Load(_, data, _) = node.op else {
+            unreachable!("bug: {:?} inside a loop", node.op)
+        };
+        let address = unmerged(&t.form.block, t.form.turn, node.args[0]);
+        let Kind::Affine(stride) = Self::kind(t, address) else {
+            unreachable!("bug: an address held in vectors")
+        };
+        let start = self.base(t, address);
+        let (below, reach) = span(t.plan, v);
+        self.in_arena(t, start, below, reach);
+        let loaded: Vec<Loaded> = if stride == 0 {
+            let values = self.load_one(start, data);
+            values.into_iter().map(Loaded::Scalar).collect()
+        } else {
+            let slices = t.body.slices;
+            let loaded = self.load_group(start, 0, stride, data, slices);
+            loaded.into_iter().map(Loaded::Vectors).collect()
+        };
+        for (r, value) in loaded.into_iter().enumerate() {
+            t.results.insert((v, r as u8), value);
+        }
+    }
+}
