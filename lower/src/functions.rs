@@ -356,6 +356,9 @@ pub enum EffectFn {
     /// Checked mode: (kinds, EXEC, offset in the lane's scratch, bytes) -> nothing. An access of the site's
     /// SCRATCH instruction that leaves the private segment is a fault.
     CheckScratch,
+    /// Checked mode before gfx9: (kinds, EXEC, base, offset, bytes, what M0 limits LDS to) -> nothing. An access
+    /// of the site's DS instruction out of range is a fault.
+    CheckLds,
 }
 
 impl EffectFn {
@@ -391,6 +394,7 @@ impl EffectFn {
         EffectFn::Export,
         EffectFn::ForkStack,
         EffectFn::CheckScratch,
+        EffectFn::CheckLds,
     ];
 }
 

@@ -528,6 +528,7 @@ fn implementation(f: u16) -> Effect {
     const EXPORT: u16 = EffectFn::Export as u16;
     const FORK_STACK: u16 = EffectFn::ForkStack as u16;
     const CHECK_SCRATCH: u16 = EffectFn::CheckScratch as u16;
+    const CHECK_LDS: u16 = EffectFn::CheckLds as u16;
     match f {
         INTERPRET => host::interpret,
         SCALAR_LOAD => scalar::load,
@@ -559,6 +560,7 @@ fn implementation(f: u16) -> Effect {
         SCALAR_RELATIVE => relative::scalar,
         EXPORT => export::record,
         CHECK_SCRATCH => memory::check_scratch,
+        CHECK_LDS => memory::check_lds,
         _ => unreachable!("bug: effect function {f}"),
     }
 }
@@ -581,7 +583,7 @@ fn effect_fn(f: EffectFn, wide: bool) -> usize {
         ImageDescriptors ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
         SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative ScalarRelative Export ForkStack
-        CheckScratch
+        CheckScratch CheckLds
     }
 }
 

@@ -9,7 +9,7 @@ use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, LaneFn};
 use crate::guest::Guest;
-use crate::ir::{Op as Ir, Val};
+use crate::ir::{Op as Ir, SiteId, Val};
 use crate::value::{M, U, call};
 
 /// Lowers a DS instruction.
@@ -25,17 +25,37 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 
 /// The LDS address of an access: base and offset, with the alignment and the clamp by M0 of the
 /// targets that have them. Out of range is an address beyond every LDS.
-fn address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32) -> U<'b> {
-    place(g, base, offset, bytes, g.gfx.is_gfx9())
+fn address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, site: SiteId) -> U<'b> {
+    place(g, base, offset, bytes, g.gfx.is_gfx9(), site)
 }
 
 /// As [`address`] of an atomic access, which ignores the low bits of its address on every target.
-fn atomic_address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32) -> U<'b> {
-    place(g, base, offset, bytes, false)
+fn atomic_address<'b>(
+    g: &mut Guest<'b>,
+    base: U<'b>,
+    offset: u32,
+    bytes: u32,
+    site: SiteId,
+) -> U<'b> {
+    place(g, base, offset, bytes, false, site)
 }
 
-fn place<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, unaligned: bool) -> U<'b> {
+fn place<'b>(
+    g: &mut Guest<'b>,
+    base: U<'b>,
+    offset: u32,
+    bytes: u32,
+    unaligned: bool,
+    site: SiteId,
+) -> U<'b> {
     let mut a = base + base.k(u64::from(offset));
+    // In checked mode what is out of range does not come further than this.
+    let checked = g.checked && !g.gfx.is_gfx9();
+    if checked {
+        let limit = lds_limit(g);
+        let args = [g.exec(), base.v, g.imm32(offset), g.imm32(bytes), limit];
+        effect(g, EffectFn::CheckLds, site, &args, 0, 0);
+    }
     if g.gfx == Gfx::Gfx600 && offset != 0 {
         // A base with bit 31 set counts as out of range even when the sum is not.
         a = a | base.ashr_k(31);
@@ -48,7 +68,7 @@ fn place<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, unaligned:
     if align > 1 {
         a = a & a.k(!(align - 1) & 0xffff_ffff);
     }
-    if g.gfx.is_gfx9() {
+    if g.gfx.is_gfx9() || checked {
         return a;
     }
     let m0 = U::new(g.b, g.read_s32(M0));
@@ -79,15 +99,15 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
         Op::Load(Space::Lds, data) => {
             let base = base(g)?;
             let d = vgpr(inst.dst[0])?;
-            let a = address(g, base, offset, size(data));
             let site = sites.add(pc, inst);
+            let a = address(g, base, offset, size(data), site);
             load(g, Space::Lds, data, a.v, d, site);
         }
         Op::Store(Space::Lds, data) => {
             let base = base(g)?;
             let s = vgpr(inst.src[1])?;
-            let a = address(g, base, offset, size(data));
             let site = sites.add(pc, inst);
+            let a = address(g, base, offset, size(data), site);
             store(g, Space::Lds, data, a.v, s, site);
         }
         Op::Atomic(Space::Lds, op) => {
@@ -105,8 +125,8 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
                 (op, None) if is_compare(op) => return None,
                 _ => words(g, s0),
             };
-            let a = atomic_address(g, base, offset, 4 * u32::from(width));
             let site = sites.add(pc, inst);
+            let a = atomic_address(g, base, offset, 4 * u32::from(width), site);
             atomic(g, (Space::Lds, op, width), a.v, &data, inst.dst[0], site);
         }
         Op::Read2 { st64 } => {
@@ -117,7 +137,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let mask = g.exec_mask();
             let mut words = Vec::new();
             for offset in offsets(inst, st64, width) {
-                let a = address(g, base, offset, 4 * u32::from(width));
+                let a = address(g, base, offset, 4 * u32::from(width), site);
                 let op = Ir::Load(Space::Lds, Data::Dwords(width), site);
                 let first = b.effect(op, &[a.v, mask], types::L32);
                 words.extend((0..width).map(|i| b.result(first, i, types::L32)));
@@ -133,7 +153,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let site = sites.add(pc, inst);
             let [first, second] = offsets(inst, st64, width);
             for (offset, s) in [(first, data[0]), (second, data[1])] {
-                let a = address(g, base, offset, 4 * u32::from(width));
+                let a = address(g, base, offset, 4 * u32::from(width), site);
                 store(g, Space::Lds, Data::Dwords(width), a.v, s, site);
                 // Equal offsets are one access, with the first data.
                 if first == second {
@@ -149,7 +169,7 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let site = sites.add(pc, inst);
             let mut args = Vec::new();
             for offset in offsets(inst, st64, width) {
-                args.push(atomic_address(g, base, offset, 4 * u32::from(width)).v);
+                args.push(atomic_address(g, base, offset, 4 * u32::from(width), site).v);
             }
             args.push(g.exec());
             for s in data {
@@ -196,7 +216,7 @@ fn own_address<'b>(g: &mut Guest<'b>, offset: u32) -> U<'b> {
 }
 
 /// A two-address exchange: old values to `d` and on.
-fn exchange(g: &mut Guest<'_>, d: u8, site: crate::ir::SiteId, args: &[Val], lanes: u8) {
+fn exchange(g: &mut Guest<'_>, d: u8, site: SiteId, args: &[Val], lanes: u8) {
     let first = effect(g, EffectFn::LdsExchange, site, args, lanes, 0);
     for i in 0..lanes {
         let word = g.b.result(first, i, types::L32);
@@ -247,8 +267,8 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             let d = vgpr(inst.dst[0])?;
             let base = register(g, inst.src[0])?;
             let s = vgpr(inst.src[1])?;
-            let a = atomic_address(g, base, offset, 8);
             let site = sites.add(pc, inst);
+            let a = atomic_address(g, base, offset, 8, site);
             let (lo, hi) = (g.read_v(s), g.read_v(s.wrapping_add(1)));
             let args = [a.v, a.v, g.exec(), lo, hi];
             exchange(g, d, site, &args, 2);

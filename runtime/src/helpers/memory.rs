@@ -715,6 +715,36 @@ fn load_flat(
     Ok(())
 }
 
+/// `EffectFn::CheckLds`.
+pub(super) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let (exec, bases) = (call.raw(1), call.words(2));
+    let (offset, bytes, limit) = (call.raw(3) as u32, call.raw(4) as u32, call.raw(5));
+    let access = match call.site.inst.op() {
+        Op::Load(..) | Op::Read2 { .. } => Access::Read,
+        Op::Store(..) | Op::Write2 { .. } => Access::Write,
+        _ => Access::Atomic,
+    };
+    let size = u64::from(call.ctx.lds_len).min(limit & 0xffff_ffff);
+    let gfx = call.host().group.gfx;
+    for lane in active(exec) {
+        let base = bases.get(lane);
+        let place = u64::from(base.wrapping_add(offset) & !(bytes.next_power_of_two() - 1));
+        let below = gfx == frontend::Gfx::Gfx600 && (base as i32) < 0;
+        if below || place + u64::from(bytes) > size {
+            let kind = FaultKind::OutsidePrivate {
+                space: Private::Lds,
+                access,
+                offset: place,
+                bytes,
+                size,
+            };
+            return Err(call.fault(kind, Some(lane)));
+        }
+        call.announce(access, place, bytes as usize, lane)?;
+    }
+    Ok(())
+}
+
 /// `EffectFn::CheckScratch`.
 pub(super) fn check_scratch(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let (exec, offsets, bytes) = (call.raw(1), call.words(2), call.raw(3) as usize);

@@ -8,10 +8,11 @@ use frontend::{Gfx, LANES, Op};
 
 use super::atomic::{Operands, apply32, apply64};
 use super::data::{self, Raw};
+use super::flat::outside;
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::{Run, Stop};
 use crate::choices;
-use crate::fault::Access;
+use crate::fault::{Access, Private};
 use crate::math::Denorm;
 
 /// The lane that `ds_swizzle_b32` reads for `lane`.
@@ -94,15 +95,20 @@ impl Exec<'_, '_> {
             address &= !(align - 1);
         }
         let start = address as usize;
+        // gfx6 checks the base on its own: a negative one is outside even if the sum is not.
+        let negative = self.gfx == Gfx::Gfx600 && base >> 31 != 0;
+        let limit = self.lds_limit();
+        let inside = !negative && start + bytes <= limit;
         if self.group.lds.is_checked() {
+            if !inside {
+                let (offset, size) = (u64::from(address), limit as u64);
+                return Err(outside(Private::Lds, lane, access, offset, bytes, size));
+            }
             self.group
                 .lds
                 .check(access, u64::from(address), bytes as u32)
                 .map_err(|kind| Stop::lane(kind, lane))?;
         }
-        // gfx6 checks the base on its own: a negative one is outside even if the sum is not.
-        let negative = self.gfx == Gfx::Gfx600 && base >> 31 != 0;
-        let inside = !negative && start + bytes <= self.lds_limit();
         Ok(inside.then_some(start))
     }
 

@@ -404,7 +404,7 @@ fn dwords(raw: &Raw) -> [u32; 4] {
     std::array::from_fn(|i| data::dword(raw, i))
 }
 
-fn outside(
+pub(super) fn outside(
     space: Private,
     lane: usize,
     access: Access,
