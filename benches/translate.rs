@@ -9,7 +9,7 @@ use criterion::{
 };
 use frontend::Gfx;
 use lower::clif::Options;
-use lower::jit::{HostLevel, Jit};
+use lower::jit::{Allocation, HostLevel, Jit};
 use lower::object::Object;
 use lower::region::{self, Request};
 
@@ -92,13 +92,13 @@ impl Kernel {
             let (d, a, b) = (register(i), register(i / 3), register(i * 7));
             // v_add_u32, v_xor_b32, v_mul_f32, v_add_f32, v_lshrrev_b32, v_max_i32
             let op = [0x34, 0x15, 0x05, 0x01, 0x10, 0x0d][i as usize % 6];
-            self.words.push(op << 25 | d << 17 | b << 9 | 256 + a);
+            self.words.push(op << 25 | d << 17 | b << 9 | (256 + a));
         }
         n
     }
 
     /// Translates the regions that are reached from the beginning, `most` of them at most.
-    fn translate(&self, jit: &mut Jit, most: usize) -> Vec<Object> {
+    fn translate(&self, jit: &mut Jit, allocation: Allocation, most: usize) -> Vec<Object> {
         let bytes: Vec<u8> = self.words.iter().flat_map(|w| w.to_le_bytes()).collect();
         let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
         let (mut todo, mut done) = (vec![0], BTreeSet::from([0]));
@@ -117,20 +117,20 @@ impl Kernel {
             };
             let func = region::build(&request, &fetch);
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));
-            let object = jit.object(&func, &Options::default(), 0);
+            let object = jit.object(&func, &Options::default(), 0, allocation);
             objects.push(object.unwrap_or_else(|e| panic!("{e}")));
         }
         objects
     }
 
     /// Translates all of it once, and prints what that takes.
-    fn tell(&self, jit: &mut Jit) {
+    fn tell(&self, jit: &mut Jit, allocation: Allocation) {
         let (_, before) = memory();
         let start = Instant::now();
-        let first = self.translate(jit, 1);
+        let first = self.translate(jit, allocation, 1);
         let begins = start.elapsed();
         let start = Instant::now();
-        let all = self.translate(jit, usize::MAX);
+        let all = self.translate(jit, allocation, usize::MAX);
         let took = start.elapsed();
         let (most, _) = memory();
         let insts: u64 = all.iter().map(|object| u64::from(object.guest_insts)).sum();
@@ -166,8 +166,11 @@ fn memory() -> (f64, f64) {
 
 fn bench(c: &mut Criterion) {
     let mut jit = Jit::new(HostLevel::Native).expect("this host has a code generator");
-    for kind in [Kind::Straight, Kind::Loops, Kind::Branches] {
-        let mut group = c.benchmark_group(format!("translate/{kind:?}"));
+    for (kind, allocation) in [Kind::Straight, Kind::Loops, Kind::Branches]
+        .iter()
+        .flat_map(|&kind| [Allocation::Quick, Allocation::Good].map(|how| (kind, how)))
+    {
+        let mut group = c.benchmark_group(format!("translate/{kind:?}/{allocation:?}"));
         group.sample_size(10).sampling_mode(SamplingMode::Flat);
         group.warm_up_time(Duration::from_millis(1));
         group.measurement_time(Duration::from_millis(100));
@@ -177,9 +180,9 @@ fn bench(c: &mut Criterion) {
             let mut told = false;
             group.bench_function(BenchmarkId::from_parameter(size), |b| {
                 if !std::mem::replace(&mut told, true) {
-                    kernel.tell(&mut jit);
+                    kernel.tell(&mut jit, allocation);
                 }
-                b.iter(|| black_box(kernel.translate(&mut jit, usize::MAX)));
+                b.iter(|| black_box(kernel.translate(&mut jit, allocation, usize::MAX)));
             });
         }
         group.finish();

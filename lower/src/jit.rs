@@ -1,7 +1,7 @@
 //! Compiled regions: CLIF to machine code, and the one call into it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use cranelift_codegen::Context as CodegenContext;
 use cranelift_codegen::control::ControlPlane;
@@ -26,6 +26,15 @@ pub enum HostLevel {
     Avx2,
     /// SSE4.1 and what x86-64 always has.
     Sse41,
+}
+
+/// How host registers are allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Allocation {
+    /// In one pass over the code: takes a third of the time and makes twice the code.
+    Quick,
+    /// With care.
+    Good,
 }
 
 /// Why a region was not compiled.
@@ -56,6 +65,8 @@ pub struct Compiled {
     pub fallbacks: Vec<&'static str>,
     /// The counters that [`Shape`] names; none when the code does not profile.
     pub counters: Box<[AtomicU64]>,
+    /// How much it ran, as the caller counts it.
+    pub heat: AtomicU32,
     /// Referred to by the code.
     _sites: Box<[Site]>,
 }
@@ -91,9 +102,15 @@ impl Compiled {
             counters: std::iter::repeat_with(AtomicU64::default)
                 .take(counters)
                 .collect(),
+            heat: AtomicU32::new(0),
             _sites: sites,
             object,
         })
+    }
+
+    /// The code before it had a place.
+    pub fn object(&self) -> &Object {
+        &self.object
     }
 
     /// Bytes of host code.
@@ -180,7 +197,8 @@ fn coherent(code: &Mmap) -> std::io::Result<()> {
 
 /// The compiler: one for many regions, used from one thread at a time.
 pub struct Jit {
-    isa: OwnedTargetIsa,
+    /// By [`Allocation`].
+    isa: [OwnedTargetIsa; 2],
     contexts: FunctionBuilderContext,
     codegen: CodegenContext,
 }
@@ -188,38 +206,8 @@ pub struct Jit {
 impl Jit {
     /// A compiler for this host.
     pub fn new(level: HostLevel) -> Result<Jit, LowerError> {
-        let host = |e: &dyn std::fmt::Display| LowerError::Host(e.to_string());
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("opt_level", "none"),
-            ("is_pic", "false"),
-            (
-                "enable_verifier",
-                if cfg!(debug_assertions) {
-                    "true"
-                } else {
-                    "false"
-                },
-            ),
-            ("enable_probestack", "false"),
-        ] {
-            flags.set(name, value).map_err(|e| host(&e))?;
-        }
-        let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;
-        let off: &[&[&str]] = match level {
-            HostLevel::Native => &[],
-            HostLevel::Avx2 => &[AVX512],
-            HostLevel::Sse41 => &[AVX512, BEYOND_SSE41],
-        };
-        for name in off.iter().copied().flatten() {
-            // A flag that this Cranelift does not know needs no switching off.
-            let _ = builder.set(name, "false");
-        }
-        let isa = builder
-            .finish(settings::Flags::new(flags))
-            .map_err(|e| host(&e))?;
         Ok(Jit {
-            isa,
+            isa: [isa(level, "single_pass")?, isa(level, "backtracking")?],
             contexts: FunctionBuilderContext::new(),
             codegen: CodegenContext::new(),
         })
@@ -227,18 +215,21 @@ impl Jit {
 
     /// Everything about the host that decides what code comes out, as text.
     pub fn host(&self) -> String {
-        let flags = self.isa.isa_flags();
+        let [_, isa] = &self.isa;
+        let flags = isa.isa_flags();
         let flags: Vec<String> = flags.iter().map(ToString::to_string).collect();
-        format!(
-            "{} {} {}",
-            self.isa.triple(),
-            self.isa.flags(),
-            flags.join(" ")
-        )
+        format!("{} {} {}", isa.triple(), isa.flags(), flags.join(" "))
     }
 
     /// Compiles a region whose code object lies at `base`, without giving it a place.
-    pub fn object(&mut self, f: &Func, options: &Options, base: u64) -> Result<Object, LowerError> {
+    pub fn object(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        base: u64,
+        allocation: Allocation,
+    ) -> Result<Object, LowerError> {
+        let isa = &self.isa[allocation as usize];
         if cfg!(debug_assertions)
             && let Err(message) = verify::func(f)
         {
@@ -255,10 +246,10 @@ impl Jit {
             base,
             &mut self.codegen.func,
             &mut self.contexts,
-            self.isa.frontend_config(),
+            isa.frontend_config(),
         );
         self.codegen
-            .compile(&*self.isa, &mut ControlPlane::default())
+            .compile(&**isa, &mut ControlPlane::default())
             .map_err(|e| region(format!("{:?}", e.inner)))?;
         let compiled = self.codegen.compiled_code().expect("it was compiled");
         let written = f.blocks.iter().flat_map(|b| &b.writes_v);
@@ -283,9 +274,42 @@ impl Jit {
 
     /// Compiles a region and puts it in place.
     pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
-        let object = self.object(&f, options, 0)?;
+        let object = self.object(&f, options, 0, Allocation::Good)?;
         Compiled::new(Arc::new(object), 0, f.sites, f.fallbacks).map_err(LowerError::Memory)
     }
+}
+
+/// The target with an algorithm for the allocation of registers.
+fn isa(level: HostLevel, allocation: &str) -> Result<OwnedTargetIsa, LowerError> {
+    let host = |e: &dyn std::fmt::Display| LowerError::Host(e.to_string());
+    let verify = if cfg!(debug_assertions) {
+        "true"
+    } else {
+        "false"
+    };
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "none"),
+        ("is_pic", "false"),
+        ("enable_verifier", verify),
+        ("enable_probestack", "false"),
+        ("regalloc_algorithm", allocation),
+    ] {
+        flags.set(name, value).map_err(|e| host(&e))?;
+    }
+    let mut builder = cranelift_native::builder().map_err(|e| host(&e))?;
+    let off: &[&[&str]] = match level {
+        HostLevel::Native => &[],
+        HostLevel::Avx2 => &[AVX512],
+        HostLevel::Sse41 => &[BEYOND_SSE41, AVX512],
+    };
+    for name in off.iter().copied().flatten() {
+        // A flag that this Cranelift does not know needs no switching off.
+        let _ = builder.set(name, "false");
+    }
+    builder
+        .finish(settings::Flags::new(flags))
+        .map_err(|e| host(&e))
 }
 
 const AVX512: &[&str] = &[

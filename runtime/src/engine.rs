@@ -146,6 +146,10 @@ pub struct Stats {
     pub regions_translated: u64,
     /// Guest instructions in them.
     pub instructions_translated: u64,
+    /// Hot regions translated again, on a thread beside.
+    pub regions_improved: u64,
+    /// Seconds that this took there.
+    pub improve_seconds: f64,
     /// Regions whose translation was there already: in memory or in the cache's folder.
     pub regions_cached: u64,
     /// Translations that could not be written to the cache's folder.
@@ -171,6 +175,8 @@ impl Stats {
         self.lane_instructions += other.lane_instructions;
         self.regions_translated += other.regions_translated;
         self.instructions_translated += other.instructions_translated;
+        self.regions_improved += other.regions_improved;
+        self.improve_seconds += other.improve_seconds;
         self.regions_cached += other.regions_cached;
         self.cache_failures += other.cache_failures;
         self.translate_seconds += other.translate_seconds;

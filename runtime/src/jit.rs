@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 use frontend::WaveState;
@@ -21,8 +21,12 @@ pub use lower::region::is_vector;
 mod cache;
 pub mod profile;
 mod regions;
+mod tiers;
 
-use self::regions::{ENTRY_BITS, Region, Regions};
+pub use self::tiers::Tier;
+
+use self::regions::{ENTRY_BITS, Region};
+use self::tiers::{Improver, Shared};
 use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
 use crate::fault::WaveFault;
 use crate::helpers::{self, Host};
@@ -49,6 +53,8 @@ pub struct JitOptions {
     pub observe: bool,
     /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
     pub profile: bool,
+    /// Which translations run. An engine that profiles has good ones only.
+    pub tier: Tier,
     /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
     pub max_insts: usize,
 }
@@ -65,6 +71,7 @@ impl Default for JitOptions {
             no_fused: false,
             observe: false,
             profile: false,
+            tier: Tier::Auto,
             max_insts: region::MAX_INSTS,
         }
     }
@@ -107,10 +114,12 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         return Err(EngineError::NoWide);
     }
     let folder = options.cache.as_deref().map(|path| {
-        cache::Folder::open(path).map_err(|error| EngineError::Cache {
-            path: path.to_owned(),
-            message: error.to_string(),
-        })
+        cache::Folder::open(path)
+            .map(Arc::new)
+            .map_err(|error| EngineError::Cache {
+                path: path.to_owned(),
+                message: error.to_string(),
+            })
     });
     let folder = folder.transpose()?;
     let options = JitOptions {
@@ -136,7 +145,8 @@ pub struct JitEngine {
     /// Unlike that of any other engine.
     id: u64,
     options: JitOptions,
-    regions: RwLock<Regions>,
+    shared: Arc<Shared>,
+    improver: Improver,
     compiler: Mutex<Jit>,
     functions: Box<[usize]>,
     /// What decides about code on this host.
@@ -144,7 +154,7 @@ pub struct JitEngine {
     /// Hashes of the code of loads.
     contents: Mutex<HashMap<u64, cache::Key>>,
     /// Where code is kept on disk.
-    folder: Option<cache::Folder>,
+    folder: Option<Arc<cache::Folder>>,
     /// What the interpreter ran between regions, when profiling.
     interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
@@ -161,6 +171,8 @@ thread_local! {
 pub struct Translated {
     /// Regions compiled.
     pub regions: usize,
+    /// Of these, translated again because they were hot.
+    pub improved: usize,
     /// Guest instructions in them.
     pub guest_insts: u64,
     /// Host bytes made.
@@ -172,10 +184,17 @@ impl JitEngine {
     pub fn new(options: JitOptions) -> Result<JitEngine, LowerError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let compiler = Jit::new(options.host)?;
+        let tier = if options.profile {
+            Tier::Good
+        } else {
+            options.tier
+        };
+        let options = JitOptions { tier, ..options };
         Ok(JitEngine {
             id: NEXT.fetch_add(1, Relaxed),
             options,
-            regions: RwLock::new(Regions::default()),
+            shared: Arc::default(),
+            improver: Improver::default(),
             host: compiler.host(),
             compiler: Mutex::new(compiler),
             functions: helpers::table(options.host),
@@ -188,12 +207,14 @@ impl JitEngine {
 
     /// What was translated so far.
     pub fn translated(&self) -> Translated {
-        let regions = self.regions.read().expect("no holder of the lock panics");
+        let regions = self.shared.regions.read();
+        let regions = regions.expect("no holder of the lock panics");
         let mut all = Translated {
             regions: regions.all().len(),
+            improved: regions.improved(),
             ..Translated::default()
         };
-        for region in regions.all() {
+        for (_, region) in regions.all() {
             all.guest_insts += u64::from(region.guest_insts());
             all.host_bytes += region.bytes() as u64;
         }
@@ -328,6 +349,7 @@ impl Engine for JitEngine {
             let options = JitOptions {
                 max_insts: 1,
                 profile: false,
+                tier: Tier::Quick,
                 ..self.options
             };
             JitEngine::new(options).ok().map(Box::new)
@@ -439,6 +461,9 @@ impl JitEngine {
             ExitCode::Yield => 0,
             _ => fuel.saturating_sub(burned),
         };
+        if region.quick {
+            self.warm(region, burned, group);
+        }
         if resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
             wave.resume = (region.number as u64 + 1) << ENTRY_BITS | u64::from(resume);
         }

@@ -123,11 +123,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
             for _ in 0..planned.repeat {
                 let stats = session.launch(planned, &settings)?;
                 seconds += execution(&stats);
-                about.translate_s += stats.translate_seconds;
-                about.regions_translated += stats.regions_translated;
-                about.instructions_translated += stats.instructions_translated;
-                about.regions_cached += stats.regions_cached;
-                about.cache_failures += stats.cache_failures;
+                about.add_translation(&stats);
             }
             if let Times::Each(list) = &mut about.execute_s {
                 list.push(seconds);
@@ -190,6 +186,13 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
                     writeln!(out, ", {each} for each of {n} instructions")?;
                 }
             }
+        }
+        if dispatch.regions_improved != 0 {
+            let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
+            writeln!(
+                out,
+                "  hot          {n} regions translated again beside, in {time}"
+            )?;
         }
         if let Some(rates) = &dispatch.rates {
             let (min, median) = (time(rates.execute_min_s), time(rates.execute_median_s));

@@ -37,6 +37,8 @@ pub(super) struct DispatchReport {
     pub(super) lane_instructions: Option<u64>,
     pub(super) regions_translated: u64,
     pub(super) instructions_translated: u64,
+    pub(super) regions_improved: u64,
+    pub(super) improve_s: f64,
     pub(super) regions_cached: u64,
     #[serde(skip)]
     pub(super) cache_failures: u64,
@@ -148,6 +150,8 @@ impl DispatchReport {
             lane_instructions: None,
             regions_translated: 0,
             instructions_translated: 0,
+            regions_improved: 0,
+            improve_s: 0.0,
             regions_cached: 0,
             cache_failures: 0,
             repeat,
@@ -158,11 +162,22 @@ impl DispatchReport {
         }
     }
 
+    /// Adds what a launch says of translation.
+    pub(super) fn add_translation(&mut self, stats: &Stats) {
+        self.translate_s += stats.translate_seconds;
+        self.regions_translated += stats.regions_translated;
+        self.instructions_translated += stats.instructions_translated;
+        self.regions_improved += stats.regions_improved;
+        self.improve_s += stats.improve_seconds;
+        self.regions_cached += stats.regions_cached;
+        self.cache_failures += stats.cache_failures;
+    }
+
     /// Adds a launch.
     pub(super) fn add(&mut self, stats: &Stats, counting: bool) {
         self.workgroups += stats.workgroups;
         self.waves += stats.waves;
-        self.translate_s += stats.translate_seconds;
+        self.add_translation(stats);
         if let Times::One(seconds) = &mut self.execute_s {
             *seconds += execution(stats);
         }
@@ -170,10 +185,6 @@ impl DispatchReport {
             *self.instructions.get_or_insert(0) += stats.instructions;
             *self.lane_instructions.get_or_insert(0) += stats.lane_instructions;
         }
-        self.regions_translated += stats.regions_translated;
-        self.instructions_translated += stats.instructions_translated;
-        self.regions_cached += stats.regions_cached;
-        self.cache_failures += stats.cache_failures;
         self.fallbacks += stats.fallbacks;
         for (&name, &count) in &stats.fallback_names {
             *self.fallback_names.entry(name).or_default() += count;

@@ -163,6 +163,10 @@ fn print(
                 write!(out, " ({cached} regions were kept, {new} are new)")?;
             }
         }
+        if dispatch.regions_improved != 0 {
+            let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
+            write!(out, ", {n} hot regions again beside in {time}")?;
+        }
         if let Times::One(seconds) = dispatch.execute_s {
             write!(out, ", ran {}", time(seconds))?;
         }

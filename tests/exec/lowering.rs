@@ -4,3 +4,4 @@ mod cuts;
 mod loops;
 mod operations;
 mod rows;
+mod tiers;

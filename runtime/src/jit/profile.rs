@@ -30,8 +30,9 @@ impl Engine for Profiler {
     }
 
     fn take_profile(&self) -> Option<Profile> {
-        let regions = self.0.regions.read().expect("no holder of the lock panics");
-        let profiles = regions.by_key().filter_map(|(key, region)| {
+        let regions = self.0.shared.regions.read();
+        let regions = regions.expect("no holder of the lock panics");
+        let profiles = regions.all().filter_map(|(key, region)| {
             let counts = region.take_counts();
             (counts.get(Shape::ENTERED).copied().unwrap_or(0) != 0).then(|| RegionProfile {
                 code: key.code,

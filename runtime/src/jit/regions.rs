@@ -5,15 +5,17 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use frontend::WaveState;
 use lower::abi::Site;
 use lower::clif::Options;
-use lower::jit::{Compiled, Jit, LowerError};
+use lower::jit::{Allocation, Compiled, Jit, LowerError};
 use lower::object::Object;
 use lower::region::{self, Request};
 
+use super::tiers::{HOT, Job};
 use super::{JitEngine, cache};
 use crate::LoadedCode;
 use crate::engine::Group;
@@ -39,49 +41,80 @@ pub(super) struct Key {
 /// Entries of a thread's memory of regions.
 const RECENT: usize = 64;
 
-/// Engine, key and region of a recent lookup.
-type Recent = Option<(u64, Key, Rc<Region>)>;
+/// Engine, its generation, key and region of a recent lookup.
+type Recent = Option<(u64, u64, Key, Rc<Region>)>;
 
 /// A compiled region and its number, by which waves come back to it.
 pub(super) struct Region {
     pub(super) number: usize,
     pub(super) code: Arc<Compiled>,
+    /// It is translated again when it is hot.
+    pub(super) quick: bool,
 }
 
-/// Engine and region that a wave left lately.
-type Left = Option<(u64, Rc<Region>)>;
+/// Engine, its generation and region that a wave left lately.
+type Left = Option<(u64, u64, Rc<Region>)>;
 
 /// All regions of an engine.
 #[derive(Default)]
 pub(super) struct Regions {
     by_key: HashMap<Key, usize>,
-    by_number: Vec<Arc<Compiled>>,
+    by_number: Vec<Entry>,
+    improved: usize,
+}
+
+/// A region by its number.
+struct Entry {
+    key: Key,
+    code: Arc<Compiled>,
+    quick: bool,
 }
 
 impl Regions {
     /// The region with a key.
     fn get(&self, key: &Key) -> Option<Region> {
-        let &number = self.by_key.get(key)?;
-        let code = Arc::clone(&self.by_number[number]);
-        Some(Region { number, code })
+        self.numbered(*self.by_key.get(key)?)
     }
 
-    fn add(&mut self, key: Key, code: Arc<Compiled>) -> Region {
+    /// The region with a number.
+    fn numbered(&self, number: usize) -> Option<Region> {
+        let entry = self.by_number.get(number)?;
+        Some(Region {
+            number,
+            code: Arc::clone(&entry.code),
+            quick: entry.quick,
+        })
+    }
+
+    fn add(&mut self, key: Key, code: Arc<Compiled>, quick: bool) -> Region {
         let number = self.by_number.len();
-        self.by_number.push(Arc::clone(&code));
         self.by_key.insert(key, number);
-        Region { number, code }
+        let region = Region {
+            number,
+            code: Arc::clone(&code),
+            quick,
+        };
+        self.by_number.push(Entry { key, code, quick });
+        region
     }
 
-    /// All that there are.
-    pub(super) fn all(&self) -> &[Arc<Compiled>] {
-        &self.by_number
+    /// Puts the second translation in place of the first.
+    pub(super) fn replace(&mut self, number: usize, code: Arc<Compiled>) {
+        if let Some(entry) = self.by_number.get_mut(number) {
+            entry.code = code;
+            entry.quick = false;
+            self.improved += 1;
+        }
     }
 
-    /// The same with their keys.
-    pub(super) fn by_key(&self) -> impl Iterator<Item = (&Key, &Arc<Compiled>)> {
-        let all = self.by_key.iter();
-        all.map(|(key, &number)| (key, &self.by_number[number]))
+    /// How many have had their second translation.
+    pub(super) fn improved(&self) -> usize {
+        self.improved
+    }
+
+    /// All that there are, with their keys.
+    pub(super) fn all(&self) -> impl ExactSizeIterator<Item = (&Key, &Arc<Compiled>)> {
+        self.by_number.iter().map(|entry| (&entry.key, &entry.code))
     }
 }
 
@@ -113,14 +146,15 @@ impl JitEngine {
             start,
         };
         let place = (wave.pc >> 2) as usize % RECENT;
+        let now = self.shared.generation();
         LOOKUPS.with_borrow_mut(|recent| {
-            if let Some((id, known, region)) = &recent[place]
-                && (*id, *known) == (self.id, key)
+            if let Some((id, then, known, region)) = &recent[place]
+                && (*id, *then, *known) == (self.id, now, key)
             {
                 return Ok(Rc::clone(region));
             }
-            let region = Rc::new(self.find(key, wave, group)?);
-            recent[place] = Some((self.id, key, Rc::clone(&region)));
+            let region = Rc::new(self.find(key, group)?);
+            recent[place] = Some((self.id, now, key, Rc::clone(&region)));
             Ok(region)
         })
     }
@@ -130,26 +164,28 @@ impl JitEngine {
         let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
         let entry = (token & ((1 << ENTRY_BITS) - 1)) as u32;
         let place = number % RECENT;
+        let now = self.shared.generation();
         LEFT.with_borrow_mut(|recent| {
-            if let Some((id, region)) = &recent[place]
-                && (*id, region.number) == (self.id, number)
+            if let Some((id, then, region)) = &recent[place]
+                && (*id, *then, region.number) == (self.id, now, number)
             {
                 return Some((Rc::clone(region), entry));
             }
-            let regions = self.regions.read().expect("no holder of the lock panics");
-            let code = Arc::clone(regions.by_number.get(number)?);
-            let region = Rc::new(Region { number, code });
-            recent[place] = Some((self.id, Rc::clone(&region)));
+            let regions = self.shared.regions.read();
+            let regions = regions.expect("no holder of the lock panics");
+            let region = Rc::new(regions.numbered(number)?);
+            recent[place] = Some((self.id, now, Rc::clone(&region)));
             Some((region, entry))
         })
     }
 
     /// The region in the engine's memory, or a new one.
-    fn find(&self, key: Key, wave: &WaveState, group: &mut Group<'_>) -> Result<Region, FaultKind> {
+    fn find(&self, key: Key, group: &mut Group<'_>) -> Result<Region, FaultKind> {
         let known = || {
-            let regions = self.regions.read().expect("no holder of the lock panics");
-            regions.get(&key)
+            let regions = self.shared.regions.read();
+            regions.expect("no holder of the lock panics").get(&key)
         };
+        self.shared.tell(group.stats);
         if let Some(region) = known() {
             return Ok(region);
         }
@@ -159,35 +195,29 @@ impl JitEngine {
         if let Some(region) = known() {
             return Ok(region);
         }
+        let (object, quick) = self.object(&mut compiler, &key, group)?;
+        let code = Arc::new(self.place(object, group)?);
+        let mut regions = self.shared.regions.write();
+        let regions = regions.as_mut().expect("no holder of the lock panics");
+        let region = regions.add(key, code, quick);
+        group.stats.translate_seconds += start.elapsed().as_secs_f64();
+        Ok(region)
+    }
+
+    /// What is translated under a key, and how.
+    fn request(&self, key: &Key, group: &Group<'_>) -> (Request, Options) {
         let request = Request {
             gfx: group.gfx,
-            entry: wave.pc,
+            entry: key.pc,
             mode: key.mode,
             max_insts: self.options.max_insts,
             exact_nan: self.options.exact_nan,
             observe: self.options.observe,
             checked: key.checked,
         };
-        let object = self.object(&mut compiler, &key, &request, group)?;
-        let compiled = self.place(object, group)?;
-        let code = Arc::new(compiled);
-        let mut regions = self.regions.write().expect("no holder of the lock panics");
-        let region = regions.add(key, code);
-        group.stats.translate_seconds += start.elapsed().as_secs_f64();
-        Ok(region)
-    }
-
-    /// A region without a place: kept in memory or on disk, or translated now.
-    fn object(
-        &self,
-        compiler: &mut Jit,
-        key: &Key,
-        request: &Request,
-        group: &mut Group<'_>,
-    ) -> Result<Arc<Object>, FaultKind> {
         let options = Options {
             exact_nan: self.options.exact_nan,
-            count: group.counting,
+            count: key.counting,
             profile: self.options.profile,
             start: key.start,
             group: self.options.group,
@@ -195,29 +225,47 @@ impl JitEngine {
             no_interchange: self.options.no_interchange,
             no_fused: self.options.no_fused,
         };
-        let cache_key = self.cache_key(key, request, &options, group.code);
+        (request, options)
+    }
+
+    /// A region without a place: kept in memory or on disk, or translated now. With it whether it was
+    /// translated quickly, to be translated again when it is hot.
+    fn object(
+        &self,
+        compiler: &mut Jit,
+        key: &Key,
+        group: &mut Group<'_>,
+    ) -> Result<(Arc<Object>, bool), FaultKind> {
+        let code = group.code;
+        let (request, options) = self.request(key, group);
+        let wanted = self.options.tier.wanted();
+        let again = |allocation| wanted.len() > 1 && allocation == Allocation::Quick;
         // Profiles know shapes, which are not kept.
         let keep = !self.options.profile;
-        if keep && let Some(object) = cache::recall(&cache_key) {
-            group.stats.regions_cached += 1;
-            return Ok(object);
-        }
         let folder = self.folder.as_ref().filter(|_| keep);
-        let kept = folder.and_then(|folder| folder.read(&cache_key));
-        if let Some(object) = kept.filter(|object| sites(object, group.code).is_some()) {
-            group.stats.regions_cached += 1;
-            let object = Arc::new(object);
-            cache::remember(cache_key, &object);
-            return Ok(object);
+        for &allocation in wanted.iter().filter(|_| keep) {
+            let cache_key = self.cache_key(&request, &options, allocation, code);
+            let object = cache::recall(&cache_key).or_else(|| {
+                let object = folder.and_then(|folder| folder.read(&cache_key));
+                let object = object.filter(|object| sites(object, code).is_some());
+                let object = Arc::new(object?);
+                cache::remember(cache_key, &object);
+                Some(object)
+            });
+            if let Some(object) = object {
+                group.stats.regions_cached += 1;
+                return Ok((object, again(allocation)));
+            }
         }
-        let code = group.code;
-        let func = region::build(request, &|pc| code.bytes_at(pc));
-        let object = compiler.object(&func, &options, code.base());
+        let allocation = *wanted.last().expect("a tier wants a translation");
+        let func = region::build(&request, &|pc| code.bytes_at(pc));
+        let object = compiler.object(&func, &options, code.base(), allocation);
         let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
             what: e.to_string(),
         })?);
         group.stats.regions_translated += 1;
         group.stats.instructions_translated += u64::from(object.guest_insts);
+        let cache_key = self.cache_key(&request, &options, allocation, code);
         if keep {
             cache::remember(cache_key, &object);
         }
@@ -226,15 +274,45 @@ impl JitEngine {
         {
             group.stats.cache_failures += 1;
         }
-        Ok(object)
+        Ok((object, again(allocation)))
+    }
+
+    /// Notes that a region that was translated quickly ran: it was entered, and jumped back that often. When
+    /// that makes it hot, it is translated again.
+    pub(super) fn warm(&self, region: &Region, jumps: u64, group: &mut Group<'_>) {
+        let more = 1 + jumps.min(u64::from(HOT)) as u32;
+        let before = region.code.heat.fetch_add(more, Relaxed);
+        if before >= HOT || before + more < HOT {
+            return;
+        }
+        let key = {
+            let regions = self.shared.regions.read();
+            regions.expect("no holder of the lock panics").by_number[region.number].key
+        };
+        let code = group.code;
+        let (request, options) = self.request(&key, group);
+        let Some((sites, fallbacks)) = sites(region.code.object(), code) else {
+            return;
+        };
+        let job = Job {
+            number: region.number,
+            func: region::build(&request, &|pc| code.bytes_at(pc)),
+            cache_key: self.cache_key(&request, &options, Allocation::Good, code),
+            options,
+            base: code.base(),
+            sites,
+            fallbacks,
+            folder: self.folder.clone(),
+        };
+        self.improver.improve(self.options.host, &self.shared, job);
     }
 
     /// What a region's code is kept under. Only distances within the load enter it.
     fn cache_key(
         &self,
-        key: &Key,
         request: &Request,
         options: &Options,
+        allocation: Allocation,
         code: &LoadedCode,
     ) -> cache::Key {
         let content = {
@@ -247,7 +325,7 @@ impl JitEngine {
             entry: request.entry.wrapping_sub(code.base()),
             ..*request
         };
-        let rest = format!("{request:?} {} {options:?} {}", key.mode, self.host);
+        let rest = format!("{request:?} {options:?} {allocation:?} {}", self.host);
         cache::key(&content, &rest)
     }
 

@@ -52,7 +52,8 @@ fn a_second_run_translates_nothing() {
             let manifest = format!("examples/{example}/{example}.{gfx}.toml");
             let cache = folder(&format!("cache-{example}-{gfx}")).join("new");
             let (translated, cached) = regions(&run(&manifest, &cache));
-            assert_eq!(translated as usize, files(&cache).len());
+            // Hot regions have a second translation, and a file of it.
+            assert!(files(&cache).len() >= translated as usize);
             assert!(translated > 0);
             assert_eq!(regions(&run(&manifest, &cache)), (0, translated + cached));
         }

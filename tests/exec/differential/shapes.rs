@@ -1,10 +1,11 @@
 //! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! loads inside their loops or not, dead registers kept or not, counters compiled in or not, long and short regions.
+//! loads inside their loops or not, dead registers kept or not, counters compiled in or not, long and short regions,
+//! first and second translations.
 
 use std::cell::OnceCell;
 
 use lower::jit::HostLevel;
-use runtime::jit::{JitEngine, JitOptions};
+use runtime::jit::{JitEngine, JitOptions, Tier};
 
 /// One way of translating.
 #[derive(Clone, Copy)]
@@ -36,9 +37,14 @@ impl Shape {
             for (observe, counting) in [(false, false), (true, false), (false, true), (true, true)]
             {
                 for (group, always_masked, no_fused) in loops {
-                    for host in [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41] {
+                    let hosts = [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41];
+                    for (host, tier) in hosts
+                        .iter()
+                        .flat_map(|&host| [Tier::Quick, Tier::Good].map(|tier| (host, tier)))
+                    {
                         let options = JitOptions {
                             host,
+                            tier,
                             group,
                             always_masked,
                             no_fused,
@@ -75,6 +81,9 @@ impl Shape {
             if is {
                 name += word;
             }
+        }
+        if options.tier == Tier::Quick {
+            name += ", quickly";
         }
         if options.max_insts < 100 {
             name += &format!(", regions of {}", options.max_insts);

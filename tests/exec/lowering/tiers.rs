@@ -1,0 +1,89 @@
+//! Hot regions are translated again, and waves change over without noticing.
+
+use std::time::{Duration, Instant};
+
+use frontend::Gfx;
+use harness::random::Random;
+use harness::snippet::{Bench, differences, memory_differences};
+use runtime::jit::{JitEngine, JitOptions, Tier};
+
+const GFX: Gfx = Gfx::Gfx900;
+
+/// A loop of vector arithmetic with a barrier behind it, and more arithmetic.
+const CODE: [u32; 9] = [
+    // s_movk_i32 s8, turns
+    0xb008_0000,
+    // v_add_u32 v6, v6, v7; v_xor_b32 v8, v8, v6
+    0x680c_0f06,
+    0x2a10_0d08,
+    // s_sub_u32 s8, s8, 1; s_cmp_lg_u32 s8, 0; s_cbranch_scc1
+    0x8088_8108,
+    0xbf07_8008,
+    0xbf85_fffb,
+    // s_barrier; v_add_u32 v7, v8, v7; s_barrier
+    0xbf8a_0000,
+    0x680e_0f08,
+    0xbf8a_0000,
+];
+
+fn engine(tier: Tier) -> JitEngine {
+    let options = JitOptions {
+        exact_nan: true,
+        observe: true,
+        tier,
+        ..JitOptions::default()
+    };
+    JitEngine::new(options).expect("this host has a code generator")
+}
+
+/// Runs the code with `turns` of its loop until `enough`, for half a minute at most; every run has the same
+/// outcome. Tests with the same turns share translations, which are kept by content.
+fn run(engine: &JitEngine, turns: u32, mut enough: impl FnMut(usize) -> bool) {
+    let bench = Bench::new();
+    let mut words = CODE.to_vec();
+    words[0] += turns;
+    words.push(0xbf81_0000);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = bench.load(GFX, &bytes);
+    let before = bench.random_state(&mut Random::new(7), GFX);
+    let expected = bench.run(&runtime::Interpreter, &code, &before).state;
+    let start = Instant::now();
+    let mut runs = 0;
+    while !enough(runs) && start.elapsed() < Duration::from_secs(30) {
+        let after = bench.run(engine, &code, &before).state;
+        let differ = differences(&expected, &after);
+        assert!(differ.is_empty(), "run {runs}: {differ:?}");
+        let differ = memory_differences(&expected, &after);
+        assert!(differ.is_empty(), "run {runs}: {differ:?}");
+        runs += 1;
+    }
+    bench.unload(&code);
+}
+
+#[test]
+fn a_hot_region_is_translated_again() {
+    let engine = engine(Tier::Auto);
+    let mut more = 0;
+    run(&engine, 20, |_| {
+        // Some runs more on the second translation.
+        more += usize::from(engine.translated().improved != 0);
+        more > 100
+    });
+    assert_ne!(
+        engine.translated().improved,
+        0,
+        "nothing was translated again"
+    );
+}
+
+#[test]
+fn a_forced_tier_stays() {
+    let bytes = [Tier::Quick, Tier::Good].map(|tier| {
+        let engine = engine(tier);
+        run(&engine, 21, |runs| runs == 600);
+        let all = engine.translated();
+        assert_eq!(all.improved, 0, "{tier:?}");
+        all.host_bytes
+    });
+    assert!(bytes[0] > bytes[1], "quick code is longer: {bytes:?}");
+}
