@@ -317,6 +317,16 @@ impl Build {
                 if n == 0 {
                     return Some(args[0]);
                 }
+                // A word in the high half shifted down is the extended word shifted up.
+                if let (Op::Lshr | Op::Ashr, (Op::Pair, inner)) = (op, self.parts(args[0]))
+                    && n <= 32
+                    && self.as_const(inner[0]) == Some(0)
+                {
+                    let extend = if op == Op::Lshr { Op::Zext } else { Op::Sext };
+                    let wide = self.pure(extend, &[inner[1]]);
+                    let up = self.constant(Width::W32, 32 - n);
+                    return Some(self.pure(Op::Shl, &[wide, up]));
+                }
                 let a = c(0)?;
                 konst(match (op, width) {
                     (Op::Shl, _) => a << n,

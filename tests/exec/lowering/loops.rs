@@ -172,6 +172,8 @@ fn shapes() -> Vec<(&'static str, JitOptions)> {
             ..base
         },
     ));
+    let no_fused = true;
+    shapes.push(("loads apart", JitOptions { no_fused, ..base }));
     shapes
 }
 
@@ -532,4 +534,170 @@ fn loops_inside_the_lane_groups() {
     }
     println!("{inside} of {total} loops go inside");
     assert!(inside * 2 > total, "{inside} of {total} loops go inside");
+}
+
+fn vop3(op: u32, dst: u32, sources: [u32; 3]) -> [u32; 2] {
+    let [a, b, c] = sources;
+    [0xd000_0000 | op << 16 | dst, a | b << 9 | c << 18]
+}
+
+/// `global_load_…` or `global_store_…` of bytes and shorts at v[2:3].
+fn small(r: &mut Random, register: u32, offset: i32) -> [u32; 2] {
+    let offset = offset as u32 & 0x1fff;
+    match r.once_in(2) {
+        true => {
+            let op = 16 + r.below(4);
+            [
+                0xdc00_8000 | op << 18 | offset,
+                register << 24 | 0x7f << 16 | 2,
+            ]
+        }
+        false => {
+            let op = *r.pick(&[24, 26]);
+            [
+                0xdc00_8000 | op << 18 | offset,
+                0x7f << 16 | register << 8 | 2,
+            ]
+        }
+    }
+}
+
+/// An expression of the work-item's number in v6, with the constants at which lanes part ways.
+fn expression(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![vop1(1, 6, v(*r.pick(&[0, 0, 0, 1])))];
+    // s26 is a multiple of 64 or of 16, s27 is not.
+    code.push(sop2(0x1c, 26, STEP, 128 + *r.pick(&[4, 6])));
+    code.push(sop2(0xc, 26, 26, 192));
+    code.push(sop2(0xc, 27, STEP, 128 + 15));
+    for _ in 0..r.below(5) {
+        let constant = 128 + *r.pick(&[0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 60, 63, 64]);
+        let negative = 192 + *r.pick(&[1, 2, 4, 8, 16]);
+        let mut two = |op, source| code.push(vop2(op, 6, source, 6));
+        match r.below(12) {
+            0 => two(0x13, constant),
+            1 => two(0x13, negative),
+            2 => two(*r.pick(&[0x14, 0x15]), *r.pick(&[constant, 26, 27])),
+            3 => two(*r.pick(&[0x10, 0x12]), 128 + r.below(4)),
+            4 => two(ADD, *r.pick(&[constant, negative, 26, 27])),
+            5 => two(0x0c, *r.pick(&[constant, negative, 27])),
+            6 => two(0x0d, *r.pick(&[constant, negative, 27])),
+            7 => two(*r.pick(&[0x0e, 0x0f]), *r.pick(&[constant, 27])),
+            8 => two(*r.pick(&[0x06, 0x08]), 128 + r.below(9)),
+            9 => two(0x11, 128 + r.below(3)),
+            // The carry of a sum goes in.
+            10 => code.extend([
+                vop1(1, 17, 128),
+                vop2(ADD_CO, 16, *r.pick(&[constant, negative]), 6),
+                vop2(ADDC_CO, 17, 128, 17),
+                match r.once_in(2) {
+                    true => vop2(ADD, 6, v(17), 6),
+                    // The same for all lanes, or for those on either side.
+                    false => vop1(1, 6, v(17)),
+                },
+            ]),
+            _ => code.extend(vop3(0x200, 6, [26, 128 + r.below(3), v(6)])),
+        }
+    }
+    code
+}
+
+/// Accesses at addresses that are almost on a line.
+fn bent(r: &mut Random) -> Vec<u32> {
+    let mut code = expression(r);
+    let scale = *r.pick(&[0, 1, 2, 2, 2, 3, 4]);
+    // v[16:17] is what is added to the buffer's address.
+    match r.below(5) {
+        0 => {
+            code.extend([vop1(1, 16, 128), vop1(1, 17, v(6))]);
+            let op = *r.pick(&[0x290, 0x291]);
+            code.extend(vop3(op, 16, [128 + 32 - scale, v(16), 0]));
+        }
+        1 => {
+            code.push(vop1(1, 7, 128));
+            code.extend(vop3(0x28f, 16, [128 + scale, v(6), 0]));
+        }
+        2 => {
+            // The high word of one product goes into the next.
+            code.extend([vop1(1, 7, 128), vop1(1, 18, 128)]);
+            code.extend(vop3(0x1e8, 16, [v(1), 27, v(6)]));
+            let at = code.len() - 2;
+            code[at] |= 106 << 8;
+            code.extend(vop3(0x1e8, 10, [v(1), 128, v(17)]));
+            let at = code.len() - 2;
+            code[at] |= 106 << 8;
+            code.push(vop1(1, 17, v(10)));
+            code.extend(vop3(0x28f, 16, [128 + scale, v(16), 0]));
+        }
+        _ => code.extend([vop2(LSHLREV, 16, 128 + scale, 6), vop1(1, 17, 128)]),
+    }
+    code.extend([
+        vop1(1, 3, BASE + 1),
+        vop2(ADD_CO, 2, BASE, 16),
+        vop2(ADDC_CO, 3, v(17), 3),
+        vop2(LSHLREV, 6, 128 + scale, 6),
+    ]);
+    for _ in 0..2 + r.below(4) {
+        let words = *r.pick(&[1, 1, 1, 2, 3, 4]);
+        let register = 8 + 4 * r.below(3);
+        let offset = *r.pick(&[0, 0, 4, 16, 64, -4, 3]);
+        match r.below(7) {
+            0 | 1 => code.extend(load(words, register, 2, offset)),
+            2 => code.extend(store(words, register, 2, offset)),
+            3 => code.extend(small(r, register, offset)),
+            4 => code.extend(lds(true, words.min(2), register, 6, offset.max(0) as u32)),
+            5 => code.extend(lds(false, words.min(2), register, 6, offset.max(0) as u32)),
+            _ => {}
+        }
+        code.push(vop2(ADD, 20 + r.below(4), v(register), 8 + r.below(8)));
+    }
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn accesses_that_almost_count_by_lane() {
+    let seed = seed();
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    let (mut ended, mut inline) = (0, 0);
+    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
+    let rounds = rounds.unwrap_or(400u64);
+    for n in 0..rounds {
+        let mut r = Random::new(seed.wrapping_mul(3_000_017).wrapping_add(n));
+        let bytes: Vec<u8> = bent(&mut r).iter().flat_map(|w| w.to_le_bytes()).collect();
+        let loaded = bench.load(gfx, &bytes);
+        let mut before = state(&bench, &mut r, gfx);
+        before.fuel = 1000;
+        let what = format!("SEED={seed} program {n}");
+        compare(&bench, &loaded, &before, &bytes, &what);
+        let end = bench.run(&Interpreter, &loaded, &before).exit;
+        ended += u64::from(matches!(end, runtime::engine::Exit::End));
+        let request = Request {
+            gfx,
+            entry: loaded.base(),
+            mode: before.mode,
+            max_insts: 4096,
+            exact_nan: true,
+            observe: false,
+            checked: false,
+        };
+        let func = region::build(&request, &|pc| loaded.bytes_at(pc));
+        let start = match before.rows {
+            0 => frontend::WaveState::V0_COUNTS,
+            n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
+        };
+        let facts = lower::facts::analyse(&func, start);
+        let known = func.blocks.iter().enumerate().any(|(i, block)| {
+            let mut effects = block.effects.iter();
+            effects.any(|&e| facts.address(i, e).is_some_and(|a| a.stepped))
+        });
+        inline += u64::from(known);
+        bench.unload(&loaded);
+    }
+    println!("{ended} of {rounds} programs end without a fault, {inline} have words that may wrap");
+    assert!(ended * 4 > rounds, "{ended} of {rounds} end");
+    assert!(
+        inline * 16 > rounds,
+        "{inline} of {rounds} have words that may wrap"
+    );
 }
