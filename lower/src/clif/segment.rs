@@ -136,11 +136,11 @@ impl<'f> Emitter<'f> {
             self.lane_loop(block, plan, segment, &bits, group, true, None, after);
             self.fusion = Fusion::default();
             self.b.switch_to_block(other);
+            self.profile_after();
             for &load in loads {
                 self.whole(block, plan, load);
             }
             if execs.is_empty() {
-                self.profile_loop(true);
                 self.lane_loop(block, plan, segment, &bits, group, true, None, after);
             } else {
                 self.masked(block, plan, segment, &bits, &execs, after);
