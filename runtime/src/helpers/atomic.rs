@@ -395,15 +395,16 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
         };
         let (a, b) = (a & align, b & align);
         let bytes = rmw.bytes();
-        call.announce(Access::Read, u64::from(b), bytes, lane)?;
         let access = if writes {
             Access::Write
         } else {
             Access::Atomic
         };
-        call.announce(access, u64::from(a), bytes, lane)?;
+        let size = call.lds().len().min(limit as usize);
+        for (access, place) in [(Access::Read, b), (access, a)] {
+            call.announce_below(size, access, u64::from(place), bytes, lane)?;
+        }
         let lds = call.lds();
-        let size = lds.len().min(limit as usize);
         let lds = &mut lds[..size];
         let mut word = [0; 8];
         let from = b as usize..b as usize + bytes;

@@ -507,6 +507,22 @@ impl<'c> Call<'c> {
         let checked = group.lds.check(access, offset, bytes as u32);
         checked.map_err(|kind| self.fault(kind, Some(lane)))
     }
+
+    /// As [`Call::announce`], of LDS of which only `size` bytes are there.
+    pub(super) fn announce_below(
+        &mut self,
+        size: usize,
+        access: Access,
+        offset: u64,
+        bytes: usize,
+        lane: usize,
+    ) -> Result<(), ExitCode> {
+        if self.host().group.checked {
+            Self::inside(Private::Lds, access, offset, bytes, size as u64)
+                .map_err(|kind| self.fault(kind, Some(lane)))?;
+        }
+        self.announce(access, offset, bytes, lane)
+    }
 }
 
 fn load_lds(
