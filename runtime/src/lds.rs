@@ -67,7 +67,20 @@ impl Lds {
     /// Checked mode: reports an access outside the allocated size and a read of bytes that were
     /// never written, and notes what is written. Otherwise nothing.
     pub fn check(&mut self, access: Access, offset: u64, bytes: u32) -> Result<(), FaultKind> {
-        let Some(written) = &mut self.written else {
+        self.look(access, offset, bytes)?;
+        if let Some(written) = &mut self.written
+            && access != Access::Read
+        {
+            for byte in offset as usize..offset as usize + bytes as usize {
+                written[byte / 64] |= 1 << (byte % 64);
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Lds::check`], noting nothing: enough for reads.
+    pub fn look(&self, access: Access, offset: u64, bytes: u32) -> Result<(), FaultKind> {
+        let Some(written) = &self.written else {
             return Ok(());
         };
         let size = self.size as u64;
@@ -80,20 +93,14 @@ impl Lds {
                 size,
             });
         }
-        let range = offset as usize..offset as usize + bytes as usize;
-        if access != Access::Write
-            && range
-                .clone()
-                .any(|byte| written[byte / 64] >> (byte % 64) & 1 == 0)
-        {
+        let mut range = offset as usize..offset as usize + bytes as usize;
+        let unwritten = |byte: usize| written[byte / 64] >> (byte % 64) & 1 == 0;
+        if access != Access::Write && range.any(unwritten) {
             return Err(FaultKind::Uninitialized {
                 space: Private::Lds,
                 offset,
                 bytes,
             });
-        }
-        if access != Access::Read {
-            range.for_each(|byte| written[byte / 64] |= 1 << (byte % 64));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use frontend::{Gfx, LANES, WaveState};
 
 use super::stop::{Run, Stop};
 use crate::engine::{APERTURE_BYTES, Group, PRIVATE_BASE, SHARED_BASE};
+use crate::fault::Access;
 
 /// One 32-bit value a lane.
 pub(crate) type Lanes = [u32; LANES];
@@ -92,7 +93,7 @@ impl Exec<'_, '_> {
                 Special::Vccz => u32::from(self.wave.vcc() == 0),
                 Special::Execz => u32::from(self.wave.exec() == 0),
                 Special::Scc => self.wave.scc & 1,
-                Special::LdsDirect => self.lds_direct(),
+                Special::LdsDirect => self.lds_direct()?,
             }),
             Operand::None | Operand::Vgpr(_) | Operand::Agpr(_) => self.bad_operand(operand),
         }
@@ -140,15 +141,19 @@ impl Exec<'_, '_> {
         self.set_uniform(operand, &[value as u32, (value >> 32) as u32])
     }
 
-    /// LDS_DIRECT: one value at M0[15:0], of the kind M0[18:16], for all lanes.
-    fn lds_direct(&self) -> u32 {
+    /// LDS_DIRECT: one value at M0[15:0], of the kind M0[18:16], for all lanes. Its dword is read, which checked
+    /// mode tells of lane 0.
+    fn lds_direct(&self) -> Run<u32> {
         let m0 = self.wave.m0();
-        let bytes = self.group.lds.bytes();
+        let lds = &self.group.lds;
+        lds.look(Access::Read, u64::from(m0 & 0xfffc), 4)
+            .map_err(|kind| Stop::lane(kind, 0))?;
+        let bytes = lds.bytes();
         let at = |i: usize| bytes.get(i).copied().unwrap_or(0);
         let a = m0 as usize & 0xffff;
         let half = a & !1;
         let half = u16::from_le_bytes([at(half), at(half + 1)]);
-        match m0 >> 16 & 7 {
+        Ok(match m0 >> 16 & 7 {
             0 => u32::from(at(a)),
             1 => u32::from(half),
             4 => i32::from(at(a) as i8) as u32,
@@ -157,7 +162,7 @@ impl Exec<'_, '_> {
                 let d = a & !3;
                 u32::from_le_bytes([at(d), at(d + 1), at(d + 2), at(d + 3)])
             }
-        }
+        })
     }
 
     // ---- vector file

@@ -244,7 +244,7 @@ fn compare(gfx: Gfx, bytes: &[u8], seed: u64) -> Result<bool, String> {
         exact_nan: true,
         ..runtime::engine::EngineOptions::default()
     };
-    let bare = Bare::new(seed % 3 == 0);
+    let bare = Bare::new(seed.is_multiple_of(3));
     let runs = ENGINES.iter().map(|&kind| {
         let engine = runtime::engine::create(kind, &engine_options).expect("it is in this build");
         bare.run(&*engine, gfx, bytes, seed)
