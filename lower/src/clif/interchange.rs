@@ -572,8 +572,15 @@ impl Emitter<'_> {
             let Some(plan) = crate::interchange::plan(self.f, head, live, entry, row, group) else {
                 continue;
             };
-            // How often the blocks of a larger loop ran, and with which lanes, nobody knows behind it.
-            if counts && (plan.blocks.len() > 1 || matches!(plan.form.turn, Turns::Exec(_))) {
+            // How often the blocks of a larger loop ran, and with which lanes, nobody knows behind it; nor the
+            // lanes of an EXEC that a turn makes.
+            let known = |&(exec, _): &(Val, u32)| {
+                self.f.blocks[head].nodes[exec.index()].op == Op::ReadS(Slot::Exec)
+            };
+            let unknown = plan.blocks.len() > 1
+                || matches!(plan.form.turn, Turns::Exec(_))
+                || !self.f.blocks[head].counts.iter().all(known);
+            if counts && unknown {
                 continue;
             }
             let general = self.b.create_block();
