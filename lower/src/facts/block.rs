@@ -1,0 +1,284 @@
+//! A block from its entry to its exits.
+
+use std::collections::HashMap;
+
+use super::lanes::{pair_of, step_of, zeros};
+use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
+use crate::functions::EffectFn;
+use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
+
+impl Analysis<'_> {
+    /// Goes through a block; gives the registers at its end, and the facts about its addresses.
+    pub(super) fn block(
+        &mut self,
+        b: usize,
+        entry: &Registers,
+        mut facts: Option<&mut Facts>,
+    ) -> Registers {
+        let block = &self.f.blocks[b];
+        let mut values: Vec<Option<Fact>> = Vec::with_capacity(block.nodes.len());
+        let mut sets: HashMap<Val, Set> = HashMap::new();
+        for (i, node) in block.nodes.iter().enumerate() {
+            let v = Val(i as u32);
+            if node.ty.vary == Vary::Wave {
+                if node.ty.width == Width::W64
+                    && let Some(set) = self.exec_value(b, block, v, entry, &sets)
+                {
+                    sets.insert(v, set);
+                }
+                values.push(Some(Fact {
+                    aligned: zeros(block, v, 0),
+                    ..UNIFORM
+                }));
+                continue;
+            }
+            let fact = self.lane_fact(block, v, entry, &values, &sets);
+            values.push(fact);
+            if let Some(facts) = facts.as_deref_mut()
+                && let Some(step) = step_of(node, fact, &values)
+            {
+                facts.steps.insert((b, v), step);
+            }
+            if let Some(facts) = facts.as_deref_mut()
+                && let Op::Load(..) | Op::Store(..) | Op::Atomic(..) = node.op
+            {
+                self.note_address(b, block, v, &values, &sets, facts);
+            }
+        }
+        // A store has no lane result, so its type is a wave's: look at effects apart.
+        if let Some(facts) = facts {
+            for &v in &block.effects {
+                self.note_address(b, block, v, &values, &sets, facts);
+            }
+        }
+        self.exit(b, block, entry, &values, &sets)
+    }
+
+    /// The set of lanes that a 64-bit wave value holds as EXEC would.
+    pub(super) fn exec_value(
+        &mut self,
+        b: usize,
+        block: &Block,
+        v: Val,
+        entry: &Registers,
+        sets: &HashMap<Val, Set>,
+    ) -> Option<Set> {
+        let node = &block.nodes[v.index()];
+        let set = |i: usize| sets.get(&node.args[i]).copied();
+        let here = Set::At(b, v);
+        match node.op {
+            Op::ReadS(Slot::Exec) => Some(entry.exec),
+            Op::ReadS(Slot::Vcc) => entry.vcc,
+            Op::Const(u64::MAX) => Some(Set::All),
+            Op::Pair => {
+                let (lo, hi) = (
+                    &block.nodes[node.args[0].index()],
+                    &block.nodes[node.args[1].index()],
+                );
+                match (lo.op, hi.op) {
+                    (Op::ReadS(Slot::Sgpr(n)), Op::ReadS(Slot::Sgpr(m))) if m == n + 1 => {
+                        entry.saved.get(&n).copied()
+                    }
+                    _ => None,
+                }
+            }
+            Op::And => {
+                let parent = match (set(0), set(1)) {
+                    (Some(x), Some(y)) => match self.meet_sets(x, y) {
+                        Some(smaller) => return Some(smaller),
+                        // Of two unrelated supersets the one that leads to EXEC is remembered: guest
+                        // code comes back to that.
+                        None if self.within(y, entry.exec) => y,
+                        None => x,
+                    },
+                    (Some(x), None) | (None, Some(x)) => x,
+                    (None, None) => return None,
+                };
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            Op::Or => {
+                let (x, y) = (set(0)?, set(1)?);
+                if self.within(x, y) {
+                    Some(y)
+                } else if self.within(y, x) {
+                    Some(x)
+                } else {
+                    None
+                }
+            }
+            Op::Xor => {
+                // Removing a subset.
+                let (x, y) = (set(0)?, set(1)?);
+                let parent = if self.within(y, x) {
+                    x
+                } else if self.within(x, y) {
+                    y
+                } else {
+                    return None;
+                };
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            Op::Ballot => {
+                let mask = &block.nodes[node.args[0].index()];
+                let exec = mask.args.iter().find_map(|&a| {
+                    let arg = &block.nodes[a.index()];
+                    (mask.op == Op::And && arg.op == Op::ExecMask).then(|| arg.args[0])
+                })?;
+                let parent = *sets.get(&exec)?;
+                self.parents.insert(here, parent);
+                Some(here)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn note_address(
+        &self,
+        b: usize,
+        block: &Block,
+        v: Val,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+        facts: &mut Facts,
+    ) {
+        let node = &block.nodes[v.index()];
+        if !matches!(node.op, Op::Load(..) | Op::Store(..) | Op::Atomic(..)) {
+            return;
+        }
+        let Some(fact) = values[node.args[0].index()] else {
+            return;
+        };
+        let mask = &block.nodes[node.args[1].index()];
+        let lanes = match mask.op {
+            Op::ExecMask => sets.get(&mask.args[0]).copied(),
+            Op::Const(_) => Some(Set::All),
+            _ => None,
+        };
+        if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
+            let wide = block.nodes[node.args[0].index()].ty.width == Width::W64;
+            let stride = if wide {
+                fact.stride as i64
+            } else {
+                i64::from(fact.stride as u32 as i32)
+            };
+            facts.addresses.insert(
+                (b, v),
+                Affine {
+                    stride,
+                    guarded: fact.guarded || !wide,
+                    whole: fact.whole,
+                    stepped: fact.stepped,
+                },
+            );
+        }
+    }
+
+    pub(super) fn exit(
+        &mut self,
+        b: usize,
+        block: &Block,
+        entry: &Registers,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+    ) -> Registers {
+        let relative = |v: &Val| {
+            matches!(
+                block.nodes[v.index()].op,
+                Op::Effect {
+                    f: EffectFn::WriteRelative,
+                    ..
+                }
+            )
+        };
+        if matches!(block.term, Term::Fallback { .. }) || block.effects.iter().any(relative) {
+            // The interpreter may change anything, a write by number any VGPR.
+            let exec = Set::At(b, Val(u32::MAX));
+            self.parents.insert(exec, Set::All);
+            return Registers {
+                vgpr: vec![None; 256],
+                pair: HashMap::new(),
+                saved: HashMap::new(),
+                vcc: None,
+                exec,
+            };
+        }
+        let mut r = entry.clone();
+        let new = |v: Val| {
+            let node = &block.nodes[v.index()];
+            match node.op {
+                Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                    (node.args[1], Some(node.args[0]))
+                }
+                _ => (v, None),
+            }
+        };
+        for &(n, v) in &block.writes_v {
+            r.vgpr[usize::from(n)] = values[v.index()].filter(|f| !f.stepped);
+            r.pair.remove(&n);
+            if let Some(below) = n.checked_sub(1) {
+                r.pair.remove(&below);
+            }
+        }
+        // Two halves of one 64-bit value written to neighbours under the same EXEC.
+        for &(n, lo) in &block.writes_v {
+            let Some(&(_, hi)) = block
+                .writes_v
+                .iter()
+                .find(|w| Some(w.0) == n.checked_add(1))
+            else {
+                continue;
+            };
+            let ((lo, lo_mask), (hi, hi_mask)) = (new(lo), new(hi));
+            let wide = pair_of(block, lo, hi).filter(|_| lo_mask == hi_mask);
+            let known = wide.and_then(|wide| values[wide.index()]);
+            let Some(fact) = known.filter(|f| !f.stepped) else {
+                continue;
+            };
+            let set = match lo_mask {
+                None => Some(fact.set),
+                Some(mask) => sets
+                    .get(&block.nodes[mask.index()].args[0])
+                    .and_then(|&exec| self.meet_sets(fact.set, exec)),
+            };
+            if let Some(set) = set {
+                r.pair.insert(n, Fact { set, ..fact });
+            }
+        }
+        for &(slot, v) in &block.writes_s {
+            match slot {
+                Slot::Exec => {
+                    r.exec = sets.get(&v).copied().unwrap_or_else(|| {
+                        self.parents.entry(Set::At(b, v)).or_insert(Set::All);
+                        Set::At(b, v)
+                    });
+                }
+                Slot::Vcc => r.vcc = sets.get(&v).copied(),
+                Slot::Sgpr(n) => {
+                    r.saved.remove(&n);
+                    if let Some(below) = n.checked_sub(1) {
+                        r.saved.remove(&below);
+                    }
+                }
+                Slot::Scc | Slot::Mode => {}
+            }
+        }
+        let slots: HashMap<Slot, Val> = block.writes_s.iter().copied().collect();
+        for (&slot, &lo) in &slots {
+            if let Slot::Sgpr(n) = slot
+                && let Some(&hi) = slots.get(&Slot::Sgpr(n.wrapping_add(1)))
+            {
+                let (lo, hi) = (&block.nodes[lo.index()], &block.nodes[hi.index()]);
+                if lo.op == Op::Lo
+                    && hi.op == Op::Hi
+                    && lo.args[0] == hi.args[0]
+                    && let Some(&set) = sets.get(&lo.args[0])
+                {
+                    r.saved.insert(n, set);
+                }
+            }
+        }
+        r
+    }
+}

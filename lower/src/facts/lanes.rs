@@ -1,0 +1,358 @@
+//! What one operation makes of what is known of its operands.
+
+use std::collections::HashMap;
+
+use super::{Analysis, Fact, Registers, SMALL, Set, Step, small};
+use crate::ir::{Block, Op, Val, Width};
+use frontend::state::LANES;
+
+impl Analysis<'_> {
+    pub(super) fn lane_fact(
+        &self,
+        block: &Block,
+        v: Val,
+        entry: &Registers,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+    ) -> Option<Fact> {
+        let node = &block.nodes[v.index()];
+        let arg = |i: usize| values[node.args[i].index()];
+        let constant = |i: usize| match block.nodes[node.args[i].index()].op {
+            Op::Const(c) => Some(c),
+            _ => None,
+        };
+        let mask = if node.ty.width == Width::W64 {
+            u64::MAX
+        } else {
+            0xffff_ffff
+        };
+        let with = |f: Fact, stride: u64| Fact {
+            stride: stride & mask,
+            ..f
+        };
+        let two = |f: &dyn Fn(u64, u64) -> u64| {
+            let (x, y) = (arg(0)?, arg(1)?);
+            let set = self.meet_sets(x.set, y.set)?;
+            let guarded = x.guarded || y.guarded;
+            // Two wrapping parts must wrap in one direction, or the ends could agree by accident.
+            let opposite = (x.stride ^ y.stride) >> 63 != 0;
+            let stepped = x.stepped || y.stepped;
+            let whole = x.whole && y.whole;
+            let aligned = self.aligned_in(x, whole).min(self.aligned_in(y, whole));
+            if !stepped && x.guarded && y.guarded && opposite != (node.op == Op::Sub) {
+                return None;
+            }
+            Some(Fact {
+                stride: f(x.stride, y.stride) & mask,
+                guarded,
+                whole,
+                stepped,
+                aligned,
+                set,
+            })
+        };
+        match node.op {
+            Op::LaneId => Some(Fact {
+                stride: 1,
+                guarded: false,
+                whole: true,
+                stepped: false,
+                aligned: 64,
+                set: Set::All,
+            }),
+            Op::ReadV(n) => entry.vgpr[usize::from(n)],
+            Op::Add => two(&|x, y| x.wrapping_add(y)),
+            Op::Sub => two(&|x, y| x.wrapping_sub(y)),
+            Op::Mul if constant(1).is_some() => {
+                let factor = constant(1).unwrap_or(0);
+                arg(0).map(|f| Fact {
+                    aligned: f.aligned + factor.trailing_zeros(),
+                    ..with(f, f.stride.wrapping_mul(factor))
+                })
+            }
+            Op::Shl if constant(1).is_some() => {
+                let n = constant(1).unwrap_or(0) as u32 & if mask == u64::MAX { 63 } else { 31 };
+                arg(0).map(|f| Fact {
+                    aligned: f.aligned + n,
+                    ..with(f, f.stride << n)
+                })
+            }
+            Op::Lo => arg(0).map(|f| with(f, f.stride)).map(|f| Fact {
+                guarded: false,
+                ..f
+            }),
+            Op::Pair => {
+                let read = |i: usize| match block.nodes[node.args[i].index()].op {
+                    Op::ReadV(n) => Some(n),
+                    _ => None,
+                };
+                if let (Some(n), Some(m)) = (read(0), read(1))
+                    && n.checked_add(1) == Some(m)
+                    && let Some(&fact) = entry.pair.get(&n)
+                {
+                    return Some(fact);
+                }
+                let (lo, hi) = (arg(0)?, arg(1)?);
+                if hi.stride != 0 {
+                    return None;
+                }
+                let set = self.meet_sets(lo.set, hi.set)?;
+                Some(Fact {
+                    stride: sign(lo.stride),
+                    guarded: lo.stride != 0,
+                    whole: lo.whole && hi.whole,
+                    stepped: lo.stepped || hi.stepped,
+                    aligned: lo.aligned,
+                    set,
+                })
+            }
+            // The same for all lanes between which the low word does not wrap.
+            Op::Hi if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                small(f.stride).then_some(Fact {
+                    stride: 0,
+                    guarded: false,
+                    stepped: true,
+                    aligned: 0,
+                    ..f
+                })
+            }
+            Op::Zext | Op::Sext => {
+                let f = arg(0)?;
+                Some(Fact {
+                    stride: sign(f.stride),
+                    guarded: f.stride != 0,
+                    ..f
+                })
+            }
+            // The merge under EXEC: on those lanes it is the new value.
+            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                let exec = *sets.get(&block.nodes[node.args[0].index()].args[0])?;
+                let new = arg(1)?;
+                Some(Fact {
+                    set: self.meet_sets(new.set, exec)?,
+                    ..new
+                })
+            }
+            Op::ReadS(_)
+            | Op::Call(..)
+            | Op::Result(_)
+            | Op::Effect { .. }
+            | Op::Load(..)
+            | Op::Atomic(..)
+            | Op::MaskFromBits
+            | Op::ExecMask => None,
+            Op::And | Op::Or | Op::Xor if self.varies(arg(0)?, arg(1)?) => {
+                let bits = if arg(0)?.stride != 0 { 1 } else { 0 };
+                self.bitwise(node.op, arg(1 - bits)?, arg(bits)?, constant(bits))
+            }
+            Op::Lshr if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                let n = constant(1)? as u32 & if mask == u64::MAX { 63 } else { 31 };
+                let reach = self.reach(f)?;
+                if f.guarded || reach > f.aligned {
+                    None
+                } else if reach <= n {
+                    Some(Fact {
+                        stride: 0,
+                        aligned: 0,
+                        ..f
+                    })
+                } else {
+                    (f.stride.trailing_zeros() >= n && f.aligned >= n).then(|| Fact {
+                        stride: f.stride >> n,
+                        aligned: f.aligned - n,
+                        ..f
+                    })
+                }
+            }
+            // The bound is not met by any lane if it is not met at the ends.
+            Op::MinS | Op::MaxS | Op::MinU | Op::MaxU
+                if node.ty.width == Width::W32 && self.varies(arg(0)?, arg(1)?) =>
+            {
+                let (x, y) = (arg(0)?, arg(1)?);
+                let f = if x.stride != 0 { x } else { y };
+                (f.stride < SMALL).then_some(Fact {
+                    set: self.meet_sets(x.set, y.set)?,
+                    whole: x.whole && y.whole,
+                    stepped: true,
+                    aligned: 0,
+                    ..f
+                })
+            }
+            Op::SextFrom(n) if arg(0)?.stride != 0 => {
+                let f = arg(0)?;
+                let reach = self.reach(f)?;
+                (!f.guarded && reach <= f.aligned && reach < u32::from(n)).then_some(f)
+            }
+            // Any function of uniform values is uniform on the lanes where they all are.
+            _ => {
+                let mut set = Set::All;
+                let mut whole = true;
+                let mut stepped = false;
+                for i in 0..node.args.len() {
+                    let f = arg(i)?;
+                    if f.stride != 0 {
+                        return None;
+                    }
+                    set = self.meet_sets(set, f.set)?;
+                    whole &= f.whole;
+                    stepped |= f.stepped;
+                }
+                Some(Fact {
+                    stride: 0,
+                    guarded: false,
+                    whole,
+                    stepped,
+                    aligned: 0,
+                    set,
+                })
+            }
+        }
+    }
+
+    /// Bits that the lanes' differences span: stride times lane is below two to that many.
+    pub(super) fn reach(&self, f: Fact) -> Option<u32> {
+        let lanes = if f.whole { LANES } else { self.row } as u64;
+        (f.stride < SMALL).then(|| u64::BITS - (f.stride * (lanes - 1)).leading_zeros())
+    }
+
+    /// Zero bits at the low end of what lane 0 has, of the wave or of each row.
+    pub(super) fn aligned_in(&self, f: Fact, whole: bool) -> u32 {
+        if f.stride == 0 || f.whole == whole {
+            return f.aligned;
+        }
+        let rows = f.stride.trailing_zeros() + self.row.ilog2();
+        f.aligned.min(rows)
+    }
+
+    /// Does one of two values differ by lane, and the other not?
+    pub(super) fn varies(&self, x: Fact, y: Fact) -> bool {
+        (x.stride == 0) != (y.stride == 0)
+    }
+
+    /// `x` that differs by lane, combined with the bits of a uniform value, which may be a constant. Where the
+    /// lanes differ in low bits only, which the rest of the value leaves 0, these may be kept, cleared or
+    /// joined with others apart from the rest.
+    pub(super) fn bitwise(
+        &self,
+        op: Op,
+        x: Fact,
+        other: Fact,
+        constant: Option<u64>,
+    ) -> Option<Fact> {
+        let set = self.meet_sets(x.set, other.set)?;
+        let whole = x.whole && other.whole;
+        let f = Fact {
+            whole,
+            aligned: self.aligned_in(x, whole),
+            set,
+            stepped: x.stepped || other.stepped,
+            ..x
+        };
+        let reach = self.reach(f)?;
+        if f.guarded || other.guarded || reach > f.aligned || reach >= u64::BITS {
+            return None;
+        }
+        let low = (1u64 << reach) - 1;
+        match (op, constant) {
+            (Op::And, Some(c)) if c & low == low => Some(Fact {
+                aligned: f.aligned.max((c & !low).trailing_zeros()),
+                ..f
+            }),
+            (Op::And, Some(c)) if c & low == 0 => Some(Fact {
+                stride: 0,
+                aligned: f.aligned.max(c.trailing_zeros()),
+                ..f
+            }),
+            (Op::Or | Op::Xor, _) if other.aligned >= reach => Some(Fact {
+                aligned: f.aligned.min(other.aligned),
+                ..f
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The 64-bit value of which `lo` and `hi` are the words, when they are known to be.
+pub(crate) fn pair_of(block: &Block, lo: Val, hi: Val) -> Option<Val> {
+    let hi = &block.nodes[hi.index()];
+    if hi.op != Op::Hi {
+        return None;
+    }
+    low_is(block, hi.args[0], lo).then_some(hi.args[0])
+}
+
+/// Is `low` the low word of `wide`, by the names that the builder gives?
+pub(super) fn low_is(block: &Block, wide: Val, low: Val) -> bool {
+    let node = &block.nodes[wide.index()];
+    let l = &block.nodes[low.index()];
+    match node.op {
+        Op::Pair | Op::Zext | Op::Sext => node.args[0] == low,
+        Op::Const(c) => matches!(l.op, Op::Const(l) if l == c & 0xffff_ffff),
+        Op::Add | Op::Sub => {
+            let lows = |n: usize, m: usize| {
+                low_is(block, node.args[0], l.args[n]) && low_is(block, node.args[1], l.args[m])
+            };
+            let zero = |i: usize| match block.nodes[node.args[i].index()].op {
+                Op::Const(c) => c & 0xffff_ffff == 0,
+                _ => false,
+            };
+            l.op == node.op && (lows(0, 1) || node.op == Op::Add && lows(1, 0))
+                || zero(1) && low_is(block, node.args[0], low)
+        }
+        Op::Shl if l.op == Op::Shl => {
+            l.args[1] == node.args[1] && low_is(block, node.args[0], l.args[0])
+        }
+        _ => l.op == Op::Lo && l.args[0] == wide,
+    }
+}
+
+/// A 32-bit stride as a 64-bit one.
+pub(super) fn sign(stride: u64) -> u64 {
+    stride as u32 as i32 as i64 as u64
+}
+
+/// What is to be checked of a value with this fact where one depends on it that no word wraps.
+pub(super) fn step_of(
+    node: &crate::ir::Node,
+    fact: Option<Fact>,
+    values: &[Option<Fact>],
+) -> Option<Step> {
+    let fact = fact?;
+    match node.op {
+        Op::Zext | Op::Sext | Op::Pair => {
+            (fact.stride != 0).then_some(Step::Stride(fact.stride as i64))
+        }
+        Op::Hi => (values[node.args[0].index()]?.stride != 0).then_some(Step::Equal),
+        Op::MinS | Op::MaxS => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, true)),
+        Op::MinU | Op::MaxU => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, false)),
+        _ => None,
+    }
+}
+
+/// Bits at the low end of a wave value that are known to be 0.
+pub(super) fn zeros(block: &Block, v: Val, depth: u32) -> u32 {
+    let node = &block.nodes[v.index()];
+    if depth == 8 {
+        return 0;
+    }
+    let of = |i: usize| zeros(block, node.args[i], depth + 1);
+    let constant = |i: usize| match block.nodes[node.args[i].index()].op {
+        Op::Const(c) => Some(c),
+        _ => None,
+    };
+    match node.op {
+        Op::Const(c) => c.trailing_zeros(),
+        Op::Add | Op::Sub | Op::Or | Op::Xor => of(0).min(of(1)),
+        Op::And => of(0).max(of(1)),
+        Op::Mul => of(0) + of(1),
+        Op::Shl => match constant(1) {
+            Some(n) if n < 32 => of(0) + n as u32,
+            _ => of(0),
+        },
+        Op::Lo | Op::Zext | Op::Sext => of(0),
+        Op::Pair => of(0).min(32),
+        _ => 0,
+    }
+}
