@@ -1,0 +1,138 @@
+//! LDS.
+
+use super::*;
+
+impl<'c> Call<'c> {
+    /// The LDS bytes that instructions see.
+    pub(in crate::helpers) fn lds(&mut self) -> &mut [u8] {
+        // SAFETY: the engine stores the workgroup's buffer and a size within it; one wave of a group
+        // runs at a time, on the thread that owns the buffer.
+        unsafe { std::slice::from_raw_parts_mut(self.ctx.lds, self.ctx.lds_len as usize) }
+    }
+
+    /// Checked mode: announces an access to LDS.
+    pub(in crate::helpers) fn announce(
+        &mut self,
+        access: Access,
+        offset: u64,
+        bytes: usize,
+        lane: usize,
+    ) -> Result<(), ExitCode> {
+        let group = &mut *self.host().group;
+        if !group.checked {
+            return Ok(());
+        }
+        let checked = group.lds.check(access, offset, bytes as u32);
+        checked.map_err(|kind| self.fault(kind, Some(lane)))
+    }
+
+    /// As [`Call::announce`], of LDS of which only `size` bytes are there.
+    pub(in crate::helpers) fn announce_below(
+        &mut self,
+        size: usize,
+        access: Access,
+        offset: u64,
+        bytes: usize,
+        lane: usize,
+    ) -> Result<(), ExitCode> {
+        if self.host().group.checked {
+            Self::inside(Private::Lds, access, offset, bytes, size as u64)
+                .map_err(|kind| self.fault(kind, Some(lane)))?;
+        }
+        self.announce(access, offset, bytes, lane)
+    }
+}
+
+pub(super) fn load_lds(
+    call: &mut Call<'_>,
+    at: Addresses<'_>,
+    exec: u64,
+    element: Element,
+) -> Result<(), ExitCode> {
+    let mut results = [[0; 64]; 4];
+    let words = element.words();
+    let bytes = element.bytes();
+    if call.host().group.checked {
+        for lane in active(exec) {
+            call.announce(Access::Read, u64::from(at.lo[lane]), bytes, lane)?;
+        }
+    }
+    let lds = call.lds();
+    for lane in active(exec) {
+        let start = at.lo[lane] as usize;
+        // Out of range reads 0.
+        let Some(bytes) = lds.get(start..start + bytes) else {
+            continue;
+        };
+        let value = match element {
+            Element::Dwords(1) => [
+                u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
+                0,
+                0,
+                0,
+            ],
+            _ => element.decode(bytes),
+        };
+        for (result, word) in results.iter_mut().zip(value).take(words) {
+            result[lane] = word;
+        }
+    }
+    give(call, exec, &results[..words]);
+    Ok(())
+}
+
+pub(super) fn store_lds(
+    call: &mut Call<'_>,
+    at: Addresses<'_>,
+    exec: u64,
+    element: Element,
+    data: [&Lanes; 4],
+) -> Result<(), ExitCode> {
+    let bytes = element.bytes();
+    if call.host().group.checked {
+        for lane in active(exec) {
+            call.announce(Access::Write, u64::from(at.lo[lane]), bytes, lane)?;
+        }
+    }
+    let lds = call.lds();
+    for lane in active(exec) {
+        let start = at.lo[lane] as usize;
+        // Out of range is dropped.
+        let Some(to) = lds.get_mut(start..start + bytes) else {
+            continue;
+        };
+        let encoded = element.encode(data.map(|lanes| lanes[lane]));
+        to.copy_from_slice(&encoded[..bytes]);
+    }
+    Ok(())
+}
+
+/// `EffectFn::CheckLds`.
+pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let (exec, bases) = (call.raw(1), call.words(2));
+    let (offset, bytes, limit) = (call.raw(3) as u32, call.raw(4) as u32, call.raw(5));
+    let access = match call.site.inst.op() {
+        Op::Load(..) | Op::Read2 { .. } => Access::Read,
+        Op::Store(..) | Op::Write2 { .. } => Access::Write,
+        _ => Access::Atomic,
+    };
+    let size = u64::from(call.ctx.lds_len).min(limit & 0xffff_ffff);
+    let gfx = call.host().group.gfx;
+    for lane in active(exec) {
+        let base = bases.get(lane);
+        let place = u64::from(base.wrapping_add(offset) & !(bytes.next_power_of_two() - 1));
+        let below = gfx == frontend::Gfx::Gfx600 && (base as i32) < 0;
+        if below || place + u64::from(bytes) > size {
+            let kind = FaultKind::OutsidePrivate {
+                space: Private::Lds,
+                access,
+                offset: place,
+                bytes,
+                size,
+            };
+            return Err(call.fault(kind, Some(lane)));
+        }
+        call.announce(access, place, bytes as usize, lane)?;
+    }
+    Ok(())
+}
