@@ -183,8 +183,8 @@ fn behind(pc: u64, inst: &Inst) -> u64 {
 }
 
 /// Target of a relative branch.
-fn branch_target(pc: u64, inst: &Inst) -> u64 {
-    match inst.src[0] {
+fn branch_target(pc: u64, distance: Operand) -> u64 {
+    match distance {
         Operand::Imm(distance) => pc
             .wrapping_add(4)
             .wrapping_add((i64::from(distance) * 4) as u64),
@@ -274,12 +274,12 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                 let mut targets = Vec::new();
                 match inst.op() {
                     GuestOp::Branch(cond) => {
-                        targets.push(branch_target(pc, &inst));
+                        targets.push(branch_target(pc, inst.src[0]));
                         if cond != BranchIf::Always {
                             targets.push(next);
                         }
                     }
-                    GuestOp::Call => targets.push(branch_target(pc, &inst)),
+                    GuestOp::Call => targets.push(branch_target(pc, inst.src[0])),
                     GuestOp::Barrier => targets.push(next),
                     _ => {}
                 }
@@ -501,7 +501,7 @@ impl Region {
                     let zero = b.constant(Width::W64, 0);
                     b.pure(Op::Icmp(Icmp::Eq), &[v, zero])
                 };
-                let to = branch_target(pc, inst);
+                let to = branch_target(pc, inst.src[0]);
                 let (cond, negate) = match cond {
                     BranchIf::Always => return Term::Jump(self.target(to, pc, mode_bits)),
                     BranchIf::Scc0 => (g.scc(), true),
@@ -552,7 +552,7 @@ impl Region {
                 if let Operand::Sgpr(d) = inst.dst[0] {
                     g.write_s64(d, b.code_address(next));
                 }
-                Term::Jump(self.target(branch_target(pc, inst), pc, mode_bits))
+                Term::Jump(self.target(branch_target(pc, inst.src[0]), pc, mode_bits))
             }
             GuestOp::SetPc | GuestOp::SwapPc => {
                 let Operand::Sgpr(s) = inst.src[0] else {
@@ -569,7 +569,7 @@ impl Region {
             }
             GuestOp::CbranchGFork | GuestOp::CbranchIFork => {
                 let to = match inst.op() {
-                    GuestOp::CbranchIFork => Some(b.code_address(fork_target(pc, inst))),
+                    GuestOp::CbranchIFork => Some(b.code_address(branch_target(pc, inst.src[1]))),
                     _ => scalar::address(g, inst.src[1]),
                 };
                 let site = self.sites.add(pc, inst);
@@ -591,16 +591,6 @@ impl Region {
             },
             _ => Term::Interpret { pc },
         }
-    }
-}
-
-/// Target of `s_cbranch_i_fork`, whose distance is its second source.
-fn fork_target(pc: u64, inst: &Inst) -> u64 {
-    match inst.src[1] {
-        Operand::Imm(distance) => pc
-            .wrapping_add(4)
-            .wrapping_add((i64::from(distance) * 4) as u64),
-        _ => pc.wrapping_add(4),
     }
 }
 

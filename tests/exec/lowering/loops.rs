@@ -6,7 +6,9 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END, State};
+use lower::facts::Facts;
 use lower::interchange;
+use lower::ir::Func;
 use lower::region::{self, Request};
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
@@ -194,6 +196,16 @@ fn compare(bench: &Bench, loaded: &runtime::LoadedCode, before: &State, bytes: &
             unequal.join("\n")
         );
     }
+    let counted =
+        |engine: &dyn runtime::engine::Engine| bench.run_counting(engine, loaded, before, true);
+    let jit = JitEngine::new(shapes()[0].1).expect("this host");
+    let unequal = crate::differential::unequal(&counted(&Interpreter), &counted(&jit), true);
+    let text = crate::differential::texts(Gfx::Gfx900, bytes);
+    assert!(
+        unequal.is_empty(),
+        "{what}, counting:\n{text}\n{}",
+        unequal.join("\n")
+    );
 }
 
 fn seed() -> u64 {
@@ -430,8 +442,8 @@ fn divergent(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// Loops of the region that are planned.
-fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interchange::Plan> {
+/// The region of a program, and what is known of its addresses.
+fn analysed(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> (Func, Facts) {
     let request = Request {
         gfx,
         entry: loaded.base(),
@@ -447,6 +459,12 @@ fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interc
         n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
     };
     let facts = lower::facts::analyse(&func, start);
+    (func, facts)
+}
+
+/// Loops of the region that are planned.
+fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interchange::Plan> {
+    let (func, facts) = analysed(loaded, gfx, before);
     let (live, _) = lower::liveness::lives(&func);
     let plans = facts.loops().into_iter().filter_map(|head| {
         let entry = facts.at_loop(head)?;
@@ -485,6 +503,36 @@ fn loops_that_lanes_leave() {
     println!("{inside} of {total} loops go inside, {quick} with a quick turn");
     assert!(inside * 3 > total, "{inside} of {total} loops go inside");
     assert!(quick * 8 > total, "{quick} of {total} have a quick turn");
+}
+
+/// A turn counts the lanes of the EXEC that the loop itself makes, not of the one it began with.
+#[test]
+fn lanes_are_counted_in_loops_that_make_their_own_exec() {
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    let code = [
+        sop1(1, LEFT, EXEC),
+        0xb000_0000 | COUNT << 16 | 3,
+        // The loop: lanes that are there if v12 <= v2, or v9 is a number; then all of before again.
+        vopc(0xce, v(2), 12),
+        sop1(0x20, BREAK, VCC),
+        vopc(0x47, 128 + 32, 9),
+        sop2(OR64, EXEC, EXEC, BREAK),
+        0xb700_0000 | COUNT << 16 | 0xffff,
+        0xbf07_0000 | 128 << 8 | COUNT,
+        branch(5, -7),
+        sop1(1, VCC, 128),
+        BARRIER,
+        END,
+    ];
+    let bytes: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let loaded = bench.load(gfx, &bytes);
+    for n in 0..16 {
+        let mut r = Random::new(n);
+        let before = state(&bench, &mut r, gfx);
+        compare(&bench, &loaded, &before, &bytes, &format!("state {n}"));
+    }
+    bench.unload(&loaded);
 }
 
 #[test]
@@ -672,21 +720,7 @@ fn accesses_that_almost_count_by_lane() {
         compare(&bench, &loaded, &before, &bytes, &what);
         let end = bench.run(&Interpreter, &loaded, &before).exit;
         ended += u64::from(matches!(end, runtime::engine::Exit::End));
-        let request = Request {
-            gfx,
-            entry: loaded.base(),
-            mode: before.mode,
-            max_insts: 4096,
-            exact_nan: true,
-            observe: false,
-            checked: false,
-        };
-        let func = region::build(&request, &|pc| loaded.bytes_at(pc));
-        let start = match before.rows {
-            0 => frontend::WaveState::V0_COUNTS,
-            n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
-        };
-        let facts = lower::facts::analyse(&func, start);
+        let (func, facts) = analysed(&loaded, gfx, &before);
         let known = func.blocks.iter().enumerate().any(|(i, block)| {
             let mut effects = block.effects.iter();
             effects.any(|&e| facts.address(i, e).is_some_and(|a| a.stepped))
