@@ -51,6 +51,8 @@ pub struct Options {
     pub always_masked: bool,
     /// Never run a loop inside the lane groups.
     pub no_interchange: bool,
+    /// Compute and check in each turn of such a loop what could be once before.
+    pub no_hoist: bool,
     /// Never let a segment make the loads before it.
     pub no_fused: bool,
 }

@@ -19,6 +19,7 @@ use wanted::{Masks, Wanted};
 
 pub mod merge;
 pub mod quick;
+pub mod trips;
 mod wanted;
 
 /// How a value is held.
@@ -76,6 +77,8 @@ pub struct Form {
 pub struct Plan {
     /// A turn. Its registers are those that go round or are wanted behind the loop.
     pub form: Form,
+    /// What is known of its turns when the loop begins.
+    pub known: trips::Known,
     /// A turn of a group all of whose lanes act and go on.
     pub quick: Option<Quickly>,
     /// The blocks that it was.
@@ -292,7 +295,18 @@ pub fn plan(
         || p.vgprs.values().any(affine)
         || !block.effects.is_empty();
     let outs = written.iter().map(|(&n, &v)| (n, v)).collect();
+    let form = Form {
+        block: merged.block,
+        kinds,
+        outs,
+        pair_outs,
+        masks: wanted.masks,
+        slots: wanted.slots,
+        turn,
+    };
     Some(Plan {
+        known: trips::known(&form, &carried, &pairs),
+        form,
         quick,
         blocks: merged.blocks,
         carried,
@@ -301,15 +315,6 @@ pub fn plan(
         full,
         exit: merged.exit,
         group: group.min(row),
-        form: Form {
-            block: merged.block,
-            kinds,
-            outs,
-            pair_outs,
-            masks: wanted.masks,
-            slots: wanted.slots,
-            turn,
-        },
     })
 }
 
@@ -387,7 +392,8 @@ impl Planner<'_> {
         for (i, node) in self.block.nodes.iter().enumerate() {
             if self.is_mask[i] {
                 kinds[i] = Some(Kind::Lanes);
-            } else if node.ty.vary == Vary::Wave || is_all(self.block, self.turn, node) {
+            } else if node.ty.vary == Vary::Wave && needed[i] || is_all(self.block, self.turn, node)
+            {
                 kinds[i] = Some(Kind::Affine(0));
             } else if unmerged(self.block, self.turn, Val(i as u32)).index() != i {
                 kinds[i] = kinds[node.args[1].index()];

@@ -47,6 +47,8 @@ pub struct JitOptions {
     pub always_masked: bool,
     /// Never run a loop inside the lane groups.
     pub no_interchange: bool,
+    /// Compute and check in each turn of such a loop what could be once before.
+    pub no_hoist: bool,
     /// No segment makes loads itself (for tests and measurements).
     pub no_fused: bool,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
@@ -68,6 +70,7 @@ impl Default for JitOptions {
             group: None,
             always_masked: false,
             no_interchange: false,
+            no_hoist: false,
             no_fused: false,
             observe: false,
             profile: false,

@@ -15,6 +15,7 @@ use super::boundary::slot_type;
 use super::segment::Body;
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
+use crate::interchange::trips::Trips;
 use crate::interchange::{Form, MaskPlace, Plan, Quickly, Turns};
 use crate::ir::{Block, Op, Slot, Val};
 use crate::liveness::Live;
@@ -46,6 +47,10 @@ struct Turn<'p> {
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     /// Further results of loads: scalars or vectors.
     results: HashMap<(Val, u8), Loaded>,
+    /// Wave values that no turn changes.
+    fixed: HashMap<Val, Value>,
+    /// Were the addresses of this form's loads checked before the first turn, as far as that goes?
+    checked: bool,
     fail: clif::Block,
     /// Lanes in the group.
     group: i64,
@@ -90,7 +95,7 @@ impl Emitter<'_> {
             self.require(fail, full);
         }
         let loads = block.effects.iter();
-        if let Some(reach) = loads.map(|&v| memory::span(plan, v).1).max() {
+        if let Some(reach) = loads.filter_map(|&v| memory::span_in_arena(plan, v)).max() {
             // So that a check may take the reach of a group from the arena's length.
             let len_at = offset32(offset_of!(Context, arena_len));
             let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
@@ -158,12 +163,17 @@ impl Emitter<'_> {
             invariant: BTreeMap::new(),
             masks: BTreeMap::new(),
             results: HashMap::new(),
+            fixed: HashMap::new(),
+            checked: false,
             fail,
             group: plan.group as i64,
         };
         self.begin_group(&mut turn);
 
         turn.body.values = self.fixed(&turn, &plan.form);
+        if !self.o.no_hoist {
+            self.before_turns(&mut turn, &slots, fuel);
+        }
 
         // A turn.
         let head = self.b.create_block();
@@ -177,7 +187,7 @@ impl Emitter<'_> {
             }
         }
         self.b.switch_to_block(head);
-        self.turn_scalars(&plan.form, &slots);
+        self.turn_scalars(&turn, &slots);
         for &load in &block.effects {
             match block.nodes[load.index()].op {
                 Op::ScalarLoad(n, _) => self.turn_scalar_load(&turn, load, n),
@@ -189,22 +199,29 @@ impl Emitter<'_> {
             .iter()
             .map(|&(_, var, v)| (var, self.scalar(block, &schedule, v)))
             .collect();
-        let back = self.goes_round(&mut turn);
+        let (back, when) = self.goes_round(&mut turn);
         for (var, value) in news {
             self.b.def_var(var, value);
         }
         let burnt = self.b.create_block();
+        let out = self.b.create_block();
+        let tired = self.b.create_block();
+        let (yes, no) = if when { (burnt, out) } else { (out, burnt) };
+        self.b.ins().brif(back, yes, &[], no, &[]);
+        self.b.switch_to_block(out);
         let none = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(taken, none);
-        self.b.ins().brif(back, burnt, &[], group_end, &[]);
+        self.b.ins().jump(group_end, &[]);
         self.b.switch_to_block(burnt);
-        let some = self.b.ins().iconst(types::I8, 1);
-        self.b.def_var(taken, some);
         let before = self.b.use_var(left);
         let now = self.b.ins().iadd_imm_s(before, -1);
         self.b.def_var(left, now);
         let on = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
-        self.b.ins().brif(on, head, &[], group_end, &[]);
+        self.b.ins().brif(on, head, &[], tired, &[]);
+        self.b.switch_to_block(tired);
+        let some = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(taken, some);
+        self.b.ins().jump(group_end, &[]);
 
         // The group's results.
         self.b.switch_to_block(group_end);
@@ -348,30 +365,25 @@ impl Emitter<'_> {
         }
     }
 
-    /// Does the group go round once more (not 0)? Its masks have their new values already.
-    fn goes_round(&mut self, t: &mut Turn<'_>) -> Value {
+    /// Does the group go round once more? A value, and whether it does when that is not 0. Its masks have
+    /// their new values already.
+    fn goes_round(&mut self, t: &mut Turn<'_>) -> (Value, bool) {
         match t.form.turn {
-            Turns::While(cond, when) => {
-                let cond = self.scalar(&t.form.block, t.schedule, cond);
-                if when {
-                    cond
-                } else {
-                    self.b.ins().bxor_imm_u(cond, 1)
-                }
-            }
+            Turns::While(cond, when) => (self.scalar(&t.form.block, t.schedule, cond), when),
             Turns::Exec(exec) => {
                 let mask = self.vectors_of(t, exec);
                 let any = mask.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
                 let any = any.expect("a group has a slice");
-                self.b.ins().vhigh_bits(types::I32, any)
+                (self.b.ins().vhigh_bits(types::I32, any), true)
             }
-            Turns::Quick => self.b.ins().iconst(types::I8, 1),
+            Turns::Quick => (self.b.ins().iconst(types::I8, 1), true),
         }
     }
 
     /// Makes the scalars of the wave known that a turn reads.
-    fn turn_scalars(&mut self, form: &Form, slots: &[(Slot, Variable, Val)]) {
-        self.scalars.clear();
+    fn turn_scalars(&mut self, t: &Turn<'_>, slots: &[(Slot, Variable, Val)]) {
+        let form = t.form;
+        self.scalars.clone_from(&t.fixed);
         for (i, node) in form.block.nodes.iter().enumerate() {
             if let Op::ReadS(slot) = node.op
                 && form.kinds[i].is_some()
@@ -382,6 +394,74 @@ impl Emitter<'_> {
                 self.scalars.insert(Val(i as u32), value);
             }
         }
+    }
+
+    /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
+    /// number is known.
+    fn before_turns(&mut self, t: &mut Turn<'_>, slots: &[(Slot, Variable, Val)], fuel: Value) {
+        self.turn_scalars(t, slots);
+        let known = &t.plan.known;
+        for &v in &known.fixed {
+            self.base(t, v);
+        }
+        let scalars = self.scalars.clone();
+        let fixed = |v: &Val| known.fixed.binary_search(v).is_ok();
+        t.fixed = scalars
+            .iter()
+            .filter(|s| fixed(s.0))
+            .map(|(&v, &x)| (v, x))
+            .collect();
+        t.checked = true;
+        if known.checked.is_empty() {
+            return;
+        }
+        let bases = t.bases.clone();
+        let last = known.trips.map(|trips| self.last_turn(t, trips, fuel));
+        for (&load, &advance) in &known.checked {
+            let start = self.load_start(t, load);
+            let (space, span) = (memory::space_of(t.plan, load), memory::span(t.plan, load));
+            self.inside(t, space, start, span);
+            if let (Some(advance), Some(last)) = (advance, last) {
+                let step = self.base(t, advance);
+                let low = self.b.ins().ireduce(types::I32, step);
+                let again = self.b.ins().sextend(types::I64, low);
+                let small = self.b.ins().icmp(IntCC::Equal, again, step);
+                self.require(t.fail, small);
+                let away = self.b.ins().imul(step, last);
+                let end = self.b.ins().iadd(start, away);
+                self.inside(t, space, end, span);
+            }
+        }
+        t.bases = bases;
+    }
+
+    /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
+    fn last_turn(&mut self, t: &Turn<'_>, trips: Trips, fuel: Value) -> Value {
+        let from = self.b.use_var(self.vars[&trips.slot]);
+        let to = self.scalar(&t.form.block, t.schedule, trips.bound);
+        let away = if trips.step > 0 {
+            self.b.ins().isub(to, from)
+        } else {
+            self.b.ins().isub(from, to)
+        };
+        let size = trips.step.unsigned_abs();
+        let turns = if size == 1 {
+            away
+        } else {
+            let rest = self.b.ins().band_imm_u(away, i64::from(size - 1));
+            let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+            self.require(t.fail, whole);
+            self.b
+                .ins()
+                .ushr_imm_u(away, i64::from(size.trailing_zeros()))
+        };
+        let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, turns, 0);
+        self.require(t.fail, some);
+        let turns = self.b.ins().smin(turns, fuel);
+        let last = self.b.ins().iadd_imm_s(turns, -1);
+        let zero = self.b.ins().iconst(types::I32, 0);
+        let last = self.b.ins().smax(last, zero);
+        self.b.ins().uextend(types::I64, last)
     }
 
     /// Emits the turns of a group all of whose lanes act, as long as all go on; then control comes to
@@ -429,10 +509,12 @@ impl Emitter<'_> {
             invariant: t.invariant.clone(),
             masks: t.masks.clone(),
             results: HashMap::new(),
+            fixed: HashMap::new(),
+            checked: false,
             fail: t.fail,
             group: t.group,
         };
-        self.turn_scalars(&quick.form, slots);
+        self.turn_scalars(&own, slots);
         let (mut all, mut none) = (Vec::new(), Vec::new());
         for &(v, when) in &quick.tests {
             let mask = self.vectors_of(&mut own, v);
@@ -459,13 +541,16 @@ impl Emitter<'_> {
         for (var, value) in news {
             self.b.def_var(var, value);
         }
-        let some = self.b.ins().iconst(types::I8, 1);
-        self.b.def_var(taken, some);
         let before = self.b.use_var(left);
         let now = self.b.ins().iadd_imm_s(before, -1);
         self.b.def_var(left, now);
         let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
-        self.b.ins().brif(more, head, &[], end, &[]);
+        let tired = self.b.create_block();
+        self.b.ins().brif(more, head, &[], tired, &[]);
+        self.b.switch_to_block(tired);
+        let some = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(taken, some);
+        self.b.ins().jump(end, &[]);
     }
 
     /// Are all lanes of all of `all` true and none of `none`?

@@ -239,7 +239,7 @@ impl Wanted {
 fn suits(f: &Func, block: &Block, turn: Turns, node: &Node) -> bool {
     let coherent = |site: SiteId| f.sites[site.0 as usize].inst.mem.glc;
     match node.op {
-        Op::Load(Space::Global | Space::Flat, data, site) => {
+        Op::Load(Space::Global | Space::Flat | Space::Lds, data, site) => {
             let known = matches!(
                 data,
                 Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16

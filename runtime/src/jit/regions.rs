@@ -223,6 +223,7 @@ impl JitEngine {
             group: self.options.group,
             always_masked: self.options.always_masked,
             no_interchange: self.options.no_interchange,
+            no_hoist: self.options.no_hoist,
             no_fused: self.options.no_fused,
         };
         (request, options)

@@ -81,6 +81,12 @@ fn program(r: &mut Random) -> Vec<u32> {
     for _ in 0..1 + r.below(3) {
         let words = *r.pick(&[1, 1, 1, 2, 3, 4]);
         let offset = *r.pick(&[0, 4, 64, -4, 3]);
+        if r.once_in(4) {
+            let words = *r.pick(&[1, 1, 2, 4]);
+            let offset = *r.pick(&[0, 4, 64, 1024]);
+            code.extend(lds(true, words, 8 + r.below(4), 6, offset));
+            continue;
+        }
         code.extend(load(words, 8 + r.below(4), *r.pick(&[2, 4]), offset));
     }
     for _ in 0..r.below(8) {
@@ -166,6 +172,8 @@ fn shapes() -> Vec<(&'static str, JitOptions)> {
         let group = Some(group);
         shapes.push(("one width", JitOptions { group, ..base }));
     }
+    let no_hoist = true;
+    shapes.push(("nothing hoisted", JitOptions { no_hoist, ..base }));
     let no_interchange = true;
     shapes.push((
         "general loops",

@@ -6,6 +6,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Loaded, Turn};
+use frontend::op::Space;
+
 use crate::abi::Context;
 use crate::clif::{Emitter, access, flags, offset32, trusted};
 use crate::interchange::{Kind, Plan, unmerged};
@@ -29,13 +31,28 @@ pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
     (span.min(0), span.abs() + i64::from(bytes))
 }
 
+/// How many bytes of the arena a group's load touches, if it touches any.
+pub(super) fn span_in_arena(plan: &Plan, load: Val) -> Option<i64> {
+    (space_of(plan, load) != Space::Lds).then(|| span(plan, load).1)
+}
+
+/// The space that a load reads.
+pub(super) fn space_of(plan: &Plan, load: Val) -> Space {
+    match plan.form.block.nodes[load.index()].op {
+        Op::Load(Space::Lds, ..) => Space::Lds,
+        _ => Space::Global,
+    }
+}
+
 impl Emitter<'_> {
     /// Emits a load of `n` dwords at a wave address.
     pub(super) fn turn_scalar_load(&mut self, t: &Turn<'_>, v: Val, n: u8) {
         let node = &t.form.block.nodes[v.index()];
         let start = self.scalar(&t.form.block, t.schedule, node.args[0]);
         let words = usize::from(n);
-        self.in_arena(t, start, 0, 4 * words as i64);
+        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+            self.inside(t, Space::Global, start, (0, 4 * words as i64));
+        }
         for (i, other) in t.form.block.nodes.iter().enumerate() {
             let k = match other.op {
                 Op::Result(k) if other.args[0] == v => k,
@@ -51,12 +68,37 @@ impl Emitter<'_> {
         }
     }
 
-    /// Requires that the bytes from `below` on at `start` lie in the arena, `reach` of them.
-    fn in_arena(&mut self, t: &Turn<'_>, start: Value, below: i64, reach: i64) {
-        let base_at = offset32(offset_of!(Context, arena_base));
-        let len_at = offset32(offset_of!(Context, arena_len));
-        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
-        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+    /// Where a load begins (I64): its address in the group's first lane.
+    pub(super) fn load_start(&mut self, t: &mut Turn<'_>, v: Val) -> Value {
+        let node = &t.form.block.nodes[v.index()];
+        let address = unmerged(&t.form.block, t.form.turn, node.args[0]);
+        let start = self.base(t, address);
+        match space_of(t.plan, v) {
+            Space::Lds => self.b.ins().uextend(types::I64, start),
+            _ => start,
+        }
+    }
+
+    /// Requires that the bytes from `below` on at `start` lie in memory of a space, `reach` of them.
+    pub(super) fn inside(
+        &mut self,
+        t: &Turn<'_>,
+        space: Space,
+        start: Value,
+        (below, reach): (i64, i64),
+    ) {
+        let (base, len) = self.memory_of(space);
+        if space == Space::Lds {
+            // LDS may be shorter than that.
+            let lowest = self.b.ins().iadd_imm_s(start, below);
+            let end = self.b.ins().iadd_imm_s(lowest, reach);
+            let above = IntCC::SignedGreaterThanOrEqual;
+            let above = self.b.ins().icmp_imm_s(above, lowest, 0);
+            let ends = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, end, len);
+            let good = self.b.ins().band(above, ends);
+            self.require(t.fail, good);
+            return;
+        }
         let lowest = if below == 0 {
             start
         } else {
@@ -81,9 +123,19 @@ impl Emitter<'_> {
         let Kind::Affine(stride) = Self::kind(t, address) else {
             unreachable!("bug: an address held in vectors")
         };
-        let start = self.base(t, address);
-        let (below, reach) = span(t.plan, v);
-        self.in_arena(t, start, below, reach);
+        let start = self.load_start(t, v);
+        let space = space_of(t.plan, v);
+        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+            self.inside(t, space, start, span(t.plan, v));
+        }
+        let start = match space {
+            Space::Lds => {
+                let lds_at = offset32(offset_of!(Context, lds));
+                let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
+                self.b.ins().iadd(lds, start)
+            }
+            _ => start,
+        };
         let loaded: Vec<Loaded> = if stride == 0 {
             let values = self.load_one(start, data);
             values.into_iter().map(Loaded::Scalar).collect()

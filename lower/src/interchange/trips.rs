@@ -1,0 +1,152 @@
+//! What of a loop's turns is known when it begins: values that no turn changes, the number of turns, and
+//! from both where a load's address ends, so that one check of its first and last address does for all turns.
+
+use std::collections::BTreeMap;
+
+use super::{Form, Kind, Turns, pair_read, unmerged};
+use crate::ir::{Icmp, Op, Slot, Val, Vary, Width};
+
+/// How many turns a loop makes: as many as it takes a scalar, changed by a constant each turn, to become
+/// equal to another that stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trips {
+    /// The scalar.
+    pub slot: Slot,
+    /// What is added to it each turn: a power of two or its negative.
+    pub step: i32,
+    /// What it becomes equal to (W32, wave).
+    pub bound: Val,
+}
+
+/// What is known.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Scalars that no turn changes and that are computed, in order.
+    pub fixed: Vec<Val>,
+    /// The number of turns.
+    pub trips: Option<Trips>,
+    /// Loads whose addresses can be checked before the first turn: what is added to the address each turn,
+    /// if anything.
+    pub checked: BTreeMap<Val, Option<Val>>,
+}
+
+/// Finds out what is known of a loop's turns. `carried` are the VGPRs that go round by themselves.
+pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<u8, i64>) -> Known {
+    let changes = |n: u8| {
+        let in_pair = |n: u8| form.pair_outs.contains_key(&n);
+        carried.contains_key(&n) || in_pair(n) || n.checked_sub(1).is_some_and(in_pair)
+    };
+    let mut stays = vec![false; form.block.nodes.len()];
+    let mut fixed = Vec::new();
+    for (i, node) in form.block.nodes.iter().enumerate() {
+        let scalar = matches!(form.kinds[i], Some(Kind::Affine(_)));
+        stays[i] = scalar
+            && match node.op {
+                Op::ReadS(slot) => form.slots.iter().all(|&(s, _)| s != slot),
+                Op::ReadV(n) => !changes(n),
+                Op::Const(_) | Op::LaneId | Op::CodeAddress(_) => true,
+                Op::Load(..)
+                | Op::ScalarLoad(..)
+                | Op::Result(_)
+                | Op::Call(..)
+                | Op::Atomic(..)
+                | Op::Effect { .. }
+                | Op::Ballot
+                | Op::LaneAt
+                | Op::ExecMask
+                | Op::MaskFromBits => false,
+                _ => node.args.iter().all(|a| stays[a.index()]),
+            };
+        let v = Val(i as u32);
+        if stays[i] && !node.args.is_empty() && unmerged(&form.block, form.turn, v) == v {
+            fixed.push(v);
+        }
+    }
+    let mut known = Known {
+        fixed,
+        trips: trips(form, &stays),
+        checked: BTreeMap::new(),
+    };
+    for &load in &form.block.effects {
+        if let Some(advance) = advance(form, pairs, &stays, load)
+            && (advance.is_none() || known.trips.is_some())
+        {
+            known.checked.insert(load, advance);
+        }
+    }
+    known
+}
+
+fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
+    let Turns::While(mut cond, mut when) = form.turn else {
+        return None;
+    };
+    let nodes = &form.block.nodes;
+    while nodes[cond.index()].op == Op::Not {
+        (cond, when) = (nodes[cond.index()].args[0], !when);
+    }
+    let node = &nodes[cond.index()];
+    let unequal = match node.op {
+        Op::Icmp(Icmp::Ne) => when,
+        Op::Icmp(Icmp::Eq) => !when,
+        _ => false,
+    };
+    if !unequal {
+        return None;
+    }
+    let (next, bound) = (node.args[0], node.args[1]);
+    let &(slot, _) = form.slots.iter().find(|&&(_, v)| v == next)?;
+    let sum = &nodes[next.index()];
+    let counts = sum.op == Op::Add
+        && sum.ty.width == Width::W32
+        && nodes[sum.args[0].index()].op == Op::ReadS(slot);
+    let Op::Const(step) = nodes[sum.args.get(1)?.index()].op else {
+        return None;
+    };
+    let step = step as u32 as i32;
+    let fits = step.unsigned_abs().is_power_of_two() && step != i32::MIN;
+    let still = stays[bound.index()] && nodes[bound.index()].ty.vary == Vary::Wave;
+    (counts && fits && still).then_some(Trips { slot, step, bound })
+}
+
+/// What is added to a load's address each turn; nothing if that is not known.
+fn advance(
+    form: &Form,
+    pairs: &BTreeMap<u8, i64>,
+    stays: &[bool],
+    load: Val,
+) -> Option<Option<Val>> {
+    let nodes = &form.block.nodes;
+    let plain = |v: Val| unmerged(&form.block, form.turn, v);
+    let mut at = plain(nodes[load.index()].args[0]);
+    if stays[at.index()] {
+        return Some(None);
+    }
+    loop {
+        let node = &nodes[at.index()];
+        if let Some(n) = pair_read(&form.block, node)
+            && pairs.contains_key(&n)
+        {
+            let next = plain(*form.pair_outs.get(&n)?);
+            let sum = &nodes[next.index()];
+            if sum.op != Op::Add {
+                return None;
+            }
+            let (a, b) = (plain(sum.args[0]), plain(sum.args[1]));
+            let step = if a == at {
+                b
+            } else if b == at {
+                a
+            } else {
+                return None;
+            };
+            let uniform = form.kinds[step.index()] == Some(Kind::Affine(0));
+            return (uniform && stays[step.index()]).then_some(Some(step));
+        }
+        let constant = |v: Val| matches!(nodes[v.index()].op, Op::Const(_));
+        if node.op != Op::Add || node.ty.width != Width::W64 || !constant(node.args[1]) {
+            return None;
+        }
+        at = plain(node.args[0]);
+    }
+}
