@@ -15,13 +15,15 @@ use super::boundary::slot_type;
 use super::segment::Body;
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
-use crate::interchange::trips::Trips;
-use crate::interchange::{Form, MaskPlace, Plan, Quickly, Turns};
+use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Val};
 use crate::liveness::Live;
 use crate::schedule::{self, Schedule};
 
+mod hoist;
 mod memory;
+mod quick;
+mod results;
 mod values;
 
 /// A VGPR that goes round.
@@ -60,18 +62,6 @@ struct Turn<'p> {
 enum Loaded {
     Scalar(Value),
     Vectors(Vec<Value>),
-}
-
-/// What the wave gets of its groups.
-struct Results {
-    /// Fuel that the group with most turns left.
-    left: Variable,
-    /// Would that group have gone round once more?
-    taken: Variable,
-    /// Its scalars.
-    slots: Vec<Variable>,
-    /// Bits of all groups.
-    masks: BTreeMap<MaskPlace, Variable>,
 }
 
 impl Emitter<'_> {
@@ -273,98 +263,6 @@ impl Emitter<'_> {
         self.jump(&plan.exit);
     }
 
-    /// Variables for what the wave gets of its groups.
-    fn begin_results(
-        &mut self,
-        plan: &Plan,
-        fuel: Value,
-        slots: &[(Slot, Variable, Val)],
-    ) -> Results {
-        let results = Results {
-            left: self.b.declare_var(types::I32),
-            taken: self.b.declare_var(types::I8),
-            slots: slots
-                .iter()
-                .map(|&(slot, ..)| self.b.declare_var(slot_type(slot)))
-                .collect(),
-            masks: plan
-                .form
-                .masks
-                .keys()
-                .map(|&place| (place, self.b.declare_var(types::I64)))
-                .collect(),
-        };
-        // More than any group leaves.
-        let most = self.b.ins().iadd_imm_s(fuel, 1);
-        self.b.def_var(results.left, most);
-        let no = self.b.ins().iconst(types::I8, 0);
-        self.b.def_var(results.taken, no);
-        for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let before = self.b.use_var(self.vars[&slot]);
-            self.b.def_var(var, before);
-        }
-        for &var in results.masks.values() {
-            let zero = self.b.ins().iconst(types::I64, 0);
-            self.b.def_var(var, zero);
-        }
-        results
-    }
-
-    /// Adds a group's results: its masks' bits, and the scalars if it made more turns than those before.
-    fn group_results(
-        &mut self,
-        t: &Turn<'_>,
-        results: &Results,
-        (left, taken): (Variable, Variable),
-        slots: &[(Slot, Variable, Val)],
-        lane64: Value,
-    ) {
-        for (place, &var) in &results.masks {
-            let mask: Vec<Value> = t.masks[place].iter().map(|&x| self.b.use_var(x)).collect();
-            let bits = self.lanes(&t.body).collect_mask(&mask);
-            let placed = self.b.ins().ishl(bits, lane64);
-            let before = self.b.use_var(var);
-            let with = self.b.ins().bor(before, placed);
-            self.b.def_var(var, with);
-        }
-        let mine = self.b.use_var(left);
-        let most = self.b.use_var(results.left);
-        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, most);
-        let mut pairs = vec![(left, results.left), (taken, results.taken)];
-        pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
-        for (from, to) in pairs {
-            let (new, old) = (self.b.use_var(from), self.b.use_var(to));
-            let chosen = match t.form.turn {
-                // All groups make the same turns.
-                Turns::While(..) | Turns::Quick => new,
-                Turns::Exec(_) => self.b.ins().select(further, new, old),
-            };
-            self.b.def_var(to, chosen);
-        }
-    }
-
-    /// Makes the results the wave's scalars.
-    fn commit_scalars(&mut self, results: &Results, slots: &[(Slot, Variable, Val)]) {
-        for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let value = self.b.use_var(var);
-            self.b.def_var(self.vars[&slot], value);
-        }
-        for (&place, &var) in &results.masks {
-            let bits = self.b.use_var(var);
-            match place {
-                MaskPlace::Exec => self.b.def_var(self.vars[&Slot::Exec], bits),
-                MaskPlace::Vcc => self.b.def_var(self.vars[&Slot::Vcc], bits),
-                MaskPlace::Pair(n) => {
-                    let low = self.b.ins().ireduce(types::I32, bits);
-                    let high = self.b.ins().ushr_imm_u(bits, 32);
-                    let high = self.b.ins().ireduce(types::I32, high);
-                    self.b.def_var(self.vars[&Slot::Sgpr(n)], low);
-                    self.b.def_var(self.vars[&Slot::Sgpr(n + 1)], high);
-                }
-            }
-        }
-    }
-
     /// Does the group go round once more? A value, and whether it does when that is not 0. Its masks have
     /// their new values already.
     fn goes_round(&mut self, t: &mut Turn<'_>) -> (Value, bool) {
@@ -392,184 +290,6 @@ impl Emitter<'_> {
                 let var = own.map_or_else(|| self.vars[&slot], |&(_, var, _)| var);
                 let value = self.b.use_var(var);
                 self.scalars.insert(Val(i as u32), value);
-            }
-        }
-    }
-
-    /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
-    /// number is known.
-    fn before_turns(&mut self, t: &mut Turn<'_>, slots: &[(Slot, Variable, Val)], fuel: Value) {
-        self.turn_scalars(t, slots);
-        let known = &t.plan.known;
-        for &v in &known.fixed {
-            self.base(t, v);
-        }
-        let scalars = self.scalars.clone();
-        let fixed = |v: &Val| known.fixed.binary_search(v).is_ok();
-        t.fixed = scalars
-            .iter()
-            .filter(|s| fixed(s.0))
-            .map(|(&v, &x)| (v, x))
-            .collect();
-        t.checked = true;
-        if known.checked.is_empty() {
-            return;
-        }
-        let bases = t.bases.clone();
-        let last = known.trips.map(|trips| self.last_turn(t, trips, fuel));
-        for (&load, &advance) in &known.checked {
-            let start = self.load_start(t, load);
-            let (space, span) = (memory::space_of(t.plan, load), memory::span(t.plan, load));
-            self.inside(t, space, start, span);
-            if let (Some(advance), Some(last)) = (advance, last) {
-                let step = self.base(t, advance);
-                let low = self.b.ins().ireduce(types::I32, step);
-                let again = self.b.ins().sextend(types::I64, low);
-                let small = self.b.ins().icmp(IntCC::Equal, again, step);
-                self.require(t.fail, small);
-                let away = self.b.ins().imul(step, last);
-                let end = self.b.ins().iadd(start, away);
-                self.inside(t, space, end, span);
-            }
-        }
-        t.bases = bases;
-    }
-
-    /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
-    fn last_turn(&mut self, t: &Turn<'_>, trips: Trips, fuel: Value) -> Value {
-        let from = self.b.use_var(self.vars[&trips.slot]);
-        let to = self.scalar(&t.form.block, t.schedule, trips.bound);
-        let away = if trips.step > 0 {
-            self.b.ins().isub(to, from)
-        } else {
-            self.b.ins().isub(from, to)
-        };
-        let size = trips.step.unsigned_abs();
-        let turns = if size == 1 {
-            away
-        } else {
-            let rest = self.b.ins().band_imm_u(away, i64::from(size - 1));
-            let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-            self.require(t.fail, whole);
-            self.b
-                .ins()
-                .ushr_imm_u(away, i64::from(size.trailing_zeros()))
-        };
-        let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, turns, 0);
-        self.require(t.fail, some);
-        let turns = self.b.ins().smin(turns, fuel);
-        let last = self.b.ins().iadd_imm_s(turns, -1);
-        let zero = self.b.ins().iconst(types::I32, 0);
-        let last = self.b.ins().smax(last, zero);
-        self.b.ins().uextend(types::I64, last)
-    }
-
-    /// Emits the turns of a group all of whose lanes act, as long as all go on; then control comes to
-    /// `slow`, or to `end` where fuel runs out.
-    fn quick_turns(
-        &mut self,
-        t: &Turn<'_>,
-        quick: &Quickly,
-        (left, taken): (Variable, Variable),
-        slots: &[(Slot, Variable, Val)],
-        (slow, end): (clif::Block, clif::Block),
-    ) {
-        let head = self.b.create_block();
-        let all: Vec<Value> = t.masks[&MaskPlace::Exec]
-            .iter()
-            .map(|&x| self.b.use_var(x))
-            .collect();
-        let mut none = Vec::new();
-        for place in &quick.zero {
-            none.extend(t.masks[place].iter().map(|&x| self.b.use_var(x)));
-        }
-        let good = self.all_and_none(all, none);
-        let values = self.fixed(t, &quick.form);
-        self.b.ins().brif(good, head, &[], slow, &[]);
-
-        self.b.switch_to_block(head);
-        let block = &quick.form.block;
-        let schedule = Schedule {
-            class: block.nodes.iter().map(schedule::classify).collect(),
-            place: vec![None; block.nodes.len()],
-            ..Schedule::default()
-        };
-        let mut own = Turn {
-            form: &quick.form,
-            plan: t.plan,
-            schedule: &schedule,
-            body: Body {
-                values,
-                at: HashMap::new(),
-                ..t.body
-            },
-            bases: HashMap::new(),
-            carried: t.carried.clone(),
-            pairs: t.pairs.clone(),
-            invariant: t.invariant.clone(),
-            masks: t.masks.clone(),
-            results: HashMap::new(),
-            fixed: HashMap::new(),
-            checked: false,
-            fail: t.fail,
-            group: t.group,
-        };
-        self.turn_scalars(&own, slots);
-        let (mut all, mut none) = (Vec::new(), Vec::new());
-        for &(v, when) in &quick.tests {
-            let mask = self.vectors_of(&mut own, v);
-            if when { &mut all } else { &mut none }.extend(mask);
-        }
-        let good = self.all_and_none(all, none);
-        let on = self.b.create_block();
-        self.b.ins().brif(good, on, &[], slow, &[]);
-        self.b.switch_to_block(on);
-        let news: Vec<(Variable, Value)> = quick
-            .form
-            .slots
-            .iter()
-            .map(|&(slot, v)| {
-                let var = slots
-                    .iter()
-                    .find(|s| s.0 == slot)
-                    .expect("both forms write it")
-                    .1;
-                (var, self.scalar(block, &schedule, v))
-            })
-            .collect();
-        self.end_turn(&mut own);
-        for (var, value) in news {
-            self.b.def_var(var, value);
-        }
-        let before = self.b.use_var(left);
-        let now = self.b.ins().iadd_imm_s(before, -1);
-        self.b.def_var(left, now);
-        let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
-        let tired = self.b.create_block();
-        self.b.ins().brif(more, head, &[], tired, &[]);
-        self.b.switch_to_block(tired);
-        let some = self.b.ins().iconst(types::I8, 1);
-        self.b.def_var(taken, some);
-        self.b.ins().jump(end, &[]);
-    }
-
-    /// Are all lanes of all of `all` true and none of `none`?
-    fn all_and_none(&mut self, all: Vec<Value>, none: Vec<Value>) -> Value {
-        let all = all.into_iter().reduce(|a, b| self.b.ins().band(a, b));
-        let none = none.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
-        match (all, none) {
-            (None, None) => self.b.ins().iconst(types::I8, 1),
-            (None, Some(none)) => {
-                let bits = self.b.ins().vhigh_bits(types::I32, none);
-                self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0)
-            }
-            (Some(all), none) => {
-                let good = match none {
-                    Some(none) => self.b.ins().band_not(all, none),
-                    None => all,
-                };
-                let bits = self.b.ins().vhigh_bits(types::I32, good);
-                self.b.ins().icmp_imm_u(IntCC::Equal, bits, 15)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! loads inside their loops or not, dead registers kept or not, counters compiled in or not, long and short regions,
-//! first and second translations.
+//! loads inside their loops or not, loops inside the lane groups or not and with their checks before the turns or
+//! in each, dead registers kept or not, counters compiled in or not, long and short regions, first and second
+//! translations.
 
 use std::cell::OnceCell;
 
@@ -24,19 +25,37 @@ impl Shape {
             ..JitOptions::default()
         };
         // Masked loops have one width, and make no loads themselves.
+        let group = |lanes| JitOptions {
+            group: Some(lanes),
+            ..base
+        };
         let loops = [
-            (None, false, false),
-            (None, false, true),
-            (Some(4), false, false),
-            (Some(8), false, false),
-            (Some(16), false, false),
-            (None, true, false),
+            base,
+            JitOptions {
+                no_fused: true,
+                ..base
+            },
+            JitOptions {
+                no_hoist: true,
+                ..base
+            },
+            JitOptions {
+                no_interchange: true,
+                ..base
+            },
+            group(4),
+            group(8),
+            group(16),
+            JitOptions {
+                always_masked: true,
+                ..base
+            },
         ];
         let mut all = Vec::new();
         for max_insts in [base.max_insts, 1, 5] {
             for (observe, counting) in [(false, false), (true, false), (false, true), (true, true)]
             {
-                for (group, always_masked, no_fused) in loops {
+                for loops in loops {
                     let hosts = [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41];
                     for (host, tier) in hosts
                         .iter()
@@ -45,12 +64,9 @@ impl Shape {
                         let options = JitOptions {
                             host,
                             tier,
-                            group,
-                            always_masked,
-                            no_fused,
                             observe,
                             max_insts,
-                            ..base
+                            ..loops
                         };
                         all.push(Shape { options, counting });
                     }
@@ -75,6 +91,8 @@ impl Shape {
         for (is, word) in [
             (options.always_masked, ", always masked"),
             (options.no_fused, ", loads apart"),
+            (options.no_hoist, ", each turn by itself"),
+            (options.no_interchange, ", loops outside"),
             (options.observe, ", observed"),
             (self.counting, ", counting"),
         ] {
