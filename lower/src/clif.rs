@@ -22,6 +22,7 @@ use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live};
 use crate::object;
 use crate::schedule::{self, Schedule};
+use crate::wide;
 
 mod access;
 mod affine;
@@ -55,6 +56,8 @@ pub struct Options {
     pub no_hoist: bool,
     /// Never let a segment make the loads before it.
     pub no_fused: bool,
+    /// For the wide back end (see [`crate::wide`]).
+    pub wide: bool,
 }
 
 /// Flags of accesses to our own structures, and of bit casts.
@@ -286,6 +289,11 @@ impl<'f> Emitter<'f> {
             numbers: HashMap::new(),
             fusion: fuse::Fusion::default(),
         }
+    }
+
+    /// Lanes in a host vector.
+    fn per(&self) -> usize {
+        if self.o.wide { wide::LANES } else { 4 }
     }
 
     /// A guest address.

@@ -183,13 +183,15 @@ struct Planner<'a> {
 }
 
 /// Plans the loop that begins at block `head`, if there is one that suits. `live` are the registers wanted
-/// where a block begins, `row` is the number of lanes within which the facts in `entry` hold.
+/// where a block begins, `row` is the number of lanes within which the facts in `entry` hold,
+/// `per` that of lanes in a host vector.
 pub fn plan(
     f: &Func,
     head: usize,
     live: &[Live],
     entry: &LoopEntry,
     row: usize,
+    per: usize,
     group: Option<u8>,
 ) -> Option<Plan> {
     let merged = merge::merge(f, head)?;
@@ -281,14 +283,17 @@ pub fn plan(
         None => lanes + wanted.masks.len(),
     };
     let group = match group {
-        Some(lanes) => usize::from(lanes),
+        Some(lanes) => usize::from(lanes).max(per),
         None => match vectors {
-            2..=3 if quick.is_some() => 8,
-            0..=3 => 16,
-            4..=7 => 8,
-            _ => 4,
+            2..=3 if quick.is_some() => 2 * per,
+            0..=3 => 4 * per,
+            4..=7 => 2 * per,
+            _ => per,
         },
     };
+    if row < per {
+        return None;
+    }
     let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
     let full = matches!(turn, Turns::While(..))
         || !pairs.is_empty()

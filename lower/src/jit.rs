@@ -16,6 +16,7 @@ use crate::clif::{self, Options};
 use crate::ir::{Func, verify};
 use crate::object::Object;
 use crate::profile::Shape;
+use crate::wide::{self, Refused};
 
 /// Which host instructions may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +117,11 @@ impl Compiled {
     /// Bytes of host code.
     pub fn bytes(&self) -> usize {
         self.object.code.len()
+    }
+
+    /// Did the wide back end make the code?
+    pub fn is_wide(&self) -> bool {
+        self.object.wide
     }
 
     /// Frame slots that [`Context::frame`] must have.
@@ -229,7 +235,6 @@ impl Jit {
         base: u64,
         allocation: Allocation,
     ) -> Result<Object, LowerError> {
-        let isa = &self.isa[allocation as usize];
         if cfg!(debug_assertions)
             && let Err(message) = verify::func(f)
         {
@@ -238,6 +243,16 @@ impl Jit {
         let region = |message: String| LowerError::Region {
             entry: f.entry,
             message,
+        };
+        if options.wide
+            && let Ok(object) = self.wide_object(f, options, base)
+        {
+            return Ok(object);
+        }
+        let isa = &self.isa[allocation as usize];
+        let options = &Options {
+            wide: false,
+            ..*options
         };
         self.codegen.clear();
         let emitted = clif::emit(
@@ -252,24 +267,33 @@ impl Jit {
             .compile(&**isa, &mut ControlPlane::default())
             .map_err(|e| region(format!("{:?}", e.inner)))?;
         let compiled = self.codegen.compiled_code().expect("it was compiled");
-        let written = f.blocks.iter().flat_map(|b| &b.writes_v);
-        let written = written.map(|&(n, _)| u32::from(n) + 1);
+        let sizes = compiled.buffer.get_srclocs_sorted().iter();
+        let sizes: Vec<(u32, u32)> = sizes
+            .map(|range| (range.loc.bits(), range.end - range.start))
+            .collect();
         let object = Object::new(&self.codegen.func, compiled).map_err(region)?;
-        let shape = emitted.notes.map(|notes| Box::new(notes.finish(compiled)));
-        Ok(Object {
-            frame_slots: emitted.slots,
-            reads: emitted.reads,
-            vgprs: written.max().unwrap_or(0),
-            guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
-            sites: f
-                .sites
-                .iter()
-                .map(|site| site.pc.wrapping_sub(base))
-                .collect(),
-            fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),
-            shape,
-            ..object
-        })
+        Ok(object.described(f, base, emitted, sizes))
+    }
+
+    /// As [`Jit::object`], by the wide back end; what it lacks is for Cranelift.
+    fn wide_object(&mut self, f: &Func, options: &Options, base: u64) -> Result<Object, Refused> {
+        self.codegen.clear();
+        let emitted = clif::emit(
+            f,
+            options,
+            base,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            self.isa[0].frontend_config(),
+        );
+        let code = wide::compile(&self.codegen.func)?;
+        let object = Object {
+            code: code.bytes.into(),
+            patches: code.patches,
+            wide: true,
+            ..Object::default()
+        };
+        Ok(object.described(f, base, emitted, code.locs))
     }
 
     /// Compiles a region and puts it in place.

@@ -19,3 +19,4 @@ pub mod region;
 pub mod schedule;
 pub mod support;
 pub mod value;
+pub mod wide;

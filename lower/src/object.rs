@@ -5,10 +5,12 @@ use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserExternalName};
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 
+use crate::clif::Emitted;
+use crate::ir::Func;
 use crate::profile::Shape;
 
 /// A compiled region without a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     /// Host code and its constants.
     pub code: Box<[u8]>,
@@ -26,6 +28,8 @@ pub struct Object {
     pub sites: Vec<u64>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<String>,
+    /// The wide back end made the code.
+    pub wide: bool,
     /// What was chosen, when the code profiles.
     pub shape: Option<Box<Shape>>,
 }
@@ -152,14 +156,33 @@ impl Object {
         Ok(Object {
             code: compiled.code_buffer().into(),
             patches: patches.collect::<Result<_, _>>()?,
-            frame_slots: 0,
-            guest_insts: 0,
-            vgprs: 0,
-            reads: [[u64::MAX; 4]; 2],
-            sites: Vec::new(),
-            fallbacks: Vec::new(),
-            shape: None,
+            ..Object::default()
         })
+    }
+
+    /// The object with what is known of the region beside its code; `sizes` are bytes of code by source
+    /// location.
+    pub(crate) fn described(
+        self,
+        f: &Func,
+        base: u64,
+        emitted: Emitted,
+        sizes: Vec<(u32, u32)>,
+    ) -> Object {
+        let written = f.blocks.iter().flat_map(|b| &b.writes_v);
+        let written = written.map(|&(n, _)| u32::from(n) + 1);
+        let sites = f.sites.iter();
+        let shape = emitted.notes.map(|notes| Box::new(notes.of_pieces(sizes)));
+        Object {
+            frame_slots: emitted.slots,
+            reads: emitted.reads,
+            vgprs: written.max().unwrap_or(0),
+            guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
+            sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),
+            fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),
+            shape,
+            ..self
+        }
     }
 
     /// Is every patch inside the code, of a symbol that there is?

@@ -152,6 +152,8 @@ pub struct Stats {
     pub improve_seconds: f64,
     /// Regions whose translation was there already: in memory or in the cache's folder.
     pub regions_cached: u64,
+    /// Regions that the wide emitter was to translate and left to Cranelift.
+    pub regions_refused: u64,
     /// Translations that could not be written to the cache's folder.
     pub cache_failures: u64,
     /// Seconds spent in translation.
@@ -178,6 +180,7 @@ impl Stats {
         self.regions_improved += other.regions_improved;
         self.improve_seconds += other.improve_seconds;
         self.regions_cached += other.regions_cached;
+        self.regions_refused += other.regions_refused;
         self.cache_failures += other.cache_failures;
         self.translate_seconds += other.translate_seconds;
         self.execute_seconds = self.execute_seconds.max(other.execute_seconds);
@@ -203,7 +206,7 @@ pub enum EngineKind {
 /// How the translator makes host code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emitter {
-    /// The best that there is for each region.
+    /// What has proven itself: Cranelift.
     #[default]
     Auto,
     /// Cranelift for everything.
@@ -234,8 +237,8 @@ pub enum EngineError {
     /// This build has no translator.
     #[error("this build has no translator; build with the feature `jit` or use the interpreter")]
     NoTranslator,
-    /// The wide emitter is not part of this build.
-    #[error("this build has no wide emitter; use `auto` or `cranelift`")]
+    /// The CPU lacks what the wide emitter writes.
+    #[error("the wide emitter needs a CPU with AVX2, FMA and BMI2; use `auto` or `cranelift`")]
     NoWide,
     /// The cache's folder cannot be used.
     #[error("cannot keep translated code in {}: {message}", .path.display())]

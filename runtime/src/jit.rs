@@ -14,6 +14,7 @@ use lower::abi::{Context, ExitCode};
 use lower::jit::{Compiled, HostLevel, Jit};
 use lower::profile::Shape;
 use lower::region::{self, Request};
+use lower::wide;
 
 pub use lower::jit::LowerError;
 pub use lower::region::is_vector;
@@ -51,6 +52,8 @@ pub struct JitOptions {
     pub no_hoist: bool,
     /// No segment makes loads itself (for tests and measurements).
     pub no_fused: bool,
+    /// What makes host code; [`Emitter::Auto`] is Cranelift.
+    pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
     /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
@@ -72,6 +75,7 @@ impl Default for JitOptions {
             no_interchange: false,
             no_hoist: false,
             no_fused: false,
+            emitter: Emitter::Auto,
             observe: false,
             profile: false,
             tier: Tier::Auto,
@@ -113,7 +117,7 @@ pub fn print_ir(
 
 /// Makes the engine.
 pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineError> {
-    if options.emitter == Emitter::Wide {
+    if options.emitter == Emitter::Wide && !wide::is_supported() {
         return Err(EngineError::NoWide);
     }
     let folder = options.cache.as_deref().map(|path| {
@@ -129,6 +133,7 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         exact_nan: options.exact_nan,
         no_fallback: options.no_fallback,
         profile: options.profile,
+        emitter: options.emitter,
         ..JitOptions::default()
     };
     JitEngine::new(options)

@@ -56,11 +56,11 @@ enum EngineName {
 /// An emitter by name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EmitterName {
-    /// The best that there is for each piece of code
+    /// What has proven itself: Cranelift
     Auto,
     /// Cranelift
     Cranelift,
-    /// Wide host vectors
+    /// The wide back end (AVX2 and FMA), Cranelift for code that it refuses
     Wide,
 }
 

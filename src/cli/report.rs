@@ -40,6 +40,7 @@ pub(super) struct DispatchReport {
     pub(super) regions_improved: u64,
     pub(super) improve_s: f64,
     pub(super) regions_cached: u64,
+    pub(super) regions_refused: u64,
     #[serde(skip)]
     pub(super) cache_failures: u64,
     pub(super) repeat: u64,
@@ -153,6 +154,7 @@ impl DispatchReport {
             regions_improved: 0,
             improve_s: 0.0,
             regions_cached: 0,
+            regions_refused: 0,
             cache_failures: 0,
             repeat,
             fallbacks: 0,
@@ -170,6 +172,7 @@ impl DispatchReport {
         self.regions_improved += stats.regions_improved;
         self.improve_s += stats.improve_seconds;
         self.regions_cached += stats.regions_cached;
+        self.regions_refused += stats.regions_refused;
         self.cache_failures += stats.cache_failures;
     }
 

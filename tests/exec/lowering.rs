@@ -1,6 +1,7 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
 mod cuts;
+mod encoding;
 mod loops;
 mod operations;
 mod rows;

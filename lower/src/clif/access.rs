@@ -1,7 +1,7 @@
 //! Elements of guest memory and LDS, one lane at a time and four lanes at a time, as words in registers. All
 //! addresses are host addresses that were checked.
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use frontend::op::Data;
 
 use super::{Emitter, flags};
@@ -99,6 +99,13 @@ impl Emitter<'_> {
             };
             self.b.ins().store(guest(), value, to, 8 * i as i32);
         }
+    }
+
+    // ---- vectors
+
+    /// A vector of dwords that follow one another.
+    pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
+        self.b.ins().load(ty, guest(), start, offset)
     }
 
     // ---- four lanes

@@ -13,6 +13,7 @@ use frontend::state::LANES;
 
 use super::access;
 use super::affine::{self, Lane};
+use super::lanes::{Lanes, dwords_type};
 use super::segment::Body;
 use super::whole::bounds;
 use super::{Emitter, offset32, trusted};
@@ -298,8 +299,8 @@ impl Emitter<'_> {
         Some(body.values[&v].clone())
     }
 
-    /// The words of a group of `4 * slices` lanes whose elements are `stride` apart, the first at `start`
-    /// and a constant: for each word a vector for every four lanes. The range was checked.
+    /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart, the first at `start`
+    /// and a constant: for each word its host vectors. The range was checked.
     pub(super) fn load_group(
         &mut self,
         start: Value,
@@ -317,14 +318,31 @@ impl Emitter<'_> {
             return words
                 .into_iter()
                 .map(|word| {
-                    let four = self.b.ins().splat(types::I32X4, word);
-                    vec![four; slices]
+                    let ty = dwords_type(self.per());
+                    let all = self.b.ins().splat(ty, word);
+                    vec![all; slices]
                 })
                 .collect();
         }
         let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
+        let per = self.per();
         let mut out = vec![Vec::with_capacity(slices); access::words(data)];
-        for j in 0..slices as i64 {
+        if run && data == Data::Dwords(1) {
+            let ty = dwords_type(per);
+            for j in 0..slices {
+                let away = i64::from(offset) + (4 * per * j) as i64;
+                let value = match i32::try_from(away) {
+                    Ok(away) => self.load_vector(ty, start, away),
+                    Err(_) => {
+                        let at = self.b.ins().iadd_imm_s(start, away);
+                        self.load_vector(ty, at, 0)
+                    }
+                };
+                out[0].push(value);
+            }
+            return out;
+        }
+        for j in 0..(slices * per / 4) as i64 {
             let away = |k: i64| i64::from(offset) + stride * (4 * j + k);
             let four = match i32::try_from(away(0)) {
                 Ok(away) if run => self.load_run(start, away, data),
@@ -337,7 +355,15 @@ impl Emitter<'_> {
                 out.push(value);
             }
         }
-        out
+        let mut lanes = Lanes {
+            b: &mut self.b,
+            exact_nan: self.o.exact_nan,
+            slices,
+            per,
+        };
+        out.into_iter()
+            .map(|fours| lanes.join_fours(fours))
+            .collect()
     }
 
     /// The address at the first end of a run without the start of LDS, and whether all of its lanes'

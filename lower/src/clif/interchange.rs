@@ -139,7 +139,7 @@ impl Emitter<'_> {
             plan,
             schedule: &schedule,
             body: Body {
-                slices: plan.group / 4,
+                slices: plan.group / self.per(),
                 full: false,
                 lane,
                 wave,
@@ -218,7 +218,7 @@ impl Emitter<'_> {
         for &(n, slot) in &shadows {
             let value = self.out_value(&turn, n);
             for (j, x) in value.into_iter().enumerate() {
-                let at = Self::frame_offset(slot) + 16 * j as i32;
+                let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
                 self.b.ins().store(trusted(), x, frame, at);
             }
         }
@@ -374,7 +374,9 @@ impl Emitter<'_> {
                 continue;
             };
             let (row, group) = (facts.row(), self.o.group);
-            let Some(plan) = crate::interchange::plan(self.f, head, live, entry, row, group) else {
+            let Some(plan) =
+                crate::interchange::plan(self.f, head, live, entry, row, self.per(), group)
+            else {
                 continue;
             };
             // How often the blocks of a larger loop ran, and with which lanes, nobody knows behind it; nor the

@@ -1,13 +1,19 @@
-//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes. A W32 value
-//! is one I32X4 a slice, a W64 value two I64X2, a mask one I32X4 of all ones or zeros.
+//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of eight for
+//! the wide back end. A W32 value is one vector of dwords a slice, a mask one of all ones or zeros. A W64
+//! value is two vectors of quads, in the order in which dwords unpack: of four lanes 0, 1 and 2, 3, of
+//! eight 0, 1, 4, 5 and 2, 3, 6, 7.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{ConstantData, InstBuilder, Type as Clif, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, ConstantData, ExtFuncData, ExternalName, InstBuilder, Signature, Type as Clif,
+    UserExternalName, Value, types,
+};
 use cranelift_frontend::FunctionBuilder;
 
 use super::flags;
 use super::scalar::{Scalars, clif_type, float_cc, int_cc, layout};
 use crate::ir::{Float, Flush, Icmp, Op, Width};
+use crate::wide::{self, Intrinsic};
 
 /// Emits lane operations slice by slice.
 pub(crate) struct Lanes<'a, 'f> {
@@ -17,6 +23,8 @@ pub(crate) struct Lanes<'a, 'f> {
     pub(crate) exact_nan: bool,
     /// Host vectors in a group.
     pub(crate) slices: usize,
+    /// Lanes in a host vector: 4, or 8 for the wide back end.
+    pub(crate) per: usize,
 }
 
 /// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
@@ -32,22 +40,67 @@ const HIGH_HALF: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13,
 /// The low halves of two vectors.
 const LOW_HALVES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
-fn vector(float: Float) -> Clif {
-    match float {
-        Float::F32 => types::F32X4,
-        Float::F64 => types::F64X2,
-    }
+/// A vector of dwords.
+pub(crate) fn dwords_type(per: usize) -> Clif {
+    if per == 8 { types::I32X8 } else { types::I32X4 }
 }
 
-fn bits_type(float: Float) -> Clif {
-    match float {
-        Float::F32 => types::I32X4,
-        Float::F64 => types::I64X2,
-    }
+/// A vector of quads.
+fn quads_type(per: usize) -> Clif {
+    if per == 8 { types::I64X4 } else { types::I64X2 }
 }
 
 impl Lanes<'_, '_> {
     // ---- small change
+
+    fn dwords_type(&self) -> Clif {
+        dwords_type(self.per)
+    }
+
+    fn quads_type(&self) -> Clif {
+        quads_type(self.per)
+    }
+
+    fn vector(&self, float: Float) -> Clif {
+        match (float, self.per) {
+            (Float::F32, 8) => types::F32X8,
+            (Float::F32, _) => types::F32X4,
+            (Float::F64, 8) => types::F64X4,
+            (Float::F64, _) => types::F64X2,
+        }
+    }
+
+    fn bits_type(&self, float: Float) -> Clif {
+        match float {
+            Float::F32 => self.dwords_type(),
+            Float::F64 => self.quads_type(),
+        }
+    }
+
+    /// What only the wide back end has.
+    fn intrinsic(&mut self, f: Intrinsic, args: &[Value], result: Clif) -> Value {
+        let name = UserExternalName::new(wide::INTRINSIC, f as u32);
+        self.call_by_name(name, args, result)
+    }
+
+    fn call_by_name(&mut self, name: UserExternalName, args: &[Value], result: Clif) -> Value {
+        let mut signature = Signature::new(self.b.func.signature.call_conv);
+        for &arg in args {
+            let ty = self.b.func.dfg.value_type(arg);
+            signature.params.push(AbiParam::new(ty));
+        }
+        signature.returns.push(AbiParam::new(result));
+        let signature = self.b.import_signature(signature);
+        let name = self.b.func.declare_imported_user_function(name);
+        let callee = self.b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature,
+            colocated: false,
+            patchable: false,
+        });
+        let call = self.b.ins().call(callee, args);
+        self.b.inst_results(call)[0]
+    }
 
     fn cast(&mut self, ty: Clif, v: Value) -> Value {
         if self.b.func.dfg.value_type(v) == ty {
@@ -57,7 +110,18 @@ impl Lanes<'_, '_> {
         }
     }
 
+    /// Bytes of two vectors, within each 128 bits.
     fn shuffle(&mut self, ty: Clif, a: Value, b: Value, mask: [u8; 16]) -> Value {
+        if self.per == 8 {
+            let mask = self
+                .b
+                .func
+                .dfg
+                .immediates
+                .push(ConstantData::from(&mask[..]));
+            let name = UserExternalName::new(wide::SHUFFLE, mask.as_u32());
+            return self.call_by_name(name, &[a, b], ty);
+        }
         let a = self.cast(types::I8X16, a);
         let b = self.cast(types::I8X16, b);
         let mask = self
@@ -70,33 +134,68 @@ impl Lanes<'_, '_> {
         self.cast(ty, v)
     }
 
-    /// A vector constant of four dwords.
-    pub(crate) fn dwords(&mut self, words: [u32; 4]) -> Value {
-        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    /// A vector constant: dword n is `word(n)`.
+    pub(crate) fn dwords_by(&mut self, word: impl Fn(usize) -> u32) -> Value {
+        let bytes: Vec<u8> = (0..self.per).flat_map(|n| word(n).to_le_bytes()).collect();
         let c = self
             .b
             .func
             .dfg
             .constants
             .insert(ConstantData::from(&bytes[..]));
-        self.b.ins().vconst(types::I32X4, c)
+        let ty = self.dwords_type();
+        self.b.ins().vconst(ty, c)
+    }
+
+    /// A dword in every lane.
+    fn dwords(&mut self, word: u32) -> Value {
+        self.dwords_by(|_| word)
+    }
+
+    /// A vector constant: quad n is `quad(n)`.
+    pub(crate) fn quads_by(&mut self, quad: impl Fn(usize) -> u64) -> Value {
+        let bytes = (0..self.per / 2).flat_map(|n| quad(n).to_le_bytes());
+        let bytes: Vec<u8> = bytes.collect();
+        let c = self
+            .b
+            .func
+            .dfg
+            .constants
+            .insert(ConstantData::from(&bytes[..]));
+        let ty = self.quads_type();
+        self.b.ins().vconst(ty, c)
     }
 
     fn quads(&mut self, word: u64) -> Value {
-        let bytes: Vec<u8> = [word, word].iter().flat_map(|w| w.to_le_bytes()).collect();
-        let c = self
-            .b
-            .func
-            .dfg
-            .constants
-            .insert(ConstantData::from(&bytes[..]));
-        self.b.ins().vconst(types::I64X2, c)
+        self.quads_by(|_| word)
+    }
+
+    /// Vectors of four lanes as host vectors.
+    pub(crate) fn join_fours(&mut self, fours: Vec<Value>) -> Vec<Value> {
+        if self.per == 4 {
+            return fours;
+        }
+        let ty = self.dwords_type();
+        let pairs = fours.chunks_exact(2);
+        pairs
+            .map(|pair| self.intrinsic(Intrinsic::Join, pair, ty))
+            .collect()
+    }
+
+    /// The lane of quad n of the second or first vector of a slice.
+    pub(crate) fn lane_of_quad(&self, second: bool, n: usize) -> usize {
+        let n = if self.per == 8 {
+            n & 1 | (n & 2) << 1
+        } else {
+            n
+        };
+        n + if second { 2 } else { 0 }
     }
 
     /// A constant of a format's bits in every lane.
     fn constant(&mut self, float: Float, bits: u64) -> Value {
         match float {
-            Float::F32 => self.dwords([bits as u32; 4]),
+            Float::F32 => self.dwords(bits as u32),
             Float::F64 => self.quads(bits),
         }
     }
@@ -105,17 +204,20 @@ impl Lanes<'_, '_> {
     pub(crate) fn splat(&mut self, width: Width, v: Value) -> Vec<Value> {
         match width {
             Width::W32 => {
-                let s = self.b.ins().splat(types::I32X4, v);
+                let ty = self.dwords_type();
+                let s = self.b.ins().splat(ty, v);
                 vec![s; self.slices]
             }
             Width::W64 => {
-                let s = self.b.ins().splat(types::I64X2, v);
+                let ty = self.quads_type();
+                let s = self.b.ins().splat(ty, v);
                 vec![s; self.slices * 2]
             }
             Width::W1 => {
                 let wide = self.b.ins().uextend(types::I32, v);
                 let all = self.b.ins().ineg(wide);
-                let s = self.b.ins().splat(types::I32X4, all);
+                let ty = self.dwords_type();
+                let s = self.b.ins().splat(ty, all);
                 vec![s; self.slices]
             }
         }
@@ -127,23 +229,25 @@ impl Lanes<'_, '_> {
             let v = self.quads(value);
             vec![v; self.slices * 2]
         } else {
-            let v = self.dwords([value as u32; 4]);
+            let v = self.dwords(value as u32);
             vec![v; self.slices]
         }
     }
 
     /// All lanes true.
     pub(crate) fn all_true(&mut self) -> Vec<Value> {
-        let ones = self.dwords([u32::MAX; 4]);
+        let ones = self.dwords(u32::MAX);
         vec![ones; self.slices]
     }
 
     /// The lane numbers of the group whose first lane is `first` (I32).
     pub(crate) fn lane_ids(&mut self, first: Value) -> Vec<Value> {
-        let base = self.b.ins().splat(types::I32X4, first);
-        (0..self.slices as u32)
+        let ty = self.dwords_type();
+        let base = self.b.ins().splat(ty, first);
+        let per = self.per;
+        (0..self.slices)
             .map(|j| {
-                let ids = self.dwords([4 * j, 4 * j + 1, 4 * j + 2, 4 * j + 3]);
+                let ids = self.dwords_by(|n| (per * j + n) as u32);
                 self.b.ins().iadd(base, ids)
             })
             .collect()
@@ -151,11 +255,12 @@ impl Lanes<'_, '_> {
 
     /// Mask bits (I32, bit 0 is the group's first lane) as masks.
     pub(crate) fn expand_mask(&mut self, bits: Value) -> Vec<Value> {
-        let all = self.b.ins().splat(types::I32X4, bits);
+        let ty = self.dwords_type();
+        let all = self.b.ins().splat(ty, bits);
+        let per = self.per;
         (0..self.slices)
             .map(|j| {
-                let one = 1u32 << (4 * j);
-                let select = self.dwords([one, one << 1, one << 2, one << 3]);
+                let select = self.dwords_by(|n| 1 << (per * j + n));
                 let hit = self.b.ins().band(all, select);
                 self.b.ins().icmp(IntCC::Equal, hit, select)
             })
@@ -170,7 +275,7 @@ impl Lanes<'_, '_> {
             let placed = if j == 0 {
                 four
             } else {
-                self.b.ins().ishl_imm_u(four, 4 * j as i64)
+                self.b.ins().ishl_imm_u(four, (self.per * j) as i64)
             };
             bits = Some(match bits {
                 None => placed,
@@ -185,8 +290,8 @@ impl Lanes<'_, '_> {
     fn widen_mask(&mut self, mask: &[Value]) -> Vec<Value> {
         let mut wide = Vec::with_capacity(mask.len() * 2);
         for &m in mask {
-            wide.push(self.shuffle(types::I64X2, m, m, UNPACK_LOW));
-            wide.push(self.shuffle(types::I64X2, m, m, UNPACK_HIGH));
+            wide.push(self.shuffle(self.quads_type(), m, m, UNPACK_LOW));
+            wide.push(self.shuffle(self.quads_type(), m, m, UNPACK_HIGH));
         }
         wide
     }
@@ -194,7 +299,7 @@ impl Lanes<'_, '_> {
     /// A W64 comparison's two masks a slice as one.
     fn narrow_mask(&mut self, wide: &[Value]) -> Vec<Value> {
         wide.chunks_exact(2)
-            .map(|m| self.shuffle(types::I32X4, m[0], m[1], EVEN))
+            .map(|m| self.shuffle(self.dwords_type(), m[0], m[1], EVEN))
             .collect()
     }
 
@@ -246,11 +351,11 @@ impl Lanes<'_, '_> {
     // ---- float
 
     fn as_float(&mut self, float: Float, v: Value) -> Value {
-        self.cast(vector(float), v)
+        self.cast(self.vector(float), v)
     }
 
     fn as_bits(&mut self, float: Float, v: Value) -> Value {
-        self.cast(bits_type(float), v)
+        self.cast(self.bits_type(float), v)
     }
 
     fn flush(&mut self, float: Float, v: Value) -> Value {
@@ -303,7 +408,7 @@ impl Lanes<'_, '_> {
         let min = self.as_float(float, bits);
         let magnitude = self.b.ins().fabs(scaled);
         let tiny = self.b.ins().fcmp(FloatCC::LessThan, magnitude, min);
-        let tiny = self.cast(bits_type(float), tiny);
+        let tiny = self.cast(self.bits_type(float), tiny);
         let keep = self.constant(float, !l.sign);
         let drop = self.b.ins().band(tiny, keep);
         self.b.ins().band_not(result, drop)
@@ -380,7 +485,7 @@ impl Lanes<'_, '_> {
                 if n == 3 {
                     return shifted;
                 }
-                let mask = l.dwords([0xff; 4]);
+                let mask = l.dwords(0xff);
                 l.b.ins().band(shifted, mask)
             }),
             Op::SextFrom(n) => {
@@ -395,8 +500,8 @@ impl Lanes<'_, '_> {
             Op::Pair => {
                 let mut wide = Vec::with_capacity(a.len() * 2);
                 for (&lo, &hi) in a.iter().zip(b) {
-                    wide.push(self.shuffle(types::I64X2, lo, hi, UNPACK_LOW));
-                    wide.push(self.shuffle(types::I64X2, lo, hi, UNPACK_HIGH));
+                    wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_LOW));
+                    wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_HIGH));
                 }
                 wide
             }
@@ -404,26 +509,26 @@ impl Lanes<'_, '_> {
                 let mut wide = Vec::with_capacity(a.len() * 2);
                 for &lo in a {
                     let hi = if op == Op::Zext {
-                        self.dwords([0; 4])
+                        self.dwords(0)
                     } else {
                         let amount = self.b.ins().iconst(types::I32, 31);
                         self.b.ins().sshr(lo, amount)
                     };
-                    wide.push(self.shuffle(types::I64X2, lo, hi, UNPACK_LOW));
-                    wide.push(self.shuffle(types::I64X2, lo, hi, UNPACK_HIGH));
+                    wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_LOW));
+                    wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_HIGH));
                 }
                 wide
             }
             Op::Lo => a
                 .chunks_exact(2)
-                .map(|w| self.shuffle(types::I32X4, w[0], w[1], EVEN))
+                .map(|w| self.shuffle(self.dwords_type(), w[0], w[1], EVEN))
                 .collect(),
             Op::Hi => a
                 .chunks_exact(2)
-                .map(|w| self.shuffle(types::I32X4, w[0], w[1], ODD))
+                .map(|w| self.shuffle(self.dwords_type(), w[0], w[1], ODD))
                 .collect(),
             Op::BoolToInt => self.map1(a, |l, x| {
-                let one = l.dwords([1; 4]);
+                let one = l.dwords(1);
                 l.b.ins().band(x, one)
             }),
             Op::FAdd(float, flush)
@@ -470,24 +575,29 @@ impl Lanes<'_, '_> {
             Op::FQuiet(float) => self.map1(a, |l, x| {
                 let f = l.as_float(float, x);
                 let is = l.b.ins().fcmp(FloatCC::Unordered, f, f);
-                let is = l.cast(bits_type(float), is);
+                let is = l.cast(l.bits_type(float), is);
                 let quiet = l.constant(float, layout(float).quiet);
                 let bit = l.b.ins().band(is, quiet);
                 l.b.ins().bor(x, bit)
             }),
             Op::FFlush(float) => self.map1(a, |l, x| l.flush(float, x)),
             Op::CvtFromS(Float::F32) => self.map1(a, |l, x| {
-                let f = l.b.ins().fcvt_from_sint(types::F32X4, x);
+                let ty = l.vector(Float::F32);
+                let f = l.b.ins().fcvt_from_sint(ty, x);
                 l.as_bits(Float::F32, f)
             }),
             Op::CvtFromU(Float::F32) => self.map1(a, |l, x| {
-                let f = l.b.ins().fcvt_from_uint(types::F32X4, x);
+                let ty = l.vector(Float::F32);
+                let f = l.b.ins().fcvt_from_uint(ty, x);
                 l.as_bits(Float::F32, f)
             }),
+            Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) if self.per == 8 => {
+                self.widen_integers(a, matches!(op, Op::CvtFromU(_)))
+            }
             Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) => {
                 let mut wide = Vec::with_capacity(a.len() * 2);
                 for &x in a {
-                    let high = self.shuffle(types::I32X4, x, x, HIGH_HALF);
+                    let high = self.shuffle(self.dwords_type(), x, x, HIGH_HALF);
                     for half in [x, high] {
                         let f = if matches!(op, Op::CvtFromS(_)) {
                             let w = self.b.ins().swiden_low(half);
@@ -503,16 +613,29 @@ impl Lanes<'_, '_> {
             }
             Op::CvtToS(Float::F32) => self.map1(a, |l, x| {
                 let f = l.as_float(Float::F32, x);
-                l.b.ins().fcvt_to_sint_sat(types::I32X4, f)
+                let ty = l.dwords_type();
+                l.b.ins().fcvt_to_sint_sat(ty, f)
             }),
             Op::CvtToU(Float::F32) => self.map1(a, |l, x| {
                 let f = l.as_float(Float::F32, x);
-                l.b.ins().fcvt_to_uint_sat(types::I32X4, f)
+                let ty = l.dwords_type();
+                l.b.ins().fcvt_to_uint_sat(ty, f)
             }),
+            Op::FWiden if self.per == 8 => {
+                let ty = self.vector(Float::F64);
+                let halves = [Intrinsic::PromoteLow, Intrinsic::PromoteHigh];
+                let wide = a.iter().flat_map(|&x| halves.map(|half| (x, half)));
+                wide.map(|(x, half)| {
+                    let f = self.as_float(Float::F32, x);
+                    let f = self.intrinsic(half, &[f], ty);
+                    self.as_bits(Float::F64, f)
+                })
+                .collect()
+            }
             Op::FWiden => {
                 let mut wide = Vec::with_capacity(a.len() * 2);
                 for &x in a {
-                    let high = self.shuffle(types::I32X4, x, x, HIGH_HALF);
+                    let high = self.shuffle(self.dwords_type(), x, x, HIGH_HALF);
                     for half in [x, high] {
                         let f = self.as_float(Float::F32, half);
                         let f = self.b.ins().fvpromote_low(f);
@@ -549,10 +672,19 @@ impl Lanes<'_, '_> {
                             let factor = self.as_float(Float::F64, bits);
                             f = self.b.ins().fmul(f, factor);
                         }
-                        self.b.ins().fvdemote(f)
+                        if self.per == 8 {
+                            f
+                        } else {
+                            self.b.ins().fvdemote(f)
+                        }
                     })
                     .collect();
-                self.shuffle(types::I32X4, halves[0], halves[1], LOW_HALVES)
+                if self.per == 8 {
+                    let ty = self.vector(Float::F32);
+                    let f = self.intrinsic(Intrinsic::Demote, &halves, ty);
+                    return self.as_bits(Float::F32, f);
+                }
+                self.shuffle(self.dwords_type(), halves[0], halves[1], LOW_HALVES)
             })
             .collect()
     }
@@ -631,20 +763,65 @@ impl Lanes<'_, '_> {
             }
         }
         self.map2(s0, s1, |l, x, y| {
-            let mut v = l.shuffle(types::I32X4, y, x, mask);
+            let mut v = l.shuffle(l.dwords_type(), y, x, mask);
             if and != u32::MAX {
-                let keep = l.dwords([and; 4]);
+                let keep = l.dwords(and);
                 v = l.b.ins().band(v, keep);
             }
             if or != 0 {
-                let set = l.dwords([or; 4]);
+                let set = l.dwords(or);
                 v = l.b.ins().bor(v, set);
             }
             v
         })
     }
 
+    /// i32 or u32 lanes to f64.
+    fn widen_integers(&mut self, a: &[Value], unsigned: bool) -> Vec<Value> {
+        let ty = self.vector(Float::F64);
+        let mut wide = Vec::with_capacity(a.len() * 2);
+        for &x in a {
+            // An unsigned number less 2^31 is a signed one.
+            let x = if unsigned {
+                let top = self.dwords(1 << 31);
+                self.b.ins().bxor(x, top)
+            } else {
+                x
+            };
+            for half in [Intrinsic::FromIntLow, Intrinsic::FromIntHigh] {
+                let mut f = self.intrinsic(half, &[x], ty);
+                if unsigned {
+                    let bits = self.quads(2_147_483_648f64.to_bits());
+                    let top = self.as_float(Float::F64, bits);
+                    f = self.b.ins().fadd(f, top);
+                }
+                wide.push(self.as_bits(Float::F64, f));
+            }
+        }
+        wide
+    }
+
+    /// High words of products, from those of the even and those of the odd lanes.
+    fn wide_high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        let ty = self.quads_type();
+        let f = if signed {
+            Intrinsic::MulWideS
+        } else {
+            Intrinsic::MulWideU
+        };
+        let (x, y) = (self.cast(ty, x), self.cast(ty, y));
+        let even = self.intrinsic(f, &[x, y], ty);
+        let even = self.shift(even, 32, false);
+        let (x, y) = (self.shift(x, 32, false), self.shift(y, 32, false));
+        let odd = self.intrinsic(f, &[x, y], ty);
+        let dwords = self.dwords_type();
+        self.intrinsic(Intrinsic::OddDwords, &[even, odd], dwords)
+    }
+
     fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        if self.per == 8 {
+            return self.wide_high_of_product(x, y, signed);
+        }
         let halves: Vec<Value> = [false, true]
             .into_iter()
             .map(|high| {
@@ -657,14 +834,14 @@ impl Lanes<'_, '_> {
                 self.b.ins().imul(x, y)
             })
             .collect();
-        self.shuffle(types::I32X4, halves[0], halves[1], ODD)
+        self.shuffle(self.dwords_type(), halves[0], halves[1], ODD)
     }
 
     /// Bit reversal by swapping ever larger neighbours.
     fn reverse(&mut self, x: Value) -> Value {
         let mut v = x;
         for (amount, mask) in [(1, 0x5555_5555u32), (2, 0x3333_3333), (4, 0x0f0f_0f0f)] {
-            let mask = self.dwords([mask; 4]);
+            let mask = self.dwords(mask);
             let right = self.shift(v, amount, false);
             let right = self.b.ins().band(right, mask);
             let left = self.b.ins().band(v, mask);
@@ -672,7 +849,7 @@ impl Lanes<'_, '_> {
             v = self.b.ins().bor(left, right);
         }
         self.shuffle(
-            types::I32X4,
+            self.dwords_type(),
             v,
             v,
             [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12],
@@ -681,14 +858,19 @@ impl Lanes<'_, '_> {
 
     /// Ones in each dword, from ones in each byte.
     fn popcount(&mut self, x: Value) -> Value {
-        let bytes = self.cast(types::I8X16, x);
+        let ty = if self.per == 8 {
+            types::I8X32
+        } else {
+            types::I8X16
+        };
+        let bytes = self.cast(ty, x);
         let counts = self.b.ins().popcnt(bytes);
-        let v = self.cast(types::I32X4, counts);
+        let v = self.cast(self.dwords_type(), counts);
         let s = self.shift(v, 8, false);
         let v = self.b.ins().iadd(v, s);
         let s = self.shift(v, 16, false);
         let v = self.b.ins().iadd(v, s);
-        let mask = self.dwords([0xff; 4]);
+        let mask = self.dwords(0xff);
         self.b.ins().band(v, mask)
     }
 
@@ -722,17 +904,31 @@ impl Lanes<'_, '_> {
 
     /// What has no vector form: each lane through the scalar operation.
     pub(crate) fn by_lane(&mut self, op: Op, width: Width, args: &[&[Value]]) -> Vec<Value> {
-        let in_lanes = |v: &[Value], slices: usize| if v.len() == slices { 4 } else { 2 };
-        let total = self.slices * 4;
+        let slices = self.slices;
+        let total = slices * self.per;
+        // Where each lane of a value is.
+        let places = |l: &Self, quads: bool| -> Vec<(usize, u8)> {
+            let mut places = vec![(0, 0); total];
+            for slice in 0..slices {
+                for n in 0..l.per {
+                    let (vector, at, lane) = if quads {
+                        let (second, at) = (n >= l.per / 2, n % (l.per / 2));
+                        let lane = l.lane_of_quad(second, at);
+                        (2 * slice + usize::from(second), at, lane)
+                    } else {
+                        (slice, n, n)
+                    };
+                    places[slice * l.per + lane] = (vector, at as u8);
+                }
+            }
+            places
+        };
         let mut results = Vec::with_capacity(total);
         for lane in 0..total {
             let mut scalars = Vec::with_capacity(args.len());
             for &arg in args {
-                let per = in_lanes(arg, self.slices);
-                let v = self
-                    .b
-                    .ins()
-                    .extractlane(arg[lane / per], (lane % per) as u8);
+                let (vector, at) = places(self, arg.len() != slices)[lane];
+                let v = self.b.ins().extractlane(arg[vector], at);
                 scalars.push(v);
             }
             let exact_nan = self.exact_nan;
@@ -745,20 +941,20 @@ impl Lanes<'_, '_> {
         }
         let ty = self.b.func.dfg.value_type(results[0]);
         debug_assert_ne!(ty, clif_type(Width::W1), "masks have vector forms");
-        let (vec_ty, per) = if ty == types::I64 {
-            (types::I64X2, 2)
+        let quads = ty == types::I64;
+        let (vec_ty, count) = if quads {
+            (self.quads_type(), 2 * slices)
         } else {
-            (types::I32X4, 4)
+            (self.dwords_type(), slices)
         };
-        results
-            .chunks_exact(per)
-            .map(|lanes| {
-                let mut v = self.b.ins().splat(vec_ty, lanes[0]);
-                for (i, &x) in lanes.iter().enumerate().skip(1) {
-                    v = self.b.ins().insertlane(v, x, i as u8);
-                }
-                v
-            })
-            .collect()
+        let mut vectors: Vec<Option<Value>> = vec![None; count];
+        for (lane, (vector, at)) in places(self, quads).into_iter().enumerate() {
+            let x = results[lane];
+            vectors[vector] = Some(match vectors[vector] {
+                None => self.b.ins().splat(vec_ty, x),
+                Some(v) => self.b.ins().insertlane(v, x, at),
+            });
+        }
+        vectors.into_iter().flatten().collect()
     }
 }

@@ -54,19 +54,26 @@ impl Notes {
         self.shape.counters - 1
     }
 
-    /// The shape, once the sizes are known.
-    pub fn finish(self, compiled: &CompiledCode) -> Shape {
-        self.sized(compiled, |range| range.len() as u32)
-    }
-
     /// The shape with what `size` makes of pieces of host code in place of their bytes.
     pub(crate) fn sized(
-        mut self,
+        self,
         compiled: &CompiledCode,
         mut size: impl FnMut(Range<usize>) -> u32,
     ) -> Shape {
-        for range in compiled.buffer.get_srclocs_sorted() {
-            let piece = (range.loc.bits() as usize).checked_sub(1);
+        // What is for no piece may be data.
+        let known = 1..=self.pieces.len() as u32;
+        let ranges = compiled.buffer.get_srclocs_sorted().iter();
+        let ranges = ranges.filter(|range| known.contains(&range.loc.bits()));
+        self.of_pieces(ranges.map(|range| {
+            let size = size(range.start as usize..range.end as usize);
+            (range.loc.bits(), size)
+        }))
+    }
+
+    /// The shape from the sizes of pieces of host code by source location.
+    pub(crate) fn of_pieces(mut self, pieces: impl IntoIterator<Item = (u32, u32)>) -> Shape {
+        for (loc, size) in pieces {
+            let piece = (loc as usize).checked_sub(1);
             let Some(piece) = piece.and_then(|piece| self.pieces.get(piece)) else {
                 continue;
             };
@@ -83,7 +90,7 @@ impl Notes {
                 Part::Interchanged => block.interchanged.as_mut().map(|form| &mut form.bytes),
             };
             if let Some(bytes) = bytes {
-                *bytes += size(range.start as usize..range.end as usize);
+                *bytes += size;
             }
         }
         self.shape

@@ -7,11 +7,12 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::fuse::Fusion;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule, Segment};
+use crate::wide;
 
 /// One version of a segment's loop while its body is emitted.
 pub(super) struct Body {
@@ -112,7 +113,9 @@ impl<'f> Emitter<'f> {
             })
             .collect();
         let after = self.b.create_block();
-        let group = usize::from(self.o.group.unwrap_or_else(|| width(block, segment)));
+        let group = self.o.group.map(usize::from);
+        let group = group.unwrap_or_else(|| self.per() * slices(block, segment));
+        let group = group.max(self.per());
         self.profile_segment(block, plan, segment, group);
         if loads.is_empty() {
             self.loops(block, plan, segment, &bits, &execs, group, after);
@@ -209,7 +212,8 @@ impl<'f> Emitter<'f> {
             any
         });
         self.profile_loop(false);
-        self.lane_loop(block, plan, segment, bits, 4, false, skip, after);
+        let group = self.per();
+        self.lane_loop(block, plan, segment, bits, group, false, skip, after);
     }
 
     /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
@@ -266,7 +270,7 @@ impl<'f> Emitter<'f> {
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
         let mut body = Body {
-            slices: group / 4,
+            slices: group / self.per(),
             full,
             lane,
             wave,
@@ -296,9 +300,8 @@ impl<'f> Emitter<'f> {
                 Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
             };
             for (j, x) in value.into_iter().enumerate() {
-                self.b
-                    .ins()
-                    .store(trusted(), x, base, offset + 16 * j as i32);
+                let at = offset + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), x, base, at);
             }
         }
         for &(v, slot) in &segment.spills {
@@ -307,7 +310,7 @@ impl<'f> Emitter<'f> {
         }
         for (n, value) in stores {
             for (j, x) in value.into_iter().enumerate() {
-                let at = Self::home_offset(n) + 16 * j as i32;
+                let at = Self::home_offset(n) + (4 * self.per() * j) as i32;
                 self.b.ins().store(trusted(), x, body.wave, at);
             }
         }
@@ -333,6 +336,7 @@ impl<'f> Emitter<'f> {
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
             slices: body.slices,
+            per: if self.o.wide { wide::LANES } else { 4 },
         }
     }
 
@@ -345,7 +349,7 @@ impl<'f> Emitter<'f> {
             return;
         }
         for (j, &x) in value.iter().enumerate() {
-            let at = Self::frame_offset(slot) + 16 * j as i32;
+            let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
             self.b.ins().store(trusted(), x, body.frame, at);
         }
     }
@@ -356,11 +360,11 @@ impl<'f> Emitter<'f> {
             Place::Home(n) => (body.wave, Self::home_offset(n)),
             Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
         };
+        let (ty, bytes) = (dwords_type(self.per()), 4 * self.per());
         (0..body.slices)
             .map(|j| {
-                self.b
-                    .ins()
-                    .load(types::I32X4, trusted(), base, offset + 16 * j as i32)
+                let at = offset + (bytes * j) as i32;
+                self.b.ins().load(ty, trusted(), base, at)
             })
             .collect()
     }
@@ -509,8 +513,8 @@ impl<'f> Emitter<'f> {
     }
 }
 
-/// Lanes in an unmasked group, by the most lane values alive at once.
-fn width(block: &Block, segment: &Segment) -> u8 {
+/// Host vectors in an unmasked group, by the most lane values alive at once.
+fn slices(block: &Block, segment: &Segment) -> usize {
     let mut last_use: HashMap<Val, usize> = HashMap::new();
     let here: HashMap<Val, usize> = segment
         .nodes
@@ -553,9 +557,9 @@ fn width(block: &Block, segment: &Segment) -> u8 {
         alive -= ends[i].min(alive);
     }
     match most {
-        0..=4 => 16,
-        5..=8 => 8,
-        _ => 4,
+        0..=4 => 4,
+        5..=8 => 2,
+        _ => 1,
     }
 }
 

@@ -187,6 +187,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
     for name in &object.fallbacks {
         bytes(out, name.as_bytes());
     }
+    number(out, u64::from(object.wide));
 }
 
 /// Reads what [`encode`] wrote.
@@ -250,6 +251,11 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     for _ in 0..reader.count()? {
         fallbacks.push(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
     }
+    let wide = match reader.number()? {
+        0 => false,
+        1 => true,
+        _ => return None,
+    };
     let object = Object {
         code,
         patches,
@@ -259,6 +265,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         reads,
         sites,
         fallbacks,
+        wide,
         shape: None,
     };
     (reader.0.is_empty() && object.is_sound()).then_some(object)

@@ -127,7 +127,11 @@ impl RegionProfile {
 
     /// Name of the emitter.
     pub fn emitter(&self) -> &'static str {
-        "cranelift"
+        if self.compiled.is_wide() {
+            "wide"
+        } else {
+            "cranelift"
+        }
     }
 
     /// Its blocks.

@@ -11,14 +11,15 @@ use std::time::Instant;
 use frontend::WaveState;
 use lower::abi::Site;
 use lower::clif::Options;
-use lower::jit::{Allocation, Compiled, Jit, LowerError};
+use lower::jit::{Allocation, Compiled, HostLevel, Jit, LowerError};
 use lower::object::Object;
 use lower::region::{self, Request};
+use lower::wide;
 
 use super::tiers::{HOT, Job};
 use super::{JitEngine, cache};
 use crate::LoadedCode;
-use crate::engine::Group;
+use crate::engine::{Emitter, Group};
 use crate::fault::FaultKind;
 
 /// What makes a region another one.
@@ -225,6 +226,9 @@ impl JitEngine {
             no_interchange: self.options.no_interchange,
             no_hoist: self.options.no_hoist,
             no_fused: self.options.no_fused,
+            wide: self.options.emitter == Emitter::Wide
+                && self.options.host != HostLevel::Sse41
+                && wide::is_supported(),
         };
         (request, options)
     }
@@ -265,6 +269,7 @@ impl JitEngine {
             what: e.to_string(),
         })?);
         group.stats.regions_translated += 1;
+        group.stats.regions_refused += u64::from(options.wide && !object.wide);
         group.stats.instructions_translated += u64::from(object.guest_insts);
         let cache_key = self.cache_key(&request, &options, allocation, code);
         if keep {

@@ -283,17 +283,13 @@ fn code_objects_that_cannot_be_loaded() {
 #[test]
 fn wrong_options() {
     let manifest = "examples/saxpy/saxpy.gfx900.toml";
-    let cases: [(&[&str], &str); 5] = [
+    let cases: [(&[&str], &str); 4] = [
         (
             &["--engine", "fast"],
             "invalid value 'fast' for '--engine <ENGINE>'",
         ),
         (&["--timeout", "0"], "0 is no positive number of seconds"),
         (&["--timeout", "soon"], "`soon` is no number of seconds"),
-        (
-            &["--emitter", "wide"],
-            "this build has no wide emitter; use `auto` or `cranelift`",
-        ),
         (
             &["--frobnicate"],
             "unexpected argument '--frobnicate' found",

@@ -6,6 +6,7 @@
 use std::cell::OnceCell;
 
 use lower::jit::HostLevel;
+use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
 /// One way of translating.
@@ -57,13 +58,15 @@ impl Shape {
             {
                 for loops in loops {
                     let hosts = [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41];
-                    for (host, tier) in hosts
-                        .iter()
-                        .flat_map(|&host| [Tier::Quick, Tier::Good].map(|tier| (host, tier)))
-                    {
+                    let narrow = hosts.iter().flat_map(|&host| {
+                        [Tier::Quick, Tier::Good].map(|tier| (host, tier, Emitter::Cranelift))
+                    });
+                    let wide = [(HostLevel::Native, Tier::Good, Emitter::Wide)];
+                    for (host, tier, emitter) in narrow.chain(wide) {
                         let options = JitOptions {
                             host,
                             tier,
+                            emitter,
                             observe,
                             max_insts,
                             ..loops
@@ -85,6 +88,9 @@ impl Shape {
             HostLevel::Sse41 => "sse4.1",
         }
         .to_owned();
+        if options.emitter == Emitter::Wide {
+            name += ", wide";
+        }
         if let Some(group) = options.group {
             name += &format!(", groups of {group}");
         }

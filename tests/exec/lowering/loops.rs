@@ -476,7 +476,7 @@ fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interc
     let (live, _) = lower::liveness::lives(&func);
     let plans = facts.loops().into_iter().filter_map(|head| {
         let entry = facts.at_loop(head)?;
-        interchange::plan(&func, head, &live, entry, facts.row(), None)
+        interchange::plan(&func, head, &live, entry, facts.row(), 4, None)
     });
     plans.collect()
 }

@@ -234,6 +234,10 @@ fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32;
 }
 
 fn check(level: HostLevel, group: Option<u8>) {
+    check_on(level, group, false);
+}
+
+fn check_on(level: HostLevel, group: Option<u8>, wide: bool) {
     let mut jit = Jit::new(level).expect("this host");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut wave = WaveState::new_boxed();
@@ -242,6 +246,7 @@ fn check(level: HostLevel, group: Option<u8>) {
         let options = Options {
             exact_nan: true,
             group,
+            wide,
             ..Options::default()
         };
         let func = region(op, width, args);
@@ -249,6 +254,7 @@ fn check(level: HostLevel, group: Option<u8>) {
         let compiled = jit
             .compile(func, &options)
             .unwrap_or_else(|e| panic!("{op:?} {width:?}: {e}"));
+        assert_eq!(compiled.is_wide(), wide, "{op:?} {width:?}");
         for exec in [u64::MAX, 0, 0x5555_5555_5555_5555, 1 << 37, 0xffff_ffff] {
             for v in 0..10 {
                 for lane in 0..LANES {
@@ -292,6 +298,16 @@ fn check(level: HostLevel, group: Option<u8>) {
 fn lanes_equal_waves_on_this_host() {
     check(HostLevel::Native, None);
     check(HostLevel::Native, Some(16));
+}
+
+/// The wide back end refuses no operation.
+#[test]
+fn lanes_equal_waves_in_wide_vectors() {
+    if lower::wide::is_supported() {
+        for group in [None, Some(8), Some(16), Some(32)] {
+            check_on(HostLevel::Native, group, true);
+        }
+    }
 }
 
 #[test]

@@ -9,8 +9,9 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use super::{Carried, Loaded, Turn};
 use cranelift_frontend::Variable;
 
+use crate::clif::lanes::dwords_type;
 use crate::clif::scalar::Scalars;
-use crate::clif::{Emitter, flags, trusted};
+use crate::clif::{Emitter, trusted};
 use crate::interchange::{Form, Kind, MaskPlace, is_all, mask_read, pair_read, unmerged};
 use crate::ir::{Op, Slot, Val, Vary, Width};
 use crate::schedule::Place;
@@ -62,7 +63,7 @@ impl Emitter<'_> {
                     let vars = values
                         .into_iter()
                         .map(|value| {
-                            let var = self.b.declare_var(types::I32X4);
+                            let var = self.b.declare_var(dwords_type(self.per()));
                             self.b.def_var(var, value);
                             var
                         })
@@ -89,7 +90,7 @@ impl Emitter<'_> {
             };
             let mask = self.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
-                let var = self.b.declare_var(types::I32X4);
+                let var = self.b.declare_var(dwords_type(self.per()));
                 self.b.def_var(var, value);
                 var
             });
@@ -352,26 +353,25 @@ impl Emitter<'_> {
         if stride == 0 {
             return flat;
         }
+        let mut lanes = self.lanes(&t.body);
+        let per = lanes.per;
+        let step = |lane: usize| stride.wrapping_mul(lane as i64) as u64;
+        let vectors = flat.into_iter().enumerate();
         if width == Width::W64 {
-            return flat
-                .into_iter()
-                .enumerate()
+            return vectors
                 .map(|(j, x)| {
-                    let at = |n: usize| (stride.wrapping_mul((2 * j + n) as i64)) as u64;
-                    let (a, b) = (at(0), at(1));
-                    let words = [a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32];
-                    let steps = self.lanes(&t.body).dwords(words);
-                    let steps = self.b.ins().bitcast(types::I64X2, flags(), steps);
-                    self.b.ins().iadd(x, steps)
+                    let first = j / 2 * per;
+                    let lane = |n: usize| first + lanes.lane_of_quad(j % 2 == 1, n);
+                    let quads: Vec<u64> = (0..per / 2).map(|n| step(lane(n))).collect();
+                    let steps = lanes.quads_by(|n| quads[n]);
+                    lanes.b.ins().iadd(x, steps)
                 })
                 .collect();
         }
-        flat.into_iter()
-            .enumerate()
+        vectors
             .map(|(j, x)| {
-                let words = [0, 1, 2, 3].map(|n| stride.wrapping_mul(4 * j as i64 + n) as u32);
-                let steps = self.lanes(&t.body).dwords(words);
-                self.b.ins().iadd(x, steps)
+                let steps = lanes.dwords_by(|n| step(per * j + n) as u32);
+                lanes.b.ins().iadd(x, steps)
             })
             .collect()
     }

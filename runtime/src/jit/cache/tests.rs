@@ -28,6 +28,7 @@ fn object() -> Object {
         reads: [[1, 2, 3, 4], [5, 6, 7, u64::MAX]],
         sites: vec![0, 8, u64::MAX],
         fallbacks: vec!["v_add_f32".to_owned()],
+        wide: true,
         shape: None,
     }
 }

@@ -1,0 +1,107 @@
+//! The wide back end: what an emitter wrote as CLIF with vectors of 256 bits, to host code for CPUs with
+//! AVX2 and FMA. Own selection and encoding, `regalloc2` for registers. It knows the instructions that
+//! emission writes, no others: what it lacks it refuses, and Cranelift compiles the region instead.
+
+use cranelift_codegen::ir::Function;
+
+use crate::object::Patch;
+
+mod alloc;
+mod emit;
+pub mod encode;
+mod inst;
+pub mod rows;
+mod select;
+
+/// Lanes of a vector.
+pub const LANES: usize = 8;
+
+/// Namespace of functions that shuffle: the number is that of an immediate with 16 numbers of bytes of two
+/// vectors, which holds in each half of 128 bits.
+pub const SHUFFLE: u32 = 1;
+
+/// Namespace of [`Intrinsic`]s.
+pub const INTRINSIC: u32 = 2;
+
+/// What CLIF has no instruction for. 64-bit lanes come in two vectors: what unpacking dwords gives, lanes 0,
+/// 1, 4, 5 and 2, 3, 6, 7.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Intrinsic {
+    /// Unsigned products of the low words of quads.
+    MulWideU,
+    /// Signed ones.
+    MulWideS,
+    /// The even dwords of the first source, the odd ones of the second.
+    OddDwords,
+    /// f32 to f64, lanes 0, 1, 4, 5.
+    PromoteLow,
+    /// The others.
+    PromoteHigh,
+    /// i32 to f64, lanes 0, 1, 4, 5.
+    FromIntLow,
+    /// The others.
+    FromIntHigh,
+    /// Both vectors of f64 to f32.
+    Demote,
+    /// Two vectors of four lanes as one of eight.
+    Join,
+}
+
+impl Intrinsic {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Intrinsic; 9] = [
+        Intrinsic::MulWideU,
+        Intrinsic::MulWideS,
+        Intrinsic::OddDwords,
+        Intrinsic::PromoteLow,
+        Intrinsic::PromoteHigh,
+        Intrinsic::FromIntLow,
+        Intrinsic::FromIntHigh,
+        Intrinsic::Demote,
+        Intrinsic::Join,
+    ];
+}
+
+/// Why a function was refused: what it has that this back end lacks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the wide back end does not do {0}")]
+pub struct Refused(pub String);
+
+/// Host code without a place.
+pub struct Code {
+    /// The bytes and their constants.
+    pub bytes: Vec<u8>,
+    /// Where addresses go.
+    pub patches: Vec<Patch>,
+    /// Lengths of pieces of code, each with the source location that it is for.
+    pub locs: Vec<(u32, u32)>,
+}
+
+/// Can this CPU run what comes out?
+pub fn is_supported() -> bool {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    {
+        false
+    }
+}
+
+/// Compiles a function.
+pub fn compile(func: &Function) -> Result<Code, Refused> {
+    let host = select::select(func)?;
+    let output = alloc::allocate(&host).map_err(Refused)?;
+    let machine = emit::emit(&host, &output);
+    Ok(Code {
+        bytes: machine.bytes,
+        patches: machine.patches,
+        locs: machine.locs,
+    })
+}

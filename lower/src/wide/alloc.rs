@@ -1,0 +1,53 @@
+//! Registers for a function.
+
+use regalloc2::checker::Checker;
+use regalloc2::{Algorithm, MachineEnv, Output, PRegSet, RegallocOptions};
+
+use super::inst::{HostFunc, general, vector};
+
+/// General registers that a call keeps; the frame saves those that are used.
+pub(super) const KEPT: [u8; 5] = [3, 12, 13, 14, 15];
+
+/// The registers to choose from: all but the stack's and the frame's.
+fn environment() -> MachineEnv {
+    let set = |numbers: &[u8]| {
+        let mut set = PRegSet::empty();
+        for &n in numbers {
+            set.add(general(n));
+        }
+        set
+    };
+    let mut vectors = PRegSet::empty();
+    for n in 0..16 {
+        vectors.add(vector(n));
+    }
+    MachineEnv {
+        preferred_regs_by_class: [
+            set(&[0, 1, 2, 6, 7, 8, 9, 10, 11]),
+            vectors,
+            PRegSet::empty(),
+        ],
+        non_preferred_regs_by_class: [set(&KEPT), PRegSet::empty(), PRegSet::empty()],
+        scratch_by_class: [None, None, None],
+        fixed_stack_slots: Vec::new(),
+    }
+}
+
+/// Gives every operand a register. In debug builds the result is checked.
+pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
+    let env = environment();
+    let options = RegallocOptions {
+        verbose_log: false,
+        validate_ssa: cfg!(debug_assertions),
+        algorithm: Algorithm::Ion,
+    };
+    let output = regalloc2::run(func, &env, &options).map_err(|e| format!("{e:?}"))?;
+    if cfg!(debug_assertions) {
+        let mut checker = Checker::new(func, &env);
+        checker.prepare(&output);
+        if let Err(errors) = checker.run() {
+            panic!("bug: registers were given badly: {errors:?}");
+        }
+    }
+    Ok(output)
+}

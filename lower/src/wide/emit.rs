@@ -1,0 +1,432 @@
+//! Bytes of a function whose operands have registers.
+
+use regalloc2::{Allocation, Edit, InstOrEdit, Output, RegClass};
+
+use super::alloc::KEPT;
+use super::encode::{Base, Code, Len, Mem, Rm};
+use super::inst::{Cc, Compare, Form, HostFunc, HostInst, Imm, Op, RAX, RDI};
+use super::rows::{legacy, vex};
+use crate::object::Patch;
+
+const RSP: u8 = 4;
+const RBP: u8 = 5;
+
+/// Host code without a place.
+pub(super) struct Machine {
+    /// The bytes, with the constants behind.
+    pub(super) bytes: Vec<u8>,
+    /// Where addresses go.
+    pub(super) patches: Vec<Patch>,
+    /// Bytes of code by what they are for.
+    pub(super) locs: Vec<(u32, u32)>,
+}
+
+struct Emit<'a> {
+    func: &'a HostFunc,
+    output: &'a Output,
+    code: Code,
+    patches: Vec<Patch>,
+    /// Begin of the spill slots.
+    spills: i32,
+    /// Label of the way out.
+    exit: u32,
+    /// Label of the first constant.
+    pool: u32,
+    kept: Vec<u8>,
+}
+
+fn reg(a: Allocation) -> u8 {
+    let r = a.as_reg().expect("bug: an operand without a register");
+    r.hw_enc() as u8
+}
+
+/// Emits a function.
+pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
+    let used = |n: u8| {
+        let is = |a: Allocation| {
+            a.as_reg()
+                .is_some_and(|r| r.class() == RegClass::Int && r.hw_enc() == usize::from(n))
+        };
+        let moved = |(_, Edit::Move { from, to }): &(_, Edit)| is(*from) || is(*to);
+        output.allocs.iter().any(|&a| is(a)) || output.edits.iter().any(moved)
+    };
+    let blocks = func.blocks.len();
+    let mut e = Emit {
+        func,
+        output,
+        code: Code::default(),
+        patches: Vec::new(),
+        spills: (func.stack as i32 + 31) & !31,
+        exit: blocks as u32,
+        pool: blocks as u32 + 1,
+        kept: KEPT.into_iter().filter(|&n| used(n)).collect(),
+    };
+    let order = order(func);
+    let mut places = vec![usize::MAX; blocks + 1 + func.pool.len()];
+    let mut locs: Vec<(u32, u32)> = Vec::new();
+    e.prologue();
+    for (k, &b) in order.iter().enumerate() {
+        places[b] = e.code.bytes.len();
+        let next = order.get(k + 1).copied();
+        for item in output.block_insts_and_edits(func, regalloc2::Block::new(b)) {
+            match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => e.copy(*from, *to),
+                InstOrEdit::Inst(inst) => {
+                    let start = e.code.bytes.len();
+                    let host = &func.insts[inst.index()];
+                    e.inst(b, host, output.inst_allocs(inst), next);
+                    let size = (e.code.bytes.len() - start) as u32;
+                    match locs.last_mut() {
+                        Some(last) if last.0 == host.loc => last.1 += size,
+                        _ => locs.push((host.loc, size)),
+                    }
+                }
+            }
+        }
+    }
+    places[e.exit as usize] = e.code.bytes.len();
+    e.epilogue();
+    // Constants, the largest first so that each is aligned to its size.
+    let mut pool: Vec<usize> = (0..func.pool.len()).collect();
+    pool.sort_by_key(|&n| std::cmp::Reverse(func.pool[n].len()));
+    while !e.code.bytes.len().is_multiple_of(32) && !pool.is_empty() {
+        e.code.bytes.push(0xcc);
+    }
+    for n in pool {
+        places[e.pool as usize + n] = e.code.bytes.len();
+        e.code.bytes.extend(&func.pool[n]);
+    }
+    e.code.fix(|label| places[label as usize]);
+    Machine {
+        bytes: e.code.bytes,
+        patches: e.patches,
+        locs,
+    }
+}
+
+/// The order of the blocks in memory: as they were made, parted edges behind where they come from, what is
+/// seldom executed at the end.
+fn order(func: &HostFunc) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..func.blocks.len()).collect();
+    order.sort_by_key(|&b| (func.blocks[b].cold, func.blocks[b].place));
+    order
+}
+
+impl Emit<'_> {
+    fn prologue(&mut self) {
+        let size = self.spills + 8 * self.output.num_spillslots as i32;
+        // push rbp; mov rbp, rsp
+        self.code.bytes.extend([0x55, 0x48, 0x89, 0xe5]);
+        for &n in &self.kept {
+            if n >= 8 {
+                self.code.bytes.push(0x41);
+            }
+            self.code.bytes.push(0x50 | n & 7);
+        }
+        if size > 0 {
+            let size = size.to_le_bytes();
+            self.code
+                .legacy(legacy::ALU_I32, true, false, 5, Rm::Reg(RSP), &size);
+        }
+        // Vectors on the stack are aligned.
+        let mask = (-32i8) as u8;
+        self.code
+            .legacy(legacy::ALU_I8, true, false, 4, Rm::Reg(RSP), &[mask]);
+    }
+
+    fn epilogue(&mut self) {
+        self.vzeroupper();
+        let saved = Mem {
+            base: Base::Reg(RBP),
+            index: None,
+            disp: -8 * self.kept.len() as i32,
+        };
+        self.code
+            .legacy(legacy::LEA, true, false, RSP, Rm::Mem(saved), &[]);
+        for &n in self.kept.iter().rev() {
+            if n >= 8 {
+                self.code.bytes.push(0x41);
+            }
+            self.code.bytes.push(0x58 | n & 7);
+        }
+        // pop rbp; ret
+        self.code.bytes.extend([0x5d, 0xc3]);
+    }
+
+    /// No penalty for code that knows only the lower halves.
+    fn vzeroupper(&mut self) {
+        self.code.bytes.extend([0xc5, 0xf8, 0x77]);
+    }
+
+    fn slot(&self, a: Allocation) -> Mem {
+        let slot = a.as_stack().expect("bug: neither register nor slot");
+        Mem {
+            base: Base::Reg(RSP),
+            index: None,
+            disp: self.spills + 8 * slot.index() as i32,
+        }
+    }
+
+    /// A move that the allocator asks for.
+    fn copy(&mut self, from: Allocation, to: Allocation) {
+        let register = from.as_reg().or(to.as_reg());
+        let class = register.expect("bug: a move from slot to slot").class();
+        let vector = class != RegClass::Int;
+        let (store, load) = if vector {
+            (vex::VMOVUPS_STORE, vex::VMOVUPS_LOAD)
+        } else {
+            (legacy::STORE, legacy::LOAD)
+        };
+        let (row, r, rm) = match (from.as_reg(), to.as_reg()) {
+            (Some(_), Some(_)) if from == to => return,
+            (Some(_), Some(_)) if vector => (vex::VMOVAPS, reg(to), Rm::Reg(reg(from))),
+            (Some(_), Some(_)) => (load, reg(to), Rm::Reg(reg(from))),
+            (Some(_), None) => (store, reg(from), Rm::Mem(self.slot(to))),
+            _ => (load, reg(to), Rm::Mem(self.slot(from))),
+        };
+        if vector {
+            self.code.vex(row, Len::L256, r, 0, rm, &[]);
+        } else {
+            self.code.legacy(row, true, false, r, rm, &[]);
+        }
+    }
+
+    /// The operand that may lie in memory; `rest` are the allocations from it on.
+    fn rm(&self, host: &HostInst, rest: &[Allocation]) -> Rm {
+        let Some(place) = host.mem else {
+            return Rm::Reg(reg(rest[0]));
+        };
+        let (base, used) = match place.pool {
+            Some(n) => (Base::Label(self.pool + n), 0),
+            None if place.stack => (Base::Reg(RSP), 0),
+            None => (Base::Reg(reg(rest[0])), 1),
+        };
+        let index = place.indexed.then(|| (reg(rest[used]), 0));
+        Rm::Mem(Mem {
+            base,
+            index,
+            disp: place.disp,
+        })
+    }
+
+    fn inst(&mut self, block: usize, host: &HostInst, a: &[Allocation], next: Option<usize>) {
+        match host.op {
+            Op::Vex(row, len, form, imm) => {
+                let bytes = imm_bytes(imm);
+                let (r, v, rm) = match form {
+                    Form::Rvm => (reg(a[0]), reg(a[1]), self.rm(host, &a[2..])),
+                    Form::Rvmr => {
+                        let rm = self.rm(host, &a[3..]);
+                        let fourth = [reg(a[2]) << 4];
+                        self.code.vex(row, len, reg(a[0]), reg(a[1]), rm, &fourth);
+                        return;
+                    }
+                    Form::Rm => (reg(a[0]), 0, self.rm(host, &a[1..])),
+                    Form::Store => (reg(a[0]), 0, self.rm(host, &a[1..])),
+                    Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
+                    Form::Digit(n) => (n, reg(a[0]), self.rm(host, &a[1..])),
+                    Form::Fma => (reg(a[0]), reg(a[2]), self.rm(host, &a[3..])),
+                    Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} in VEX"),
+                };
+                self.code.vex(row, len, r, v, rm, &bytes);
+            }
+            Op::Legacy(row, wide, form, imm) => {
+                let bytes = imm_bytes(imm);
+                let (r, rm) = match form {
+                    Form::Tied => (reg(a[0]), self.rm(host, &a[2..])),
+                    Form::TiedDigit(n) => (n, Rm::Reg(reg(a[0]))),
+                    Form::Rm => (reg(a[0]), self.rm(host, &a[1..])),
+                    Form::Store => (reg(a[0]), self.rm(host, &a[1..])),
+                    _ => unreachable!("bug: {form:?} in legacy coding"),
+                };
+                let byte = [legacy::MOVZX_B, legacy::MOVSX_B, legacy::STORE_B].contains(&row);
+                self.code.legacy(row, wide, byte, r, rm, &bytes);
+            }
+            Op::MovImm(value) => self.constant(reg(a[0]), value),
+            Op::MovSymbol(symbol, addend) => {
+                let r = reg(a[0]);
+                self.code.bytes.extend([0x48 | r >> 3, 0xb8 | r & 7]);
+                let offset = self.code.bytes.len() as u32;
+                self.code.bytes.extend([0; 8]);
+                self.patches.push(Patch {
+                    offset,
+                    symbol,
+                    addend,
+                });
+            }
+            Op::Zero | Op::Ones => {
+                let row = if host.op == Op::Zero {
+                    vex::VPXOR
+                } else {
+                    vex::VPCMPEQD
+                };
+                let r = reg(a[0]);
+                self.code.vex(row, Len::L256, r, r, Rm::Reg(r), &[]);
+            }
+            Op::Set(compare) => {
+                self.compare(compare, &a[1..]);
+                let d = reg(a[0]);
+                self.set(compare.cc, d);
+                self.code
+                    .legacy(legacy::MOVZX_B, false, true, d, Rm::Reg(d), &[]);
+            }
+            Op::Select(compare) => {
+                self.compare(compare, &a[3..]);
+                let row = super::encode::row(
+                    super::encode::Prefix::None,
+                    super::encode::Map::M0F,
+                    0x40 | compare.cc as u8,
+                );
+                self.code
+                    .legacy(row, true, false, reg(a[0]), Rm::Reg(reg(a[2])), &[]);
+            }
+            Op::MulHigh(signed, wide) => {
+                let digit = if signed { 5 } else { 4 };
+                self.code
+                    .legacy(legacy::UNARY, wide, false, digit, Rm::Reg(reg(a[1])), &[]);
+            }
+            Op::Call => {
+                self.vzeroupper();
+                self.code
+                    .legacy(legacy::CALL, false, false, 2, Rm::Reg(reg(a[0])), &[]);
+            }
+            Op::Param => debug_assert_eq!(reg(a[0]), RDI),
+            Op::Jump => {
+                let to = self.target(self.func.succs(block)[0].index());
+                self.jump(to, next);
+            }
+            Op::Branch(compare) => {
+                let succs = self.func.succs(block);
+                let (yes, no) = (self.target(succs[0].index()), self.target(succs[1].index()));
+                self.compare(compare, a);
+                if Some(yes) == next {
+                    self.branch(compare.cc.not(), no);
+                } else {
+                    self.branch(compare.cc, yes);
+                    self.jump(no, next);
+                }
+            }
+            Op::Table => {
+                let succs = self.func.succs(block);
+                for (n, to) in succs.iter().enumerate().skip(1) {
+                    let n = (n as i32).to_le_bytes();
+                    self.code
+                        .legacy(legacy::ALU_I32, false, false, 7, Rm::Reg(reg(a[0])), &n);
+                    let to = self.target(to.index());
+                    self.branch(Cc::E, to);
+                }
+                let to = self.target(succs[0].index());
+                self.jump(to, next);
+            }
+            Op::Return => {
+                debug_assert_eq!(reg(a[0]), RAX);
+                self.code.branch(&[0xe9], self.exit);
+            }
+        }
+    }
+
+    /// Where a jump to a block leads: through blocks that do nothing but jump.
+    fn target(&self, mut block: usize) -> usize {
+        for _ in 0..8 {
+            let range = self.func.range(block);
+            let only_jumps = range.len() == 1 && self.func.insts[range.start].op == Op::Jump;
+            if !only_jumps {
+                break;
+            }
+            let host = regalloc2::Block::new(block);
+            let moves = self.output.block_insts_and_edits(self.func, host);
+            let idle = moves.into_iter().all(|item| match item {
+                InstOrEdit::Edit(Edit::Move { from, to }) => from == to,
+                InstOrEdit::Inst(_) => true,
+            });
+            if !idle {
+                break;
+            }
+            block = self.func.succs(block)[0].index();
+        }
+        block
+    }
+
+    fn jump(&mut self, to: usize, next: Option<usize>) {
+        if Some(to) != next {
+            self.code.branch(&[0xe9], to as u32);
+        }
+    }
+
+    fn branch(&mut self, cc: Cc, to: usize) {
+        self.code.branch(&[0x0f, 0x80 | cc as u8], to as u32);
+    }
+
+    fn compare(&mut self, compare: Compare, a: &[Allocation]) {
+        let (wide, first) = (compare.wide, reg(a[0]));
+        match compare.imm {
+            Some(0) => {
+                // Less than zero and the rest of the conditions see the same flags.
+                self.code
+                    .legacy(legacy::TEST, wide, false, first, Rm::Reg(first), &[]);
+            }
+            Some(imm) => match i8::try_from(imm) {
+                Ok(short) => {
+                    self.code.legacy(
+                        legacy::ALU_I8,
+                        wide,
+                        false,
+                        7,
+                        Rm::Reg(first),
+                        &[short as u8],
+                    );
+                }
+                Err(_) => {
+                    let imm = imm.to_le_bytes();
+                    self.code
+                        .legacy(legacy::ALU_I32, wide, false, 7, Rm::Reg(first), &imm);
+                }
+            },
+            None => {
+                self.code
+                    .legacy(legacy::CMP, wide, false, first, Rm::Reg(reg(a[1])), &[]);
+            }
+        }
+    }
+
+    /// The byte of a register by a condition.
+    fn set(&mut self, cc: Cc, d: u8) {
+        let row = super::encode::row(
+            super::encode::Prefix::None,
+            super::encode::Map::M0F,
+            0x90 | cc as u8,
+        );
+        // The digit 0 stands where a register would; it is below 4.
+        self.code.legacy(row, false, true, 0, Rm::Reg(d), &[]);
+    }
+
+    fn constant(&mut self, r: u8, value: u64) {
+        if let Ok(word) = u32::try_from(value) {
+            if word == 0 {
+                self.code
+                    .legacy(legacy::XOR, false, false, r, Rm::Reg(r), &[]);
+                return;
+            }
+            if r >= 8 {
+                self.code.bytes.push(0x41);
+            }
+            self.code.bytes.push(0xb8 | r & 7);
+            self.code.bytes.extend(word.to_le_bytes());
+        } else if let Ok(word) = i32::try_from(value as i64) {
+            let word = word.to_le_bytes();
+            self.code
+                .legacy(legacy::MOV_I32, true, false, 0, Rm::Reg(r), &word);
+        } else {
+            self.code.bytes.extend([0x48 | r >> 3, 0xb8 | r & 7]);
+            self.code.bytes.extend(value.to_le_bytes());
+        }
+    }
+}
+
+fn imm_bytes(imm: Imm) -> Vec<u8> {
+    match imm {
+        Imm::No => Vec::new(),
+        Imm::Byte(b) => vec![b],
+        Imm::Word(w) => w.to_le_bytes().to_vec(),
+    }
+}

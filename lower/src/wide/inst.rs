@@ -1,0 +1,503 @@
+//! Host instructions before they have registers: static single assignment over virtual registers of two
+//! classes, general and vector. What register allocation asks of a function is answered here.
+
+use std::collections::HashMap;
+
+use regalloc2::{Block, Inst, InstRange, Operand, PReg, PRegSet, RegClass, VReg};
+
+use super::encode::{Len, Row};
+use crate::object::Symbol;
+
+/// Condition codes as the host numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the suffixes of the mnemonics")]
+pub(super) enum Cc {
+    B = 2,
+    Ae = 3,
+    E = 4,
+    Ne = 5,
+    Be = 6,
+    A = 7,
+    L = 12,
+    Ge = 13,
+    Le = 14,
+    G = 15,
+}
+
+impl Cc {
+    /// The opposite.
+    pub(super) fn not(self) -> Cc {
+        match self {
+            Cc::B => Cc::Ae,
+            Cc::Ae => Cc::B,
+            Cc::E => Cc::Ne,
+            Cc::Ne => Cc::E,
+            Cc::Be => Cc::A,
+            Cc::A => Cc::Be,
+            Cc::L => Cc::Ge,
+            Cc::Ge => Cc::L,
+            Cc::Le => Cc::G,
+            Cc::G => Cc::Le,
+        }
+    }
+}
+
+/// What an address begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AddrBase {
+    /// A register.
+    Reg(VReg),
+    /// A constant of the region.
+    Pool(u32),
+    /// The words that the function keeps on the stack.
+    Stack,
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Addr {
+    /// Where it begins.
+    pub(super) base: AddrBase,
+    /// A register to add.
+    pub(super) index: Option<VReg>,
+    /// Bytes to add.
+    pub(super) disp: i32,
+}
+
+/// An operand that may lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Src {
+    /// A register.
+    Reg(VReg),
+    /// Memory.
+    Mem(Addr),
+}
+
+/// Where the registers of a coded instruction come from, in the order of its operands; `rm` is always
+/// last, as a register or as those of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// reg (defined) from vvvv and rm.
+    Rvm,
+    /// reg (defined) from vvvv and rm and a register in the constant.
+    Rvmr,
+    /// reg (defined) from rm.
+    Rm,
+    /// rm from reg: a store.
+    Store,
+    /// rm (defined, a register) from reg.
+    Mr,
+    /// vvvv (defined) from rm, with a digit.
+    Digit(u8),
+    /// reg (defined) from itself, vvvv and rm.
+    Fma,
+    /// reg (defined) from itself and rm.
+    Tied,
+    /// rm (defined, a register) from itself, with a digit.
+    TiedDigit(u8),
+}
+
+/// What an instruction compares before it acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Compare {
+    /// The condition.
+    pub(super) cc: Cc,
+    /// 64 bits.
+    pub(super) wide: bool,
+    /// The second source, when it is a constant; else it is a register.
+    pub(super) imm: Option<i32>,
+}
+
+/// A constant behind an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Imm {
+    /// None.
+    No,
+    /// One byte.
+    Byte(u8),
+    /// Four bytes.
+    Word(i32),
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// VEX coded.
+    Vex(Row, Len, Form, Imm),
+    /// Legacy coded; true: 64 bits.
+    Legacy(Row, bool, Form, Imm),
+    /// A constant in a general register.
+    MovImm(u64),
+    /// An address that is known when the code has its place.
+    MovSymbol(Symbol, i64),
+    /// All zeros in a vector.
+    Zero,
+    /// All ones in a vector.
+    Ones,
+    /// 1 or 0 by a comparison: defined, sources.
+    Set(Compare),
+    /// defined, taken otherwise (the same register), taken when true, sources.
+    Select(Compare),
+    /// High half of a product: source in rax, source, defined in rdx; true: signed, 64 bits.
+    MulHigh(bool, bool),
+    /// A call of an address with arguments in their registers.
+    Call,
+    /// The only parameter.
+    Param,
+    /// To the first target.
+    Jump,
+    /// To the first target when the comparison holds, else to the second.
+    Branch(Compare),
+    /// To the target of the number in a register, to target 0 when there is none.
+    Table,
+    /// The end, with the result in rax.
+    Return,
+}
+
+/// How the memory operand of an instruction is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The base: none is a register among the operands.
+    pub(super) pool: Option<u32>,
+    /// It is on the stack.
+    pub(super) stack: bool,
+    /// There is an index among the operands.
+    pub(super) indexed: bool,
+    /// Bytes to add.
+    pub(super) disp: i32,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostInst {
+    /// What it is.
+    pub(super) op: Op,
+    /// Its operand in memory.
+    pub(super) mem: Option<Place>,
+    /// What of the region it is for.
+    pub(super) loc: u32,
+    operands: (u32, u32),
+}
+
+/// A block.
+#[derive(Debug, Default)]
+pub(super) struct HostBlock {
+    first: u32,
+    end: u32,
+    params: Vec<VReg>,
+    succs: Vec<Block>,
+    preds: Vec<Block>,
+    /// Arguments for each successor.
+    args: Vec<Vec<VReg>>,
+    /// Seldom executed.
+    pub(super) cold: bool,
+    /// Its place in memory among the others: the number of the block as it was made, and how many
+    /// parted edges of that block come before it.
+    pub(super) place: (usize, usize),
+}
+
+impl HostBlock {
+    /// A block without instructions.
+    pub(super) fn new(place: usize, cold: bool) -> HostBlock {
+        HostBlock {
+            cold,
+            place: (place, 0),
+            ..HostBlock::default()
+        }
+    }
+}
+
+/// A function.
+#[derive(Default)]
+pub(super) struct HostFunc {
+    /// Instructions in the order of the blocks.
+    pub(super) insts: Vec<HostInst>,
+    /// Blocks; 0 is the entry.
+    pub(super) blocks: Vec<HostBlock>,
+    operands: Vec<Operand>,
+    vregs: usize,
+    /// Constants.
+    pub(super) pool: Vec<Vec<u8>>,
+    pool_places: HashMap<Vec<u8>, u32>,
+    /// Bytes of the stack that the function's own words take.
+    pub(super) stack: u32,
+    /// What of the region is being emitted.
+    pub(super) loc: u32,
+}
+
+/// General registers by number.
+pub(super) const RAX: u8 = 0;
+/// Second argument of a call, and so on.
+pub(super) const RCX: u8 = 1;
+/// See [`RCX`].
+pub(super) const RDX: u8 = 2;
+/// See [`RCX`].
+pub(super) const RSI: u8 = 6;
+/// See [`RCX`].
+pub(super) const RDI: u8 = 7;
+
+/// A general register for the allocator.
+pub(super) fn general(n: u8) -> PReg {
+    PReg::new(usize::from(n), RegClass::Int)
+}
+
+/// A vector register for the allocator.
+pub(super) fn vector(n: u8) -> PReg {
+    PReg::new(usize::from(n), RegClass::Float)
+}
+
+impl HostFunc {
+    /// A virtual register.
+    pub(super) fn vreg(&mut self, class: RegClass) -> VReg {
+        self.vregs += 1;
+        VReg::new(self.vregs - 1, class)
+    }
+
+    /// The number of a constant.
+    pub(super) fn constant(&mut self, bytes: Vec<u8>) -> u32 {
+        let HostFunc {
+            pool, pool_places, ..
+        } = self;
+        *pool_places.entry(bytes).or_insert_with_key(|bytes| {
+            pool.push(bytes.clone());
+            pool.len() as u32 - 1
+        })
+    }
+
+    /// Begins the next block, which must be `index`.
+    pub(super) fn begin(&mut self, index: usize) {
+        assert!(index < self.blocks.len(), "bug: no such block");
+        self.blocks[index].first = self.insts.len() as u32;
+        self.blocks[index].end = self.insts.len() as u32;
+    }
+
+    /// Ends block `index`, going to `targets` with their arguments.
+    pub(super) fn end(&mut self, index: usize, targets: Vec<(usize, Vec<VReg>)>) {
+        let end = self.insts.len() as u32;
+        let block = &mut self.blocks[index];
+        block.end = end;
+        for (to, args) in targets {
+            block.succs.push(Block::new(to));
+            block.args.push(args);
+        }
+    }
+
+    /// Sets the parameters of a block.
+    pub(super) fn set_params(&mut self, index: usize, params: Vec<VReg>) {
+        self.blocks[index].params = params;
+    }
+
+    /// Appends an instruction with operands and at last an operand that may lie in memory.
+    pub(super) fn push(&mut self, op: Op, operands: &[Operand], rm: Option<Src>) {
+        let first = self.operands.len() as u32;
+        self.operands.extend(operands);
+        let mut mem = None;
+        match rm {
+            Some(Src::Reg(v)) => self.operands.push(Operand::reg_use(v)),
+            Some(Src::Mem(addr)) => {
+                let mut place = Place {
+                    pool: None,
+                    stack: false,
+                    indexed: false,
+                    disp: addr.disp,
+                };
+                match addr.base {
+                    AddrBase::Reg(v) => self.operands.push(Operand::reg_use(v)),
+                    AddrBase::Pool(n) => place.pool = Some(n),
+                    AddrBase::Stack => place.stack = true,
+                }
+                if let Some(index) = addr.index {
+                    place.indexed = true;
+                    self.operands.push(Operand::reg_use(index));
+                }
+                mem = Some(place);
+            }
+            None => {}
+        }
+        self.insts.push(HostInst {
+            op,
+            mem,
+            loc: self.loc,
+            operands: (first, self.operands.len() as u32),
+        });
+    }
+
+    /// Brings the blocks into the form that register allocation wants.
+    pub(super) fn finish(&mut self) {
+        self.part_edges();
+        self.sort();
+        for b in 0..self.blocks.len() {
+            for k in 0..self.blocks[b].succs.len() {
+                let to = self.blocks[b].succs[k];
+                self.blocks[to.index()].preds.push(Block::new(b));
+            }
+        }
+    }
+
+    /// Sorts the blocks so that each but the first has one that leads to it before it.
+    fn sort(&mut self) {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut order = Vec::with_capacity(self.blocks.len());
+        let mut work = vec![(0, 0)];
+        seen[0] = true;
+        while let Some((b, next)) = work.pop() {
+            match self.blocks[b].succs.get(next) {
+                None => order.push(b),
+                Some(to) => {
+                    work.push((b, next + 1));
+                    if !std::mem::replace(&mut seen[to.index()], true) {
+                        work.push((to.index(), 0));
+                    }
+                }
+            }
+        }
+        order.reverse();
+        let mut numbers = vec![0; self.blocks.len()];
+        for (new, &old) in order.iter().enumerate() {
+            numbers[old] = new;
+        }
+        let mut blocks: Vec<_> = std::mem::take(&mut self.blocks)
+            .into_iter()
+            .map(Some)
+            .collect();
+        let insts = std::mem::take(&mut self.insts);
+        for old in order {
+            let mut block = blocks[old].take().expect("each block stands once");
+            let range = block.first as usize..block.end as usize;
+            block.first = self.insts.len() as u32;
+            self.insts.extend(&insts[range]);
+            block.end = self.insts.len() as u32;
+            for to in &mut block.succs {
+                *to = Block::new(numbers[to.index()]);
+            }
+            self.blocks.push(block);
+        }
+    }
+
+    /// Parts the edges from blocks with several successors to blocks with several predecessors.
+    fn part_edges(&mut self) {
+        let mut preds = vec![0usize; self.blocks.len()];
+        for block in &self.blocks {
+            for s in &block.succs {
+                preds[s.index()] += 1;
+            }
+        }
+        for b in 0..self.blocks.len() {
+            if self.blocks[b].succs.len() < 2 {
+                continue;
+            }
+            for k in 0..self.blocks[b].succs.len() {
+                let to = self.blocks[b].succs[k];
+                if preds[to.index()] < 2 {
+                    continue;
+                }
+                let edge = self.blocks.len();
+                let cold = self.blocks[to.index()].cold || self.blocks[b].cold;
+                self.blocks.push(HostBlock {
+                    cold,
+                    place: (self.blocks[b].place.0, k + 1),
+                    ..HostBlock::default()
+                });
+                let args = std::mem::take(&mut self.blocks[b].args[k]);
+                self.blocks[b].succs[k] = Block::new(edge);
+                self.begin(edge);
+                self.push(Op::Jump, &[], None);
+                self.end(edge, vec![(to.index(), args)]);
+            }
+        }
+    }
+
+    /// The instructions of a block.
+    pub(super) fn range(&self, block: usize) -> std::ops::Range<usize> {
+        self.blocks[block].first as usize..self.blocks[block].end as usize
+    }
+
+    /// Where a block goes.
+    pub(super) fn succs(&self, block: usize) -> &[Block] {
+        &self.blocks[block].succs
+    }
+}
+
+impl regalloc2::Function for HostFunc {
+    fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        let block = &self.blocks[block.index()];
+        InstRange::new(
+            Inst::new(block.first as usize),
+            Inst::new(block.end as usize),
+        )
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.blocks[block.index()].succs
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.blocks[block.index()].preds
+    }
+
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.blocks[block.index()].params
+    }
+
+    fn is_ret(&self, inst: Inst) -> bool {
+        self.insts[inst.index()].op == Op::Return
+    }
+
+    fn is_branch(&self, inst: Inst) -> bool {
+        matches!(
+            self.insts[inst.index()].op,
+            Op::Jump | Op::Branch(_) | Op::Table
+        )
+    }
+
+    fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
+        &self.blocks[block.index()].args[succ]
+    }
+
+    fn inst_operands(&self, inst: Inst) -> &[Operand] {
+        let (first, end) = self.insts[inst.index()].operands;
+        &self.operands[first as usize..end as usize]
+    }
+
+    fn inst_clobbers(&self, inst: Inst) -> PRegSet {
+        let mut set = PRegSet::empty();
+        match self.insts[inst.index()].op {
+            Op::Call => {
+                // What the host's calling convention does not keep; rax is defined.
+                for n in [RCX, RDX, RSI, RDI, 8, 9, 10, 11] {
+                    set.add(general(n));
+                }
+                for n in 0..16 {
+                    set.add(vector(n));
+                }
+            }
+            Op::MulHigh(..) => set.add(general(RAX)),
+            _ => {}
+        }
+        set
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.vregs
+    }
+
+    fn spillslot_size(&self, class: RegClass) -> usize {
+        // Words of 8 bytes: a vector takes 32.
+        match class {
+            RegClass::Int => 1,
+            RegClass::Float | RegClass::Vector => 4,
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Instruction selection: a CLIF function, whose vectors may be 256 bits long, to host instructions.
+//! Constants are made anew where they are used, comparisons join the branch that they decide, sums join the
+//! address that they are.
+
+use std::collections::{HashMap, HashSet};
+
+use cranelift_codegen::ir::{
+    self as clif, BlockArg, Function, InstructionData, Opcode, StackSlot, Type, Value, types,
+};
+use regalloc2::{Operand, RegClass, VReg};
+
+use facts::PartBase;
+
+use super::Refused;
+use super::encode::{Len, Row};
+use super::inst::{
+    Addr, AddrBase, Cc, Compare, Form, HostBlock, HostFunc, Imm, Op, RAX, RCX, RDI, RDX, RSI, Src,
+    general,
+};
+use super::rows::{legacy, vex};
+use crate::object;
+
+mod convert;
+mod facts;
+mod scalar;
+mod shuffle;
+mod vector;
+
+pub(super) struct Select<'a> {
+    clif: &'a Function,
+    h: HostFunc,
+    /// Registers of values that are computed where they stand.
+    values: HashMap<Value, VReg>,
+    /// Constants in registers in this block.
+    here: HashMap<Value, VReg>,
+    blocks: HashMap<clif::Block, usize>,
+    slots: HashMap<StackSlot, i32>,
+    /// Instructions that are selected for themselves.
+    needed: Vec<bool>,
+    /// Loads that the only instruction that uses them does itself.
+    folded: Vec<bool>,
+}
+
+/// Selects instructions for a function.
+pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
+    let mut s = Select {
+        clif,
+        h: HostFunc::default(),
+        values: HashMap::new(),
+        here: HashMap::new(),
+        blocks: HashMap::new(),
+        slots: HashMap::new(),
+        needed: vec![false; clif.dfg.num_insts()],
+        folded: vec![false; clif.dfg.num_insts()],
+    };
+    for (slot, data) in &clif.sized_stack_slots {
+        s.slots.insert(slot, s.h.stack as i32);
+        s.h.stack += data.size.next_multiple_of(8);
+    }
+    let places = clif.layout.blocks().enumerate();
+    let places: HashMap<clif::Block, usize> = places.map(|(n, block)| (block, n)).collect();
+    let layout = reached(clif);
+    for (n, &block) in layout.iter().enumerate() {
+        s.blocks.insert(block, n);
+        let cold = clif.layout.is_cold(block);
+        s.h.blocks.push(HostBlock::new(places[&block], cold));
+    }
+    s.find_needed(&layout);
+    for block in layout {
+        s.block(block)?;
+    }
+    s.h.finish();
+    Ok(s.h)
+}
+
+/// The blocks that control can reach, each but the first behind one that leads to it.
+fn reached(clif: &Function) -> Vec<clif::Block> {
+    let mut seen = HashSet::new();
+    let mut order = Vec::new();
+    let targets = |block: clif::Block| -> Vec<clif::Block> {
+        let Some(last) = clif.layout.last_inst(block) else {
+            return Vec::new();
+        };
+        let (tables, exceptions) = (&clif.dfg.jump_tables, &clif.dfg.exception_tables);
+        let targets = clif.dfg.insts[last].branch_destination(tables, exceptions);
+        let lists = &clif.dfg.value_lists;
+        targets.iter().map(|to| to.block(lists)).collect()
+    };
+    let mut work: Vec<(clif::Block, Vec<clif::Block>)> = Vec::new();
+    if let Some(entry) = clif.layout.entry_block() {
+        seen.insert(entry);
+        work.push((entry, targets(entry)));
+    }
+    while let Some((block, left)) = work.last_mut() {
+        match left.pop() {
+            Some(next) if seen.insert(next) => work.push((next, targets(next))),
+            Some(_) => {}
+            None => {
+                order.push(*block);
+                work.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}
+
+impl Select<'_> {
+    // ---- registers
+
+    fn class(ty: Type) -> RegClass {
+        if ty.is_int() {
+            RegClass::Int
+        } else {
+            RegClass::Float
+        }
+    }
+
+    fn int_reg(&mut self) -> VReg {
+        self.h.vreg(RegClass::Int)
+    }
+
+    fn vec_reg(&mut self) -> VReg {
+        self.h.vreg(RegClass::Float)
+    }
+
+    /// A value in a register.
+    fn reg(&mut self, v: Value) -> Result<VReg, Refused> {
+        let v = self.resolve(v);
+        if let Some(&reg) = self.values.get(&v).or_else(|| self.here.get(&v)) {
+            return Ok(reg);
+        }
+        let def = self.def(v);
+        if let Some(inst) = def.filter(|inst| self.folded[inst.as_u32() as usize]) {
+            // It stands here, after all.
+            self.folded[inst.as_u32() as usize] = false;
+            self.inst(inst)?;
+            return Ok(self.values[&v]);
+        }
+        let Some(inst) = def.filter(|_| self.is_constant(v)) else {
+            let what = match def {
+                Some(inst) => self.clif.dfg.display_inst(inst).to_string(),
+                None => "a parameter".to_owned(),
+            };
+            return Err(Refused(format!("{what}, which has no register")));
+        };
+        let reg = self.constant(inst, v)?;
+        self.here.insert(v, reg);
+        Ok(reg)
+    }
+
+    fn constant(&mut self, inst: clif::Inst, v: Value) -> Result<VReg, Refused> {
+        let reg = self.h.vreg(Self::class(self.ty(v)));
+        let def = [Operand::reg_def(reg)];
+        match *self.data(inst) {
+            InstructionData::UnaryImm { .. } => {
+                let value = self.int(v).expect("it is an integer");
+                self.h.push(Op::MovImm(value as u64), &def, None);
+            }
+            InstructionData::UnaryIeee32 { imm, .. } => {
+                let bytes = imm.bits().to_le_bytes().to_vec();
+                let at = self.pool(bytes);
+                self.h.push(load(vex::VMOVSS_LOAD), &def, Some(at));
+            }
+            InstructionData::UnaryIeee64 { imm, .. } => {
+                let bytes = imm.bits().to_le_bytes().to_vec();
+                let at = self.pool(bytes);
+                self.h.push(load(vex::VMOVSD_LOAD), &def, Some(at));
+            }
+            InstructionData::UnaryConst { .. } => {
+                let bytes = self.vector_constant(v).expect("it is one").to_vec();
+                if bytes.iter().all(|&b| b == 0) {
+                    self.h.push(Op::Zero, &def, None);
+                } else if bytes.iter().all(|&b| b == 0xff) {
+                    self.h.push(Op::Ones, &def, None);
+                } else {
+                    let len = length(self.ty(v))?;
+                    let at = self.pool(bytes);
+                    let op = Op::Vex(vex::VMOVAPS, len, Form::Rm, Imm::No);
+                    self.h.push(op, &def, Some(at));
+                }
+            }
+            InstructionData::UnaryGlobalValue { global_value, .. } => {
+                let (symbol, addend) = self.symbol(global_value)?;
+                self.h.push(Op::MovSymbol(symbol, addend), &def, None);
+            }
+            _ => return Err(Refused(format!("the constant {v}"))),
+        }
+        Ok(reg)
+    }
+
+    fn symbol(&self, value: clif::GlobalValue) -> Result<(object::Symbol, i64), Refused> {
+        if let clif::GlobalValueData::Symbol { name, offset, .. } = &self.clif.global_values[value]
+            && let clif::ExternalName::User(name) = name
+        {
+            let symbol = match self.clif.params.user_named_funcs()[*name] {
+                object::GUEST => object::Symbol::Guest,
+                object::SITES => object::Symbol::Sites,
+                _ => return Err(Refused("an unknown symbol".to_owned())),
+            };
+            return Ok((symbol, offset.bits()));
+        }
+        Err(Refused("an unknown symbol".to_owned()))
+    }
+
+    /// A constant in memory.
+    fn pool(&mut self, bytes: Vec<u8>) -> Src {
+        let n = self.h.constant(bytes);
+        Src::Mem(Addr {
+            base: AddrBase::Pool(n),
+            index: None,
+            disp: 0,
+        })
+    }
+
+    fn addr(&mut self, v: Value, disp: i32) -> Result<Addr, Refused> {
+        let parts = self.parts(v, disp);
+        let base = match parts.base {
+            PartBase::Value(v) => AddrBase::Reg(self.reg(v)?),
+            PartBase::Stack => AddrBase::Stack,
+        };
+        let index = parts.index.map(|v| self.reg(v)).transpose()?;
+        Ok(Addr {
+            base,
+            index,
+            disp: parts.disp,
+        })
+    }
+
+    /// Gives the value of an instruction a register.
+    fn set(&mut self, inst: clif::Inst, reg: VReg) {
+        let v = self.clif.dfg.first_result(inst);
+        self.values.insert(v, reg);
+    }
+
+    // ---- control
+
+    fn block(&mut self, block: clif::Block) -> Result<(), Refused> {
+        let index = self.blocks[&block];
+        self.h.begin(index);
+        self.here.clear();
+        let params = self.clif.dfg.block_params(block).to_vec();
+        if index == 0 {
+            let [param] = params[..] else {
+                return Err(Refused("parameters".to_owned()));
+            };
+            let reg = self.int_reg();
+            let def = Operand::reg_fixed_def(reg, general(RDI));
+            self.h.push(Op::Param, &[def], None);
+            self.values.insert(param, reg);
+        } else {
+            let mut regs = Vec::new();
+            for param in params {
+                let reg = self.h.vreg(Self::class(self.ty(param)));
+                self.values.insert(param, reg);
+                regs.push(reg);
+            }
+            self.h.set_params(index, regs);
+        }
+        for inst in self.clif.layout.block_insts(block) {
+            self.h.loc = self.clif.srcloc(inst).bits();
+            if self.data(inst).opcode().is_terminator() {
+                self.terminator(index, inst)?;
+            } else if self.needed[inst.as_u32() as usize] && !self.folded[inst.as_u32() as usize] {
+                self.inst(inst)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, call: clif::BlockCall) -> Result<(usize, Vec<VReg>), Refused> {
+        let block = self.blocks[&call.block(&self.clif.dfg.value_lists)];
+        let args: Vec<BlockArg> = call.args(&self.clif.dfg.value_lists).collect();
+        let args = args.into_iter().map(|arg| match arg {
+            BlockArg::Value(v) => self.reg(v),
+            _ => Err(Refused("an argument of an exception".to_owned())),
+        });
+        Ok((block, args.collect::<Result<_, _>>()?))
+    }
+
+    fn terminator(&mut self, index: usize, inst: clif::Inst) -> Result<(), Refused> {
+        match *self.data(inst) {
+            InstructionData::Jump { destination, .. } => {
+                let to = self.target(destination)?;
+                self.h.push(Op::Jump, &[], None);
+                self.h.end(index, vec![to]);
+            }
+            InstructionData::Brif { arg, blocks, .. } => {
+                let yes = self.target(blocks[0])?;
+                let no = self.target(blocks[1])?;
+                let (compare, operands) = self.compare(arg)?;
+                self.h.push(Op::Branch(compare), &operands, None);
+                self.h.end(index, vec![yes, no]);
+            }
+            InstructionData::BranchTable { arg, table, .. } => {
+                let targets = self.clif.dfg.jump_tables[table].all_branches().to_vec();
+                let targets = targets.into_iter().map(|call| self.target(call));
+                let targets = targets.collect::<Result<Vec<_>, _>>()?;
+                let number = self.reg(arg)?;
+                self.h.push(Op::Table, &[Operand::reg_use(number)], None);
+                // The table's own first entry is where any other number goes, too.
+                self.h.end(index, targets.into_iter().skip(1).collect());
+            }
+            InstructionData::MultiAry {
+                opcode: Opcode::Return,
+                ..
+            } => {
+                let result = self.clif.dfg.inst_args(inst)[0];
+                let reg = self.reg(result)?;
+                let operand = Operand::reg_fixed_use(reg, general(RAX));
+                self.h.push(Op::Return, &[operand], None);
+                self.h.end(index, Vec::new());
+            }
+            _ => return Err(self.refuse(inst)),
+        }
+        Ok(())
+    }
+
+    /// How a condition is tested, with its sources.
+    fn compare(&mut self, v: Value) -> Result<(Compare, Vec<Operand>), Refused> {
+        let (cc, a, b) = match self.comparison(v) {
+            Some((cc, a, b)) => (cc, a, Some(b)),
+            None => (Cc::Ne, v, None),
+        };
+        let wide = self.ty(a) == types::I64;
+        let imm = match b {
+            None => Some(0),
+            Some(b) => self.small(b),
+        };
+        let mut operands = vec![Operand::reg_use(self.reg(a)?)];
+        if let (None, Some(b)) = (imm, b) {
+            operands.push(Operand::reg_use(self.reg(b)?));
+        }
+        Ok((Compare { cc, wide, imm }, operands))
+    }
+
+    fn call(&mut self, inst: clif::Inst) -> Result<(), Refused> {
+        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let callee = self.reg(args[0])?;
+        let mut operands = vec![Operand::reg_use(callee)];
+        for (&arg, n) in args[1..].iter().zip([RDI, RSI, RDX, RCX]) {
+            let reg = self.reg(arg)?;
+            operands.push(Operand::reg_fixed_use(reg, general(n)));
+        }
+        let result = self.int_reg();
+        operands.push(Operand::reg_fixed_def(result, general(RAX)));
+        self.h.push(Op::Call, &operands, None);
+        if !self.clif.dfg.inst_results(inst).is_empty() {
+            self.set(inst, result);
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, inst: clif::Inst) -> Refused {
+        let types: Vec<String> = self
+            .clif
+            .dfg
+            .inst_args(inst)
+            .iter()
+            .map(|&v| self.ty(v).to_string())
+            .collect();
+        Refused(format!(
+            "{} of {}",
+            self.data(inst).opcode(),
+            types.join(", ")
+        ))
+    }
+
+    /// Selects an instruction that is no terminator.
+    fn inst(&mut self, inst: clif::Inst) -> Result<(), Refused> {
+        match *self.data(inst) {
+            InstructionData::Load {
+                opcode:
+                    opcode @ (Opcode::Load
+                    | Opcode::Uload8
+                    | Opcode::Sload8
+                    | Opcode::Uload16
+                    | Opcode::Sload16),
+                arg,
+                offset,
+                ..
+            } => {
+                let addr = Src::Mem(self.addr(arg, offset.into())?);
+                let ty = self.ty(self.clif.dfg.first_result(inst));
+                let reg = self.h.vreg(Self::class(ty));
+                let op = match ty {
+                    types::I32 if opcode != Opcode::Load => {
+                        let row = match opcode {
+                            Opcode::Uload8 => legacy::MOVZX_B,
+                            Opcode::Sload8 => legacy::MOVSX_B,
+                            Opcode::Uload16 => legacy::MOVZX_W,
+                            _ => legacy::MOVSX_W,
+                        };
+                        Op::Legacy(row, false, Form::Rm, Imm::No)
+                    }
+                    types::I8 => Op::Legacy(legacy::MOVZX_B, false, Form::Rm, Imm::No),
+                    types::I32 => Op::Legacy(legacy::LOAD, false, Form::Rm, Imm::No),
+                    types::I64 => Op::Legacy(legacy::LOAD, true, Form::Rm, Imm::No),
+                    types::F32 => load(vex::VMOVSS_LOAD),
+                    types::F64 => load(vex::VMOVSD_LOAD),
+                    _ => Op::Vex(vex::VMOVUPS_LOAD, length(ty)?, Form::Rm, Imm::No),
+                };
+                self.h.push(op, &[Operand::reg_def(reg)], Some(addr));
+                self.set(inst, reg);
+                Ok(())
+            }
+            InstructionData::Store {
+                opcode: opcode @ (Opcode::Store | Opcode::Istore8 | Opcode::Istore16),
+                args,
+                offset,
+                ..
+            } => {
+                let ty = self.ty(args[0]);
+                let op = match ty {
+                    types::I32 if opcode == Opcode::Istore8 => {
+                        Op::Legacy(legacy::STORE_B, false, Form::Store, Imm::No)
+                    }
+                    types::I32 if opcode == Opcode::Istore16 => {
+                        Op::Legacy(legacy::STORE_W, false, Form::Store, Imm::No)
+                    }
+                    types::I32 => Op::Legacy(legacy::STORE, false, Form::Store, Imm::No),
+                    types::I64 => Op::Legacy(legacy::STORE, true, Form::Store, Imm::No),
+                    _ if ty.is_vector() => {
+                        Op::Vex(vex::VMOVUPS_STORE, length(ty)?, Form::Store, Imm::No)
+                    }
+                    _ => return Err(self.refuse(inst)),
+                };
+                let data = self.reg(args[0])?;
+                let addr = Src::Mem(self.addr(args[1], offset.into())?);
+                self.h.push(op, &[Operand::reg_use(data)], Some(addr));
+                Ok(())
+            }
+            InstructionData::CallIndirect { .. } => self.call(inst),
+            InstructionData::Call { .. } => self.intrinsic(inst),
+            _ => {
+                let vectors = |v: &Value| !self.ty(*v).is_int();
+                let result = self.clif.dfg.first_result(inst);
+                let float = vectors(&result) || self.clif.dfg.inst_args(inst).iter().any(vectors);
+                if float {
+                    self.vector(inst)
+                } else {
+                    self.scalar(inst)
+                }
+            }
+        }
+    }
+}
+
+/// A load of a single float.
+fn load(row: Row) -> Op {
+    Op::Vex(row, Len::L128, Form::Rm, Imm::No)
+}
+
+/// Length of the operations on a type.
+fn length(ty: Type) -> Result<Len, Refused> {
+    match ty.bits() {
+        ..=128 => Ok(Len::L128),
+        256 => Ok(Len::L256),
+        _ => Err(Refused(format!("vectors of type {ty}"))),
+    }
+}

@@ -1,0 +1,191 @@
+//! Selection of shuffles, of single lanes, and of what CLIF has no instruction for.
+
+use cranelift_codegen::ir::{self as clif, InstructionData, Value};
+use regalloc2::{Operand, VReg};
+
+use super::{Select, length};
+use crate::wide::encode::{Len, Row};
+use crate::wide::inst::{Form, Imm, Op, Src};
+use crate::wide::rows::vex;
+use crate::wide::{Intrinsic, Refused, SHUFFLE};
+
+impl Select<'_> {
+    /// One lane of a vector taken out or put in.
+    pub(super) fn one_lane(&mut self, inst: clif::Inst, args: &[Value]) -> Result<VReg, Refused> {
+        let (lane, insert) = match *self.data(inst) {
+            InstructionData::TernaryImm8 { imm, .. } => (imm, true),
+            InstructionData::BinaryImm8 { imm, .. } => (imm, false),
+            _ => return Err(self.refuse(inst)),
+        };
+        let ty = self.ty(args[0]);
+        let wide = ty.lane_bits() == 64;
+        if ty.is_float() || !matches!(ty.lane_bits(), 32 | 64) || ty.lane_type().is_float() {
+            return Err(self.refuse(inst));
+        }
+        let per_half = (128 / ty.lane_bits()) as u8;
+        let (half, lane) = (lane / per_half, lane % per_half);
+        let whole = self.reg(args[0])?;
+        let part = match (half, insert) {
+            (0, _) => whole,
+            _ => {
+                let d = self.vec_reg();
+                let op = Op::Vex(vex::VEXTRACTI128, Len::L256, Form::Mr, Imm::Byte(1));
+                let operands = [Operand::reg_def(d), Operand::reg_use(whole)];
+                self.h.push(op, &operands, None);
+                d
+            }
+        };
+        let row = |row: Row| if wide { row.w1() } else { row };
+        if !insert {
+            if lane == 0 {
+                return Ok(self.move_to_general(wide, part));
+            }
+            let d = self.int_reg();
+            let op = Op::Vex(row(vex::VPEXTRD), Len::L128, Form::Mr, Imm::Byte(lane));
+            let operands = [Operand::reg_def(d), Operand::reg_use(part)];
+            self.h.push(op, &operands, None);
+            return Ok(d);
+        }
+        let word = Src::Reg(self.reg(args[1])?);
+        let part = self.rvm_imm(row(vex::VPINSRD), Len::L128, part, word, Imm::Byte(lane));
+        if length(ty)? == Len::L128 {
+            return Ok(part);
+        }
+        let half = Imm::Byte(half);
+        Ok(self.rvm_imm(vex::VINSERTI128, Len::L256, whole, Src::Reg(part), half))
+    }
+
+    /// Bytes of two vectors by a pattern of 16, in each half of 128 bits.
+    pub(super) fn shuffle(
+        &mut self,
+        len: Len,
+        a: Value,
+        b: Value,
+        pattern: &[u8],
+    ) -> Result<VReg, Refused> {
+        let dwords: Option<Vec<u8>> = pattern
+            .chunks_exact(4)
+            .map(|c| {
+                let whole = c[0] % 4 == 0 && (1..4).all(|n| c[n] == c[0] + n as u8);
+                whole.then_some(c[0] / 4)
+            })
+            .collect();
+        let same = self.resolve(a) == self.resolve(b);
+        let (a_reg, b_reg) = (self.reg(a)?, self.reg(b)?);
+        let second = Src::Reg(b_reg);
+        if let Some(dwords) = &dwords {
+            let row = match dwords[..] {
+                [0, 4, 1, 5] => Some((vex::VPUNPCKLDQ, Imm::No)),
+                [2, 6, 3, 7] => Some((vex::VPUNPCKHDQ, Imm::No)),
+                [0, 1, 4, 5] => Some((vex::VPUNPCKLQDQ, Imm::No)),
+                [2, 3, 6, 7] => Some((vex::VPUNPCKHQDQ, Imm::No)),
+                [x, y, z, w] if x < 4 && y < 4 && z >= 4 && w >= 4 => {
+                    let imm = x | y << 2 | (z & 3) << 4 | (w & 3) << 6;
+                    Some((vex::VSHUFPS, Imm::Byte(imm)))
+                }
+                _ => None,
+            };
+            if let Some((row, imm)) = row {
+                return Ok(self.rvm_imm(row, len, a_reg, second, imm));
+            }
+            if same || dwords.iter().all(|&d| d < 4) {
+                let imm = (0..4).fold(0, |imm, n| imm | (dwords[n] & 3) << (2 * n));
+                return Ok(self.rm(vex::VPSHUFD, len, Src::Reg(a_reg), Imm::Byte(imm)));
+            }
+        }
+        let of = |second: bool| -> Vec<u8> {
+            let choose = |&byte: &u8| {
+                if same || (byte >= 16) == second {
+                    byte & 15
+                } else {
+                    0x80
+                }
+            };
+            pattern.iter().map(choose).collect()
+        };
+        let first = self.lanes_of(len, &of(false));
+        let first = self.rvm(vex::VPSHUFB, len, a_reg, first);
+        if same || pattern.iter().all(|&byte| byte < 16) {
+            return Ok(first);
+        }
+        let other = self.lanes_of(len, &of(true));
+        let other = self.rvm(vex::VPSHUFB, len, b_reg, other);
+        Ok(self.rvm(vex::VPOR, len, first, Src::Reg(other)))
+    }
+
+    /// A call by name: what CLIF has no instruction for.
+    pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
+        let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
+            return Err(self.refuse(inst));
+        };
+        let clif::ExternalName::User(name) = self.clif.dfg.ext_funcs[func_ref].name else {
+            return Err(self.refuse(inst));
+        };
+        let name = &self.clif.params.user_named_funcs()[name];
+        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let len = length(self.ty(args[0]))?;
+        let reg = if name.namespace == SHUFFLE {
+            let imm = clif::Immediate::from_u32(name.index);
+            let pattern = self.clif.dfg.immediates[imm].as_slice().to_vec();
+            self.shuffle(len, args[0], args[1], &pattern)?
+        } else {
+            let intrinsic = Intrinsic::ALL.get(name.index as usize).copied();
+            let intrinsic = intrinsic.ok_or_else(|| self.refuse(inst))?;
+            self.function(intrinsic, len, &args)?
+        };
+        self.set(inst, reg);
+        Ok(())
+    }
+
+    fn function(&mut self, f: Intrinsic, len: Len, args: &[Value]) -> Result<VReg, Refused> {
+        let a = self.reg(args[0])?;
+        let second = |s: &mut Self| Ok(Src::Reg(s.reg(args[1])?));
+        // Quads 0 and 2 in the low half, 1 and 3 in the high one; its own inverse.
+        let middle =
+            |s: &mut Self, a: VReg| s.rm(vex::VPERMQ, Len::L256, Src::Reg(a), Imm::Byte(0xd8));
+        Ok(match f {
+            Intrinsic::MulWideU => {
+                let b = second(self)?;
+                self.rvm(vex::VPMULUDQ, len, a, b)
+            }
+            Intrinsic::MulWideS => {
+                let b = second(self)?;
+                self.rvm(vex::VPMULDQ, len, a, b)
+            }
+            Intrinsic::OddDwords => {
+                let b = second(self)?;
+                self.rvm_imm(vex::VPBLENDD, len, a, b, Imm::Byte(0xaa))
+            }
+            Intrinsic::PromoteLow
+            | Intrinsic::PromoteHigh
+            | Intrinsic::FromIntLow
+            | Intrinsic::FromIntHigh => {
+                let mut half = middle(self, a);
+                if matches!(f, Intrinsic::PromoteHigh | Intrinsic::FromIntHigh) {
+                    let d = self.vec_reg();
+                    let op = Op::Vex(vex::VEXTRACTI128, Len::L256, Form::Mr, Imm::Byte(1));
+                    let operands = [Operand::reg_def(d), Operand::reg_use(half)];
+                    self.h.push(op, &operands, None);
+                    half = d;
+                }
+                let row = match f {
+                    Intrinsic::PromoteLow | Intrinsic::PromoteHigh => vex::VCVTPS2PD,
+                    _ => vex::VCVTDQ2PD,
+                };
+                self.rm(row, Len::L256, Src::Reg(half), Imm::No)
+            }
+            Intrinsic::Join => {
+                let b = second(self)?;
+                self.rvm_imm(vex::VINSERTI128, Len::L256, a, b, Imm::Byte(1))
+            }
+            Intrinsic::Demote => {
+                let b = self.reg(args[1])?;
+                let low = self.rm(vex::VCVTPD2PS, Len::L256, Src::Reg(a), Imm::No);
+                let high = self.rm(vex::VCVTPD2PS, Len::L256, Src::Reg(b), Imm::No);
+                let one = Imm::Byte(1);
+                let both = self.rvm_imm(vex::VINSERTI128, Len::L256, low, Src::Reg(high), one);
+                middle(self, both)
+            }
+        })
+    }
+}
