@@ -78,7 +78,7 @@ impl Select<'_> {
                 ..
             } => self.ty(args[0]).is_vector() && is(1) && !is(2),
             InstructionData::Ternary {
-                opcode: Opcode::Bitselect,
+                opcode: Opcode::Bitselect | Opcode::Blendv,
                 ..
             } => is(1),
             InstructionData::Unary {
@@ -215,7 +215,7 @@ impl Select<'_> {
             }
             Opcode::Icmp => self.compare_lanes(inst, len, &args)?,
             Opcode::Fcmp => self.compare_floats(inst, len, &args)?,
-            Opcode::Bitselect => {
+            Opcode::Bitselect | Opcode::Blendv => {
                 // The sources' lanes are truth values; see the module.
                 let c = self.reg(args[0])?;
                 let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
