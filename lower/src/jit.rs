@@ -124,6 +124,11 @@ impl Compiled {
         self.object.wide
     }
 
+    /// What the wide back end lacked, where it was asked for and Cranelift made the code.
+    pub fn refused(&self) -> Option<&str> {
+        self.object.refused.as_deref()
+    }
+
     /// Frame slots that [`Context::frame`] must have.
     pub fn frame_slots(&self) -> u32 {
         self.object.frame_slots
@@ -244,10 +249,12 @@ impl Jit {
             entry: f.entry,
             message,
         };
-        if options.wide
-            && let Ok(object) = self.wide_object(f, options, base)
-        {
-            return Ok(object);
+        let mut refused = None;
+        if options.wide {
+            match self.wide_object(f, options, base) {
+                Ok(object) => return Ok(object),
+                Err(Refused(what)) => refused = Some(what),
+            }
         }
         let isa = &self.isa[allocation as usize];
         let options = &Options {
@@ -272,6 +279,7 @@ impl Jit {
             .map(|range| (range.loc.bits(), range.end - range.start))
             .collect();
         let object = Object::new(&self.codegen.func, compiled).map_err(region)?;
+        let object = Object { refused, ..object };
         Ok(object.described(f, base, emitted, sizes))
     }
 

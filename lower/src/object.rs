@@ -30,6 +30,8 @@ pub struct Object {
     pub fallbacks: Vec<String>,
     /// The wide back end made the code.
     pub wide: bool,
+    /// What the wide back end lacked, where it was asked for and Cranelift made the code.
+    pub refused: Option<String>,
     /// What was chosen, when the code profiles.
     pub shape: Option<Box<Shape>>,
 }

@@ -152,8 +152,9 @@ pub struct Stats {
     pub improve_seconds: f64,
     /// Regions whose translation was there already: in memory or in the cache's folder.
     pub regions_cached: u64,
-    /// Regions that the wide emitter was to translate and left to Cranelift.
-    pub regions_refused: u64,
+    /// Regions that the wide emitter was to translate and left to Cranelift, by what it lacks. Those that
+    /// were kept count, too.
+    pub refusals: BTreeMap<String, u64>,
     /// Translations that could not be written to the cache's folder.
     pub cache_failures: u64,
     /// Seconds spent in translation.
@@ -180,7 +181,9 @@ impl Stats {
         self.regions_improved += other.regions_improved;
         self.improve_seconds += other.improve_seconds;
         self.regions_cached += other.regions_cached;
-        self.regions_refused += other.regions_refused;
+        for (what, count) in &other.refusals {
+            *self.refusals.entry(what.clone()).or_default() += count;
+        }
         self.cache_failures += other.cache_failures;
         self.translate_seconds += other.translate_seconds;
         self.execute_seconds = self.execute_seconds.max(other.execute_seconds);

@@ -41,6 +41,8 @@ pub(super) struct DispatchReport {
     pub(super) improve_s: f64,
     pub(super) regions_cached: u64,
     pub(super) regions_refused: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) refusals: BTreeMap<String, u64>,
     #[serde(skip)]
     pub(super) cache_failures: u64,
     pub(super) repeat: u64,
@@ -155,6 +157,7 @@ impl DispatchReport {
             improve_s: 0.0,
             regions_cached: 0,
             regions_refused: 0,
+            refusals: BTreeMap::new(),
             cache_failures: 0,
             repeat,
             fallbacks: 0,
@@ -172,7 +175,10 @@ impl DispatchReport {
         self.regions_improved += stats.regions_improved;
         self.improve_s += stats.improve_seconds;
         self.regions_cached += stats.regions_cached;
-        self.regions_refused += stats.regions_refused;
+        for (what, count) in &stats.refusals {
+            self.regions_refused += count;
+            *self.refusals.entry(what.clone()).or_default() += count;
+        }
         self.cache_failures += stats.cache_failures;
     }
 

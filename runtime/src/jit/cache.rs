@@ -188,6 +188,10 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
         bytes(out, name.as_bytes());
     }
     number(out, u64::from(object.wide));
+    number(out, object.refused.iter().len() as u64);
+    if let Some(what) = &object.refused {
+        bytes(out, what.as_bytes());
+    }
 }
 
 /// Reads what [`encode`] wrote.
@@ -256,6 +260,11 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         1 => true,
         _ => return None,
     };
+    let refused = match reader.number()? {
+        0 => None,
+        1 => Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned()),
+        _ => return None,
+    };
     let object = Object {
         code,
         patches,
@@ -266,6 +275,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         sites,
         fallbacks,
         wide,
+        refused,
         shape: None,
     };
     (reader.0.is_empty() && object.is_sound()).then_some(object)

@@ -134,6 +134,11 @@ impl RegionProfile {
         }
     }
 
+    /// What the wide emitter lacked, where Cranelift had to do.
+    pub fn refused(&self) -> Option<&str> {
+        self.compiled.refused()
+    }
+
     /// Its blocks.
     pub fn blocks(&self) -> impl Iterator<Item = BlockProfile<'_>> {
         let shape = self.compiled.shape();

@@ -197,6 +197,9 @@ impl JitEngine {
             return Ok(region);
         }
         let (object, quick) = self.object(&mut compiler, &key, group)?;
+        if let Some(what) = &object.refused {
+            *group.stats.refusals.entry(what.clone()).or_default() += 1;
+        }
         let code = Arc::new(self.place(object, group)?);
         let mut regions = self.shared.regions.write();
         let regions = regions.as_mut().expect("no holder of the lock panics");
@@ -269,7 +272,6 @@ impl JitEngine {
             what: e.to_string(),
         })?);
         group.stats.regions_translated += 1;
-        group.stats.regions_refused += u64::from(options.wide && !object.wide);
         group.stats.instructions_translated += u64::from(object.guest_insts);
         let cache_key = self.cache_key(&request, &options, allocation, code);
         if keep {

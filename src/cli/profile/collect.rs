@@ -30,6 +30,9 @@ pub(in super::super) struct KernelProfile {
 pub(in super::super) struct Region {
     pub(super) place: String,
     pub(super) emitter: &'static str,
+    /// What the wide emitter lacked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) refused: Option<String>,
     /// What it takes for granted of the registers that a wave begins with.
     pub(super) assumes: Vec<String>,
     pub(super) guest_instructions: u32,
@@ -235,6 +238,7 @@ fn region(
     Region {
         place: place(code, profile.entry),
         emitter: profile.emitter(),
+        refused: profile.refused().map(str::to_owned),
         assumes: assumptions(profile.start),
         guest_instructions: profile.guest_insts(),
         host_bytes: profile.host_bytes(),

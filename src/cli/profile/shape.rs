@@ -137,7 +137,10 @@ impl Region {
     /// The emitter, and what the code takes for granted.
     pub(super) fn how(&self) -> String {
         let facts = self.assumes.iter().map(|fact| format!(", {fact}"));
-        format!("{}{}", self.emitter, facts.collect::<String>())
+        let refused = self.refused.iter();
+        let refused = refused.map(|what| format!(" (wide has no {what})"));
+        let emitter = [self.emitter.to_owned()].into_iter().chain(refused);
+        emitter.chain(facts).collect()
     }
 }
 

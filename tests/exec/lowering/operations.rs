@@ -254,6 +254,7 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: bool) {
         let compiled = jit
             .compile(func, &options)
             .unwrap_or_else(|e| panic!("{op:?} {width:?}: {e}"));
+        assert_eq!(compiled.refused(), None, "{op:?} {width:?}");
         assert_eq!(compiled.is_wide(), wide, "{op:?} {width:?}");
         for exec in [u64::MAX, 0, 0x5555_5555_5555_5555, 1 << 37, 0xffff_ffff] {
             for v in 0..10 {

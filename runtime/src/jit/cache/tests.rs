@@ -29,6 +29,7 @@ fn object() -> Object {
         sites: vec![0, 8, u64::MAX],
         fallbacks: vec!["v_add_f32".to_owned()],
         wide: true,
+        refused: Some("fcmp of f64".to_owned()),
         shape: None,
     }
 }
