@@ -25,12 +25,21 @@ const SPIN: Duration = Duration::from_micros(30);
 /// The same where the thread that should answer ran on this very processor: it cannot while this one looks.
 const SHORT_SPIN: Duration = Duration::from_micros(2);
 
+/// The same while that thread is being woken, which takes longer than what it does then.
+const WAKE: Duration = Duration::from_micros(100);
+
+/// No thread was seen yet.
+const NOWHERE: i32 = -1;
+
+/// The thread sleeps, and was called.
+const COMING: i32 = -2;
+
 /// The processor that a thread ran on when it was last seen.
 pub(crate) struct Place(AtomicI32);
 
 impl Place {
     pub(crate) const fn new() -> Place {
-        Place(AtomicI32::new(-1))
+        Place(AtomicI32::new(NOWHERE))
     }
 
     fn here() -> i32 {
@@ -43,10 +52,17 @@ impl Place {
         self.0.store(Place::here(), Relaxed);
     }
 
+    /// The thread is being woken; nobody knows where it will run.
+    pub(crate) fn call(&self) {
+        self.0.store(COMING, Relaxed);
+    }
+
     /// Looks again and again for a short time, at most `limit`, for something that the thread which was
     /// seen here makes come true; false when nothing came of it.
     pub(crate) fn spin(&self, limit: Duration, mut look: impl FnMut() -> bool) -> bool {
         let begin = Instant::now();
+        // The time up to which the thread was on its way.
+        let mut coming = Duration::ZERO;
         loop {
             for _ in 0..32 {
                 if look() {
@@ -55,8 +71,18 @@ impl Place {
                 std::hint::spin_loop();
             }
             let waited = begin.elapsed();
-            let together = waited >= SHORT_SPIN && self.0.load(Relaxed) == Place::here();
-            if together || waited >= SPIN.min(limit) {
+            let place = self.0.load(Relaxed);
+            let enough = if place == COMING {
+                // It may have to come to this very processor.
+                std::thread::yield_now();
+                coming = waited;
+                WAKE
+            } else if place == Place::here() {
+                coming + SHORT_SPIN
+            } else {
+                coming + SPIN
+            };
+            if waited >= enough.min(limit) {
                 return false;
             }
         }

@@ -80,11 +80,12 @@ impl Queue {
         unsafe { AtomicU16::from_ptr(pointer(self.packet(index)).cast()) }
     }
 
-    /// Something was written into the queue.
-    pub(crate) fn ring(&self) {
+    /// Something was written into the queue. `answerer` is where waiters look for the queue's thread.
+    pub(crate) fn ring(&self, answerer: &Place) {
         self.producer.see();
         std::sync::atomic::fence(SeqCst);
         if self.sleeping.load(SeqCst) {
+            answerer.call();
             let guard = lock(&self.bell);
             drop(guard);
             self.rung.notify_all();
@@ -108,7 +109,7 @@ impl Queue {
     /// Takes no more packets.
     pub(crate) fn stop(&self, rt: &Runtime) {
         self.stopped.store(true, SeqCst);
-        self.ring();
+        self.ring(&rt.signals.answerer);
         // It may wait for signals.
         rt.signals.nudge();
     }
@@ -142,10 +143,10 @@ impl Queues {
     }
 
     /// Rings the doorbell that is this signal.
-    pub(crate) fn ring(&self, doorbell: Handle) {
+    pub(crate) fn ring(&self, doorbell: Handle, answerer: &Place) {
         let map = read(&self.by_doorbell);
         if let Some(queue) = map.get(&doorbell) {
-            queue.ring();
+            queue.ring(answerer);
         }
     }
 }

@@ -33,10 +33,10 @@ pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
         if !queue.producer.spin(Duration::MAX, more) {
             queue.sleep(more);
         }
+        rt.signals.answerer.see();
         if queue.stopped.load(SeqCst) {
             return;
         }
-        rt.signals.answerer.see();
         let work = std::panic::AssertUnwindSafe(|| take(rt, queue, index, header(), &mut known));
         let done = std::panic::catch_unwind(work).unwrap_or_else(|_| {
             let what = "a bug in wavelift stopped the queue (see above)".to_owned();

@@ -77,7 +77,7 @@ fn change(signal: Handle, change: Change, by: i64) -> i64 {
         let rt = existing()?;
         let old = rt.signals.change(signal, change, by)?;
         if rt.signals.is_doorbell(signal) {
-            rt.queues.ring(signal);
+            rt.queues.ring(signal, &rt.signals.answerer);
         }
         Ok(old)
     })
