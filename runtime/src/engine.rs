@@ -44,10 +44,9 @@ pub trait Engine: Sync {
     /// to an address in a register; when there is none left the engine yields behind such a jump.
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
 
-    /// Does [`Engine::run`] see to the VGPRs that [`WaveState::settle`] would make 0? To an engine that
-    /// does not, the dispatcher gives waves without such.
-    fn settles(&self) -> bool {
-        false
+    /// A worker's way into the engine, for all the waves that it runs.
+    fn session(&self) -> Box<dyn Session + '_> {
+        Box::new(Settled(self))
     }
 
     /// Runs one instruction, whatever surrounds it, and leaves every register as the instruction
@@ -64,6 +63,23 @@ pub trait Engine: Sync {
     }
 }
 
+/// Runs waves one after the other, on one thread.
+pub trait Session {
+    /// As [`Engine::run`]. What the dispatcher left of a new wave's VGPRs is seen to
+    /// (see [`WaveState::settle`]).
+    fn run(&mut self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
+}
+
+/// The way into an engine that keeps nothing from wave to wave.
+struct Settled<'e, E: Engine + ?Sized>(&'e E);
+
+impl<E: Engine + ?Sized> Session for Settled<'_, E> {
+    fn run(&mut self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+        wave.settle();
+        self.0.run(wave, group, fuel)
+    }
+}
+
 impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
         (**self).run(wave, group, fuel)
@@ -73,8 +89,8 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
         (**self).step(wave, group)
     }
 
-    fn settles(&self) -> bool {
-        (**self).settles()
+    fn session(&self) -> Box<dyn Session + '_> {
+        (**self).session()
     }
 
     #[cfg(feature = "jit")]

@@ -1,18 +1,12 @@
 //! The translating engine: looks regions up by PC and MODE, compiles what is new, runs it, and hands
 //! to the interpreter what only the interpreter does.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
 
 use frontend::WaveState;
-use frontend::state::LANES;
-use lower::abi::{Context, ExitCode};
-use lower::jit::{Compiled, HostLevel, Jit};
-use lower::profile::Shape;
+use lower::jit::{HostLevel, Jit};
 use lower::region::{self, Request};
 use lower::wide;
 
@@ -22,15 +16,16 @@ pub use lower::region::is_vector;
 mod cache;
 pub mod profile;
 mod regions;
+mod session;
 mod tiers;
 
 pub use self::tiers::Tier;
 
-use self::regions::{ENTRY_BITS, Region};
+use self::session::JitSession;
 use self::tiers::{Improver, Shared};
-use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group};
+use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Session};
 use crate::fault::WaveFault;
-use crate::helpers::{self, Host};
+use crate::helpers;
 use crate::interp::{self, Flow};
 
 /// How the translator works.
@@ -169,11 +164,6 @@ pub struct JitEngine {
     stepper: OnceLock<Option<Box<JitEngine>>>,
 }
 
-thread_local! {
-    /// Frame slots of the regions that run on this thread.
-    static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
-}
-
 /// What a translator has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
@@ -259,97 +249,15 @@ impl JitEngine {
         count.executions += 1;
         count.lanes += u64::from(wave.exec().count_ones());
     }
-
-    /// As [`Engine::run`]; `PROFILE` when the code counts.
-    fn run_with<const PROFILE: bool>(
-        &self,
-        wave: &mut WaveState,
-        group: &mut Group<'_>,
-        fuel: &mut u64,
-    ) -> Exit {
-        FRAME.with(|frame| {
-            let mut frame = frame.borrow_mut();
-            loop {
-                let token = std::mem::take(&mut wave.resume);
-                let exit = {
-                    let fresh = token & WaveState::FRESH != 0;
-                    let back = if fresh { None } else { self.left(token) };
-                    let (region, entry) = match back {
-                        Some(back) => back,
-                        None => {
-                            let start = if fresh { token & WaveState::START } else { 0 };
-                            match self.region(wave, group, start) {
-                                Ok(region) => (region, 0),
-                                Err(kind) => {
-                                    let (pc, lane) = (wave.pc, None);
-                                    return Exit::Fault(WaveFault { kind, pc, lane });
-                                }
-                            }
-                        }
-                    };
-                    if wave.has_stale_vgprs() {
-                        clear(wave, &region.code);
-                    }
-                    match self.enter::<PROFILE>(&region, entry, wave, group, fuel, &mut frame) {
-                        Ok(exit) => exit,
-                        Err(fault) => return Exit::Fault(fault),
-                    }
-                };
-                match exit {
-                    ExitCode::Continue => {}
-                    ExitCode::End => return Exit::End,
-                    ExitCode::Barrier => return Exit::Barrier,
-                    ExitCode::Yield => return Exit::Yield,
-                    ExitCode::Fault => unreachable!("bug: a fault without its cause"),
-                    ExitCode::Interpret => {
-                        if PROFILE {
-                            self.note_interpreted(wave, group);
-                        }
-                        match self.interpret(wave, group) {
-                            Ok(Flow::Next | Flow::Jump) => {}
-                            Ok(Flow::Back) => {
-                                *fuel = fuel.saturating_sub(1);
-                                if *fuel == 0 {
-                                    return Exit::Yield;
-                                }
-                            }
-                            Ok(Flow::End) => return Exit::End,
-                            Ok(Flow::Barrier) => return Exit::Barrier,
-                            Err(fault) => return Exit::Fault(fault),
-                        }
-                    }
-                }
-            }
-        })
-    }
-}
-
-/// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
-/// region may read before it writes them, ways out included.
-fn clear(wave: &mut WaveState, code: &Compiled) {
-    let [first, end] = wave.vgprs_stale.map(|n| n as usize);
-    let reads = code.reads(wave.exec() == u64::MAX);
-    for (word, &bits) in reads.iter().enumerate() {
-        let mut bits = bits;
-        while bits != 0 {
-            let n = word * 64 + bits.trailing_zeros() as usize;
-            if (first..end).contains(&n) {
-                wave.vgpr[n] = [0; LANES];
-            }
-            bits &= bits - 1;
-        }
-    }
-    // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
-    wave.vgprs_stale = [0; 2];
 }
 
 impl Engine for JitEngine {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        self.run_with::<false>(wave, group, fuel)
+        JitSession::<false>::new(self).run(wave, group, fuel)
     }
 
-    fn settles(&self) -> bool {
-        true
+    fn session(&self) -> Box<dyn Session + '_> {
+        Box::new(JitSession::<false>::new(self))
     }
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
@@ -362,122 +270,11 @@ impl Engine for JitEngine {
             };
             JitEngine::new(options).ok().map(Box::new)
         });
-        stepper
-            .as_ref()
-            .map(|stepper| match stepper.run_region(wave, group) {
+        stepper.as_ref().map(
+            |stepper| match JitSession::<false>::new(stepper).step(wave, group) {
                 Ok(exit) => exit,
                 Err(fault) => Exit::Fault(fault),
-            })
-    }
-}
-
-impl JitEngine {
-    /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
-    fn run_region(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Result<Exit, WaveFault> {
-        wave.resume = 0;
-        wave.settle();
-        let exit = {
-            let region = self.region(wave, group, 0);
-            let (pc, lane) = (wave.pc, None);
-            let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
-            let enter =
-                |frame: &mut Vec<_>| self.enter::<false>(&region, 0, wave, group, &mut 0, frame);
-            FRAME.with_borrow_mut(enter)?
-        };
-        wave.resume = 0;
-        Ok(match exit {
-            ExitCode::Continue | ExitCode::Yield => Exit::Yield,
-            ExitCode::End => Exit::End,
-            ExitCode::Barrier => Exit::Barrier,
-            ExitCode::Fault => unreachable!("bug: a fault without its cause"),
-            ExitCode::Interpret => match self.interpret(wave, group)? {
-                Flow::Next | Flow::Jump | Flow::Back => Exit::Yield,
-                Flow::End => Exit::End,
-                Flow::Barrier => Exit::Barrier,
             },
-        })
-    }
-
-    /// Runs a region once.
-    #[expect(
-        unsafe_code,
-        reason = "hands the wave and its surroundings to compiled code"
-    )]
-    fn enter<const PROFILE: bool>(
-        &self,
-        region: &Region,
-        entry: u32,
-        wave: &mut WaveState,
-        group: &mut Group<'_>,
-        fuel: &mut u64,
-        frame: &mut Vec<[u32; LANES]>,
-    ) -> Result<ExitCode, WaveFault> {
-        let slots = region.code.frame_slots() as usize;
-        if frame.len() < slots {
-            frame.resize(slots, [0; LANES]);
-        }
-        wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs());
-        let limit = group.memory.limit();
-        let ticket = (*fuel).min(i32::MAX as u64) as u32;
-        let lds = group.lds.as_mut_ptr();
-        let lds_len = group.lds.size();
-        let arena_base = group.memory.arena_base();
-        let mut host = Host::new(group);
-        let mut counts = if PROFILE {
-            vec![0; region.code.counters.len()]
-        } else {
-            Vec::new()
-        };
-        let start = PROFILE.then(Instant::now);
-        let mut ctx = Context {
-            wave: ptr::from_mut(wave),
-            frame: frame.as_mut_ptr(),
-            arena_base,
-            arena_len: limit,
-            lds,
-            lds_len,
-            fuel: ticket,
-            entry,
-            resume: 0,
-            functions: self.functions.as_ptr(),
-            ret: [0; 16],
-            instructions: 0,
-            descriptors: [0; 12],
-            lane_instructions: 0,
-            fallbacks: 0,
-            counters: counts.as_mut_ptr(),
-            host: ptr::from_mut(&mut host).cast(),
-        };
-        // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, there
-        // are as many counters as it has (none unless it profiles), the
-        // LDS buffer belongs to the group, the function table is in the order of `functions`, the
-        // arena up to its limit is mapped for as long as the memory lives, and `host` outlives the
-        // call.
-        let exit = unsafe { region.code.run(&mut ctx) };
-        if let Some(start) = start {
-            counts[Shape::ENTERED] = 1;
-            counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;
-            region.code.add_counts(&counts);
-        }
-        let (instructions, lane_instructions) = (ctx.instructions, ctx.lane_instructions);
-        let resume = ctx.resume;
-        let burned = u64::from(ticket.saturating_sub(ctx.fuel.min(ticket)));
-        let fault = host.fault.take();
-        group.stats.instructions += instructions;
-        group.stats.lane_instructions += lane_instructions;
-        *fuel = match exit {
-            ExitCode::Yield => 0,
-            _ => fuel.saturating_sub(burned),
-        };
-        if region.quick {
-            self.warm(region, burned, group);
-        }
-        if resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
-            wave.resume = (region.number as u64 + 1) << ENTRY_BITS | u64::from(resume);
-        }
-        match (exit, fault) {
-            (ExitCode::Fault, Some(fault)) => Err(fault),
-            _ => Ok(exit),
-        }
+        )
     }
 }

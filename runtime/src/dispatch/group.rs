@@ -5,7 +5,7 @@ use frontend::WaveState;
 use super::registers::InitialState;
 use super::shape::{GroupShape, WorkItems};
 use crate::LoadedCode;
-use crate::engine::{Engine, Exit, Group, Scratch, Stats};
+use crate::engine::{Engine, Exit, Group, Scratch, Session, Stats};
 use crate::fault::{FaultKind, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
@@ -98,6 +98,7 @@ impl GroupRunner<'_> {
     /// Runs `group`.
     pub(super) fn run(
         &self,
+        session: &mut dyn Session,
         room: &mut Room,
         group: &GroupShape,
         stats: &mut Stats,
@@ -113,12 +114,8 @@ impl GroupRunner<'_> {
             room.waves.push(WaveState::new_boxed());
         }
         let waves = &mut room.waves[..count as usize];
-        let settles = self.engine.settles();
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
             self.initial.start(wave, group, index as u32, ids);
-            if !settles {
-                wave.settle();
-            }
             let scratch = self.scratch_of(index as u32);
             if scratch.lane_bytes != 0 {
                 let used = (index as u32) < room.scratch_used;
@@ -131,6 +128,19 @@ impl GroupRunner<'_> {
         stats.workgroups += 1;
         stats.waves += u64::from(count);
 
+        let mut view = Group {
+            memory: self.memory,
+            code: self.code,
+            gfx: self.code.gfx(),
+            lds: &mut room.lds,
+            scratch: self.scratch,
+            workgroup: group.id,
+            wave: 0,
+            waves: count,
+            checked: self.memory.is_exact(),
+            counting: self.counting,
+            stats,
+        };
         let mut status = [Status::Ready; 16];
         let status = &mut status[..count as usize];
         loop {
@@ -140,21 +150,10 @@ impl GroupRunner<'_> {
                 if status[index as usize] != Status::Ready {
                     continue;
                 }
-                let mut view = Group {
-                    memory: self.memory,
-                    code: self.code,
-                    gfx: self.code.gfx(),
-                    lds: &mut room.lds,
-                    scratch: self.scratch_of(index),
-                    workgroup: group.id,
-                    wave: index,
-                    waves: count,
-                    checked: self.memory.is_exact(),
-                    counting: self.counting,
-                    stats: &mut *stats,
-                };
+                view.wave = index;
+                view.scratch = self.scratch_of(index);
                 let mut fuel = self.fuel;
-                match self.engine.run(wave, &mut view, &mut fuel) {
+                match session.run(wave, &mut view, &mut fuel) {
                     Exit::End => status[index as usize] = Status::Ended,
                     Exit::Barrier => status[index as usize] = Status::AtBarrier,
                     Exit::Fault(fault) => return Outcome::Fault(fault, index, wave.exec()),

@@ -287,6 +287,7 @@ impl Dispatcher {
         caller: Option<&Caller<'_>>,
     ) -> Stats {
         let checked = runner.memory.is_exact();
+        let mut session = runner.engine.session();
         let mut room = self.room(checked);
         room.begin_dispatch();
         let mut stats = Stats::default();
@@ -297,7 +298,7 @@ impl Dispatcher {
                 group: index,
                 caller,
             };
-            match runner.run(&mut room, &group, &mut stats, &mut referee) {
+            match runner.run(&mut *session, &mut room, &group, &mut stats, &mut referee) {
                 Outcome::Done => {}
                 Outcome::Abandoned => break,
                 Outcome::Fault(fault, wave, exec) => {

@@ -10,7 +10,8 @@ pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, Seg
 use lower::profile::{MASKED_GROUP, Shape};
 
 use super::JitEngine;
-use crate::engine::{Engine, Exit, Group};
+use super::session::JitSession;
+use crate::engine::{Engine, Exit, Group, Session};
 
 /// The translating engine with counters compiled into its code. It runs code of its own; that of other
 /// engines has no trace of profiling.
@@ -18,11 +19,11 @@ pub struct Profiler(pub(super) JitEngine);
 
 impl Engine for Profiler {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        self.0.run_with::<true>(wave, group, fuel)
+        JitSession::<true>::new(&self.0).run(wave, group, fuel)
     }
 
-    fn settles(&self) -> bool {
-        true
+    fn session(&self) -> Box<dyn Session + '_> {
+        Box::new(JitSession::<true>::new(&self.0))
     }
 
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {

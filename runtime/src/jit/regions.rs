@@ -39,6 +39,20 @@ pub(super) struct Key {
     pub(super) start: u64,
 }
 
+impl Key {
+    /// Of the region at the wave's PC; `start` is what is known of its registers.
+    pub(super) fn new(wave: &WaveState, group: &Group<'_>, start: u64) -> Key {
+        Key {
+            code: group.code.id(),
+            pc: wave.pc,
+            mode: region::mode_key(wave.mode, wave.m0()),
+            counting: group.counting,
+            checked: group.checked,
+            start,
+        }
+    }
+}
+
 /// Entries of a thread's memory of regions.
 const RECENT: usize = 64;
 
@@ -131,22 +145,14 @@ thread_local! {
 }
 
 impl JitEngine {
-    /// The region at the wave's PC, compiled if need be.
-    pub(super) fn region(
-        &self,
-        wave: &WaveState,
-        group: &mut Group<'_>,
-        start: u64,
-    ) -> Result<Rc<Region>, FaultKind> {
-        let key = Key {
-            code: group.code.id(),
-            pc: wave.pc,
-            mode: region::mode_key(wave.mode, wave.m0()),
-            counting: group.counting,
-            checked: group.checked,
-            start,
-        };
-        let place = (wave.pc >> 2) as usize % RECENT;
+    /// The generation of its regions.
+    pub(super) fn generation(&self) -> u64 {
+        self.shared.generation()
+    }
+
+    /// The region with a key, compiled if need be.
+    pub(super) fn region(&self, key: Key, group: &mut Group<'_>) -> Result<Rc<Region>, FaultKind> {
+        let place = (key.pc >> 2) as usize % RECENT;
         let now = self.shared.generation();
         LOOKUPS.with_borrow_mut(|recent| {
             if let Some((id, then, known, region)) = &recent[place]
