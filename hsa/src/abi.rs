@@ -310,7 +310,7 @@ pub struct PitchedPtr {
 pub struct PointerInfo {
     /// Size of the structure that the caller knows.
     pub size: u32,
-    /// 0 unknown, 1 allocated, 2 locked.
+    /// 0 unknown, 1 allocated, 2 locked, 3 another driver's, 4 another process's.
     pub kind: u32,
     /// First byte for agents.
     pub agent_base: *mut c_void,
@@ -325,6 +325,9 @@ pub struct PointerInfo {
     /// Flags of the pool.
     pub global_flags: u32,
 }
+
+/// `hsa_amd_ipc_memory_t`.
+pub type IpcHandle = [u32; 8];
 
 /// `hsa_amd_profiling_dispatch_time_t` and `hsa_amd_profiling_async_copy_time_t`.
 #[repr(C)]

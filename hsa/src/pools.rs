@@ -2,8 +2,12 @@
 //! memory in the arena of guest memory: host and kernels use the same addresses, and nothing is
 //! committed before it is touched.
 
+pub(crate) mod share;
+
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_void;
+use std::fs::File;
 use std::sync::{Mutex, MutexGuard, RwLock};
 
 use crate::abi::{FreeHandler, Handle, LinkInfo, Outcome, PointerInfo, Status};
@@ -80,12 +84,57 @@ impl Pool {
     }
 }
 
+// Kinds of memory as `hsa_amd_pointer_info` tells them.
+const ALLOCATED: u32 = 1;
+const LOCKED: u32 = 2;
+const FOREIGN: u32 = 3;
+const ATTACHED: u32 = 4;
+
+/// What is behind an allocation.
+enum Backing {
+    /// The process's own memory.
+    Own,
+    /// A file that other processes may attach.
+    Exported(File),
+    /// A file of another process's.
+    Attached,
+    /// A file of another driver's.
+    Foreign,
+}
+
 /// An allocation.
 struct Allocation {
     bytes: u64,
     pool: Pool,
+    backing: Backing,
     user_data: usize,
     callbacks: Vec<(FreeHandler, usize)>,
+}
+
+impl Allocation {
+    fn new(bytes: u64, pool: Pool, backing: Backing) -> Allocation {
+        Allocation {
+            bytes,
+            pool,
+            backing,
+            user_data: 0,
+            callbacks: Vec::new(),
+        }
+    }
+
+    /// Bytes of its pages.
+    fn whole(&self) -> u64 {
+        self.bytes.next_multiple_of(GRANULE)
+    }
+
+    /// What `hsa_amd_pointer_info` calls it.
+    fn kind(&self) -> u32 {
+        match self.backing {
+            Backing::Own | Backing::Exported(_) => ALLOCATED,
+            Backing::Foreign => FOREIGN,
+            Backing::Attached => ATTACHED,
+        }
+    }
 }
 
 /// All allocations and locked ranges.
@@ -241,29 +290,37 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
         rt.pools.unaccount(pool, whole);
         Status::OUT_OF_RESOURCES
     })?;
-    let allocation = Allocation {
-        bytes,
-        pool,
-        user_data: 0,
-        callbacks: Vec::new(),
-    };
-    let mut allocations = write(&rt.pools.allocations);
-    allocations.insert(address, allocation);
+    let allocation = Allocation::new(bytes, pool, Backing::Own);
+    write(&rt.pools.allocations).insert(address, allocation);
     Ok(address)
 }
 
-/// Frees.
-pub(crate) fn free(rt: &Runtime, address: u64) -> Outcome {
-    let allocation = write(&rt.pools.allocations)
-        .remove(&address)
-        .ok_or(Status::INVALID_ALLOCATION)?;
+/// Takes an allocation out of the list, if it is of this kind, and tells those who asked for it.
+fn remove(rt: &Runtime, address: u64, kind: u32) -> Option<Allocation> {
+    let mut allocations = write(&rt.pools.allocations);
+    let Entry::Occupied(entry) = allocations.entry(address) else {
+        return None;
+    };
+    if entry.get().kind() != kind {
+        return None;
+    }
+    let allocation = entry.remove();
+    drop(allocations);
     for (callback, data) in &allocation.callbacks {
         let (pointer, data) = (pointer(address), pointer(*data as u64));
         // SAFETY: the program registered the function for this, with this data.
         unsafe { callback(pointer, data) };
     }
-    let whole = allocation.bytes.next_multiple_of(GRANULE);
-    rt.pools.unaccount(allocation.pool, whole);
+    Some(allocation)
+}
+
+/// Frees.
+pub(crate) fn free(rt: &Runtime, address: u64) -> Outcome {
+    let allocation = remove(rt, address, ALLOCATED).ok_or(Status::INVALID_ALLOCATION)?;
+    rt.pools.unaccount(allocation.pool, allocation.whole());
+    if let Backing::Exported(_) = allocation.backing {
+        share::withdraw(address, allocation.whole())?;
+    }
     rt.memory
         .free(address)
         .map_err(|_| Status::INVALID_ALLOCATION)
@@ -429,7 +486,7 @@ fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
     {
         return Some(PointerInfo {
             size: 0,
-            kind: 1,
+            kind: allocation.kind(),
             agent_base: pointer(start),
             host_base: pointer(start),
             bytes: allocation.bytes as usize,
@@ -444,7 +501,7 @@ fn find(rt: &Runtime, address: u64) -> Option<PointerInfo> {
     let bytes = *sizes.iter().max()?;
     (host - start < bytes).then(|| PointerInfo {
         size: 0,
-        kind: 2,
+        kind: LOCKED,
         agent_base: pointer(start + ALIAS),
         host_base: pointer(start),
         bytes: bytes as usize,

@@ -227,6 +227,13 @@ fn launches_and_copies_can_be_measured() {
 }
 
 #[test]
+fn two_processes_share_memory() {
+    if let Some(program) = hip("share.hip", &["gfx906"], &[]) {
+        good(&program, "gfx906", &[]);
+    }
+}
+
+#[test]
 fn graphs_and_waits_for_values() {
     if let Some(program) = hip("features.hip", &["gfx900", "gfx906"], &[]) {
         good(&program, "gfx900", &[]);

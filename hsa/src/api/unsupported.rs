@@ -17,11 +17,9 @@ macro_rules! functions {
 // Images in layouts of other drivers.
 functions!(ERROR: hsa_amd_image_create);
 
-// Other processes, other drivers.
+// Signals of several processes, memory for other drivers.
 functions!(ERROR:
-    hsa_amd_ipc_memory_create hsa_amd_ipc_memory_attach hsa_amd_ipc_memory_detach
     hsa_amd_ipc_signal_create hsa_amd_ipc_signal_attach
-    hsa_amd_interop_map_buffer hsa_amd_interop_unmap_buffer
     hsa_amd_portable_export_dmabuf hsa_amd_portable_export_dmabuf_v2
     hsa_amd_portable_close_dmabuf);
 

@@ -9,6 +9,7 @@ mod faults;
 mod images;
 mod memory;
 mod queues;
+mod sharing;
 mod signals;
 mod support;
 mod system;

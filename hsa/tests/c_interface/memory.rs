@@ -63,7 +63,7 @@ fn pools_can_be_exhausted() {
     assert_eq!(unsafe { hsa_amd_memory_pool_free(null_mut()) }, 0);
 }
 
-fn pointer_info(at: *const c_void) -> PointerInfo {
+pub(crate) fn pointer_info(at: *const c_void) -> PointerInfo {
     let mut info = PointerInfo {
         size: size_of::<PointerInfo>() as u32,
         kind: 77,
