@@ -1,15 +1,21 @@
 //! Which registers a block's successors may still read, so that dead ones are never computed or stored.
 //!
 //! The unit is the region: beyond its exits every register is live, except after the end of the wave.
-//! A write of a VGPR under EXEC does not end its life (inactive lanes keep the old value), so its merge
-//! reads it; a scalar write does.
+//! A VGPR may be live on all lanes or on those only that EXEC has at that point. A write under EXEC does not end
+//! the life of other lanes, so its merge reads the old value where those are wanted; where only lanes within that
+//! EXEC are, it does not, so that what is written before a branch and read under a narrower EXEC behind it is not
+//! live before it was written. A scalar write ends a life.
 
-use crate::functions::EffectFn;
+use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
-/// A set of registers: 256 VGPRs, then the scalar slots.
+/// A set of registers: 256 VGPRs, then the scalar slots; then VGPRs once more, those that are live on lanes
+/// outside of EXEC too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Live([u64; 7]);
+pub struct Live([u64; 11]);
+
+/// Number of the first bit that says that a VGPR is live on lanes outside of EXEC too.
+const WHOLE: usize = 448;
 
 /// Bit number of a scalar slot.
 fn slot_bit(slot: Slot) -> usize {
@@ -24,7 +30,7 @@ fn slot_bit(slot: Slot) -> usize {
 
 impl Live {
     /// All of them.
-    pub const ALL: Live = Live([u64::MAX; 7]);
+    pub const ALL: Live = Live([u64::MAX; 11]);
 
     fn bit(&self, n: usize) -> bool {
         self.0[n / 64] >> (n % 64) & 1 != 0
@@ -54,11 +60,6 @@ impl Live {
             *a |= b;
         }
     }
-}
-
-/// Live registers at the end of every block.
-pub fn live_out(f: &Func) -> Vec<Live> {
-    lives(f).1
 }
 
 /// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
@@ -127,45 +128,194 @@ pub fn roots(block: &Block, live: &Live) -> Vec<Val> {
     roots
 }
 
-/// Values that the block needs when the registers in `live` are wanted at its end.
-pub fn needed(block: &Block, live: &Live) -> Vec<bool> {
-    needed_when(block, live, false)
+/// Lanes on which a value is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Demand {
+    Nowhere,
+    /// Those of this EXEC (W64); nothing is EXEC where the block begins.
+    Under(Option<Val>),
+    Everywhere,
 }
 
-/// As [`needed`]; `full` when EXEC is known to be all ones where the block begins.
-fn needed_when(block: &Block, live: &Live, full: bool) -> Vec<bool> {
-    let is_full = |mask: Val| {
-        let mask = &block.nodes[mask.index()];
-        let of = |v: Val| block.nodes[v.index()].op;
-        full && mask.op == Op::ExecMask && of(mask.args[0]) == Op::ReadS(Slot::Exec)
-    };
-    let mut needed = vec![false; block.nodes.len()];
-    let mut work = roots(block, live);
-    work.extend(
-        block
-            .writes_v
-            .iter()
-            .filter(|(n, _)| live.has(*n))
-            .map(|&(_, v)| v),
-    );
-    while let Some(v) = work.pop() {
-        if !std::mem::replace(&mut needed[v.index()], true) {
-            let node = &block.nodes[v.index()];
-            match node.op {
-                // The old value is not looked at.
-                Op::Select if is_full(node.args[0]) => work.push(node.args[1]),
-                _ => work.extend(node.args.iter()),
-            }
+/// What is wanted of a block's values, from its end to its beginning.
+struct Demands<'a> {
+    block: &'a Block,
+    /// EXEC is known to be all ones where the block begins.
+    full: bool,
+    of: Vec<Demand>,
+}
+
+impl Demands<'_> {
+    fn op(&self, v: Val) -> Op {
+        self.block.nodes[v.index()].op
+    }
+
+    /// A set of lanes by the wave value that has its bits.
+    fn set(&self, exec: Val) -> Option<Val> {
+        (self.op(exec) != Op::ReadS(Slot::Exec)).then_some(exec)
+    }
+
+    /// Is the set `a` known to lie within `b`?
+    fn within(&self, a: Option<Val>, b: Option<Val>, depth: u32) -> bool {
+        if a == b || self.full && b.is_none() {
+            return true;
+        }
+        let Some(v) = a.filter(|_| depth > 0) else {
+            return false;
+        };
+        let node = &self.block.nodes[v.index()];
+        let inside = |&x: &Val| self.within(self.set(x), b, depth - 1);
+        match node.op {
+            Op::And => node.args.iter().any(inside),
+            Op::Or => node.args.iter().all(inside),
+            Op::Ballot => self
+                .confined(node.args[0], depth)
+                .is_some_and(|x| inside(&x)),
+            _ => false,
         }
     }
-    needed
+
+    /// An EXEC (W64) that a lane mask lies within.
+    fn confined(&self, mask: Val, depth: u32) -> Option<Val> {
+        let node = &self.block.nodes[mask.index()];
+        match node.op {
+            Op::ExecMask | Op::MaskFromBits => Some(node.args[0]),
+            Op::And if depth > 0 => {
+                let mut args = node.args.iter();
+                args.find_map(|&a| self.confined(a, depth - 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Wants a value on further lanes.
+    fn want(&mut self, v: Val, more: Demand) {
+        let sum = match (self.of[v.index()], more) {
+            (Demand::Nowhere, d) | (d, Demand::Nowhere) => d,
+            (Demand::Under(a), Demand::Under(b)) => {
+                let mut sets = [b, a, None].into_iter();
+                let around =
+                    |&s: &Option<Val>| self.within(a, s, DEPTH) && self.within(b, s, DEPTH);
+                sets.find(around).map_or(Demand::Everywhere, Demand::Under)
+            }
+            _ => Demand::Everywhere,
+        };
+        self.of[v.index()] = sum;
+    }
+
+    /// What is left of a demand where a mask is true.
+    fn under(&self, demand: Demand, mask: Val) -> Demand {
+        let Some(exec) = self.confined(mask, DEPTH).map(|v| self.set(v)) else {
+            return demand;
+        };
+        match demand {
+            Demand::Under(set) if self.within(set, exec, DEPTH) => demand,
+            _ => Demand::Under(exec),
+        }
+    }
+
+    /// What is left of a demand where the mask of an EXEC is false.
+    fn beside(&self, demand: Demand, mask: Val) -> Demand {
+        let node = &self.block.nodes[mask.index()];
+        if node.op != Op::ExecMask {
+            return demand;
+        }
+        let exec = self.set(node.args[0]);
+        match demand {
+            Demand::Under(set) if self.within(set, exec, DEPTH) => Demand::Nowhere,
+            Demand::Everywhere if self.full && exec.is_none() => Demand::Nowhere,
+            _ => demand,
+        }
+    }
+
+    /// Wants what a value is made of.
+    fn follow(&mut self, v: Val) {
+        let node = &self.block.nodes[v.index()];
+        let demand = self.of[v.index()];
+        let all = Demand::Everywhere;
+        match node.op {
+            Op::Select => {
+                let (mask, new, old) = (node.args[0], node.args[1], node.args[2]);
+                let (under, beside) = (self.under(demand, mask), self.beside(demand, mask));
+                self.want(mask, demand);
+                self.want(new, under);
+                self.want(old, beside);
+            }
+            Op::And => {
+                let (a, b) = (node.args[0], node.args[1]);
+                let (for_a, for_b) = (self.under(demand, b), self.under(demand, a));
+                self.want(a, for_a);
+                self.want(b, for_b);
+            }
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
+                let mask = node.args[1];
+                let under = self.under(all, mask);
+                for (i, &a) in node.args.iter().enumerate() {
+                    self.want(a, if i == 1 { all } else { under });
+                }
+            }
+            Op::Effect { .. }
+            | Op::Ballot
+            | Op::LaneAt
+            | Op::Call(LaneFn::Dpp | LaneFn::Swizzle | LaneFn::Permute | LaneFn::Bpermute, _) => {
+                node.args.iter().for_each(|&a| self.want(a, all));
+            }
+            _ => node.args.iter().for_each(|&a| self.want(a, demand)),
+        }
+    }
+}
+
+/// How far to follow how a set of lanes was made from others.
+const DEPTH: u32 = 4;
+
+/// What is wanted of the block's values when the registers in `live` are wanted at its end; `full` when
+/// EXEC is known to be all ones where the block begins.
+fn demands<'a>(block: &'a Block, live: &Live, full: bool) -> Demands<'a> {
+    let mut demands = Demands {
+        block,
+        full,
+        of: vec![Demand::Nowhere; block.nodes.len()],
+    };
+    for v in roots(block, live) {
+        demands.want(v, Demand::Everywhere);
+    }
+    let end = exec_at_end(&demands);
+    for &(n, v) in block.writes_v.iter().filter(|&&(n, _)| live.has(n)) {
+        let whole = live.bit(WHOLE + usize::from(n));
+        let lanes = if whole {
+            Demand::Everywhere
+        } else {
+            Demand::Under(end)
+        };
+        demands.want(v, lanes);
+    }
+    for i in (0..block.nodes.len()).rev() {
+        if demands.of[i] != Demand::Nowhere {
+            demands.follow(Val(i as u32));
+        }
+    }
+    demands
+}
+
+/// EXEC at the end of a block.
+fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
+    let mut writes = demands.block.writes_s.iter();
+    let write = writes.find(|&&(slot, _)| slot == Slot::Exec);
+    write.and_then(|&(_, v)| demands.set(v))
 }
 
 fn live_at_start(block: &Block, live: Live, full: bool) -> Live {
-    let needed = needed_when(block, &live, full);
+    let demands = demands(block, &live, full);
     let mut entry = live;
+    // What EXEC gains lanes for passes through on lanes outside of it.
+    if !demands.within(exec_at_end(&demands), None, DEPTH) {
+        for i in 0..4 {
+            entry.0[WHOLE / 64 + i] |= entry.0[i];
+        }
+    }
     for &(n, _) in &block.writes_v {
         entry.set(usize::from(n), false);
+        entry.set(WHOLE + usize::from(n), false);
     }
     for &(slot, _) in &block.writes_s {
         entry.set(slot_bit(slot), false);
@@ -175,14 +325,27 @@ fn live_at_start(block: &Block, live: Live, full: bool) -> Live {
         entry.set(slot_bit(Slot::Exec), true);
     }
     for (i, node) in block.nodes.iter().enumerate() {
+        let demand = demands.of[i];
         match node.op {
-            Op::ReadV(n) if needed[i] => entry.set(usize::from(n), true),
+            Op::ReadV(n) if demand != Demand::Nowhere => {
+                entry.set(usize::from(n), true);
+                let within = match demand {
+                    Demand::Under(set) => demands.within(set, None, DEPTH),
+                    _ => false,
+                };
+                if !within {
+                    entry.set(WHOLE + usize::from(n), true);
+                }
+            }
             // It reads a register by number.
             Op::Effect {
                 f: EffectFn::ReadRelative,
                 ..
-            } => entry.0[..4].fill(u64::MAX),
-            Op::ReadS(slot) if needed[i] => entry.set(slot_bit(slot), true),
+            } => {
+                entry.0[..4].fill(u64::MAX);
+                entry.0[WHOLE / 64..].fill(u64::MAX);
+            }
+            Op::ReadS(slot) if demand != Demand::Nowhere => entry.set(slot_bit(slot), true),
             _ => {}
         }
     }
