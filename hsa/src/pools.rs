@@ -245,12 +245,14 @@ pub(crate) unsafe fn agent_info(
     // SAFETY: the caller answers for the address; each attribute writes its own type.
     unsafe {
         match attribute {
-            // Never, by default, only when allowed. LDS is nobody else's.
+            // 0 never, 1 by default, 2 when allowed. LDS is nobody else's. The host could use the GPU's
+            // memory, but if it is told so, HIP writes a few KiB there itself and waits for the queue
+            // every time, which takes ten times as long as asking for a copy.
             0 => put_any::<u32>(
                 value,
                 match (own, pool) {
                     (true, _) => 1,
-                    (false, Pool::Lds) => 0,
+                    (false, Pool::Vram | Pool::Lds) => 0,
                     (false, _) => 2,
                 },
             ),

@@ -37,6 +37,11 @@ pub(super) struct Args {
     program: Vec<OsString>,
 }
 
+/// Above this many KiB HIP has pageable memory copied from where it is, rather than through a buffer of its
+/// own. Its own choice is 1024, since a driver takes long to make memory ready for a GPU; here it takes a
+/// microsecond.
+const PINNED_FROM: (&str, &str) = ("GPU_PINNED_MIN_XFER_SIZE", "16");
+
 /// What programs link.
 const LIBRARY: &str = "libhsa-runtime64.so.1";
 
@@ -53,8 +58,11 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     };
     let flag = |on: bool| if on { "1" } else { "0" };
     out.flush()?;
+    let (setting, kib) = PINNED_FROM;
+    let kib = std::env::var_os(setting).unwrap_or_else(|| kib.into());
     // Comes back only when the program cannot be started.
     let error = Command::new(name)
+        .env(setting, kib)
         .args(rest)
         .env("LD_LIBRARY_PATH", path)
         .env("WAVELIFT_GPU", &args.gpu)

@@ -31,6 +31,7 @@ fn the_program_finds_the_library_and_the_gpu() {
         out.stdout
     );
     assert!(has("WAVELIFT_STATS=1") && has("WAVELIFT_MEMCHECK=0"));
+    assert!(has("GPU_PINNED_MIN_XFER_SIZE=16"), "{}", out.stdout);
     let path = out
         .stdout
         .lines()
