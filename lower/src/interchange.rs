@@ -11,14 +11,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{LoopEntry, pair_of};
-use crate::ir::{Block, Func, Node, Op, Slot, Target, Val, Vary, Width};
+use crate::facts::LoopEntry;
+use crate::ir::{Block, Func, Node, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use merge::Latch;
+use strides::Strides;
 use wanted::{Masks, Wanted};
 
 pub mod merge;
+mod peel;
 pub mod quick;
+mod strides;
 pub mod trips;
 mod wanted;
 
@@ -79,8 +82,10 @@ pub struct Plan {
     pub form: Form,
     /// What is known of its turns when the loop begins.
     pub known: trips::Known,
-    /// A turn of a group all of whose lanes act and go on.
+    /// A turn of a group whose lanes that act all go on.
     pub quick: Option<Quickly>,
+    /// Only its first turns are made inside the lane groups, each group as many as it can.
+    pub peel: Option<Peel>,
     /// The blocks that it was.
     pub blocks: Vec<usize>,
     /// VGPRs that go round: read and written, or written and wanted behind the loop.
@@ -108,6 +113,34 @@ pub struct Quickly {
     pub zero: BTreeSet<MaskPlace>,
 }
 
+/// What the turns of a peeled loop need (see [`peel`]).
+#[derive(Debug)]
+pub struct Peel {
+    /// What must come out how on all lanes of a group for a turn to be made.
+    pub tests: Vec<(Val, bool)>,
+    /// Masks that must be 0 when the loop begins.
+    pub zero: BTreeSet<MaskPlace>,
+}
+
+/// What is given of the number of lanes in a group.
+#[derive(Clone, Copy)]
+struct Width {
+    /// Lanes within which strides hold.
+    row: usize,
+    /// Lanes in a host vector.
+    per: usize,
+    /// What the group is to have, if that is said.
+    group: Option<u8>,
+}
+
+impl Width {
+    /// Lanes in a group for which so many host vectors would be best.
+    fn group(self, slices: usize) -> usize {
+        let group = self.group.map(|lanes| usize::from(lanes).max(self.per));
+        group.unwrap_or(slices * self.per).min(self.row)
+    }
+}
+
 /// What decides whether a loop goes round once more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turns {
@@ -121,9 +154,6 @@ pub enum Turns {
 
 /// Most nodes of a loop.
 const MAX_NODES: usize = 600;
-
-/// Largest stride of a word whose carry into the high word is taken to be rare.
-const SMALL: i64 = 1 << 24;
 
 /// Is this node the mask of all lanes, when EXEC is all ones and stays that?
 pub fn is_all(block: &Block, turn: Turns, node: &Node) -> bool {
@@ -173,15 +203,6 @@ pub fn mask_read(block: &Block, node: &Node) -> Option<MaskPlace> {
     }
 }
 
-struct Planner<'a> {
-    block: &'a Block,
-    turn: Turns,
-    /// Which nodes are masks.
-    is_mask: &'a [bool],
-    vgprs: BTreeMap<u8, Kind>,
-    pairs: BTreeMap<u8, i64>,
-}
-
 /// Plans the loop that begins at block `head`, if there is one that suits. `live` are the registers wanted
 /// where a block begins, `row` is the number of lanes within which the facts in `entry` hold,
 /// `per` that of lanes in a host vector.
@@ -194,6 +215,10 @@ pub fn plan(
     per: usize,
     group: Option<u8>,
 ) -> Option<Plan> {
+    if row < per {
+        return None;
+    }
+    let width = Width { row, per, group };
     let merged = merge::merge(f, head)?;
     let block = &merged.block;
     if block.nodes.len() > MAX_NODES || block.writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
@@ -205,296 +230,50 @@ pub fn plan(
     };
     let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
     let masks = Masks::find(block);
+    if matches!(turn, Turns::Exec(_)) && !block.effects.is_empty() {
+        return peel::plan(f, (merged, &masks), &live[head], entry, width);
+    }
     let wanted = Wanted::find(f, &merged, turn, &masks, &behind)?;
-    let needed = &wanted.needed;
-    let read: BTreeSet<u8> = block
-        .nodes
-        .iter()
-        .zip(needed)
-        .filter_map(|(node, &needed)| match node.op {
-            Op::ReadV(n) if needed => Some(n),
-            _ => None,
-        })
-        .collect();
-    let mut p = Planner {
-        block,
-        turn,
-        is_mask: &masks.nodes,
-        vgprs: read
-            .iter()
-            .map(|n| {
-                let stride = entry.vgprs.get(n).map(|&s| i64::from(s as i32));
-                (*n, stride.map_or(Kind::Lanes, Kind::Affine))
-            })
-            .collect(),
-        pairs: entry
-            .pairs
-            .iter()
-            .filter(|(n, _)| {
-                read.contains(n) && n.checked_add(1).is_some_and(|m| read.contains(&m))
-            })
-            .map(|(&n, &s)| (n, s as i64))
-            .collect(),
-    };
-    p.separate();
-    let written = &wanted.vgprs;
-    // Strides that a turn does not keep are given up until all are kept.
-    let kinds = loop {
-        let kinds = p.kinds(needed)?;
-        if p.kept(&kinds, written) {
-            break kinds;
-        }
-    };
-    let pair_outs: BTreeMap<u8, Val> = p
-        .pairs
-        .keys()
-        .filter_map(|&n| {
-            let (lo, hi) = (written.get(&n)?, written.get(&(n + 1))?);
-            Some((n, pair_of(block, *lo, *hi)?))
-        })
-        .collect();
-    let in_pair = |n: u8| {
-        p.pairs.contains_key(&n) || n.checked_sub(1).is_some_and(|m| p.pairs.contains_key(&m))
-    };
-    let mut carried = BTreeMap::new();
-    let mut invariant = BTreeMap::new();
-    for (&n, &v) in written {
-        if !in_pair(n) {
-            let kind = p.vgprs.get(&n).copied().or(kinds[v.index()])?;
-            carried.insert(n, kind);
-        }
-    }
-    for (&n, &kind) in &p.vgprs {
-        if let Kind::Affine(stride) = kind
-            && !carried.contains_key(&n)
-            && !in_pair(n)
-        {
-            invariant.insert(n, stride);
-        }
-    }
-    let pairs = p.pairs.clone();
+    let strides = Strides::find(
+        (block, turn, &masks.nodes),
+        (&wanted.needed, &wanted.vgprs),
+        entry,
+    )?;
     let quick = match turn {
-        Turns::Exec(_) if pairs.is_empty() => quickly(&p, &wanted, &carried),
+        Turns::Exec(_) if strides.pairs.is_empty() => peel::quickly(&strides, block, &wanted),
         _ => None,
     };
-    let lanes = carried.values().filter(|&&k| k == Kind::Lanes).count();
     let vectors = match quick {
-        Some(_) => lanes,
-        None => lanes + wanted.masks.len(),
+        Some(_) => strides.vectors(),
+        None => strides.vectors() + wanted.masks.len(),
     };
-    let group = match group {
-        Some(lanes) => usize::from(lanes).max(per),
-        None => match vectors {
-            2..=3 if quick.is_some() => 2 * per,
-            0..=3 => 4 * per,
-            4..=7 => 2 * per,
-            _ => per,
-        },
+    let slices = match vectors {
+        2..=3 if quick.is_some() => 2,
+        0..=3 => 4,
+        4..=7 => 2,
+        _ => 1,
     };
-    if row < per {
-        return None;
-    }
-    let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
-    let full = matches!(turn, Turns::While(..))
-        || !pairs.is_empty()
-        || p.vgprs.values().any(affine)
-        || !block.effects.is_empty();
-    let outs = written.iter().map(|(&n, &v)| (n, v)).collect();
+    let full = matches!(turn, Turns::While(..)) || strides.any() || !block.effects.is_empty();
     let form = Form {
         block: merged.block,
-        kinds,
-        outs,
-        pair_outs,
+        kinds: strides.kinds,
+        outs: wanted.vgprs.into_iter().collect(),
+        pair_outs: strides.pair_outs,
         masks: wanted.masks,
         slots: wanted.slots,
         turn,
     };
     Some(Plan {
-        known: trips::known(&form, &carried, &pairs),
+        known: trips::known(&form, &strides.carried, &strides.pairs),
         form,
         quick,
+        peel: None,
         blocks: merged.blocks,
-        carried,
-        pairs,
-        invariant,
+        carried: strides.carried,
+        pairs: strides.pairs,
+        invariant: strides.invariant,
         full,
         exit: merged.exit,
-        group: group.min(row),
+        group: width.group(slices),
     })
-}
-
-/// The quick form of a turn.
-fn quickly(p: &Planner<'_>, wanted: &Wanted, carried: &BTreeMap<u8, Kind>) -> Option<Quickly> {
-    let quick = quick::quick(&quick::Turn {
-        block: p.block,
-        needed: &wanted.needed,
-        vgprs: &wanted.vgprs,
-        slots: &wanted.slots,
-        masks: &wanted.masks,
-    })?;
-    let mut needed = vec![false; quick.block.nodes.len()];
-    let mut work: Vec<Val> = quick.vgprs.values().copied().collect();
-    work.extend(quick.slots.iter().map(|s| s.1));
-    work.extend(quick.tests.iter().map(|t| t.0));
-    while let Some(v) = work.pop() {
-        if std::mem::replace(&mut needed[v.index()], true) {
-            continue;
-        }
-        let node = &quick.block.nodes[v.index()];
-        let of_masks = match node.op {
-            Op::ReadS(slot) => wanted.masks.keys().any(|m| m.slots().contains(&Some(slot))),
-            Op::Ballot | Op::ExecMask | Op::MaskFromBits => true,
-            _ => false,
-        };
-        if of_masks {
-            return None;
-        }
-        work.extend(node.args.iter());
-    }
-    let none = vec![false; needed.len()];
-    let planner = Planner {
-        block: &quick.block,
-        turn: Turns::Quick,
-        is_mask: &none,
-        vgprs: p.vgprs.clone(),
-        pairs: BTreeMap::new(),
-    };
-    let kinds = planner.kinds(&needed)?;
-    let held = quick.vgprs.iter().all(|(n, v)| match carried.get(n) {
-        Some(Kind::Lanes) => true,
-        kind => kind.copied() == kinds[v.index()],
-    });
-    held.then_some(Quickly {
-        tests: quick.tests,
-        zero: quick.zero,
-        form: Form {
-            block: quick.block,
-            kinds,
-            outs: quick.vgprs.into_iter().collect(),
-            pair_outs: BTreeMap::new(),
-            masks: quick.masks,
-            slots: quick.slots,
-            turn: Turns::Quick,
-        },
-    })
-}
-
-impl Planner<'_> {
-    /// A VGPR belongs to one pair at most.
-    fn separate(&mut self) {
-        let mut last = None;
-        self.pairs.retain(|&n, _| {
-            let apart = last.is_none_or(|m: u8| m + 1 < n);
-            if apart {
-                last = Some(n);
-            }
-            apart
-        });
-    }
-
-    fn kinds(&self, needed: &[bool]) -> Option<Vec<Option<Kind>>> {
-        let mut kinds: Vec<Option<Kind>> = vec![None; needed.len()];
-        for (i, node) in self.block.nodes.iter().enumerate() {
-            if self.is_mask[i] {
-                kinds[i] = Some(Kind::Lanes);
-            } else if node.ty.vary == Vary::Wave && needed[i] || is_all(self.block, self.turn, node)
-            {
-                kinds[i] = Some(Kind::Affine(0));
-            } else if unmerged(self.block, self.turn, Val(i as u32)).index() != i {
-                kinds[i] = kinds[node.args[1].index()];
-            } else if needed[i] {
-                kinds[i] = Some(self.kind(node, &kinds)?);
-            }
-        }
-        Some(kinds)
-    }
-
-    fn kind(&self, node: &Node, kinds: &[Option<Kind>]) -> Option<Kind> {
-        let stride = |i: usize| match kinds[node.args[i].index()] {
-            Some(Kind::Affine(s)) => Some(s),
-            _ => None,
-        };
-        let constant = |i: usize| match self.block.nodes[node.args[i].index()].op {
-            Op::Const(c) => Some(c),
-            _ => None,
-        };
-        let cut = |s: i64| {
-            if node.ty.width == Width::W64 {
-                s
-            } else {
-                i64::from(s as i32)
-            }
-        };
-        let known = match node.op {
-            Op::LaneId => Some(1),
-            Op::MaskFromBits | Op::ExecMask => None,
-            Op::ReadV(n) => {
-                let above = n.checked_sub(1).and_then(|m| self.pairs.get(&m));
-                match (self.pairs.get(&n), above, self.vgprs.get(&n)) {
-                    (Some(&s), ..) => Some(cut(s)),
-                    (_, Some(_), _) => Some(0),
-                    (_, _, Some(&Kind::Affine(s))) => Some(s),
-                    _ => None,
-                }
-            }
-            Op::Load(..) => match stride(0)? {
-                0 => Some(0),
-                s if i32::try_from(s).is_ok_and(|s| s.abs() < 1 << 20) => None,
-                _ => return None,
-            },
-            Op::Result(_) => match kinds[node.args[0].index()]? {
-                Kind::Affine(s) => Some(s),
-                Kind::Lanes => None,
-            },
-            Op::Add => both(stride(0), stride(1), |a, b| cut(a.wrapping_add(b))),
-            Op::Sub => both(stride(0), stride(1), |a, b| cut(a.wrapping_sub(b))),
-            Op::Mul if constant(1).is_some() => {
-                stride(0).map(|s| cut(s.wrapping_mul(constant(1).unwrap_or(0) as i64)))
-            }
-            Op::Shl if constant(1).is_some() => {
-                let bits = if node.ty.width == Width::W64 { 63 } else { 31 };
-                stride(0).map(|s| cut(s << (constant(1).unwrap_or(0) & bits)))
-            }
-            Op::Lo => stride(0).map(cut),
-            Op::Hi => stride(0).filter(|s| s.abs() < SMALL).map(|_| 0),
-            Op::Zext | Op::Sext => stride(0).filter(|s| s.abs() < SMALL),
-            Op::Pair => match pair_read(self.block, node).and_then(|n| self.pairs.get(&n)) {
-                Some(&s) => Some(s),
-                None => both(stride(0), stride(1), |lo, hi| (lo, hi))
-                    .filter(|&(lo, hi)| hi == 0 && lo.abs() < SMALL)
-                    .map(|(lo, _)| lo),
-            },
-            _ => {
-                let uniform = (0..node.args.len()).all(|i| stride(i) == Some(0));
-                uniform.then_some(0)
-            }
-        };
-        Some(known.map_or(Kind::Lanes, Kind::Affine))
-    }
-
-    /// Gives up the strides that a turn does not keep; true if all were kept.
-    fn kept(&mut self, kinds: &[Option<Kind>], written: &BTreeMap<u8, Val>) -> bool {
-        let block = self.block;
-        let before = (self.pairs.len(), self.vgprs.clone());
-        self.pairs.retain(
-            |&n, &mut s| match (written.get(&n), written.get(&(n + 1))) {
-                (None, None) => true,
-                (Some(&lo), Some(&hi)) => pair_of(block, lo, hi)
-                    .is_some_and(|wide| kinds[wide.index()] == Some(Kind::Affine(s))),
-                _ => false,
-            },
-        );
-        for (n, kind) in &mut self.vgprs {
-            if let Some(v) = written.get(n)
-                && kinds[v.index()] != Some(*kind)
-            {
-                *kind = Kind::Lanes;
-            }
-        }
-        before == (self.pairs.len(), self.vgprs.clone())
-    }
-}
-
-fn both<T>(a: Option<i64>, b: Option<i64>, f: impl Fn(i64, i64) -> T) -> Option<T> {
-    Some(f(a?, b?))
 }

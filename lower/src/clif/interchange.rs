@@ -22,6 +22,7 @@ use crate::schedule::{self, Schedule};
 
 mod hoist;
 mod memory;
+mod peel;
 mod quick;
 mod results;
 mod values;
@@ -84,6 +85,11 @@ impl Emitter<'_> {
             let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
             self.require(fail, full);
         }
+        for &place in plan.peel.iter().flat_map(|peel| &peel.zero) {
+            let bits = self.mask_before(place);
+            let zero = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0);
+            self.require(fail, zero);
+        }
         let loads = block.effects.iter();
         if let Some(reach) = loads.filter_map(|&v| memory::span_in_arena(plan, v)).max() {
             // So that a check may take the reach of a group from the arena's length.
@@ -104,7 +110,21 @@ impl Emitter<'_> {
             .iter()
             .map(|&(slot, v)| (slot, self.b.declare_var(slot_type(slot)), v))
             .collect();
-        let results = self.begin_results(plan, fuel, &slots);
+        let budget = self.b.declare_var(types::I32);
+        let most = match plan.peel {
+            // The general loop burns the last.
+            Some(_) => self.b.ins().iadd_imm_s(fuel, -1),
+            None => fuel,
+        };
+        self.b.def_var(budget, most);
+        if plan.peel.is_some() {
+            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, most, 0);
+            self.require(fail, some);
+        }
+        let groups = self.b.create_block();
+        self.b.ins().jump(groups, &[]);
+        self.b.switch_to_block(groups);
+        let results = self.begin_results(plan, budget, &slots);
         let shadows: Vec<(u8, u32)> = plan
             .form
             .outs
@@ -122,7 +142,8 @@ impl Emitter<'_> {
         let lane = self.b.ins().ireduce(types::I32, lane64);
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
-        self.b.def_var(left, fuel);
+        let turns = self.b.use_var(budget);
+        self.b.def_var(left, turns);
         for &(slot, var, _) in &slots {
             let before = self.b.use_var(self.vars[&slot]);
             self.b.def_var(var, before);
@@ -168,15 +189,18 @@ impl Emitter<'_> {
         // A turn.
         let head = self.b.create_block();
         let group_end = self.b.create_block();
-        match &plan.quick {
+        let quick = match &plan.quick {
             Some(quick) => {
-                self.quick_turns(&turn, quick, (left, taken), &slots, (head, group_end));
+                let ways = (head, group_end);
+                Some(self.quick_turns(&turn, quick, (left, taken), &slots, ways))
             }
             None => {
                 self.b.ins().jump(head, &[]);
+                None
             }
-        }
+        };
         self.b.switch_to_block(head);
+        let acting = quick.map(|_| self.mask_now(&turn, MaskPlace::Exec));
         self.turn_scalars(&turn, &slots);
         for &load in &block.effects {
             match block.nodes[load.index()].op {
@@ -184,20 +208,30 @@ impl Emitter<'_> {
                 _ => self.turn_load(&mut turn, load),
             }
         }
+        let out = self.b.create_block();
+        if let Some(peel) = &plan.peel {
+            // What is not as assumed is left to the general loop.
+            let good = self.all_go_on(&mut turn, &peel.tests);
+            let on = self.b.create_block();
+            self.b.ins().brif(good, on, &[], out, &[]);
+            self.b.switch_to_block(on);
+        }
         self.end_turn(&mut turn);
         let news: Vec<(Variable, Value)> = slots
             .iter()
             .map(|&(_, var, v)| (var, self.scalar(block, &schedule, v)))
             .collect();
-        let (back, when) = self.goes_round(&mut turn);
+        let back = self.goes_round(&mut turn);
         for (var, value) in news {
             self.b.def_var(var, value);
         }
         let burnt = self.b.create_block();
-        let out = self.b.create_block();
         let tired = self.b.create_block();
-        let (yes, no) = if when { (burnt, out) } else { (out, burnt) };
-        self.b.ins().brif(back, yes, &[], no, &[]);
+        match back {
+            Some((back, true)) => self.b.ins().brif(back, burnt, &[], out, &[]),
+            Some((back, false)) => self.b.ins().brif(back, out, &[], burnt, &[]),
+            None => self.b.ins().jump(burnt, &[]),
+        };
         self.b.switch_to_block(out);
         let none = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(taken, none);
@@ -207,7 +241,23 @@ impl Emitter<'_> {
         let now = self.b.ins().iadd_imm_s(before, -1);
         self.b.def_var(left, now);
         let on = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
-        self.b.ins().brif(on, head, &[], tired, &[]);
+        let again = self.b.create_block();
+        let end = if plan.peel.is_some() { out } else { tired };
+        self.b.ins().brif(on, again, &[], end, &[]);
+        self.b.switch_to_block(again);
+        match (quick, acting) {
+            (Some(quick), Some(acting)) => {
+                // Where lanes have left, the others may be quick again.
+                let now = self.mask_now(&turn, MaskPlace::Exec);
+                let pairs = acting.into_iter().zip(now);
+                let gone = pairs.map(|(a, b)| self.b.ins().bxor(a, b)).collect();
+                let gone = self.any_lane(gone);
+                self.b.ins().brif(gone, quick, &[], head, &[]);
+            }
+            _ => {
+                self.b.ins().jump(head, &[]);
+            }
+        }
         self.b.switch_to_block(tired);
         let some = self.b.ins().iconst(types::I8, 1);
         self.b.def_var(taken, some);
@@ -235,6 +285,16 @@ impl Emitter<'_> {
 
         // All groups are through.
         self.b.switch_to_block(done);
+        if plan.peel.is_some() {
+            let rest = self.same_turns(&results, budget, (groups, fail));
+            self.commit(&shadows);
+            let most = self.b.use_var(budget);
+            let burnt = self.b.ins().isub(most, rest);
+            let rest = self.b.ins().isub(fuel, burnt);
+            self.b.ins().store(trusted(), rest, self.ctx, fuel_at);
+            self.b.ins().jump(general, &[]);
+            return;
+        }
         self.commit(&shadows);
         self.commit_scalars(&results, &slots);
         let rest = self.b.use_var(results.left);
@@ -263,18 +323,16 @@ impl Emitter<'_> {
         self.jump(&plan.exit);
     }
 
-    /// Does the group go round once more? A value, and whether it does when that is not 0. Its masks have
-    /// their new values already.
-    fn goes_round(&mut self, t: &mut Turn<'_>) -> (Value, bool) {
+    /// Does the group go round once more? A value, and whether it does when that is not 0; nothing where it
+    /// does. Its masks have their new values already.
+    fn goes_round(&mut self, t: &mut Turn<'_>) -> Option<(Value, bool)> {
         match t.form.turn {
-            Turns::While(cond, when) => (self.scalar(&t.form.block, t.schedule, cond), when),
+            Turns::While(cond, when) => Some((self.scalar(&t.form.block, t.schedule, cond), when)),
             Turns::Exec(exec) => {
                 let mask = self.vectors_of(t, exec);
-                let any = mask.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
-                let any = any.expect("a group has a slice");
-                (self.b.ins().vhigh_bits(types::I32, any), true)
+                Some((self.any_lane(mask), true))
             }
-            Turns::Quick => (self.b.ins().iconst(types::I8, 1), true),
+            Turns::Quick => None,
         }
     }
 
@@ -385,7 +443,7 @@ impl Emitter<'_> {
                 self.f.blocks[head].nodes[exec.index()].op == Op::ReadS(Slot::Exec)
             };
             let unknown = plan.blocks.len() > 1
-                || matches!(plan.form.turn, Turns::Exec(_))
+                || matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
                 || !self.f.blocks[head].counts.iter().all(known);
             if counts && unknown {
                 continue;

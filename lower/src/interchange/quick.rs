@@ -1,12 +1,12 @@
-//! The quick turn of a loop that EXEC ends: what a turn is for a group all of whose lanes act and go on. The
-//! conditions that decide it are taken to come out the way that keeps EXEC all ones; then masks fold to
-//! constants, merges disappear, and what is left is arithmetic and the test that the conditions did come out
-//! so. Where they did not, the turn is made again with masks.
+//! The quick turn of a loop that EXEC ends: what a turn is for a lane that acts and goes on. The conditions that
+//! decide it are taken to come out the way that keeps EXEC true; then masks fold to constants, merges disappear,
+//! and what is left is arithmetic and the test that the conditions did come out so on all lanes that act. Where
+//! they did not, the turn is made again with masks. Lanes that have left change nothing any more.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::build::{Build, types};
-use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
+use crate::ir::{Block, Icmp, Op, Slot, Term, Val, Vary, Width};
 
 use super::{MaskPlace, mask_read};
 
@@ -21,10 +21,18 @@ pub struct Quick {
     pub slots: Vec<(Slot, Val)>,
     /// Masks that it changes, to constants.
     pub masks: BTreeMap<MaskPlace, Val>,
-    /// Lane conditions (W1), which must come out so on all lanes.
+    /// Lane conditions (W1), which must come out so on all lanes that act.
     pub tests: Vec<(Val, bool)>,
-    /// Masks that must be 0 before it. EXEC must be all ones.
+    /// Masks that must be 0 on the lanes that act before it.
     pub zero: BTreeSet<MaskPlace>,
+}
+
+/// A test in the form that host vectors have: `a < b` unsigned is what `b <= a` is not.
+fn cheaper(b: &Build, test: Val, when: bool) -> (Val, bool) {
+    match b.parts(test) {
+        (Op::Icmp(Icmp::Ult), args) => (b.pure(Op::Icmp(Icmp::Ule), &[args[1], args[0]]), !when),
+        _ => (test, when),
+    }
 }
 
 /// Conditions at most; each may come out in two ways.
@@ -42,7 +50,7 @@ pub(super) struct Turn<'a> {
 /// The quick form of a turn, if there is one.
 pub(super) fn quick(t: &Turn<'_>) -> Option<Quick> {
     let conditions = t.conditions();
-    if conditions.is_empty() || conditions.len() > MAX_CONDITIONS || !t.block.effects.is_empty() {
+    if conditions.is_empty() || conditions.len() > MAX_CONDITIONS {
         return None;
     }
     // Conditions as they stand come first: they guard what is inside.
@@ -158,8 +166,17 @@ impl Turn<'_> {
                 Some(place) if wave64 && zero.contains(&place) => Some(b.constant(Width::W64, 0)),
                 _ if !self.needed[i] && !matches!(node.op, Op::ReadS(_)) => None,
                 _ => {
-                    let args: Option<Vec<Val>> =
+                    let mut args: Option<Vec<Val>> =
                         node.args.iter().map(|a| values[a.index()]).collect();
+                    if let Op::Load(..) = node.op {
+                        // Of lanes that all act.
+                        let (at, mask) =
+                            (values[node.args[0].index()]?, values[node.args[1].index()]?);
+                        if b.as_const(mask) != Some(1) {
+                            return None;
+                        }
+                        args = Some(vec![at, mask]);
+                    }
                     let args = match args {
                         Some(args) => args,
                         // The words of a mask are not wanted by themselves.
@@ -172,6 +189,7 @@ impl Turn<'_> {
                     };
                     Some(match node.op {
                         _ if args.is_empty() => b.leaf(node.op, node.ty),
+                        Op::Load(..) | Op::ScalarLoad(..) => b.effect(node.op, &args, node.ty),
                         Op::Call(f, mode) => b.call(f, mode, &args),
                         Op::Result(n) => b.result(args[0], n, node.ty),
                         op => b.pure(op, &args),
@@ -181,7 +199,7 @@ impl Turn<'_> {
             values.push(match (value, assumed.get(&v)) {
                 (Some(value), Some(&when)) => {
                     match b.as_const(value) {
-                        None => tests.push((value, when)),
+                        None => tests.push(cheaper(&b, value, when)),
                         Some(c) if (c != 0) == when => {}
                         Some(_) => return None,
                     }

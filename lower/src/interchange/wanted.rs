@@ -214,6 +214,10 @@ impl Wanted {
                         return None;
                     }
                     work.push(node.args[0]);
+                    if let (Op::Load(..), Turns::Exec(_)) = (node.op, turn) {
+                        // Whether all lanes act is found out from its mask.
+                        work.push(node.args[1]);
+                    }
                     continue;
                 }
                 Op::Store(..) | Op::Atomic(..) | Op::Effect { .. } | Op::Call(..) | Op::LaneAt => {
@@ -244,7 +248,8 @@ fn suits(f: &Func, block: &Block, turn: Turns, node: &Node) -> bool {
                 data,
                 Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16
             );
-            known && is_all(block, turn, &block.nodes[node.args[1].index()]) && !coherent(site)
+            let all = is_all(block, turn, &block.nodes[node.args[1].index()]);
+            known && (all || matches!(turn, Turns::Exec(_))) && !coherent(site)
         }
         Op::ScalarLoad(_, site) => !coherent(site),
         _ => false,

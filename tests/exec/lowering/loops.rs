@@ -13,6 +13,8 @@ use lower::region::{self, Request};
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 
+mod strided;
+
 /// VGPR operand code.
 fn v(n: u32) -> u32 {
     256 + n

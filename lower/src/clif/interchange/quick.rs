@@ -6,16 +6,17 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
-use super::Turn;
-use crate::clif::Emitter;
+use super::{Carried, Turn};
 use crate::clif::segment::Body;
+use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
-use crate::ir::{Slot, Val};
-use crate::schedule::{self, Schedule};
+use crate::ir::{Op, Slot, Val, Width};
+use crate::schedule::{self, Place, Schedule};
 
 impl Emitter<'_> {
-    /// Emits the turns of a group all of whose lanes act, as long as all go on; then control comes to
-    /// `slow`, or to `end` where fuel runs out.
+    /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
+    /// where fuel runs out. Lanes that do not act are computed as if they did, and get what they had back
+    /// behind the last turn. Gives the block where control enters, again behind turns with masks.
     pub(super) fn quick_turns(
         &mut self,
         t: &Turn<'_>,
@@ -23,18 +24,23 @@ impl Emitter<'_> {
         (left, taken): (Variable, Variable),
         slots: &[(Slot, Variable, Val)],
         (slow, end): (clif::Block, clif::Block),
-    ) {
-        let head = self.b.create_block();
-        let all: Vec<Value> = t.masks[&MaskPlace::Exec]
-            .iter()
-            .map(|&x| self.b.use_var(x))
-            .collect();
-        let mut none = Vec::new();
-        for place in &quick.zero {
-            none.extend(t.masks[place].iter().map(|&x| self.b.use_var(x)));
-        }
-        let good = self.all_and_none(all, none);
+    ) -> clif::Block {
+        let (enter, head) = (self.b.create_block(), self.b.create_block());
         let values = self.fixed(t, &quick.form);
+        self.b.ins().jump(enter, &[]);
+        self.b.switch_to_block(enter);
+        let exec = self.mask_now(t, MaskPlace::Exec);
+        let mut zero = Vec::new();
+        for &place in &quick.zero {
+            zero.push(self.mask_now(t, place));
+        }
+        let kept = self.keep(t, quick);
+        let entered = self.b.use_var(left);
+        let good = self.as_assumed(&exec, &[], &zero);
+        // Without a lane no turn would be the last.
+        let any = self.any_lane(exec.clone());
+        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, any, 0);
+        let good = self.b.ins().band(good, any);
         self.b.ins().brif(good, head, &[], slow, &[]);
 
         self.b.switch_to_block(head);
@@ -68,11 +74,15 @@ impl Emitter<'_> {
         let (mut all, mut none) = (Vec::new(), Vec::new());
         for &(v, when) in &quick.tests {
             let mask = self.vectors_of(&mut own, v);
-            if when { &mut all } else { &mut none }.extend(mask);
+            if when { &mut all } else { &mut none }.push(mask);
         }
-        let good = self.all_and_none(all, none);
-        let on = self.b.create_block();
-        self.b.ins().brif(good, on, &[], slow, &[]);
+        let good = self.as_assumed(&exec, &all, &none);
+        let (on, other) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(good, on, &[], other, &[]);
+        self.b.switch_to_block(other);
+        self.give_back(t, quick, &exec, &kept);
+        self.fix_masks(t, quick, &exec, (entered, left));
+        self.b.ins().jump(slow, &[]);
         self.b.switch_to_block(on);
         let news: Vec<(Variable, Value)> = quick
             .form
@@ -98,29 +108,119 @@ impl Emitter<'_> {
         let tired = self.b.create_block();
         self.b.ins().brif(more, head, &[], tired, &[]);
         self.b.switch_to_block(tired);
+        self.give_back(t, quick, &exec, &kept);
+        self.fix_masks(t, quick, &exec, (entered, left));
         let some = self.b.ins().iconst(types::I8, 1);
         self.b.def_var(taken, some);
         self.b.ins().jump(end, &[]);
+        enter
     }
 
-    /// Are all lanes of all of `all` true and none of `none`?
-    fn all_and_none(&mut self, all: Vec<Value>, none: Vec<Value>) -> Value {
-        let all = all.into_iter().reduce(|a, b| self.b.ins().band(a, b));
-        let none = none.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
-        match (all, none) {
-            (None, None) => self.b.ins().iconst(types::I8, 1),
-            (None, Some(none)) => {
-                let bits = self.b.ins().vhigh_bits(types::I32, none);
-                self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0)
+    /// A mask of the group as it is now.
+    pub(super) fn mask_now(&mut self, t: &Turn<'_>, place: MaskPlace) -> Vec<Value> {
+        t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
+    }
+
+    /// The vectors of the VGPRs that a quick turn changes.
+    fn changed(t: &Turn<'_>, quick: &Quickly) -> Vec<Vec<Variable>> {
+        let vgprs = quick.form.outs.iter().filter_map(|(n, _)| t.carried.get(n));
+        let vectors = vgprs.map(|carried| match carried {
+            Carried::Vectors(vars) => vars.clone(),
+            Carried::Scalar(_) => unreachable!("bug: a scalar would change for all lanes"),
+        });
+        vectors.collect()
+    }
+
+    /// Keeps what a quick turn changes in the frame, where it takes no registers. Gives the slots.
+    fn keep(&mut self, t: &Turn<'_>, quick: &Quickly) -> Vec<u32> {
+        let mut slots = Vec::new();
+        for vars in Self::changed(t, quick) {
+            let slot = self.take_slot();
+            for (j, var) in vars.into_iter().enumerate() {
+                let value = self.b.use_var(var);
+                let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), value, t.body.frame, at);
             }
-            (Some(all), none) => {
-                let good = match none {
-                    Some(none) => self.b.ins().band_not(all, none),
-                    None => all,
-                };
-                let bits = self.b.ins().vhigh_bits(types::I32, good);
-                self.b.ins().icmp_imm_u(IntCC::Equal, bits, 15)
+            slots.push(slot);
+        }
+        slots
+    }
+
+    /// Puts what was kept back on lanes outside of `exec`.
+    fn give_back(&mut self, t: &Turn<'_>, quick: &Quickly, exec: &[Value], kept: &[u32]) {
+        for (vars, &slot) in Self::changed(t, quick).into_iter().zip(kept) {
+            let old = self.reload(&t.body, Place::Frame(slot));
+            let now: Vec<Value> = vars.iter().map(|&x| self.b.use_var(x)).collect();
+            let chosen = self.lanes(&t.body).select(Width::W32, exec, &now, &old);
+            for (var, value) in vars.into_iter().zip(chosen) {
+                self.b.def_var(var, value);
             }
         }
+    }
+
+    /// Gives masks the constants that quick turns make of them on the lanes of `exec`, if there was a turn: if less
+    /// fuel is left than when they were entered.
+    fn fix_masks(
+        &mut self,
+        t: &Turn<'_>,
+        quick: &Quickly,
+        exec: &[Value],
+        (entered, left): (Value, Variable),
+    ) {
+        if quick.form.masks.is_empty() {
+            return;
+        }
+        let left = self.b.use_var(left);
+        let some = self.b.ins().icmp(IntCC::NotEqual, entered, left);
+        let some = self.lanes(&t.body).splat(Width::W1, some);
+        let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
+        for (place, &v) in &quick.form.masks {
+            let Op::Const(all) = quick.form.block.nodes[v.index()].op else {
+                unreachable!("bug: a quick turn makes a mask that is no constant")
+            };
+            let old = self.mask_now(t, *place);
+            let new = if all == 0 {
+                let kept = old.iter().zip(&changed);
+                kept.map(|(&o, &c)| self.b.ins().band_not(o, c)).collect()
+            } else {
+                self.lanes(&t.body).op(Op::Or, Width::W1, &[&old, &changed])
+            };
+            for (&var, value) in t.masks[place].iter().zip(new) {
+                self.b.def_var(var, value);
+            }
+        }
+    }
+
+    /// Are the lanes of `exec` true in all of `all` and false in all of `none`?
+    pub(super) fn as_assumed(
+        &mut self,
+        exec: &[Value],
+        all: &[Vec<Value>],
+        none: &[Vec<Value>],
+    ) -> Value {
+        let mut wrong = Vec::new();
+        for (j, &exec) in exec.iter().enumerate() {
+            let slice = |masks: &[Vec<Value>]| masks.iter().map(|m| m[j]).collect::<Vec<_>>();
+            let all = slice(all)
+                .into_iter()
+                .reduce(|a, b| self.b.ins().band(a, b));
+            let none = slice(none)
+                .into_iter()
+                .reduce(|a, b| self.b.ins().bor(a, b));
+            wrong.extend(all.map(|all| self.b.ins().band_not(exec, all)));
+            wrong.extend(none.map(|none| self.b.ins().band(exec, none)));
+        }
+        if wrong.is_empty() {
+            return self.b.ins().iconst(types::I8, 1);
+        }
+        let wrong = self.any_lane(wrong);
+        self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0)
+    }
+
+    /// Is a lane true in any of the masks? As bits (I32).
+    pub(super) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
+        let any = masks.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
+        let any = any.expect("a group has a slice");
+        self.b.ins().vhigh_bits(types::I32, any)
     }
 }

@@ -17,6 +17,8 @@ use crate::ir::{Slot, Val};
 pub(super) struct Results {
     /// Fuel that the group with most turns left.
     pub(super) left: Variable,
+    /// Fuel that the group with fewest turns left.
+    pub(super) most: Variable,
     /// Would that group have gone round once more?
     pub(super) taken: Variable,
     /// Its scalars.
@@ -30,11 +32,12 @@ impl Emitter<'_> {
     pub(super) fn begin_results(
         &mut self,
         plan: &Plan,
-        fuel: Value,
+        budget: Variable,
         slots: &[(Slot, Variable, Val)],
     ) -> Results {
         let results = Results {
             left: self.b.declare_var(types::I32),
+            most: self.b.declare_var(types::I32),
             taken: self.b.declare_var(types::I8),
             slots: slots
                 .iter()
@@ -47,9 +50,12 @@ impl Emitter<'_> {
                 .map(|&place| (place, self.b.declare_var(types::I64)))
                 .collect(),
         };
-        // More than any group leaves.
+        // More than any group leaves, and the least.
+        let fuel = self.b.use_var(budget);
         let most = self.b.ins().iadd_imm_s(fuel, 1);
         self.b.def_var(results.left, most);
+        let least = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(results.most, least);
         let no = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(results.taken, no);
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
@@ -82,6 +88,11 @@ impl Emitter<'_> {
         }
         let mine = self.b.use_var(left);
         let most = self.b.use_var(results.left);
+        if t.plan.peel.is_some() {
+            let before = self.b.use_var(results.most);
+            let now = self.b.ins().smax(before, mine);
+            self.b.def_var(results.most, now);
+        }
         let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, most);
         let mut pairs = vec![(left, results.left), (taken, results.taken)];
         pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
@@ -89,8 +100,8 @@ impl Emitter<'_> {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
             let chosen = match t.form.turn {
                 // All groups make the same turns.
-                Turns::While(..) | Turns::Quick => new,
-                Turns::Exec(_) => self.b.ins().select(further, new, old),
+                Turns::While(..) => new,
+                Turns::Exec(_) | Turns::Quick => self.b.ins().select(further, new, old),
             };
             self.b.def_var(to, chosen);
         }

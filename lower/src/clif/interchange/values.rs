@@ -12,7 +12,7 @@ use cranelift_frontend::Variable;
 use crate::clif::lanes::dwords_type;
 use crate::clif::scalar::Scalars;
 use crate::clif::{Emitter, trusted};
-use crate::interchange::{Form, Kind, MaskPlace, is_all, mask_read, pair_read, unmerged};
+use crate::interchange::{Form, Kind, MaskPlace, Turns, is_all, mask_read, pair_read, unmerged};
 use crate::ir::{Op, Slot, Val, Vary, Width};
 use crate::schedule::Place;
 
@@ -74,20 +74,7 @@ impl Emitter<'_> {
             t.carried.insert(n, carried);
         }
         for &place in t.plan.form.masks.keys() {
-            let bits = match place {
-                MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
-                MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
-                MaskPlace::Pair(n) => {
-                    let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
-                    let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
-                    {
-                        let low = self.b.ins().uextend(types::I64, low);
-                        let high = self.b.ins().uextend(types::I64, high);
-                        let high = self.b.ins().ishl_imm_u(high, 32);
-                        self.b.ins().bor(low, high)
-                    }
-                }
-            };
+            let bits = self.mask_before(place);
             let mask = self.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
                 let var = self.b.declare_var(dwords_type(self.per()));
@@ -97,6 +84,25 @@ impl Emitter<'_> {
             let vars = vars.collect();
             t.masks.insert(place, vars);
         }
+    }
+
+    /// The bits of a mask as it is outside of the turns.
+    pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
+        match place {
+            MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
+            MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
+            MaskPlace::Pair(n) => self.scalar_pair(n),
+        }
+    }
+
+    /// s[n:n+1] as it is outside of the turns.
+    fn scalar_pair(&mut self, n: u8) -> Value {
+        let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
+        let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
+        let low = self.b.ins().uextend(types::I64, low);
+        let high = self.b.ins().uextend(types::I64, high);
+        let high = self.b.ins().ishl_imm_u(high, 32);
+        self.b.ins().bor(low, high)
     }
 
     /// Vectors of what a form of the turn reads and no turn writes, once for the group.
@@ -112,6 +118,10 @@ impl Emitter<'_> {
         }
         for (i, node) in form.block.nodes.iter().enumerate().filter(|n| wanted[n.0]) {
             let value = match node.op {
+                Op::ReadV(n) if t.invariant.contains_key(&n) => {
+                    let base = self.b.use_var(t.invariant[&n]);
+                    self.ramp(t, Width::W32, base, t.plan.invariant[&n])
+                }
                 Op::ReadV(n)
                     if form.kinds[i] == Some(Kind::Lanes) && !t.carried.contains_key(&n) =>
                 {
@@ -397,11 +407,10 @@ impl Emitter<'_> {
             let value = self.vectors_of(t, v);
             news.extend(vars.into_iter().zip(value));
         }
-        for (&place, &v) in &t.form.masks {
-            let value = match t.form.block.nodes[v.index()].op {
-                Op::Const(c @ (0 | u64::MAX)) => self.lanes(&t.body).const_lanes(Width::W32, c),
-                _ => self.mask_bits_of(t, v),
-            };
+        // Quick turns have constants, which are seen to behind them.
+        let masks = t.form.masks.iter().filter(|_| t.form.turn != Turns::Quick);
+        for (&place, &v) in masks {
+            let value = self.mask_bits_of(t, v);
             news.extend(t.masks[&place].iter().copied().zip(value));
         }
         for (var, value) in news {

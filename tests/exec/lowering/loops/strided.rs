@@ -1,0 +1,100 @@
+//! Loops that stride through memory until a lane's index comes to a bound, with EXEC made from a comparison each
+//! turn: what compilers make of `for (i = id; i < n; i += size)`.
+
+use super::*;
+
+/// The bound of the index (64 bits).
+const BOUND: u32 = 32;
+/// The lane's index, v[n:n+1].
+const INDEX: u32 = 16;
+
+/// A program with such a loop.
+fn strided(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![
+        vop2(LSHLREV, 6, 128 + *r.pick(&[2u32, 2, 3]), 0),
+        vop1(1, 3, BASE + 1),
+        vop2(ADD_CO, 2, BASE, 6),
+        vop2(ADDC_CO, 3, 128, 3),
+        vop1(1, INDEX, v(*r.pick(&[0, 0, 0, 1]))),
+        vop1(1, INDEX + 1, 128),
+        // The bound is a number of turns, or of lanes.
+        sop2(0x1c, BOUND, COUNT, 128 + r.below(7)),
+        sop1(0, BOUND + 1, 128),
+        sop1(1, LEFT, *r.pick(&[128, 128, 128, 130])),
+    ];
+    let start = code.len();
+    for _ in 0..1 + r.below(2) {
+        let words = *r.pick(&[1, 1, 1, 2, 4]);
+        let offset = *r.pick(&[0, 0, 4, 64, -4]);
+        match r.below(5) {
+            0 => code.extend(lds(true, words, 8 + r.below(3), 6, 16)),
+            _ => code.extend(load(words, 8 + r.below(3), 2, offset)),
+        }
+    }
+    arithmetic(r, &mut code);
+    if r.once_in(4) {
+        code.extend(guarded(r, 34));
+    }
+    match r.below(3) {
+        0 => code.extend([
+            vop2(ADD_CO, INDEX, 128 + r.below(65), INDEX),
+            vop2(ADDC_CO, INDEX + 1, 128, INDEX + 1),
+        ]),
+        _ => code.extend(advance(INDEX, 24, r.once_in(2))),
+    }
+    match r.below(3) {
+        0 => code.extend(advance(2, 24, r.once_in(2))),
+        _ => code.extend([
+            vop2(ADD_CO, 2, 128 + 4 * r.below(16), 2),
+            vop2(ADDC_CO, 3, 128, 3),
+        ]),
+    }
+    // 64 and 32 bits, unsigned and signed.
+    let wide = r.below(4);
+    let (below, above) = [(0xec, 0xeb), (0xe4, 0xe3), (0xcc, 0xcb), (0xc4, 0xc3)][wide as usize];
+    if r.once_in(2) {
+        code.extend([vopc(below, BOUND, INDEX), sop2(AND64, EXEC, EXEC, VCC)]);
+    } else {
+        code.extend([
+            vopc(above, BOUND, INDEX),
+            sop2(OR64, LEFT, VCC, LEFT),
+            sop2(ANDN2, EXEC, EXEC, LEFT),
+        ]);
+    }
+    let back = start as i32 - code.len() as i32 - 1;
+    code.push(branch(9, back));
+    code.push(sop1(1, EXEC, 193));
+    arithmetic(r, &mut code);
+    code.extend([34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn loops_that_stride_through_memory() {
+    let seed = seed();
+    let gfx = Gfx::Gfx900;
+    let bench = Bench::new();
+    let (mut peeled, mut total) = (0, 0);
+    for n in 0..160u64 {
+        let mut r = Random::new(seed.wrapping_mul(4_000_037).wrapping_add(n));
+        let bytes: Vec<u8> = strided(&mut r)
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .collect();
+        let loaded = bench.load(gfx, &bytes);
+        let mut before = state(&bench, &mut r, gfx);
+        if r.once_in(2) {
+            before.rows = 0;
+        }
+        before.fuel = before.fuel.min(60);
+        let what = format!("SEED={seed} program {n}");
+        compare(&bench, &loaded, &before, &bytes, &what);
+        let plans = planned(&loaded, gfx, &before);
+        peeled += usize::from(plans.iter().any(|plan| plan.peel.is_some()));
+        total += 1;
+        bench.unload(&loaded);
+    }
+    println!("{peeled} of {total} loops are peeled");
+    assert!(peeled * 4 > total, "{peeled} of {total} loops are peeled");
+}
