@@ -251,7 +251,7 @@ impl Jit {
         };
         let mut refused = None;
         if options.wide {
-            match self.wide_object(f, options, base) {
+            match self.wide_object(f, options, base, allocation) {
                 Ok(object) => return Ok(object),
                 Err(Refused(what)) => refused = Some(what),
             }
@@ -284,7 +284,13 @@ impl Jit {
     }
 
     /// As [`Jit::object`], by the wide back end; what it lacks is for Cranelift.
-    fn wide_object(&mut self, f: &Func, options: &Options, base: u64) -> Result<Object, Refused> {
+    fn wide_object(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        base: u64,
+        allocation: Allocation,
+    ) -> Result<Object, Refused> {
         self.codegen.clear();
         let emitted = clif::emit(
             f,
@@ -294,7 +300,7 @@ impl Jit {
             &mut self.contexts,
             self.isa[0].frontend_config(),
         );
-        let code = wide::compile(&self.codegen.func)?;
+        let code = wide::compile(&self.codegen.func, allocation == Allocation::Quick)?;
         let object = Object {
             code: code.bytes.into(),
             patches: code.patches,

@@ -11,6 +11,7 @@ mod emit;
 pub mod encode;
 mod inst;
 pub mod rows;
+mod scan;
 mod select;
 
 /// Lanes of a vector.
@@ -94,10 +95,10 @@ pub fn is_supported() -> bool {
     }
 }
 
-/// Compiles a function.
-pub fn compile(func: &Function) -> Result<Code, Refused> {
+/// Compiles a function; `quick`: its registers by a linear scan.
+pub fn compile(func: &Function, quick: bool) -> Result<Code, Refused> {
     let host = select::select(func)?;
-    let output = alloc::allocate(&host).map_err(Refused)?;
+    let output = alloc::allocate(&host, quick).map_err(Refused)?;
     let machine = emit::emit(&host, &output);
     Ok(Code {
         bytes: machine.bytes,

@@ -4,9 +4,13 @@ use regalloc2::checker::Checker;
 use regalloc2::{Algorithm, MachineEnv, Output, PRegSet, RegallocOptions};
 
 use super::inst::{HostFunc, general, vector};
+use super::scan;
 
 /// General registers that a call keeps; the frame saves those that are used.
 pub(super) const KEPT: [u8; 5] = [3, 12, 13, 14, 15];
+
+/// All general registers that can be given, those that a call keeps last.
+pub(super) const FREE: [u8; 14] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 3, 12, 13, 14, 15];
 
 /// The registers to choose from: all but the stack's and the frame's.
 fn environment() -> MachineEnv {
@@ -33,21 +37,33 @@ fn environment() -> MachineEnv {
     }
 }
 
-/// Gives every operand a register. In debug builds the result is checked.
-pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
-    let env = environment();
+/// Gives every operand a register, by a linear scan or with care. In debug builds the result is checked.
+pub(super) fn allocate(func: &HostFunc, quick: bool) -> Result<Output, String> {
+    if quick && let Ok(output) = scan::allocate(func) {
+        check(func, &output);
+        return Ok(output);
+    }
     let options = RegallocOptions {
         verbose_log: false,
         validate_ssa: cfg!(debug_assertions),
         algorithm: Algorithm::Ion,
     };
-    let output = regalloc2::run(func, &env, &options).map_err(|e| format!("{e:?}"))?;
-    if cfg!(debug_assertions) {
+    let output = regalloc2::run(func, &environment(), &options).map_err(|e| format!("{e:?}"))?;
+    check(func, &output);
+    Ok(output)
+}
+
+/// Instructions of the largest function that is checked: the checker's time grows faster than the function.
+const CHECKED: usize = 5000;
+
+/// In debug builds: does everything have a place, and every operand the right value?
+fn check(func: &HostFunc, output: &Output) {
+    if cfg!(debug_assertions) && func.insts.len() <= CHECKED {
+        let env = environment();
         let mut checker = Checker::new(func, &env);
-        checker.prepare(&output);
+        checker.prepare(output);
         if let Err(errors) = checker.run() {
             panic!("bug: registers were given badly: {errors:?}");
         }
     }
-    Ok(output)
 }

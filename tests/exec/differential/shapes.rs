@@ -61,7 +61,8 @@ impl Shape {
                     let narrow = hosts.iter().flat_map(|&host| {
                         [Tier::Quick, Tier::Good].map(|tier| (host, tier, Emitter::Cranelift))
                     });
-                    let wide = [(HostLevel::Native, Tier::Good, Emitter::Wide)];
+                    let wide = [Tier::Quick, Tier::Good]
+                        .map(|tier| (HostLevel::Native, tier, Emitter::Wide));
                     for (host, tier, emitter) in narrow.chain(wide) {
                         let options = JitOptions {
                             host,
