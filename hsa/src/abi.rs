@@ -292,6 +292,18 @@ pub struct SamplerModes {
     pub outside: [u32; 3],
 }
 
+/// `hsa_amd_image_descriptor_t` in version 1 from AMD.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmdImageDescriptor {
+    /// 1.
+    pub version: u32,
+    /// The vendor in the upper half, the device in the lower.
+    pub device: u32,
+    /// T#.
+    pub words: [u32; 8],
+}
+
 /// `hsa_pitched_ptr_t`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use crate::abi::{
-    Dim3, Handle, ImageDataInfo, ImageFormat, ImageGeometry, ImageRegion, Outcome, RawStatus,
-    SamplerMode, SamplerModes, Status,
+    AmdImageDescriptor, Dim3, Handle, ImageDataInfo, ImageFormat, ImageGeometry, ImageRegion,
+    Outcome, RawStatus, SamplerMode, SamplerModes, Status,
 };
 use crate::agent::{self, Agent};
 use crate::guard::{guard, list, put, wanted};
@@ -15,6 +15,9 @@ use super::address;
 
 /// Geometries that there are.
 const GEOMETRIES: u32 = 8;
+
+/// To read, to write, both.
+const ACCESS: std::ops::RangeInclusive<u32> = 1..=3;
 
 /// The runtime, for a function that needs the GPU.
 fn on_gpu(agent: Handle) -> Outcome<&'static Runtime> {
@@ -72,7 +75,7 @@ fn layout(
     access: u32,
     pitch: [usize; 2],
 ) -> Outcome<Layout> {
-    if !(1..=3).contains(&access) {
+    if !ACCESS.contains(&access) {
         return Err(Status::INVALID_ARGUMENT);
     }
     // SAFETY: head of the module.
@@ -135,22 +138,66 @@ pub unsafe extern "C" fn hsa_ext_image_create_with_layout(
     slice_pitch: usize,
     out: *mut Handle,
 ) -> RawStatus {
+    create(agent, out, |rt| {
+        let layout = layout(rt, image, access, [row_pitch, slice_pitch])?;
+        image::create(rt, layout, address(data))
+    })
+}
+
+/// Makes an image of memory that another driver laid out. Its descriptor must be for this GPU, and say
+/// nothing but what this library's own descriptors say: rows one after another.
+pub unsafe extern "C" fn hsa_amd_image_create(
+    agent: Handle,
+    image: *const ImageGeometry,
+    descriptor: *const AmdImageDescriptor,
+    data: *const c_void,
+    access: u32,
+    out: *mut Handle,
+) -> RawStatus {
+    const VENDOR: u32 = 0x1002;
+    create(agent, out, |rt| {
+        // SAFETY: head of the module.
+        let (image, head) = unsafe { (given(image)?, given(descriptor.cast::<[u32; 2]>())?) };
+        if head != [1, VENDOR << 16 | rt.config.gpu.chip] || !ACCESS.contains(&access) {
+            return Err(Status::INVALID_ARGUMENT);
+        }
+        // SAFETY: head of the module; a descriptor of this version has eight words for this vendor.
+        let words = unsafe { given(descriptor) }?.words;
+        let layout = Layout::described(rt.config.gpu.gfx, &image, words)?;
+        image::create(rt, layout, address(data))
+    })
+}
+
+/// Makes an image or a sampler on the GPU.
+fn create(
+    agent: Handle,
+    out: *mut Handle,
+    make: impl FnOnce(&'static Runtime) -> Outcome<Handle>,
+) -> RawStatus {
     guard(|| {
         let rt = on_gpu(agent)?;
         wanted(out)?;
-        let layout = layout(rt, image, access, [row_pitch, slice_pitch])?;
-        let handle = image::create(rt, layout, address(data))?;
+        let handle = make(rt)?;
         // SAFETY: head of the module.
         unsafe { put(out, handle) }
     })
 }
 
-/// Ends an image.
-pub extern "C" fn hsa_ext_image_destroy(agent: Handle, image: Handle) -> RawStatus {
+/// Ends an image or a sampler.
+fn destroy(
+    agent: Handle,
+    object: Handle,
+    end: impl FnOnce(&'static Runtime, Handle) -> Outcome,
+) -> RawStatus {
     guard(|| {
         Agent::from_handle(agent)?;
-        image::destroy(existing()?, image)
+        end(existing()?, object)
     })
+}
+
+/// Ends an image.
+pub extern "C" fn hsa_ext_image_destroy(agent: Handle, image: Handle) -> RawStatus {
+    destroy(agent, image, image::destroy)
 }
 
 /// Copies a region from image to image.
@@ -239,10 +286,10 @@ pub unsafe extern "C" fn hsa_ext_sampler_create(
     sampler: *const SamplerMode,
     out: *mut Handle,
 ) -> RawStatus {
-    guard(|| {
+    create(agent, out, |rt| {
         // SAFETY: head of the module.
         let mode = unsafe { given(sampler) }?;
-        create_sampler(agent, mode.coordinates, mode.filter, [mode.outside; 3], out)
+        image::create_sampler(rt, mode.coordinates, mode.filter, [mode.outside; 3])
     })
 }
 
@@ -252,32 +299,17 @@ pub unsafe extern "C" fn hsa_ext_sampler_create_v2(
     sampler: *const SamplerModes,
     out: *mut Handle,
 ) -> RawStatus {
-    guard(|| {
+    create(agent, out, |rt| {
         // SAFETY: head of the module.
         let modes = unsafe { given(sampler) }?;
-        create_sampler(agent, modes.coordinates, modes.filter, modes.outside, out)
+        image::create_sampler(rt, modes.coordinates, modes.filter, modes.outside)
     })
-}
-
-fn create_sampler(
-    agent: Handle,
-    coordinates: u32,
-    filter: u32,
-    outside: [u32; 3],
-    out: *mut Handle,
-) -> Outcome {
-    let rt = on_gpu(agent)?;
-    wanted(out)?;
-    let handle = image::create_sampler(rt, coordinates, filter, outside)?;
-    // SAFETY: head of the module.
-    unsafe { put(out, handle) }
 }
 
 /// Ends a sampler.
 pub extern "C" fn hsa_ext_sampler_destroy(agent: Handle, sampler: Handle) -> RawStatus {
-    guard(|| {
-        Agent::from_handle(agent)?;
-        image::destroy_sampler(existing()?, sampler)
+    destroy(agent, sampler, |rt, sampler| {
+        image::destroy_sampler(rt, sampler)
     })
 }
 

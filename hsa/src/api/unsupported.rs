@@ -14,9 +14,6 @@ macro_rules! functions {
     };
 }
 
-// Images in layouts of other drivers.
-functions!(ERROR: hsa_amd_image_create);
-
 // Signals of several processes, memory for other drivers.
 functions!(ERROR:
     hsa_amd_ipc_signal_create hsa_amd_ipc_signal_attach

@@ -4,7 +4,8 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use hsa_runtime64::abi::{
-    Dim3, ImageDataInfo, ImageFormat, ImageGeometry, ImageRegion, SamplerMode, SamplerModes,
+    AmdImageDescriptor, Dim3, ImageDataInfo, ImageFormat, ImageGeometry, ImageRegion, SamplerMode,
+    SamplerModes,
 };
 use hsa_runtime64::api::*;
 
@@ -86,6 +87,56 @@ fn formats_tell_what_they_can() {
             hsa_ext_image_data_get_info(gpu, &large, 1, &mut info),
             0x3001
         );
+    }
+}
+
+#[test]
+fn images_of_other_drivers_must_be_linear() {
+    begin();
+    let [_, gpu] = agents();
+    let (a, b) = (Buffer::new(4096), Buffer::new(4096));
+    let geometry = image_2d(10, 6, UNORM_INT8, RGBA);
+    let own = create(&geometry, a.at.cast_const(), 512).unwrap();
+    let words = |handle: u64| -> [u32; 8] {
+        // SAFETY: a handle is the address of the descriptor.
+        unsafe { std::ptr::with_exposed_provenance::<[u32; 8]>(handle as usize).read() }
+    };
+    let mut chip = 0;
+    // SAFETY: attribute 0xa000 is a dword.
+    let status = unsafe { hsa_agent_get_info(gpu, 0xa000, (&raw mut chip).cast()) };
+    assert_eq!(status, 0);
+    let good = AmdImageDescriptor {
+        version: 1,
+        device: 0x1002 << 16 | chip,
+        words: words(own),
+    };
+    let other = |descriptor: *const AmdImageDescriptor, data: *const c_void| {
+        let mut handle = 0;
+        // SAFETY: image, descriptor and result are ours.
+        match unsafe { hsa_amd_image_create(gpu, &geometry, descriptor, data, 3, &mut handle) } {
+            0 => Ok(handle),
+            status => Err(status),
+        }
+    };
+    let image = other(&good, b.at.cast_const()).unwrap();
+    let same = create(&geometry, b.at.cast_const(), 512).unwrap();
+    assert_eq!(words(image), words(same));
+    assert_ne!(words(image), words(own));
+    let mut bad = [good; 6];
+    bad[0].version = 2;
+    bad[1].device += 1;
+    // A tiled layout, other formats, sizes and pitches.
+    bad[2].words[3] ^= 1 << 20;
+    bad[3].words[1] ^= 1 << 20;
+    bad[4].words[2] += 1;
+    bad[5].words[4] = 0;
+    for bad in &bad {
+        assert_eq!(other(bad, b.at.cast_const()), Err(0x1001), "{bad:x?}");
+    }
+    assert_eq!(other(null(), b.at.cast_const()), Err(0x1001));
+    assert_eq!(other(&good, null()), Err(0x1001));
+    for image in [own, image, same] {
+        assert_eq!(hsa_ext_image_destroy(gpu, image), 0);
     }
 }
 
