@@ -54,6 +54,8 @@ pub struct Options {
     pub no_interchange: bool,
     /// Compute and check in each turn of such a loop what could be once before.
     pub no_hoist: bool,
+    /// Never run a loop lane by lane.
+    pub no_alone: bool,
     /// Never let a segment make the loads before it.
     pub no_fused: bool,
     /// For the wide back end (see [`crate::wide`]).
@@ -146,8 +148,10 @@ pub(crate) fn emit_with(
         });
         e.current = i;
         e.block(i, block, &plan, &live[i]);
-        if let Some(plan) = loops.remove(&i) {
-            e.interchanged(i, &plan);
+        match loops.remove(&i) {
+            Some(interchange::Inner::Groups(plan)) => e.interchanged(i, &plan),
+            Some(interchange::Inner::Alone(plan)) => e.alone(i, &plan),
+            None => {}
         }
     }
     e.epilogue();

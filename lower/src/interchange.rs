@@ -18,6 +18,7 @@ use merge::Latch;
 use strides::Strides;
 use wanted::{Masks, Wanted};
 
+pub mod alone;
 pub mod merge;
 mod peel;
 pub mod quick;
@@ -148,6 +149,8 @@ pub enum Turns {
     While(Val, bool),
     /// A lane is left in this (W64).
     Exec(Val),
+    /// The lane is left in this; lanes go round alone, and act when a turn begins.
+    Lane(Val),
     /// Nothing: conditions came out as assumed, and it goes round.
     Quick,
 }
@@ -155,10 +158,10 @@ pub enum Turns {
 /// Most nodes of a loop.
 const MAX_NODES: usize = 600;
 
-/// Is this node the mask of all lanes, when EXEC is all ones and stays that?
+/// Is this node the mask of all lanes, when EXEC is all ones and stays that, or the bit of a lane that acts?
 pub fn is_all(block: &Block, turn: Turns, node: &Node) -> bool {
     node.op == Op::ExecMask
-        && matches!(turn, Turns::While(..))
+        && matches!(turn, Turns::While(..) | Turns::Lane(_))
         && block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec)
 }
 
@@ -226,14 +229,14 @@ pub fn plan(
     }
     let turn = match merged.latch {
         Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),
-        Latch::Exec { exec, .. } => Turns::Exec(exec),
+        Latch::Exec { exec } => Turns::Exec(exec),
     };
     let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
     let masks = Masks::find(block);
     if matches!(turn, Turns::Exec(_)) && !block.effects.is_empty() {
         return peel::plan(f, (merged, &masks), &live[head], entry, width);
     }
-    let wanted = Wanted::find(f, &merged, turn, &masks, &behind)?;
+    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, false)?;
     let strides = Strides::find(
         (block, turn, &masks.nodes),
         (&wanted.needed, &wanted.vgprs),

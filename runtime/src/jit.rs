@@ -45,6 +45,8 @@ pub struct JitOptions {
     pub no_interchange: bool,
     /// Compute and check in each turn of such a loop what could be once before.
     pub no_hoist: bool,
+    /// Never run a loop lane by lane (for tests and measurements).
+    pub no_alone: bool,
     /// No segment makes loads itself (for tests and measurements).
     pub no_fused: bool,
     /// What makes host code; [`Emitter::Auto`] is Cranelift.
@@ -69,6 +71,7 @@ impl Default for JitOptions {
             always_masked: false,
             no_interchange: false,
             no_hoist: false,
+            no_alone: false,
             no_fused: false,
             emitter: Emitter::Auto,
             observe: false,

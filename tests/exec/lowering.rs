@@ -1,5 +1,6 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
+mod alone;
 mod cuts;
 mod encoding;
 mod loops;

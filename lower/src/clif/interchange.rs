@@ -15,11 +15,13 @@ use super::boundary::slot_type;
 use super::segment::Body;
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
+use crate::interchange::alone::Alone;
 use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Val};
 use crate::liveness::Live;
 use crate::schedule::{self, Schedule};
 
+mod alone;
 mod hoist;
 mod memory;
 mod peel;
@@ -63,6 +65,14 @@ struct Turn<'p> {
 enum Loaded {
     Scalar(Value),
     Vectors(Vec<Value>),
+}
+
+/// A loop inside the lane groups, or of lanes alone.
+pub(super) enum Inner {
+    /// Group by group.
+    Groups(Box<Plan>),
+    /// Lane by lane.
+    Alone(Box<Alone>),
 }
 
 impl Emitter<'_> {
@@ -332,7 +342,7 @@ impl Emitter<'_> {
                 let mask = self.vectors_of(t, exec);
                 Some((self.any_lane(mask), true))
             }
-            Turns::Quick => None,
+            Turns::Quick | Turns::Lane(_) => None,
         }
     }
 
@@ -421,7 +431,7 @@ impl Emitter<'_> {
         &mut self,
         live: &[Live],
         facts: &crate::facts::Facts,
-    ) -> HashMap<usize, Plan> {
+    ) -> HashMap<usize, Inner> {
         let mut plans = HashMap::new();
         if self.o.always_masked || self.o.no_interchange {
             return plans;
@@ -435,6 +445,10 @@ impl Emitter<'_> {
             let Some(plan) =
                 crate::interchange::plan(self.f, head, live, entry, row, self.per(), group)
             else {
+                if !counts && let Some(plan) = self.plan_alone(head, live, facts) {
+                    self.keep_general(head, &plan.blocks);
+                    plans.insert(head, Inner::Alone(Box::new(plan)));
+                }
                 continue;
             };
             // How often the blocks of a larger loop ran, and with which lanes, nobody knows behind it; nor the
@@ -448,11 +462,16 @@ impl Emitter<'_> {
             if counts && unknown {
                 continue;
             }
-            let general = self.b.create_block();
-            self.heads.insert(head, general);
-            self.inside.extend(plan.blocks.iter().map(|&b| (head, b)));
-            plans.insert(head, plan);
+            self.keep_general(head, &plan.blocks);
+            plans.insert(head, Inner::Groups(Box::new(plan)));
         }
         plans
+    }
+
+    /// Gives the general loop that begins at `head` a block of its own.
+    fn keep_general(&mut self, head: usize, blocks: &[usize]) {
+        let general = self.b.create_block();
+        self.heads.insert(head, general);
+        self.inside.extend(blocks.iter().map(|&b| (head, b)));
     }
 }

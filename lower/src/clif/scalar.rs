@@ -1,7 +1,7 @@
 //! Wave values: one host instruction or a few for each node.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Opcode, Type as Clif, Value, ValueDef, types};
 use cranelift_frontend::FunctionBuilder;
 
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
@@ -77,7 +77,8 @@ pub(crate) const fn layout(float: Float) -> Layout {
     }
 }
 
-fn float_type(float: Float) -> Clif {
+/// CLIF type of a float.
+pub(crate) fn float_type(float: Float) -> Clif {
     match float {
         Float::F32 => types::F32,
         Float::F64 => types::F64,
@@ -109,7 +110,16 @@ impl Scalars<'_, '_> {
         self.b.ins().iconst(ty, value)
     }
 
-    fn as_float(&mut self, float: Float, v: Value) -> Value {
+    /// Bits as a float; what was one before goes back to that without a way through the integer registers.
+    pub(crate) fn as_float(&mut self, float: Float, v: Value) -> Value {
+        if let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(v)
+            && self.b.func.dfg.insts[inst].opcode() == Opcode::Bitcast
+        {
+            let from = self.b.func.dfg.inst_args(inst)[0];
+            if self.b.func.dfg.value_type(from) == float_type(float) {
+                return from;
+            }
+        }
         self.b.ins().bitcast(float_type(float), super::flags(), v)
     }
 

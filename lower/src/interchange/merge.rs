@@ -21,6 +21,10 @@ pub struct Merged {
     pub unknown_s: BTreeSet<Slot>,
     /// See `unknown_s`.
     pub unknown_v: BTreeSet<u8>,
+    /// Scalar slots that a turn leaves alone on lanes that do not act when it begins.
+    pub kept_s: BTreeSet<Slot>,
+    /// VGPRs likewise.
+    pub kept_v: BTreeSet<u8>,
     /// How it ends.
     pub latch: Latch,
     /// Where it leaves for.
@@ -43,10 +47,6 @@ pub enum Latch {
     Exec {
         /// EXEC at the end of a turn.
         exec: Val,
-        /// Scalar slots that a turn leaves alone on lanes that do not act.
-        kept_s: BTreeSet<Slot>,
-        /// VGPRs likewise.
-        kept_v: BTreeSet<u8>,
     },
 }
 
@@ -109,22 +109,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
         if zero_when == at.back_when {
             return None;
         }
-        let slots: Vec<(Slot, Option<Val>)> = m.state.slots.iter().map(|(&s, &v)| (s, v)).collect();
-        let kept_s = slots.into_iter().filter(|&(slot, v)| {
-            let old = m.b.leaf(Op::ReadS(slot), slot_ty(slot));
-            v.is_some_and(|v| m.same_without(entry_exec, v, old))
-        });
-        let kept_s = kept_s.map(|(slot, _)| slot).collect();
-        let kept_v = m.state.vgprs.iter().filter(|&(&n, &v)| {
-            let old = m.b.leaf(Op::ReadV(n), types::L32);
-            v.is_some_and(|v| m.b.merged_under(v, entry_exec, old))
-        });
-        let kept_v = kept_v.map(|(&n, _)| n).collect();
-        Latch::Exec {
-            exec,
-            kept_s,
-            kept_v,
-        }
+        Latch::Exec { exec }
     } else if exec == entry_exec {
         Latch::Uniform {
             cond: at.cond,
@@ -133,6 +118,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     } else {
         return None;
     };
+    let (kept_s, kept_v) = m.kept(entry_exec);
     let unknown_s = m.state.slots.iter().filter(|(_, v)| v.is_none());
     let unknown_v = m.state.vgprs.iter().filter(|(_, v)| v.is_none());
     let (unknown_s, unknown_v) = (
@@ -157,6 +143,8 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
         },
         unknown_s,
         unknown_v,
+        kept_s,
+        kept_v,
         latch,
         exit: at.exit,
         blocks: m.visited,
@@ -184,6 +172,22 @@ impl Merger<'_> {
             Some(&v) => v,
             None => Some(self.b.leaf(Op::ReadV(n), types::L32)),
         }
+    }
+
+    /// Registers that are the same as before on a lane whose bit of `exec` is 0.
+    fn kept(&self, exec: Val) -> (BTreeSet<Slot>, BTreeSet<u8>) {
+        let slots = self.state.slots.iter().filter(|&(&slot, &v)| {
+            let old = self.b.leaf(Op::ReadS(slot), slot_ty(slot));
+            v.is_some_and(|v| self.same_without(exec, v, old))
+        });
+        let vgprs = self.state.vgprs.iter().filter(|&(&n, &v)| {
+            let old = self.b.leaf(Op::ReadV(n), types::L32);
+            v.is_some_and(|v| self.b.merged_under(v, exec, old))
+        });
+        (
+            slots.map(|(&slot, _)| slot).collect(),
+            vgprs.map(|(&n, _)| n).collect(),
+        )
     }
 
     /// The wave value that a condition compares with 0, and the answer that means 0.

@@ -106,13 +106,14 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// Follows what the next turn and what lies behind the loop read; nothing if something of it is not
-    /// to be had inside the lane groups.
+    /// to be had inside the lane groups, or by lanes `alone`.
     pub(super) fn find(
         f: &Func,
         merged: &Merged,
         turn: Turns,
         masks: &Masks,
         behind: &Live,
+        alone: bool,
     ) -> Option<Wanted> {
         let block = &merged.block;
         let mut w = Wanted {
@@ -121,10 +122,12 @@ impl Wanted {
             masks: BTreeMap::new(),
             slots: Vec::new(),
         };
+        // Lanes that do not act may miss turns.
+        let some = matches!(merged.latch, Latch::Exec { .. }) || alone;
         let mut work = block.effects.clone();
         match turn {
             Turns::While(cond, _) => work.push(cond),
-            Turns::Exec(exec) => work.push(exec),
+            Turns::Exec(exec) | Turns::Lane(exec) => work.push(exec),
             Turns::Quick => {}
         }
         let written_s: BTreeMap<Slot, Val> = block.writes_s.iter().copied().collect();
@@ -145,9 +148,8 @@ impl Wanted {
                     continue;
                 }
                 if let Some(place) = masks.of_slot(slot) {
-                    if let Latch::Exec { kept_s, .. } = &merged.latch
-                        && !place.slots().iter().flatten().all(|s| kept_s.contains(s))
-                    {
+                    let kept = |s: &Slot| merged.kept_s.contains(s);
+                    if some && !place.slots().iter().flatten().all(kept) {
                         return None;
                     }
                     let v = masks.writes[&place];
@@ -169,9 +171,7 @@ impl Wanted {
                 if block.nodes[v.index()].op == Op::ReadV(n) {
                     continue;
                 }
-                if let Latch::Exec { kept_v, .. } = &merged.latch
-                    && !kept_v.contains(&n)
-                {
+                if some && !merged.kept_v.contains(&n) {
                     return None;
                 }
                 let v = unmerged(block, turn, v);
@@ -210,11 +210,13 @@ impl Wanted {
                 Op::ReadS(slot) => slots.push(slot),
                 Op::ReadV(n) => vgprs.push(n),
                 Op::Load(..) | Op::ScalarLoad(..) => {
-                    if !suits(f, block, turn, node) {
+                    if !suits(f, block, turn, node, alone) {
                         return None;
                     }
                     work.push(node.args[0]);
-                    if let (Op::Load(..), Turns::Exec(_)) = (node.op, turn) {
+                    if let Op::Load(..) = node.op
+                        && (alone || matches!(turn, Turns::Exec(_)))
+                    {
                         // Whether all lanes act is found out from its mask.
                         work.push(node.args[1]);
                     }
@@ -240,7 +242,7 @@ impl Wanted {
 }
 
 /// May a load be done group by group? Not if it is to see what others store meanwhile.
-fn suits(f: &Func, block: &Block, turn: Turns, node: &Node) -> bool {
+fn suits(f: &Func, block: &Block, turn: Turns, node: &Node, alone: bool) -> bool {
     let coherent = |site: SiteId| f.sites[site.0 as usize].inst.mem.glc;
     match node.op {
         Op::Load(Space::Global | Space::Flat | Space::Lds, data, site) => {
@@ -248,8 +250,12 @@ fn suits(f: &Func, block: &Block, turn: Turns, node: &Node) -> bool {
                 data,
                 Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16
             );
-            let all = is_all(block, turn, &block.nodes[node.args[1].index()]);
-            known && (all || matches!(turn, Turns::Exec(_))) && !coherent(site)
+            let mask = &block.nodes[node.args[1].index()];
+            let place = match alone {
+                true => mask.op == Op::ExecMask,
+                false => is_all(block, turn, mask) || matches!(turn, Turns::Exec(_)),
+            };
+            known && place && !coherent(site)
         }
         Op::ScalarLoad(_, site) => !coherent(site),
         _ => false,

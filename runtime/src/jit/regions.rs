@@ -234,6 +234,7 @@ impl JitEngine {
             always_masked: self.options.always_masked,
             no_interchange: self.options.no_interchange,
             no_hoist: self.options.no_hoist,
+            no_alone: self.options.no_alone,
             no_fused: self.options.no_fused,
             wide: self.options.emitter == Emitter::Wide
                 && self.options.host != HostLevel::Sse41

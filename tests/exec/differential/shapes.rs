@@ -68,6 +68,7 @@ impl Shape {
                             host,
                             tier,
                             emitter,
+                            no_alone: loops.no_fused,
                             observe,
                             max_insts,
                             ..loops

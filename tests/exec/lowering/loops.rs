@@ -16,24 +16,24 @@ use runtime::jit::{JitEngine, JitOptions};
 mod strided;
 
 /// VGPR operand code.
-fn v(n: u32) -> u32 {
+pub(super) fn v(n: u32) -> u32 {
     256 + n
 }
 
-fn vop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
+pub(super) fn vop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
     op << 25 | dst << 17 | src1 << 9 | src0
 }
 
-fn vop1(op: u32, dst: u32, src0: u32) -> u32 {
+pub(super) fn vop1(op: u32, dst: u32, src0: u32) -> u32 {
     0x7e00_0000 | dst << 17 | op << 9 | src0
 }
 
-fn sop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
+pub(super) fn sop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
     0x8000_0000 | op << 23 | dst << 16 | src1 << 8 | src0
 }
 
 /// `global_load_dword…` of 1 to 4 dwords.
-fn load(words: u32, dst: u32, address: u32, offset: i32) -> [u32; 2] {
+pub(super) fn load(words: u32, dst: u32, address: u32, offset: i32) -> [u32; 2] {
     let op = 19 + words;
     [
         0xdc00_8000 | op << 18 | offset as u32 & 0x1fff,
@@ -41,19 +41,19 @@ fn load(words: u32, dst: u32, address: u32, offset: i32) -> [u32; 2] {
     ]
 }
 
-const ADD_CO: u32 = 0x19;
-const ADDC_CO: u32 = 0x1c;
-const ADD: u32 = 0x34;
+pub(super) const ADD_CO: u32 = 0x19;
+pub(super) const ADDC_CO: u32 = 0x1c;
+pub(super) const ADD: u32 = 0x34;
 const LSHLREV: u32 = 0x12;
 /// The buffer's address.
-const BASE: u32 = 20;
+pub(super) const BASE: u32 = 20;
 /// Turns to go.
-const COUNT: u32 = 30;
+pub(super) const COUNT: u32 = 30;
 /// A scalar that changes every turn.
-const STEP: u32 = 28;
+pub(super) const STEP: u32 = 28;
 
 /// 64-bit v[n:n+1] += s[s:s+1], the high scalar through v31.
-fn advance(n: u32, s: u32, crossed: bool) -> [u32; 3] {
+pub(super) fn advance(n: u32, s: u32, crossed: bool) -> [u32; 3] {
     let (a, b) = if crossed {
         (v(n + 1), 31)
     } else {
@@ -134,7 +134,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 }
 
 /// A state for it: lanes as the dispatch leaves them, the scalars that the program names.
-fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
+pub(super) fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
     let mut s = bench.random_state(r, gfx);
     s.fresh = true;
     s.rows = *r.pick(&[0, 0, 2, 3, 4, 4, 5]);
@@ -184,13 +184,21 @@ fn shapes() -> Vec<(&'static str, JitOptions)> {
             ..base
         },
     ));
+    let no_alone = true;
+    shapes.push(("lanes together", JitOptions { no_alone, ..base }));
     let no_fused = true;
     shapes.push(("loads apart", JitOptions { no_fused, ..base }));
     shapes
 }
 
 /// Runs a program on the interpreter and in every shape.
-fn compare(bench: &Bench, loaded: &runtime::LoadedCode, before: &State, bytes: &[u8], what: &str) {
+pub(super) fn compare(
+    bench: &Bench,
+    loaded: &runtime::LoadedCode,
+    before: &State,
+    bytes: &[u8],
+    what: &str,
+) {
     let want = bench.run(&Interpreter, loaded, before);
     for (name, options) in shapes() {
         let jit = JitEngine::new(options).expect("this host");
@@ -218,7 +226,7 @@ fn compare(bench: &Bench, loaded: &runtime::LoadedCode, before: &State, bytes: &
     );
 }
 
-fn seed() -> u64 {
+pub(super) fn seed() -> u64 {
     let seed = std::env::var("SEED").ok().and_then(|s| s.parse().ok());
     let seed = seed.unwrap_or(7);
     println!("SEED={seed}");
@@ -226,7 +234,7 @@ fn seed() -> u64 {
 }
 
 /// `ds_write…` or `ds_read…` of 1, 2 or 4 dwords.
-fn lds(read: bool, words: u32, register: u32, address: u32, offset: u32) -> [u32; 2] {
+pub(super) fn lds(read: bool, words: u32, register: u32, address: u32, offset: u32) -> [u32; 2] {
     let op = match (read, words) {
         (false, 1) => 13,
         (false, 2) => 77,
@@ -300,32 +308,32 @@ fn accesses_that_count_by_lane() {
 }
 
 /// `v_cmp_…` into VCC.
-fn vopc(op: u32, src0: u32, src1: u32) -> u32 {
+pub(super) fn vopc(op: u32, src0: u32, src1: u32) -> u32 {
     0x7c00_0000 | op << 17 | src1 << 9 | src0
 }
 
-fn sop1(op: u32, dst: u32, src: u32) -> u32 {
+pub(super) fn sop1(op: u32, dst: u32, src: u32) -> u32 {
     0xbe80_0000 | dst << 16 | op << 8 | src
 }
 
 /// A branch that EXEC decides (8: when it is 0, 9: when it is not), over `words` words.
-fn branch(op: u32, words: i32) -> u32 {
+pub(super) fn branch(op: u32, words: i32) -> u32 {
     0xbf80_0000 | op << 16 | words as u32 & 0xffff
 }
 
-const VCC: u32 = 106;
-const EXEC: u32 = 126;
-const AND64: u32 = 0x0d;
-const OR64: u32 = 0x0f;
+pub(super) const VCC: u32 = 106;
+pub(super) const EXEC: u32 = 126;
+pub(super) const AND64: u32 = 0x0d;
+pub(super) const OR64: u32 = 0x0f;
 const XOR64: u32 = 0x11;
-const ANDN2: u32 = 0x13;
+pub(super) const ANDN2: u32 = 0x13;
 /// Lanes that have left.
-const LEFT: u32 = 40;
+pub(super) const LEFT: u32 = 40;
 /// A mask that bodies change.
 const BREAK: u32 = 42;
 
 /// Arithmetic on registers that no condition of a loop's end reads.
-fn arithmetic(r: &mut Random, code: &mut Vec<u32>) {
+pub(super) fn arithmetic(r: &mut Random, code: &mut Vec<u32>) {
     for _ in 0..1 + r.below(4) {
         let dst = *r.pick(&[8, 9, 10, 11, 12, 13]);
         let src0 = match r.below(4) {
@@ -339,7 +347,7 @@ fn arithmetic(r: &mut Random, code: &mut Vec<u32>) {
     }
 }
 
-fn compare_some(r: &mut Random) -> u32 {
+pub(super) fn compare_some(r: &mut Random) -> u32 {
     let op = *r.pick(&[0xc9, 0xcc, 0xcb, 0xcd, 0xce, 0x41, 0x44, 0x4e]);
     let src0 = *r.pick(&[v(7), v(8), v(9), v(20), 132, STEP]);
     vopc(op, src0, *r.pick(&[8, 9, 10, 20, 21]))
@@ -453,7 +461,7 @@ fn divergent(r: &mut Random) -> Vec<u32> {
 }
 
 /// The region of a program, and what is known of its addresses.
-fn analysed(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> (Func, Facts) {
+pub(super) fn analysed(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> (Func, Facts) {
     let request = Request {
         gfx,
         entry: loaded.base(),
@@ -594,7 +602,7 @@ fn loops_inside_the_lane_groups() {
     assert!(inside * 2 > total, "{inside} of {total} loops go inside");
 }
 
-fn vop3(op: u32, dst: u32, sources: [u32; 3]) -> [u32; 2] {
+pub(super) fn vop3(op: u32, dst: u32, sources: [u32; 3]) -> [u32; 2] {
     let [a, b, c] = sources;
     [0xd000_0000 | op << 16 | dst, a | b << 9 | c << 18]
 }

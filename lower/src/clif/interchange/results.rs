@@ -100,7 +100,7 @@ impl Emitter<'_> {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
             let chosen = match t.form.turn {
                 // All groups make the same turns.
-                Turns::While(..) => new,
+                Turns::While(..) | Turns::Lane(_) => new,
                 Turns::Exec(_) | Turns::Quick => self.b.ins().select(further, new, old),
             };
             self.b.def_var(to, chosen);
