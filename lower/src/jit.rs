@@ -177,6 +177,7 @@ impl Compiled {
     ///
     /// Every pointer of `ctx` must be valid for what `abi` says of it: the wave, `frame_slots` frame
     /// slots, the counters of its shape, the LDS, the function table in the order of `functions`, and the arena range mapped.
+    #[inline]
     #[expect(unsafe_code, reason = "the one call into generated code")]
     pub unsafe fn run(&self, ctx: &mut Context) -> ExitCode {
         // SAFETY: the code was emitted with `clif::entry_signature`, whose only parameter is the

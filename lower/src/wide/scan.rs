@@ -6,16 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use regalloc2::{
-    Allocation, Block, Edit, Function, Inst, OperandConstraint, OperandKind, Output, PReg,
-    ProgPoint, RegClass, SpillSlot, VReg,
-};
+use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
-use super::inst::{HostFunc, Op, general, vector};
+use super::inst::{HostFunc, Op, RAX, general, vector};
 
 mod live;
 mod moves;
+mod output;
 
 use live::{Interval, POINTS, READ, Range, WRITE, before};
 
@@ -50,10 +48,12 @@ struct Scan<'a> {
     classes: Vec<RegClass>,
     /// Does a tied interval begin before its instruction, in a register that is not its operand's?
     copied: Vec<bool>,
-    /// Intervals that are in the register of an operand that ends there, by that operand.
-    heirs: HashMap<u32, Vec<u32>>,
+    /// The interval that follows a tied operand in its register, by that operand.
+    heirs: Vec<Option<u32>>,
     /// By class and number.
     taken: [Vec<Taken>; 2],
+    /// From where on each is surely free.
+    until: [[u32; 16]; 2],
     /// Points where calls write.
     calls: Vec<u32>,
     /// Instructions that read or write each virtual register, only counted for those that are spilled.
@@ -117,9 +117,10 @@ impl<'a> Scan<'a> {
             func,
             homes: vec![Home::Nowhere; intervals.len()],
             copied: vec![false; intervals.len()],
+            heirs: vec![None; intervals.len()],
+            until: [[0; 16]; 2],
             intervals,
             classes,
-            heirs: HashMap::new(),
             taken: [vec![Taken::new(); 16], vec![Taken::new(); 16]],
             calls: Vec::new(),
             places: None,
@@ -142,18 +143,24 @@ impl<'a> Scan<'a> {
                     OperandKind::Def => (at + WRITE, at + POINTS),
                 };
                 let owner = Owner::Fixed(operand.vreg().vreg() as u32);
-                let taken = &mut self.taken[class_index(preg.class())][preg.hw_enc()];
-                taken.insert(start, (end, owner));
+                self.take(preg, (start, end), owner);
             }
             match self.func.insts[inst].op {
                 Op::Call => self.calls.push(at + WRITE),
                 Op::MulHigh(..) => {
-                    let range = (at + POINTS, Owner::Clobber);
-                    self.taken[0][0].insert(at + WRITE, range);
+                    let range = (at + WRITE, at + POINTS);
+                    self.take(general(RAX), range, Owner::Clobber);
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Takes a register for some time.
+    fn take(&mut self, preg: PReg, (start, end): Range, owner: Owner) {
+        let (class, n) = (class_index(preg.class()), preg.hw_enc());
+        self.taken[class][n].insert(start, (end, owner));
+        self.until[class][n] = self.until[class][n].max(end);
     }
 
     /// When an interval has its register: from before its instruction, when it is copied there.
@@ -174,6 +181,9 @@ impl<'a> Scan<'a> {
     }
 
     fn is_free(&self, n: u32, preg: PReg) -> bool {
+        if self.begin(n) >= self.until[class_index(preg.class())][preg.hw_enc()] {
+            return true;
+        }
         let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
         let mut ranges = self.ranges(n);
         ranges.all(|range| conflicts(taken, range).all(|(_, owner)| self.is_mine(n, owner)))
@@ -189,6 +199,8 @@ impl<'a> Scan<'a> {
                 taken.remove(&at);
             }
             taken.insert(start, (end, Owner::Interval(n)));
+            let until = &mut self.until[class_index(preg.class())][preg.hw_enc()];
+            *until = end.max(*until);
         }
         self.homes[n as usize] = Home::Reg(preg);
     }
@@ -206,13 +218,14 @@ impl<'a> Scan<'a> {
         self.homes[n as usize] = Home::Nowhere;
         self.refix(n, preg);
         if let Some((_, operand)) = self.intervals[n as usize].tied
-            && let Some(heirs) = self.heirs.get_mut(&(operand.vreg() as u32))
+            && self.heirs[operand.vreg()] == Some(n)
         {
-            heirs.retain(|&heir| heir != n);
+            self.heirs[operand.vreg()] = None;
         }
         self.copied[n as usize] = false;
         // Who was to follow in the same register looks for another.
-        for heir in self.heirs.remove(&n).unwrap_or_default() {
+        let heirs = self.heirs.get_mut(n as usize);
+        if let Some(heir) = heirs.and_then(Option::take) {
             self.unassign(heir);
             self.queue.push(Reverse((self.begin(heir), heir)));
         }
@@ -235,8 +248,7 @@ impl<'a> Scan<'a> {
                     OperandKind::Use => (at, at + READ + 1),
                     OperandKind::Def => (at + WRITE, at + POINTS),
                 };
-                let taken = &mut self.taken[class_index(preg.class())][preg.hw_enc()];
-                taken.insert(start, (end, Owner::Fixed(n)));
+                self.take(preg, (start, end), Owner::Fixed(n));
             }
         }
     }
@@ -337,7 +349,7 @@ impl<'a> Scan<'a> {
             return false;
         }
         self.assign(n, preg);
-        self.heirs.entry(operand).or_default().push(n);
+        self.heirs[operand as usize] = Some(n);
         true
     }
 
@@ -459,186 +471,5 @@ impl<'a> Scan<'a> {
             slots[n].insert(start, (end, Owner::Interval(v)));
         }
         n as u32
-    }
-
-    /// Words of 8 bytes: vectors first, which take four, then those of general registers, then one for moves
-    /// in a circle and one for a register that lends itself.
-    fn stack(&self, class: RegClass, n: u32) -> Allocation {
-        let vectors = self.slots[1].len();
-        let at = match class {
-            RegClass::Int => 4 * (vectors + 2) + n as usize,
-            _ => 4 * n as usize,
-        };
-        Allocation::stack(SpillSlot::new(at))
-    }
-
-    /// Where an interval is.
-    fn allocation(&self, n: u32) -> Allocation {
-        match self.homes[n as usize] {
-            Home::Reg(preg) => Allocation::reg(preg),
-            Home::Slot(slot) => self.stack(self.classes[n as usize], slot),
-            Home::Nowhere => unreachable!("bug: an interval without a place"),
-        }
-    }
-
-    /// A register that nobody has at a point.
-    fn idle(
-        &self,
-        class: RegClass,
-        point: u32,
-        moves: &[(Allocation, Allocation)],
-    ) -> Option<PReg> {
-        let pregs = (0..16).filter(|&r| class != RegClass::Int || FREE.contains(&(r as u8)));
-        let mut pregs = pregs.map(|r| preg(class, r));
-        pregs.find(|preg| {
-            let taken = &self.taken[class_index(class)][preg.hw_enc()];
-            let here = Allocation::reg(*preg);
-            conflicts(taken, (point, point + 1)).next().is_none()
-                && moves.iter().all(|&(from, to)| from != here && to != here)
-        })
-    }
-
-    /// The moves where a block hands its arguments over.
-    fn edge(&self, pairs: &[(VReg, VReg)], point: u32, edits: &mut Vec<(ProgPoint, Edit)>) {
-        let at = ProgPoint::before(Inst::new((point / POINTS) as usize));
-        for class in [RegClass::Int, RegClass::Float] {
-            let aside = self.stack(RegClass::Float, self.slots[1].len() as u32);
-            let lent = self.stack(RegClass::Float, self.slots[1].len() as u32 + 1);
-            let pairs = pairs.iter().filter(|(_, param)| param.class() == class);
-            let places = |v: VReg| self.allocation(v.vreg() as u32);
-            let moves = pairs.map(|&(arg, param)| (places(arg), places(param)));
-            let moves: Vec<_> = moves.collect();
-            let all = moves.clone();
-            for (from, to) in moves::in_order(moves, |_| aside) {
-                let mut push = |from, to| edits.push((at, Edit::Move { from, to }));
-                if from.is_reg() || to.is_reg() {
-                    push(from, to);
-                    continue;
-                }
-                // From stack to stack through a register.
-                match self.idle(class, point, &all) {
-                    Some(preg) => {
-                        push(from, Allocation::reg(preg));
-                        push(Allocation::reg(preg), to);
-                    }
-                    None => {
-                        let n = if class == RegClass::Int { FREE[0] } else { 0 };
-                        let via = Allocation::reg(preg(class, usize::from(n)));
-                        push(via, lent);
-                        push(from, via);
-                        push(via, to);
-                        push(lent, via);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What was found, as `regalloc2` says it.
-    fn output(&self) -> Output {
-        let func = self.func;
-        let mut edits: Vec<(ProgPoint, Edit)> = Vec::new();
-        let mut allocs = Vec::new();
-        let mut offsets = Vec::with_capacity(func.num_insts());
-        for b in 0..func.num_blocks() {
-            let block = Block::new(b);
-            let range = func.range(b);
-            if let [pred] = func.block_preds(block)
-                && func.block_succs(*pred).len() > 1
-            {
-                // Edges that part have their moves where they lead to.
-                let succs = func.block_succs(*pred);
-                let k = succs.iter().position(|to| *to == block);
-                let last = Inst::new(func.range(pred.index()).end - 1);
-                let args = func.branch_blockparams(*pred, last, k.unwrap_or(0)).iter();
-                let pairs = args.copied().zip(func.block_params(block).iter().copied());
-                self.edge(&pairs.collect::<Vec<_>>(), before(range.start), &mut edits);
-            }
-            for inst in range.clone() {
-                if inst + 1 == range.end
-                    && let [to] = func.block_succs(block)
-                {
-                    let args = func.branch_blockparams(block, Inst::new(inst), 0).iter();
-                    let pairs = args.copied().zip(func.block_params(*to).iter().copied());
-                    self.edge(&pairs.collect::<Vec<_>>(), before(inst), &mut edits);
-                }
-                offsets.push(allocs.len() as u32);
-                self.inst(inst, &mut allocs, &mut edits);
-            }
-        }
-        let words = 4 * (self.slots[1].len() + 2) + self.slots[0].len();
-        let spilled = !self.short[0].is_empty() || !self.short[1].is_empty();
-        let moved = |(_, Edit::Move { from, to }): &(_, Edit)| from.is_stack() || to.is_stack();
-        Output {
-            num_spillslots: if spilled || edits.iter().any(moved) {
-                words
-            } else {
-                0
-            },
-            edits,
-            allocs,
-            inst_alloc_offsets: offsets,
-            ..Output::default()
-        }
-    }
-
-    /// Registers of an instruction's operands, and the moves around it.
-    fn inst(&self, inst: usize, allocs: &mut Vec<Allocation>, edits: &mut Vec<(ProgPoint, Edit)>) {
-        let operands = self.func.inst_operands(Inst::new(inst));
-        let first = allocs.len();
-        let (ahead, behind) = (
-            ProgPoint::before(Inst::new(inst)),
-            ProgPoint::after(Inst::new(inst)),
-        );
-        let mut later: Vec<(ProgPoint, Edit)> = Vec::new();
-        let push = |edits: &mut Vec<_>, at, from: Allocation, to: Allocation| {
-            if from != to {
-                edits.push((at, Edit::Move { from, to }));
-            }
-        };
-        for operand in operands {
-            let v = operand.vreg().vreg() as u32;
-            let home = self.allocation(v);
-            let short = |kind: usize| {
-                let n = self.short[kind].get(&(inst as u32, v));
-                n.map_or(home, |&n| self.allocation(n))
-            };
-            allocs.push(match (operand.kind(), operand.constraint()) {
-                (OperandKind::Use, OperandConstraint::FixedReg(preg)) => {
-                    push(edits, ahead, home, Allocation::reg(preg));
-                    Allocation::reg(preg)
-                }
-                (OperandKind::Def, OperandConstraint::FixedReg(preg)) => {
-                    push(&mut later, behind, Allocation::reg(preg), home);
-                    Allocation::reg(preg)
-                }
-                // A spilled one that is tied gets its place below.
-                (OperandKind::Use, _) => short(0),
-                (OperandKind::Def, _) => {
-                    push(&mut later, behind, short(1), home);
-                    short(1)
-                }
-            });
-        }
-        for (k, operand) in operands.iter().enumerate() {
-            if let OperandConstraint::Reuse(n) = operand.constraint() {
-                let to = allocs[first + k];
-                let from = self.allocation(operands[n].vreg().vreg() as u32);
-                push(edits, ahead, from, to);
-                allocs[first + n] = to;
-            }
-        }
-        // What is read from the stack, once each.
-        let mut read = Vec::new();
-        for operand in operands {
-            let v = operand.vreg().vreg() as u32;
-            if let Some(&n) = self.short[0].get(&(inst as u32, v))
-                && !read.contains(&n)
-            {
-                push(edits, ahead, self.allocation(v), self.allocation(n));
-                read.push(n);
-            }
-        }
-        edits.append(&mut later);
     }
 }

@@ -70,6 +70,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     }
 
     /// The region that a wave begins with.
+    #[inline]
     fn first(
         &mut self,
         wave: &WaveState,
@@ -132,6 +133,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     }
 
     /// Runs a region once.
+    #[inline]
     #[expect(
         unsafe_code,
         reason = "hands the wave and its surroundings to compiled code"
@@ -247,13 +249,13 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
 
 /// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
 /// region may read before it writes them, ways out included.
+#[inline]
 fn clear(wave: &mut WaveState, code: &Compiled) {
     let [first, end] = wave.vgprs_stale.map(|n| n as usize);
-    let reads = code.reads(wave.exec() == u64::MAX);
-    for (word, &bits) in reads.iter().enumerate() {
-        // Mostly it reads the work-item ids alone, which are there.
-        let defined = first.saturating_sub(word * 64).min(64) as u32;
-        let mut bits = bits & u64::MAX.checked_shl(defined).unwrap_or(0);
+    let mut reads = *code.reads(wave.exec() == u64::MAX);
+    // Mostly it reads the work-item ids alone, which are there.
+    reads[0] &= u64::MAX.checked_shl(first as u32).unwrap_or(0);
+    for (word, mut bits) in reads.into_iter().enumerate() {
         while bits != 0 {
             let n = word * 64 + bits.trailing_zeros() as usize;
             if n < end {
