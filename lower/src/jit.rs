@@ -29,6 +29,17 @@ pub enum HostLevel {
     Sse41,
 }
 
+impl HostLevel {
+    /// What tests may use: nothing beyond SSE4.1 where the environment has `WAVELIFT_NO_AVX2`, which
+    /// pretends a CPU without it.
+    pub fn pretended(self) -> HostLevel {
+        match self {
+            HostLevel::Native | HostLevel::Avx2 if wide::is_avx2_ruled_out() => HostLevel::Sse41,
+            level => level,
+        }
+    }
+}
+
 /// How host registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allocation {

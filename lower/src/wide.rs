@@ -78,12 +78,19 @@ pub struct Code {
     pub locs: Vec<(u32, u32)>,
 }
 
+/// Does the environment pretend that the CPU lacks AVX2?
+pub(crate) fn is_avx2_ruled_out() -> bool {
+    std::env::var_os("WAVELIFT_NO_AVX2").is_some()
+}
+
 /// Can this CPU run what comes out?
 pub fn is_supported() -> bool {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
-        is_x86_feature_detected!("avx2")
+        !is_avx2_ruled_out()
+            && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")

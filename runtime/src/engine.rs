@@ -225,7 +225,7 @@ pub enum EngineKind {
 /// How the translator makes host code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emitter {
-    /// What has proven itself: Cranelift.
+    /// The wide emitter where the CPU has what it wants, else Cranelift.
     #[default]
     Auto,
     /// Cranelift for everything.

@@ -49,7 +49,7 @@ pub struct JitOptions {
     pub no_alone: bool,
     /// No segment makes loads itself (for tests and measurements).
     pub no_fused: bool,
-    /// What makes host code; [`Emitter::Auto`] is Cranelift.
+    /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
@@ -184,13 +184,26 @@ impl JitEngine {
     /// An engine for this host.
     pub fn new(options: JitOptions) -> Result<JitEngine, LowerError> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let compiler = Jit::new(options.host)?;
+        let host = options.host.pretended();
+        let compiler = Jit::new(host)?;
         let tier = if options.profile {
             Tier::Good
         } else {
             options.tier
         };
-        let options = JitOptions { tier, ..options };
+        // From here on it is settled who makes the code.
+        let emitter = match options.emitter {
+            Emitter::Auto | Emitter::Wide if host != HostLevel::Sse41 && wide::is_supported() => {
+                Emitter::Wide
+            }
+            _ => Emitter::Cranelift,
+        };
+        let options = JitOptions {
+            tier,
+            host,
+            emitter,
+            ..options
+        };
         Ok(JitEngine {
             id: NEXT.fetch_add(1, Relaxed),
             options,
@@ -198,7 +211,7 @@ impl JitEngine {
             improver: Improver::default(),
             host: compiler.host(),
             compiler: Mutex::new(compiler),
-            functions: helpers::table(options.host),
+            functions: helpers::table(host),
             contents: Mutex::default(),
             folder: None,
             interpreted: Mutex::default(),

@@ -8,6 +8,7 @@ mod bad_input;
 mod bench_and_diff;
 mod cache;
 mod disasm;
+mod emitters;
 mod exec;
 mod faults;
 mod profile;
@@ -32,8 +33,14 @@ fn wavelift(args: &[&str]) -> Outcome {
 
 /// Calls the program with text on standard input.
 fn wavelift_with_input(args: &[&str], input: &str) -> Outcome {
+    wavelift_in(args, &[], input)
+}
+
+/// The same with variables in the environment.
+fn wavelift_in(args: &[&str], variables: &[(&str, &str)], input: &str) -> Outcome {
     let mut child = Command::new(env!("CARGO_BIN_EXE_wavelift"))
         .args(args)
+        .envs(variables.iter().copied())
         .current_dir(root())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

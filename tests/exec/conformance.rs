@@ -11,6 +11,7 @@ use frontend::{Encoding, Gfx, Inst};
 use harness::case::assign::{Assign, Lanes, Place, Value};
 use harness::case::{Block, CaseFile, Head, Line, Outcome};
 use lower::jit::HostLevel;
+use runtime::engine::Emitter;
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 use runtime::{Engine, Exit, LoadedCode};
@@ -73,7 +74,12 @@ fn engines() -> Vec<Named> {
         observe: true,
         ..JitOptions::default()
     };
-    let host = |host| JitOptions { host, ..base };
+    // Cranelift, as on hosts without AVX2.
+    let cranelift = JitOptions {
+        emitter: Emitter::Cranelift,
+        ..base
+    };
+    let host = |host| JitOptions { host, ..cranelift };
     let group = |group| JitOptions {
         group: Some(group),
         ..base
@@ -84,9 +90,16 @@ fn engines() -> Vec<Named> {
     };
     let shapes = [
         ("jit", base),
+        ("jit, cranelift", cranelift),
         ("jit, avx2", host(HostLevel::Avx2)),
         ("jit, sse4.1", host(HostLevel::Sse41)),
-        ("jit, groups of 4", group(4)),
+        (
+            "jit, groups of 4",
+            JitOptions {
+                group: Some(4),
+                ..cranelift
+            },
+        ),
         ("jit, groups of 8", group(8)),
         ("jit, groups of 16", group(16)),
         ("jit, always masked", masked),

@@ -9,7 +9,7 @@ use frontend::{Gfx, LANES, decode};
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END, State};
 use runtime::Engine;
-use runtime::engine::Exit;
+use runtime::engine::{Emitter, Exit};
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 
@@ -230,12 +230,17 @@ fn check(name: &str) {
         always_masked: true,
         ..options
     };
+    let cranelift = JitOptions {
+        emitter: Emitter::Cranelift,
+        ..options
+    };
     let jit =
         |options| Box::new(JitEngine::new(options).expect("the translator runs on this host"));
-    let engines: [(&str, Box<dyn Engine>); 3] = [
+    let engines: [(&str, Box<dyn Engine>); 4] = [
         ("interp", Box::new(Interpreter)),
         ("jit", jit(options)),
         ("jit, always masked", jit(masked)),
+        ("jit, cranelift", jit(cranelift)),
     ];
     let mut r = Random::new(0x401d);
     let (mut wrong, mut text, mut checked) = (0, String::new(), 0);

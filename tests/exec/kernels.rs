@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use frontend::WaveState;
-use runtime::engine::{self, Engine, EngineKind, EngineOptions, Exit, Group};
+use runtime::engine::{self, Emitter, Engine, EngineKind, EngineOptions, Exit, Group};
 use wavelift::{Arg, Buffer, Device, DeviceOptions, Element, Error, Gfx, Launch, Module, Stats};
 
 mod abi;
@@ -25,15 +25,13 @@ mod objects;
 mod order;
 mod private;
 
-/// The engines under test.
-const ENGINES: &[EngineKind] = if JIT {
-    &[EngineKind::Interp, EngineKind::Jit]
-} else {
-    &[EngineKind::Interp]
-};
-
-/// Is the translator one of them?
-const JIT: bool = true;
+/// The engines under test: the interpreter, then the translator with its emitter for this CPU and with
+/// the one for all.
+const ENGINES: [(EngineKind, Emitter); 3] = [
+    (EngineKind::Interp, Emitter::Auto),
+    (EngineKind::Jit, Emitter::Auto),
+    (EngineKind::Jit, Emitter::Cranelift),
+];
 
 /// Numbers of threads that must not make a difference.
 const THREADS: [usize; 4] = [1, 2, 3, 8];
@@ -84,11 +82,12 @@ impl Rig {
     }
 
     fn with(options: DeviceOptions) -> Rig {
-        let engine_options = EngineOptions {
-            exact_nan: true,
-            ..EngineOptions::default()
-        };
-        let engines = ENGINES.iter().map(|&kind| {
+        let engines = ENGINES.iter().map(|&(kind, emitter)| {
+            let engine_options = EngineOptions {
+                exact_nan: true,
+                emitter,
+                ..EngineOptions::default()
+            };
             engine::create(kind, &engine_options).expect("the engine is part of this build")
         });
         let chosen = Arc::new(AtomicUsize::new(0));
@@ -105,13 +104,17 @@ impl Rig {
     }
 
     fn engine(&self) -> EngineKind {
-        ENGINES[self.chosen.load(Relaxed)]
+        ENGINES[self.chosen.load(Relaxed)].0
     }
 
-    /// Calls `check` for each engine and number of threads.
+    /// Calls `check` for the interpreter and the translator with each number of threads; the emitters take
+    /// turns.
     fn each(&self, threads: &[usize], mut check: impl FnMut(&Rig)) {
         for chosen in 0..ENGINES.len() {
-            for &n in threads {
+            for (i, &n) in threads.iter().enumerate() {
+                if chosen != 0 && threads.len() > 1 && i % 2 != chosen - 1 {
+                    continue;
+                }
                 self.chosen.store(chosen, Relaxed);
                 self.threads.store(n, Relaxed);
                 check(self);

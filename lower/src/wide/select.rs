@@ -29,10 +29,14 @@ mod vector;
 pub(super) struct Select<'a> {
     clif: &'a Function,
     h: HostFunc,
-    /// Registers of values that are computed where they stand.
-    values: HashMap<Value, VReg>,
-    /// Constants in registers in this block.
-    here: HashMap<Value, VReg>,
+    /// By the number of a value: what it stands for, without other names and changes of a vector's type.
+    same: Vec<Value>,
+    /// By the number of a value: the registers of those that are computed where they stand.
+    values: Vec<VReg>,
+    /// Constants in registers: the block that they are for.
+    here: Vec<(usize, VReg)>,
+    /// The block that is being selected for.
+    block: usize,
     blocks: HashMap<clif::Block, usize>,
     slots: HashMap<StackSlot, i32>,
     /// Instructions that are selected for themselves.
@@ -46,8 +50,10 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
     let mut s = Select {
         clif,
         h: HostFunc::default(),
-        values: HashMap::new(),
-        here: HashMap::new(),
+        same: facts::names(clif),
+        values: vec![VReg::invalid(); clif.dfg.num_values()],
+        here: vec![(usize::MAX, VReg::invalid()); clif.dfg.num_values()],
+        block: 0,
         blocks: HashMap::new(),
         slots: HashMap::new(),
         needed: vec![false; clif.dfg.num_insts()],
@@ -127,15 +133,19 @@ impl Select<'_> {
     /// A value in a register.
     fn reg(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);
-        if let Some(&reg) = self.values.get(&v).or_else(|| self.here.get(&v)) {
-            return Ok(reg);
+        let n = v.as_u32() as usize;
+        if self.values[n] != VReg::invalid() {
+            return Ok(self.values[n]);
+        }
+        if self.here[n].0 == self.block {
+            return Ok(self.here[n].1);
         }
         let def = self.def(v);
         if let Some(inst) = def.filter(|inst| self.folded[inst.as_u32() as usize]) {
             // It stands here, after all.
             self.folded[inst.as_u32() as usize] = false;
             self.inst(inst)?;
-            return Ok(self.values[&v]);
+            return Ok(self.values[n]);
         }
         let Some(inst) = def.filter(|_| self.is_constant(v)) else {
             let what = match def {
@@ -145,7 +155,7 @@ impl Select<'_> {
             return Err(Refused(format!("{what}, which has no register")));
         };
         let reg = self.constant(inst, v)?;
-        self.here.insert(v, reg);
+        self.here[n] = (self.block, reg);
         Ok(reg)
     }
 
@@ -230,7 +240,7 @@ impl Select<'_> {
     /// Gives the value of an instruction a register.
     fn set(&mut self, inst: clif::Inst, reg: VReg) {
         let v = self.clif.dfg.first_result(inst);
-        self.values.insert(v, reg);
+        self.values[v.as_u32() as usize] = reg;
     }
 
     // ---- control
@@ -238,7 +248,7 @@ impl Select<'_> {
     fn block(&mut self, block: clif::Block) -> Result<(), Refused> {
         let index = self.blocks[&block];
         self.h.begin(index);
-        self.here.clear();
+        self.block = index;
         let params = self.clif.dfg.block_params(block).to_vec();
         if index == 0 {
             let [param] = params[..] else {
@@ -247,12 +257,12 @@ impl Select<'_> {
             let reg = self.int_reg();
             let def = Operand::reg_fixed_def(reg, general(RDI));
             self.h.push(Op::Param, &[def], None);
-            self.values.insert(param, reg);
+            self.values[param.as_u32() as usize] = reg;
         } else {
             let mut regs = Vec::new();
             for param in params {
                 let reg = self.h.vreg(Self::class(self.ty(param)));
-                self.values.insert(param, reg);
+                self.values[param.as_u32() as usize] = reg;
                 regs.push(reg);
             }
             self.h.set_params(index, regs);

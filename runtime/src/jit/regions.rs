@@ -11,10 +11,9 @@ use std::time::Instant;
 use frontend::WaveState;
 use lower::abi::Site;
 use lower::clif::Options;
-use lower::jit::{Allocation, Compiled, HostLevel, Jit, LowerError};
+use lower::jit::{Allocation, Compiled, Jit, LowerError};
 use lower::object::Object;
 use lower::region::{self, Request};
-use lower::wide;
 
 use super::tiers::{HOT, Job};
 use super::{JitEngine, cache};
@@ -236,9 +235,7 @@ impl JitEngine {
             no_hoist: self.options.no_hoist,
             no_alone: self.options.no_alone,
             no_fused: self.options.no_fused,
-            wide: self.options.emitter == Emitter::Wide
-                && self.options.host != HostLevel::Sse41
-                && wide::is_supported(),
+            wide: self.options.emitter == Emitter::Wide,
         };
         (request, options)
     }

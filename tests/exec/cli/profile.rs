@@ -100,6 +100,8 @@ fn bench_says_how_a_kernel_was_translated() {
         "--seconds",
         "0.001",
         "--profile",
+        "--emitter",
+        "cranelift",
     ]);
     assert_eq!((bench.status, bench.stderr.as_str()), (0, ""));
     for part in [

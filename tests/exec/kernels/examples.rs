@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use wavelift::manifest::{self, Manifest};
 use wavelift::{Arg, Buffer, Launch, Module, Size};
 
-use super::{ENGINES, EngineKind, Rig, THREADS};
+use super::{EngineKind, Rig, THREADS};
 
 /// Examples in which the translator must translate every instruction, as in all benches.
 const NATIVE: [&str; 4] = ["saxpy", "matmul", "mandelbrot", "sha256"];
@@ -137,5 +137,5 @@ fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
             );
         }
     }
-    assert!(compared >= 100 * (ENGINES.len() * THREADS.len() - 1));
+    assert!(compared >= 100 * (2 * THREADS.len() - 1));
 }

@@ -10,6 +10,7 @@ use lower::facts::Facts;
 use lower::interchange;
 use lower::ir::Func;
 use lower::region::{self, Request};
+use runtime::engine::Emitter;
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 
@@ -188,6 +189,17 @@ fn shapes() -> Vec<(&'static str, JitOptions)> {
     shapes.push(("lanes together", JitOptions { no_alone, ..base }));
     let no_fused = true;
     shapes.push(("loads apart", JitOptions { no_fused, ..base }));
+    let emitter = Emitter::Cranelift;
+    shapes.push(("cranelift", JitOptions { emitter, ..base }));
+    let group = Some(4);
+    shapes.push((
+        "cranelift, one width",
+        JitOptions {
+            emitter,
+            group,
+            ..base
+        },
+    ));
     shapes
 }
 

@@ -1,8 +1,6 @@
 //! What selection asks of a CLIF function: which values are constants, comparisons or addresses that their
 //! uses take over, and which instructions are needed for themselves.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, ValueDef, types};
 
 use super::{Select, scalar};
@@ -21,22 +19,33 @@ pub(super) enum PartBase {
     Stack,
 }
 
-impl Select<'_> {
-    /// A value without its other names, and without changes of a vector's type.
-    pub(super) fn resolve(&self, v: Value) -> Value {
-        let mut v = self.clif.dfg.resolve_aliases(v);
-        while let ValueDef::Result(inst, 0) = self.clif.dfg.value_def(v)
+/// By the number of a value: it without its other names, and without changes of a vector's type.
+pub(super) fn names(clif: &clif::Function) -> Vec<Value> {
+    let dfg = &clif.dfg;
+    let name = |v: Value| {
+        let mut v = dfg.resolve_aliases(v);
+        while let ValueDef::Result(inst, 0) = dfg.value_def(v)
             && let InstructionData::LoadNoOffset {
                 opcode: Opcode::Bitcast,
                 arg,
                 ..
-            } = *self.data(inst)
-            && self.ty(arg).is_vector()
-            && self.ty(v).is_vector()
+            } = dfg.insts[inst]
+            && dfg.value_type(arg).is_vector()
+            && dfg.value_type(v).is_vector()
         {
-            v = self.clif.dfg.resolve_aliases(arg);
+            v = dfg.resolve_aliases(arg);
         }
         v
+    };
+    (0..dfg.num_values() as u32)
+        .map(|n| name(Value::from_u32(n)))
+        .collect()
+}
+
+impl Select<'_> {
+    /// A value without its other names, and without changes of a vector's type.
+    pub(super) fn resolve(&self, v: Value) -> Value {
+        self.same[v.as_u32() as usize]
     }
 
     /// The instruction that gives a value.
@@ -226,7 +235,8 @@ impl Select<'_> {
     /// Finds what must be computed, from what has effects.
     pub(super) fn find_needed(&mut self, layout: &[clif::Block]) {
         let mut work = Vec::new();
-        let mut counts: HashMap<Value, (u32, clif::Inst)> = HashMap::new();
+        // By the number of a value: how often it is used, and by which instruction.
+        let mut counts = vec![(0u32, clif::Inst::from_u32(0)); self.same.len()];
         let mut epochs = vec![(0u32, 0u32); self.needed.len()];
         for (n, &block) in layout.iter().enumerate() {
             let mut epoch = 0;
@@ -248,8 +258,8 @@ impl Select<'_> {
         while let Some(inst) = work.pop() {
             for v in self.uses(inst) {
                 let v = self.resolve(v);
-                let count = counts.entry(v).or_insert((0, inst));
-                count.0 += 1;
+                let count = &mut counts[v.as_u32() as usize];
+                *count = (count.0 + 1, inst);
                 let Some(def) = self.def(v).filter(|_| !self.is_constant(v)) else {
                     continue;
                 };
@@ -260,8 +270,9 @@ impl Select<'_> {
             }
         }
         // A vector load with one use, with no store between the two, is done by that use.
-        for (&v, &(count, user)) in &counts {
-            let Some(def) = self.def(v).filter(|_| count == 1) else {
+        for (n, &(count, user)) in counts.iter().enumerate() {
+            let v = Value::from_u32(n as u32);
+            let Some(def) = (count == 1).then(|| self.def(v)).flatten() else {
                 continue;
             };
             let is_load = matches!(self.data(def).opcode(), Opcode::Load);
