@@ -29,7 +29,7 @@ mod affine;
 mod boundary;
 mod fuse;
 mod interchange;
-mod lanes;
+pub(crate) mod lanes;
 pub mod profile;
 mod scalar;
 mod segment;
@@ -140,12 +140,13 @@ pub(crate) fn emit_with(
         } else {
             HashMap::new()
         };
-        let plan = schedule::plan(block, &live[i], &|v| {
+        let leaves = |v: Val| {
             let node = &block.nodes[v.index()];
             e.affine
                 .get(&v)
                 .and_then(|_| affine::leaves(block, node.args[0]))
-        });
+        };
+        let plan = schedule::plan(block, &live[i], &leaves, e.o.wide);
         e.current = i;
         e.block(i, block, &plan, &live[i]);
         match loops.remove(&i) {

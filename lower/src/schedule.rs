@@ -4,6 +4,7 @@
 //! stood in the program. Values that outlive their segment get a slot in the frame, masks a 64-bit
 //! scalar; VGPRs are stored when nobody needs their old value any more.
 
+use crate::clif;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::liveness::{self, Live};
 
@@ -63,10 +64,19 @@ pub struct Schedule {
     pub slots: u32,
 }
 
-/// Class of a node.
-pub(crate) fn classify(node: &Node) -> Class {
+/// Does a node call a function that is computed inside segments, when code is for the wide back end?
+pub(crate) fn is_inline(node: &Node, wide: bool) -> bool {
+    match node.op {
+        Op::Call(f, mode) => wide && clif::lanes::is_inline(f, mode),
+        _ => false,
+    }
+}
+
+/// Class of a node, in code for the wide back end or for Cranelift.
+pub(crate) fn classify(node: &Node, wide: bool) -> Class {
     let lane = node.ty.vary != Vary::Wave;
     match node.op {
+        Op::Call(..) if lane && is_inline(node, wide) => Class::Lane,
         Op::Call(..)
         | Op::Load(..)
         | Op::Store(..)
@@ -79,6 +89,12 @@ pub(crate) fn classify(node: &Node) -> Class {
         _ if !lane => Class::Scalar,
         _ => Class::Lane,
     }
+}
+
+/// The classes of a block's nodes.
+pub(crate) fn classes(block: &Block, wide: bool) -> Vec<Class> {
+    let nodes = block.nodes.iter();
+    nodes.map(|node| classify(node, wide)).collect()
 }
 
 /// For a memory node whose address is computed for single lanes: the leaves of the address.
@@ -181,9 +197,9 @@ impl Planner<'_> {
 }
 
 /// Plans a block whose VGPRs in `live` are wanted at its end.
-pub fn plan(block: &Block, live: &Live, affine: &Leaves<'_>) -> Schedule {
+pub fn plan(block: &Block, live: &Live, affine: &Leaves<'_>, wide: bool) -> Schedule {
     let count = block.nodes.len();
-    let class: Vec<Class> = block.nodes.iter().map(classify).collect();
+    let class: Vec<Class> = classes(block, wide);
     let wanted: Vec<Val> = block
         .writes_v
         .iter()

@@ -46,11 +46,29 @@ pub enum Intrinsic {
     Demote,
     /// Two vectors of four lanes as one of eight.
     Join,
+    /// Dwords shifted left by those of the second vector, which are at most 32.
+    ShiftLeft,
+    /// The same to the right, with zeros.
+    ShiftRight,
+    /// The same to the right, with signs.
+    ShiftArithmetic,
+    /// The halves of dwords 0 to 3, f16 to f32.
+    WidenLow,
+    /// Those of dwords 4 to 7.
+    WidenHigh,
+    /// The reverse of both, to nearest even.
+    Narrow,
+    /// The low halves of all dwords, f16 to f32.
+    FromHalf,
+    /// f32 to f16 in the low halves of dwords, to nearest even; zeros above.
+    ToHalf,
+    /// The same toward zero.
+    ToHalfTruncating,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 9] = [
+    pub const ALL: [Intrinsic; 18] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -60,6 +78,15 @@ impl Intrinsic {
         Intrinsic::FromIntHigh,
         Intrinsic::Demote,
         Intrinsic::Join,
+        Intrinsic::ShiftLeft,
+        Intrinsic::ShiftRight,
+        Intrinsic::ShiftArithmetic,
+        Intrinsic::WidenLow,
+        Intrinsic::WidenHigh,
+        Intrinsic::Narrow,
+        Intrinsic::FromHalf,
+        Intrinsic::ToHalf,
+        Intrinsic::ToHalfTruncating,
     ];
 }
 

@@ -161,7 +161,7 @@ impl Emitter<'_> {
         let no = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(taken, no);
         let schedule = Schedule {
-            class: block.nodes.iter().map(schedule::classify).collect(),
+            class: schedule::classes(block, self.o.wide),
             place: vec![None; block.nodes.len()],
             ..Schedule::default()
         };

@@ -11,9 +11,11 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::FunctionBuilder;
 
 mod float;
+mod functions;
 mod integer;
 mod operations;
 
+pub(crate) use self::functions::is_inline;
 use super::flags;
 use crate::ir::{Float, Width};
 use crate::wide::{self, Intrinsic};

@@ -32,7 +32,9 @@ pub mod vex {
         VPCMPGTD = row(P66, M0F, 0x66);      VPCMPGTQ = row(P66, M0F38, 0x37);
         VPSLLD = row(P66, M0F, 0xf2);        VPSRLD = row(P66, M0F, 0xd2);
         VPSRAD = row(P66, M0F, 0xe2);        VPSLLQ = row(P66, M0F, 0xf3);
-        VPSRLQ = row(P66, M0F, 0xd3);
+        VPSRLQ = row(P66, M0F, 0xd3);        VPACKUSDW = row(P66, M0F38, 0x2b);
+        VPSLLVD = row(P66, M0F38, 0x47);     VPSRLVD = row(P66, M0F38, 0x45);
+        VPSRAVD = row(P66, M0F38, 0x46);
         // by a constant, with a digit
         VPSHIFTD_I = row(P66, M0F, 0x72);    VPSHIFTQ_I = row(P66, M0F, 0x73);
         VPSRLW_I = row(P66, M0F, 0x71);
@@ -61,6 +63,7 @@ pub mod vex {
         VCVTDQ2PD = row(PF3, M0F, 0xe6);     VCVTPS2PD = row(None, M0F, 0x5a);
         VCVTPD2PS = row(P66, M0F, 0x5a);     VCVTSS2SD = row(PF3, M0F, 0x5a);
         VCVTSD2SS = row(PF2, M0F, 0x5a);
+        VCVTPH2PS = row(P66, M0F38, 0x13);   VCVTPS2PH = row(P66, M0F3A, 0x1d);
         VCVTSI2SS = row(PF3, M0F, 0x2a);     VCVTSI2SD = row(PF2, M0F, 0x2a);
         // ---- moves and shuffles
         VMOVUPS_LOAD = row(None, M0F, 0x10); VMOVUPS_STORE = row(None, M0F, 0x11);

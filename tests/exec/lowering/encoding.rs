@@ -76,8 +76,19 @@ fn check_memory(inst: &Instruction, mem: Mem, what: &str) {
 /// How many bytes of constant follow a row's operands; its other facts are the disassembler's own.
 fn constant_bytes(name: &str) -> usize {
     let one = [
-        "VCMP", "VROUND", "VSHUF", "VPSHUFD", "VPERMQ", "VPBLEND", "VPINSR", "VPEXTR", "VINSERT",
-        "VEXTRACT", "ALU_I8", "SHIFT_I",
+        "VCMP",
+        "VROUND",
+        "VSHUF",
+        "VPSHUFD",
+        "VPERMQ",
+        "VPBLEND",
+        "VPINSR",
+        "VPEXTR",
+        "VINSERT",
+        "VEXTRACT",
+        "VCVTPS2PH",
+        "ALU_I8",
+        "SHIFT_I",
     ];
     if name.ends_with("_I32") {
         4

@@ -114,7 +114,7 @@ impl Emitter<'_> {
         let mut lane = Lane {
             plan,
             schedule: Schedule {
-                class: block.nodes.iter().map(schedule::classify).collect(),
+                class: schedule::classes(block, false),
                 place: vec![None; block.nodes.len()],
                 ..Schedule::default()
             },

@@ -46,7 +46,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(head);
         let block = &quick.form.block;
         let schedule = Schedule {
-            class: block.nodes.iter().map(schedule::classify).collect(),
+            class: schedule::classes(block, self.o.wide),
             place: vec![None; block.nodes.len()],
             ..Schedule::default()
         };

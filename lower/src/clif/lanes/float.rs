@@ -28,7 +28,7 @@ impl Lanes<'_, '_> {
         self.b.ins().band_not(v, drop)
     }
 
-    fn fix_nan(&mut self, float: Float, result: Value, sources: &[Value]) -> Value {
+    pub(super) fn fix_nan(&mut self, float: Float, result: Value, sources: &[Value]) -> Value {
         if !self.exact_nan {
             return result;
         }

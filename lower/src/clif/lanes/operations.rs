@@ -210,6 +210,7 @@ impl Lanes<'_, '_> {
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
+            Op::Call(f, _) => self.function(f, args),
             _ => self.by_lane(op, width, args),
         }
     }

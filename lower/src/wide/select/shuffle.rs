@@ -27,13 +27,7 @@ impl Select<'_> {
         let whole = self.reg(args[0])?;
         let part = match (half, insert) {
             (0, _) => whole,
-            _ => {
-                let d = self.vec_reg();
-                let op = Op::Vex(vex::VEXTRACTI128, Len::L256, Form::Mr, Imm::Byte(1));
-                let operands = [Operand::reg_def(d), Operand::reg_use(whole)];
-                self.h.push(op, &operands, None);
-                d
-            }
+            _ => self.high_half(whole),
         };
         let row = |row: Row| if wide { row.w1() } else { row };
         if !insert {
@@ -53,6 +47,25 @@ impl Select<'_> {
         }
         let half = Imm::Byte(half);
         Ok(self.rvm_imm(vex::VINSERTI128, Len::L256, whole, Src::Reg(part), half))
+    }
+
+    /// The high 128 bits of a vector.
+    fn high_half(&mut self, a: VReg) -> VReg {
+        self.reversed(vex::VEXTRACTI128, a, 1)
+    }
+
+    /// Eight f32 as f16 in 128 bits, rounded as the number says: 0 to nearest even, 3 toward zero.
+    fn to_halves(&mut self, a: VReg, rounding: u8) -> VReg {
+        self.reversed(vex::VCVTPS2PH, a, rounding)
+    }
+
+    /// An instruction whose result is where others have a source.
+    fn reversed(&mut self, row: Row, a: VReg, imm: u8) -> VReg {
+        let d = self.vec_reg();
+        let op = Op::Vex(row, Len::L256, Form::Mr, Imm::Byte(imm));
+        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
+        self.h.push(op, &operands, None);
+        d
     }
 
     /// Bytes of two vectors by a pattern of 16, in each half of 128 bits.
@@ -162,11 +175,7 @@ impl Select<'_> {
             | Intrinsic::FromIntHigh => {
                 let mut half = middle(self, a);
                 if matches!(f, Intrinsic::PromoteHigh | Intrinsic::FromIntHigh) {
-                    let d = self.vec_reg();
-                    let op = Op::Vex(vex::VEXTRACTI128, Len::L256, Form::Mr, Imm::Byte(1));
-                    let operands = [Operand::reg_def(d), Operand::reg_use(half)];
-                    self.h.push(op, &operands, None);
-                    half = d;
+                    half = self.high_half(half);
                 }
                 let row = match f {
                     Intrinsic::PromoteLow | Intrinsic::PromoteHigh => vex::VCVTPS2PD,
@@ -177,6 +186,42 @@ impl Select<'_> {
             Intrinsic::Join => {
                 let b = second(self)?;
                 self.rvm_imm(vex::VINSERTI128, Len::L256, a, b, Imm::Byte(1))
+            }
+            Intrinsic::ShiftLeft => {
+                let b = second(self)?;
+                self.rvm(vex::VPSLLVD, len, a, b)
+            }
+            Intrinsic::ShiftRight => {
+                let b = second(self)?;
+                self.rvm(vex::VPSRLVD, len, a, b)
+            }
+            Intrinsic::ShiftArithmetic => {
+                let b = second(self)?;
+                self.rvm(vex::VPSRAVD, len, a, b)
+            }
+            Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(a), Imm::No),
+            Intrinsic::WidenHigh => {
+                let high = self.high_half(a);
+                self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(high), Imm::No)
+            }
+            Intrinsic::Narrow => {
+                let b = self.reg(args[1])?;
+                let low = self.to_halves(a, 0);
+                let high = self.to_halves(b, 0);
+                let one = Imm::Byte(1);
+                self.rvm_imm(vex::VINSERTI128, Len::L256, low, Src::Reg(high), one)
+            }
+            Intrinsic::FromHalf => {
+                let mask = self.dwords(Len::L256, 0xffff);
+                let low = self.rvm(vex::VPAND, Len::L256, a, mask);
+                let packed = self.rvm(vex::VPACKUSDW, Len::L256, low, Src::Reg(low));
+                let packed = middle(self, packed);
+                self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(packed), Imm::No)
+            }
+            Intrinsic::ToHalf | Intrinsic::ToHalfTruncating => {
+                let toward_zero = f == Intrinsic::ToHalfTruncating;
+                let halves = self.to_halves(a, if toward_zero { 3 } else { 0 });
+                self.rm(vex::VPMOVZXWD, Len::L256, Src::Reg(halves), Imm::No)
             }
             Intrinsic::Demote => {
                 let b = self.reg(args[1])?;

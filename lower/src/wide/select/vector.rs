@@ -438,6 +438,7 @@ impl Select<'_> {
             FloatCC::Unordered => 3,
             FloatCC::NotEqual => 4,
             FloatCC::Ordered => 7,
+            FloatCC::OrderedNotEqual => 12,
             _ => return Err(self.refuse(inst)),
         };
         let ty = self.ty(args[0]);
