@@ -6,4 +6,5 @@ mod encoding;
 mod loops;
 mod operations;
 mod rows;
+mod runs;
 mod tiers;

@@ -15,6 +15,7 @@ use crate::memory::Memory;
 
 mod common;
 mod flat;
+mod items;
 mod lds;
 mod words;
 

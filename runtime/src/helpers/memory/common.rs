@@ -1,189 +1,12 @@
 //! Loads, stores and atomics of the whole wave whose lanes all lie in the arena, aligned, or inside LDS: the
 //! ranges are checked first and the lanes follow in loops without branches. Everything else (apertures,
 //! registered ranges, faults, checked mode) is left to the functions of [`super`], from the beginning.
-//!
-//! Guest memory is accessed by relaxed atomics, as there.
-
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::functions::EffectFn;
 
-/// One lane's data in memory, as it goes to and comes from registers.
-trait Item: Copy {
-    /// Registers.
-    const WORDS: usize;
-    /// Bytes in memory.
-    const BYTES: u64;
-    /// Bits of an address that are 0.
-    const ALIGN: u32;
-
-    /// Reads an element of guest memory.
-    ///
-    /// # Safety
-    /// The element's bytes are guest memory, aligned as [`Item::ALIGN`] says.
-    unsafe fn load(from: *mut u8) -> [u32; 4];
-
-    /// Writes an element of guest memory.
-    ///
-    /// # Safety
-    /// As for [`Item::load`].
-    unsafe fn store(to: *mut u8, words: [u32; 4]);
-
-    /// Reads an element of LDS.
-    ///
-    /// # Safety
-    /// The element's bytes lie inside the workgroup's LDS, which nobody else uses.
-    #[inline(always)]
-    unsafe fn load_lds(from: *const u8) -> [u32; 4] {
-        let mut bytes = [0; 16];
-        // SAFETY: the caller's contract.
-        unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), Self::BYTES as usize) };
-        Self::extend(bytes)
-    }
-
-    /// Writes an element of LDS.
-    ///
-    /// # Safety
-    /// As for [`Item::load_lds`].
-    #[inline(always)]
-    unsafe fn store_lds(to: *mut u8, words: [u32; 4]) {
-        let mut bytes = [0; 16];
-        for (i, word) in words.into_iter().enumerate() {
-            bytes[4 * i..4 * i + 4].copy_from_slice(&word.to_le_bytes());
-        }
-        // SAFETY: the caller's contract.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, Self::BYTES as usize) };
-    }
-
-    /// Registers of the bytes in front, of which the others are 0.
-    #[inline(always)]
-    fn extend(bytes: [u8; 16]) -> [u32; 4] {
-        std::array::from_fn(|i| {
-            u32::from_le_bytes([
-                bytes[4 * i],
-                bytes[4 * i + 1],
-                bytes[4 * i + 2],
-                bytes[4 * i + 3],
-            ])
-        })
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Dwords<const N: usize>;
-
-impl<const N: usize> Item for Dwords<N> {
-    const WORDS: usize = N;
-    const BYTES: u64 = 4 * N as u64;
-    const ALIGN: u32 = if N.is_multiple_of(2) { 7 } else { 3 };
-
-    #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
-        let mut words = [0; 4];
-        if N.is_multiple_of(2) {
-            for i in (0..N).step_by(2) {
-                // SAFETY: the caller's contract.
-                let pair = unsafe { AtomicU64::from_ptr(from.add(4 * i).cast()) }.load(Relaxed);
-                (words[i], words[i + 1]) = (pair as u32, (pair >> 32) as u32);
-            }
-        } else {
-            for (i, word) in words.iter_mut().enumerate().take(N) {
-                // SAFETY: the caller's contract.
-                *word = unsafe { AtomicU32::from_ptr(from.add(4 * i).cast()) }.load(Relaxed);
-            }
-        }
-        words
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
-        if N.is_multiple_of(2) {
-            for i in (0..N).step_by(2) {
-                let pair = u64::from(words[i]) | u64::from(words[i + 1]) << 32;
-                // SAFETY: the caller's contract.
-                unsafe { AtomicU64::from_ptr(to.add(4 * i).cast()) }.store(pair, Relaxed);
-            }
-        } else {
-            for (i, &word) in words.iter().enumerate().take(N) {
-                // SAFETY: the caller's contract.
-                unsafe { AtomicU32::from_ptr(to.add(4 * i).cast()) }.store(word, Relaxed);
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Byte<const SIGNED: bool>;
-
-impl<const SIGNED: bool> Item for Byte<SIGNED> {
-    const WORDS: usize = 1;
-    const BYTES: u64 = 1;
-    const ALIGN: u32 = 0;
-
-    #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
-        // SAFETY: the caller's contract.
-        let byte = unsafe { AtomicU8::from_ptr(from) }.load(Relaxed);
-        let word = match SIGNED {
-            true => i32::from(byte as i8) as u32,
-            false => u32::from(byte),
-        };
-        [word, 0, 0, 0]
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
-        // SAFETY: the caller's contract.
-        unsafe { AtomicU8::from_ptr(to) }.store(words[0] as u8, Relaxed);
-    }
-
-    #[inline(always)]
-    fn extend(bytes: [u8; 16]) -> [u32; 4] {
-        let word = match SIGNED {
-            true => i32::from(bytes[0] as i8) as u32,
-            false => u32::from(bytes[0]),
-        };
-        [word, 0, 0, 0]
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Short<const SIGNED: bool>;
-
-impl<const SIGNED: bool> Item for Short<SIGNED> {
-    const WORDS: usize = 1;
-    const BYTES: u64 = 2;
-    const ALIGN: u32 = 1;
-
-    #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
-        // SAFETY: the caller's contract.
-        let short = unsafe { AtomicU16::from_ptr(from.cast()) }.load(Relaxed);
-        let word = match SIGNED {
-            true => i32::from(short as i16) as u32,
-            false => u32::from(short),
-        };
-        [word, 0, 0, 0]
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
-        // SAFETY: the caller's contract.
-        unsafe { AtomicU16::from_ptr(to.cast()) }.store(words[0] as u16, Relaxed);
-    }
-
-    #[inline(always)]
-    fn extend(bytes: [u8; 16]) -> [u32; 4] {
-        let short = u16::from_le_bytes([bytes[0], bytes[1]]);
-        let word = match SIGNED {
-            true => i32::from(short as i16) as u32,
-            false => u32::from(short),
-        };
-        [word, 0, 0, 0]
-    }
-}
+use super::items::{Byte, Dwords, Item, Short, in_order};
 
 /// The arguments that loads, stores and atomics have in common.
 #[derive(Clone, Copy)]
@@ -225,6 +48,8 @@ impl Ends {
 struct Checked {
     base: *mut u8,
     lo: *const u32,
+    /// From the lowest low word to the highest.
+    span: u32,
 }
 
 impl Wave {
@@ -298,6 +123,7 @@ impl Wave {
             return inside.then_some(Checked {
                 base: ctx.lds,
                 lo: self.lo,
+                span: max - min,
             });
         }
         if self.hi.is_null() || bits & align != 0 {
@@ -316,6 +142,7 @@ impl Wave {
         inside.then(|| Checked {
             base: std::ptr::with_exposed_provenance_mut(base as usize),
             lo: self.lo,
+            span: max - min,
         })
     }
 }
@@ -379,6 +206,30 @@ unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) ->
             unsafe { *slots[i].add(lane) = words[i] };
         }
     };
+    if from.span == 0 {
+        // One address: one load, as one of the lanes would make it.
+        let first = from.at(w.exec.trailing_zeros() as usize);
+        // SAFETY: `check` proved that the element lies inside LDS, or is aligned and inside the arena.
+        let words = unsafe {
+            match lds {
+                true => T::load_lds(first),
+                false => T::load(first),
+            }
+        };
+        each(w.exec, |lane| give(lane, words));
+        return true;
+    }
+    // The ends tell what is worth a look.
+    if w.exec == u64::MAX && !lds && u64::from(from.span) == 63 * T::BYTES {
+        // SAFETY: a slot has 64 words.
+        let lows = unsafe { &*w.lo.cast::<Lanes>() };
+        if in_order(lows, T::BYTES as u32)
+            // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+            && unsafe { T::load_run(from.at(0), slots[0]) }
+        {
+            return true;
+        }
+    }
     if lds {
         each(w.exec, |lane| {
             // SAFETY: `check` proved that the elements lie inside LDS.
