@@ -8,8 +8,12 @@ use harness::random::Random;
 use harness::snippet::{BARRIER, END};
 use harness::words::{self, As, prepared};
 
+mod lane_loops;
+
 /// Blocks in one another at most.
 const DEPTH: u32 = 3;
+/// VGPRs in which lanes count the rounds of loops, from v16 on.
+const LANE_COUNTERS: u32 = 2;
 const VCC: u32 = 106;
 const EXEC: u32 = 126;
 /// Code of the inline constant 0.
@@ -29,10 +33,12 @@ pub(crate) enum Item {
         then: Vec<Item>,
         other: Vec<Item>,
     },
-    /// A loop of `count` rounds; lanes for which `leave` (a compare) is false leave it.
+    /// A loop of `count` rounds; lanes for which `leave` (a compare) is false leave it. `by_exec`: lanes count
+    /// for themselves, from different numbers on, and it ends when none is left.
     Loop {
         count: u32,
         leave: Option<Vec<u8>>,
+        by_exec: bool,
         body: Vec<Item>,
     },
 }
@@ -217,11 +223,13 @@ impl Rows {
             2 | 3 if depth < DEPTH => items.push(Item::Loop {
                 count: 1 + r.below(self.loops),
                 leave: r.once_in(3).then(|| self.compare(r)),
+                by_exec: r.once_in(3),
                 body: self.body(r, depth + 1, left),
             }),
             4 if r.once_in(2) => items.push(Item::Barrier),
             5 => items.push(Item::Inst(self.set_mode(r))),
             6..=8 => self.address_idiom(r, items),
+            9 if depth < DEPTH => self.lane_loop(r, items),
             _ => items.push(Item::Inst(self.instruction(r))),
         }
     }
@@ -395,6 +403,12 @@ impl Rows {
         words.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
+    fn vopc(&self, name: &str, s0: u32, v1: u32) -> Vec<u8> {
+        let op = self.opcode(Encoding::Vopc, name);
+        let word: u32 = 0x3e << 25 | op << 17 | v1 << 9 | s0;
+        word.to_le_bytes().to_vec()
+    }
+
     /// The bytes of a program with a barrier, where all is observable, and an end behind it.
     pub(crate) fn bytes(&self, items: &[Item]) -> Vec<u8> {
         let mut out = self.block(items, 0);
@@ -430,7 +444,17 @@ impl Rows {
                     }
                     out.extend(self.sop2("s_or_b64", EXEC, EXEC, mask));
                 }
-                Item::Loop { count, leave, body } => {
+                Item::Loop {
+                    count,
+                    leave,
+                    by_exec: true,
+                    body,
+                } if depth < LANE_COUNTERS => {
+                    out.extend(self.loop_by_exec((*count, leave, body), depth));
+                }
+                Item::Loop {
+                    count, leave, body, ..
+                } => {
                     out.extend(self.sop1("s_mov_b64", mask, EXEC));
                     out.extend(self.sopk("s_movk_i32", counter, *count));
                     let mut round = self.block(body, depth + 1);
@@ -504,10 +528,20 @@ fn smaller(items: &[Item]) -> Vec<Vec<Item>> {
                     all.push(replaced(i, with(then.clone(), other)));
                 }
             }
-            Item::Loop { count, leave, body } => {
+            Item::Loop {
+                count,
+                leave,
+                by_exec,
+                body,
+            } => {
                 all.push(replaced(i, body.clone()));
                 let with = |count: u32, leave: Option<Vec<u8>>, body: Vec<Item>| {
-                    vec![Item::Loop { count, leave, body }]
+                    vec![Item::Loop {
+                        count,
+                        leave,
+                        by_exec: *by_exec,
+                        body,
+                    }]
                 };
                 if *count > 1 {
                     all.push(replaced(i, with(count - 1, leave.clone(), body.clone())));
