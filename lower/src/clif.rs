@@ -122,8 +122,8 @@ pub(crate) fn emit_with(
         config,
     );
     e.notes = notes;
-    e.prologue();
     let (live_in, live) = liveness::lives(f);
+    e.prologue(&live_in);
     let facts = facts::analyse(f, options.start);
     e.row = facts.row() as i64;
     let mut loops = e.interchange(&live_in, &facts);
@@ -358,10 +358,10 @@ impl<'f> Emitter<'f> {
         for (slot, v) in writes {
             self.b.def_var(self.vars[&slot], v);
         }
-        self.terminate(&block.term, cond);
+        self.terminate(&block.term, cond, live);
     }
 
-    fn terminate(&mut self, term: &Term, value: Option<Value>) {
+    fn terminate(&mut self, term: &Term, value: Option<Value>, live: &Live) {
         match term {
             Term::Jump(target) => self.jump(target),
             Term::Branch { then, other, .. } => {
@@ -388,21 +388,21 @@ impl<'f> Emitter<'f> {
             Term::Barrier { next } => {
                 self.note_resume(next.block());
                 let pc = self.address(next.pc());
-                self.leave(pc, ExitCode::Barrier);
+                self.leave_with(pc, ExitCode::Barrier, live);
             }
             Term::Interpret { pc } => {
                 let pc = self.address(*pc);
                 self.leave(pc, ExitCode::Interpret);
             }
             Term::Fallback { site, next } => {
-                self.store_slots();
+                self.store_slots(&Live::ALL);
                 let args = self.b.ins().iconst(types::I64, 0);
                 let status = self.call_effect(EffectFn::Interpret, *site, args, args);
                 // The interpreter has written the wave's registers and PC itself.
                 let good = self.unless(status);
                 self.b.ins().return_(&[status]);
                 self.b.switch_to_block(good);
-                self.load_slots();
+                self.load_slots(&Live::ALL);
                 self.jump(next);
             }
         }

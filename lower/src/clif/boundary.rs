@@ -12,10 +12,11 @@ use frontend::state::WaveState;
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::ir::{Func, Slot, Target, Term};
+use crate::liveness::Live;
 
 impl Emitter<'_> {
-    /// Loads every scalar slot that the region touches.
-    pub(super) fn prologue(&mut self) {
+    /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.
+    pub(super) fn prologue(&mut self, live_in: &[Live]) {
         let mut touched = BTreeSet::new();
         for block in &self.f.blocks {
             for node in &block.nodes {
@@ -35,10 +36,10 @@ impl Emitter<'_> {
             let var = self.b.declare_var(ty);
             self.vars.insert(slot, var);
         }
-        self.load_slots();
         let entries = entries(self.f);
         let first = self.blocks[0];
         if entries.is_empty() {
+            self.load_slots(&live_in[0]);
             self.b.ins().jump(first, &[]);
             return;
         }
@@ -47,10 +48,10 @@ impl Emitter<'_> {
         // A block that the table names twice would get the arguments of its loop's values twice, so
         // the table leads to blocks of its own.
         let empty: [BlockArg; 0] = [];
-        let mut ways = vec![(self.b.create_block(), first)];
+        let mut ways = vec![(self.b.create_block(), 0)];
         for (n, &block) in entries.iter().enumerate() {
             self.entry_numbers.insert(block, n as u32 + 1);
-            ways.push((self.b.create_block(), self.blocks[block]));
+            ways.push((self.b.create_block(), block));
         }
         let calls: Vec<_> = ways
             .iter()
@@ -62,6 +63,8 @@ impl Emitter<'_> {
         self.b.ins().br_table(entry, table);
         for (way, to) in ways {
             self.b.switch_to_block(way);
+            self.load_slots(&live_in[to]);
+            let to = self.blocks[to];
             self.b.ins().jump(to, &[]);
         }
     }
@@ -77,12 +80,17 @@ impl Emitter<'_> {
         self.b.ins().store(trusted(), number, self.ctx, offset);
     }
 
-    /// Reads all scalar slots from the wave into their variables.
-    pub(super) fn load_slots(&mut self) {
+    /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
+    pub(super) fn load_slots(&mut self, live: &Live) {
         let mut slots: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         for (slot, var) in slots {
             let (offset, ty) = slot_home(slot);
+            if !live.has_slot(slot) {
+                let zero = self.b.ins().iconst(slot_type(slot), 0);
+                self.b.def_var(var, zero);
+                continue;
+            }
             let v = self.b.ins().load(ty, trusted(), self.wave, offset);
             let v = if slot == Slot::Scc {
                 self.b.ins().ireduce(types::I8, v)
@@ -93,9 +101,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the scalar slots that the region changes to the wave.
-    pub(super) fn store_slots(&mut self) {
-        for slot in self.written.clone() {
+    /// Writes those of the scalar slots that the region changes that are in `live` to the wave.
+    pub(super) fn store_slots(&mut self, live: &Live) {
+        let written = self.written.iter().copied();
+        let written: Vec<Slot> = written.filter(|&slot| live.has_slot(slot)).collect();
+        for slot in written {
             let v = self.b.use_var(self.vars[&slot]);
             let v = if slot == Slot::Scc {
                 self.b.ins().uextend(types::I32, v)
@@ -111,12 +121,22 @@ impl Emitter<'_> {
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
-        self.store_slots();
+        self.store_slots(&Live::ALL);
+        self.return_at(params[0], params[1]);
+    }
+
+    fn return_at(&mut self, pc: Value, code: Value) {
         let pc_offset = offset32(offset_of!(WaveState, pc));
-        self.b
-            .ins()
-            .store(trusted(), params[0], self.wave, pc_offset);
-        self.b.ins().return_(&[params[1]]);
+        self.b.ins().store(trusted(), pc, self.wave, pc_offset);
+        self.b.ins().return_(&[code]);
+    }
+
+    /// Leaves the region for `pc` (I64) with `code` by a way of its own: only registers in `live` are wanted
+    /// there.
+    pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
+        self.store_slots(live);
+        let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
+        self.return_at(pc, code);
     }
 
     /// Leaves the region for `pc` (I64) with `code`.
