@@ -1,6 +1,6 @@
 //! Time in ticks of a nanosecond, on the clock that ROCm's clients read themselves.
 
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Ticks in a second.
@@ -28,6 +28,12 @@ const SHORT_SPIN: Duration = Duration::from_micros(2);
 /// The same while that thread is being woken, which takes longer than what it does then.
 const WAKE: Duration = Duration::from_micros(100);
 
+/// A turn of other work on this processor that is longer shows that the machine is busy.
+const LONG_TURN: Duration = Duration::from_micros(100);
+
+/// For so long the machine is taken for busy then, in ticks.
+const BUSY: u64 = FREQUENCY;
+
 /// No thread was seen yet.
 const NOWHERE: i32 = -1;
 
@@ -35,11 +41,18 @@ const NOWHERE: i32 = -1;
 const COMING: i32 = -2;
 
 /// The processor that a thread ran on when it was last seen.
-pub(crate) struct Place(AtomicI32);
+pub(crate) struct Place {
+    processor: AtomicI32,
+    /// Until then nobody waits for the thread while it is coming: others would take the turns.
+    busy_until: AtomicU64,
+}
 
 impl Place {
     pub(crate) const fn new() -> Place {
-        Place(AtomicI32::new(NOWHERE))
+        Place {
+            processor: AtomicI32::new(NOWHERE),
+            busy_until: AtomicU64::new(0),
+        }
     }
 
     fn here() -> i32 {
@@ -49,12 +62,32 @@ impl Place {
 
     /// The calling thread is seen.
     pub(crate) fn see(&self) {
-        self.0.store(Place::here(), Relaxed);
+        self.processor.store(Place::here(), Relaxed);
     }
 
     /// The thread is being woken; nobody knows where it will run.
     pub(crate) fn call(&self) {
-        self.0.store(COMING, Relaxed);
+        if !self.is_busy() {
+            self.processor.store(COMING, Relaxed);
+        }
+    }
+
+    /// May the thread be on its way?
+    pub(crate) fn may_come(&self) -> bool {
+        self.processor.load(Relaxed) == COMING || self.is_busy()
+    }
+
+    fn is_busy(&self) -> bool {
+        now() < self.busy_until.load(Relaxed)
+    }
+
+    /// Lets the thread have this very processor, if that is where it has to come to.
+    fn make_way(&self) {
+        let begin = Instant::now();
+        std::thread::yield_now();
+        if begin.elapsed() > LONG_TURN {
+            self.busy_until.store(now() + BUSY, Relaxed);
+        }
     }
 
     /// Looks again and again for a short time, at most `limit`, for something that the thread which was
@@ -71,10 +104,9 @@ impl Place {
                 std::hint::spin_loop();
             }
             let waited = begin.elapsed();
-            let place = self.0.load(Relaxed);
+            let place = self.processor.load(Relaxed);
             let enough = if place == COMING {
-                // It may have to come to this very processor.
-                std::thread::yield_now();
+                self.make_way();
                 coming = waited;
                 WAKE
             } else if place == Place::here() {

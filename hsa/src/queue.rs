@@ -164,7 +164,7 @@ pub(crate) fn create(
     }
     match kind {
         0 | 1 => {}
-        // All workgroups of a cooperative launch at once: there are not so many workers.
+        // All workgroups of a cooperative launch at once: a worker runs one to its end before the next.
         2 => return Err(Status::INVALID_QUEUE_CREATION),
         _ => return Err(Status::INVALID_ARGUMENT),
     }

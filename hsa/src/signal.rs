@@ -132,6 +132,8 @@ pub(crate) struct Signals {
     deep: AtomicU32,
     /// Where a queue's thread ran last.
     pub(crate) answerer: Place,
+    /// Queues' threads that do not sleep.
+    awake: AtomicU32,
 }
 
 struct Free {
@@ -156,6 +158,7 @@ impl Signals {
             running: AtomicU32::new(0),
             deep: AtomicU32::new(0),
             answerer: Place::new(),
+            awake: AtomicU32::new(0),
         })
     }
 
@@ -365,11 +368,13 @@ impl Signals {
         let begin = Instant::now();
         let timeout = Duration::from_nanos(timeout);
         let mut value = value;
-        let found = self.answerer.spin(timeout, || {
+        // While all queues sleep, no answer comes soon.
+        let soon = self.awake.load(SeqCst) != 0 || self.answerer.may_come();
+        let mut look = || {
             value = cell.load(SeqCst);
             holds(value)
-        });
-        if found {
+        };
+        if soon && self.answerer.spin(timeout, &mut look) {
             return Ok(value);
         }
         side.waiters.fetch_add(1, SeqCst);
@@ -463,23 +468,29 @@ impl Signals {
     }
 
     /// A kernel runs for as long as the guard lives.
-    pub(crate) fn kernel_runs(&self) -> Running<'_> {
+    pub(crate) fn kernel_runs(&self) -> Counted<'_> {
         self.running.fetch_add(1, SeqCst);
         if self.deep.load(SeqCst) != 0 {
             // From now on they must look by themselves.
             self.beds.iter().for_each(Bed::wake);
             self.hub.wake();
         }
-        Running(self)
+        Counted(&self.running)
+    }
+
+    /// A queue's thread does not sleep for as long as the guard lives.
+    pub(crate) fn queue_awakes(&self) -> Counted<'_> {
+        self.awake.fetch_add(1, SeqCst);
+        Counted(&self.awake)
     }
 }
 
-/// See [`Signals::kernel_runs`].
-pub(crate) struct Running<'a>(&'a Signals);
+/// Counts one less when it is dropped.
+pub(crate) struct Counted<'a>(&'a AtomicU32);
 
-impl Drop for Running<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, SeqCst);
+        self.0.fetch_sub(1, SeqCst);
     }
 }
 

@@ -27,11 +27,14 @@ const DEPENDENCIES: u64 = 5;
 pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
     let mut known: Option<Arc<KernelEntry>> = None;
     let mut index = queue.read_index().load(SeqCst);
+    let mut awake = rt.signals.queue_awakes();
     loop {
         let header = || queue.header(index).load(SeqCst);
         let more = || header() as u8 != packet::INVALID;
         if !queue.producer.spin(Duration::MAX, more) {
+            drop(awake);
             queue.sleep(more);
+            awake = rt.signals.queue_awakes();
         }
         rt.signals.answerer.see();
         if queue.stopped.load(SeqCst) {

@@ -1,4 +1,5 @@
-// Memory of two processes: one exports it, the other changes it by a kernel and by a copy.
+// Memory and an event of two processes: one exports them, the other waits for the event and changes the
+// memory by a kernel and by a copy.
 #include "check.h"
 
 #include <cstring>
@@ -23,17 +24,26 @@ static void send(int pipe, const void *data, size_t bytes)
         exit(2);
 }
 
+struct Offer {
+    hipIpcMemHandle_t memory;
+    hipIpcEventHandle_t event;
+};
+
 // The other process.
 static int borrow(int in, int out)
 {
-    hipIpcMemHandle_t handle;
-    receive(in, &handle, sizeof handle);
+    Offer offer;
+    receive(in, &offer, sizeof offer);
     int *data;
-    HIP(hipIpcOpenMemHandle((void **)&data, handle, hipIpcMemLazyEnablePeerAccess));
+    hipEvent_t written;
+    HIP(hipIpcOpenMemHandle((void **)&data, offer.memory, hipIpcMemLazyEnablePeerAccess));
+    HIP(hipIpcOpenEventHandle(&written, offer.event));
+    HIP(hipStreamWaitEvent(0, written, 0));
+    HIP(hipDeviceSynchronize());
     std::vector<int> host(N);
     HIP(hipMemcpy(host.data(), data, BYTES, hipMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)
-        EXPECT(host[i] == i);
+        EXPECT(host[i] == i + 1);
     add_one<<<blocks(N), 256>>>(data, N);
     int value = -1;
     HIP(hipMemcpy(data + N / 2, &value, sizeof value, hipMemcpyHostToDevice));
@@ -41,7 +51,7 @@ static int borrow(int in, int out)
     // The owner frees it meanwhile; who has it keeps it.
     receive(in, &value, sizeof value);
     HIP(hipMemcpy(&value, data + N - 1, sizeof value, hipMemcpyDeviceToHost));
-    EXPECT(value == N);
+    EXPECT(value == N + 1);
     HIP(hipIpcCloseMemHandle(data));
     return failures != 0;
 }
@@ -54,14 +64,19 @@ static void lend(int in, int out)
     for (int i = 0; i < N; i++)
         host[i] = i;
     HIP(hipMemcpy(data, host.data(), BYTES, hipMemcpyHostToDevice));
-    hipIpcMemHandle_t handle;
-    HIP(hipIpcGetMemHandle(&handle, data));
-    send(out, &handle, sizeof handle);
+    Offer offer;
+    hipEvent_t written;
+    HIP(hipIpcGetMemHandle(&offer.memory, data));
+    HIP(hipEventCreateWithFlags(&written, hipEventInterprocess | hipEventDisableTiming));
+    HIP(hipIpcGetEventHandle(&offer.event, written));
+    add_one<<<blocks(N), 256>>>(data, N);
+    HIP(hipEventRecord(written, 0));
+    send(out, &offer, sizeof offer);
     int value;
     receive(in, &value, sizeof value);
     HIP(hipMemcpy(host.data(), data, BYTES, hipMemcpyDeviceToHost));
     for (int i = 0; i < N; i++)
-        EXPECT(host[i] == (i == N / 2 ? -1 : i + 1));
+        EXPECT(host[i] == (i == N / 2 ? -1 : i + 2));
     HIP(hipFree(data));
     send(out, &value, sizeof value);
 }
