@@ -69,6 +69,7 @@ pub mod vex {
         VMOVUPS_LOAD = row(None, M0F, 0x10); VMOVUPS_STORE = row(None, M0F, 0x11);
         VMOVAPS = row(None, M0F, 0x28);
         VMOVSS_LOAD = row(PF3, M0F, 0x10);   VMOVSD_LOAD = row(PF2, M0F, 0x10);
+        VMOVSS_STORE = row(PF3, M0F, 0x11);  VMOVSD_STORE = row(PF2, M0F, 0x11);
         VMOVD_TO = row(P66, M0F, 0x6e);      VMOVD_FROM = row(P66, M0F, 0x7e);
         VMOVMSKPS = row(None, M0F, 0x50);
         VPBROADCASTD = row(P66, M0F38, 0x58); VPBROADCASTQ = row(P66, M0F38, 0x59);

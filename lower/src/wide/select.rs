@@ -430,6 +430,8 @@ impl Select<'_> {
                     }
                     types::I32 => Op::Legacy(legacy::STORE, false, Form::Store, Imm::No),
                     types::I64 => Op::Legacy(legacy::STORE, true, Form::Store, Imm::No),
+                    types::F32 => Op::Vex(vex::VMOVSS_STORE, Len::L128, Form::Store, Imm::No),
+                    types::F64 => Op::Vex(vex::VMOVSD_STORE, Len::L128, Form::Store, Imm::No),
                     _ if ty.is_vector() => {
                         Op::Vex(vex::VMOVUPS_STORE, length(ty)?, Form::Store, Imm::No)
                     }
