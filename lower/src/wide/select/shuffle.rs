@@ -55,7 +55,7 @@ impl Select<'_> {
     }
 
     /// Eight f32 as f16 in 128 bits, rounded as the number says: 0 to nearest even, 3 toward zero.
-    fn to_halves(&mut self, a: VReg, rounding: u8) -> VReg {
+    fn halves_of(&mut self, a: VReg, rounding: u8) -> VReg {
         self.reversed(vex::VCVTPS2PH, a, rounding)
     }
 
@@ -206,8 +206,8 @@ impl Select<'_> {
             }
             Intrinsic::Narrow => {
                 let b = self.reg(args[1])?;
-                let low = self.to_halves(a, 0);
-                let high = self.to_halves(b, 0);
+                let low = self.halves_of(a, 0);
+                let high = self.halves_of(b, 0);
                 let one = Imm::Byte(1);
                 self.rvm_imm(vex::VINSERTI128, Len::L256, low, Src::Reg(high), one)
             }
@@ -220,7 +220,7 @@ impl Select<'_> {
             }
             Intrinsic::ToHalf | Intrinsic::ToHalfTruncating => {
                 let toward_zero = f == Intrinsic::ToHalfTruncating;
-                let halves = self.to_halves(a, if toward_zero { 3 } else { 0 });
+                let halves = self.halves_of(a, if toward_zero { 3 } else { 0 });
                 self.rm(vex::VPMOVZXWD, Len::L256, Src::Reg(halves), Imm::No)
             }
             Intrinsic::Demote => {
