@@ -34,6 +34,10 @@ const LONG_TURN: Duration = Duration::from_micros(100);
 /// For so long the machine is taken for busy then, in ticks.
 const BUSY: u64 = FREQUENCY;
 
+/// So long nobody yields after the thread has come to this very processor, in ticks: two threads that take
+/// turns on one would stay there, and those that sleep and wake are parted.
+const APART: u64 = FREQUENCY / 1000;
+
 /// No thread was seen yet.
 const NOWHERE: i32 = -1;
 
@@ -85,9 +89,14 @@ impl Place {
     fn make_way(&self) {
         let begin = Instant::now();
         std::thread::yield_now();
-        if begin.elapsed() > LONG_TURN {
-            self.busy_until.store(now() + BUSY, Relaxed);
-        }
+        let pause = if begin.elapsed() > LONG_TURN {
+            BUSY
+        } else if self.processor.load(Relaxed) == Place::here() {
+            APART
+        } else {
+            return;
+        };
+        self.busy_until.store(now() + pause, Relaxed);
     }
 
     /// Looks again and again for a short time, at most `limit`, for something that the thread which was
