@@ -503,6 +503,15 @@ impl Build {
                 Some(self.constant(Width::W64, (a & 0xffff_ffff) | b << 32))
             }
             (_, Op::Const(0)) => Some(self.pure(Op::Zext, &[lo])),
+            // Both words merged under one mask: the number is.
+            (Op::Select, Op::Select) => {
+                let (_, lo_args) = self.parts(lo);
+                let number = (lo_args[0] == hi_args[0])
+                    .then(|| self.fold_pair(lo_args[1], hi_args[1]))
+                    .flatten()?;
+                let old = self.pure(Op::Pair, &[lo_args[2], hi_args[2]]);
+                Some(self.pure(Op::Select, &[lo_args[0], number, old]))
+            }
             (_, Op::Hi) if self.pure(Op::Lo, &[hi_args[0]]) == lo => Some(hi_args[0]),
             (_, Op::Ashr) => {
                 // pair(x, x >> 31) is the sign extension

@@ -21,7 +21,8 @@ use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live};
 use crate::object;
-use crate::schedule::{self, Schedule};
+use crate::schedule::{self, Schedule, Segment};
+use crate::sink;
 use crate::wide;
 
 mod access;
@@ -30,6 +31,7 @@ mod boundary;
 mod fuse;
 mod interchange;
 pub(crate) mod lanes;
+mod line;
 pub mod profile;
 mod scalar;
 mod segment;
@@ -58,6 +60,12 @@ pub struct Options {
     pub no_alone: bool,
     /// Never let a segment make the loads before it.
     pub no_fused: bool,
+    /// Never let a segment make the stores behind it.
+    pub no_fused_stores: bool,
+    /// Compare lane by lane what lies on a line.
+    pub no_lines: bool,
+    /// Leave registers to be written where the guest writes them.
+    pub no_sink: bool,
     /// For the wide back end (see [`crate::wide`]).
     pub wide: bool,
 }
@@ -113,6 +121,8 @@ pub(crate) fn emit_with(
     config: TargetFrontendConfig,
     notes: Option<profile::Notes>,
 ) -> Emitted {
+    let sunk = if options.no_sink { None } else { sink::sink(f) };
+    let f = sunk.as_ref().unwrap_or(f);
     func.signature = entry_signature(config.default_call_conv);
     let mut e = Emitter::new(
         f,
@@ -134,7 +144,10 @@ pub(crate) fn emit_with(
             .filter_map(|&v| Some((v, facts.address(i, v)?)))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
-        e.steps = if e.affine.values().any(|affine| affine.stepped) {
+        let all = (0..block.nodes.len() as u32).map(Val);
+        e.lines = all.filter_map(|v| Some((v, facts.line(i, v)?))).collect();
+        let mut known = e.affine.values().chain(e.lines.values());
+        e.steps = if known.any(|affine| affine.stepped) {
             let all = (0..block.nodes.len() as u32).map(Val);
             all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
         } else {
@@ -192,6 +205,8 @@ struct Emitter<'f> {
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
+    /// Operands of compares that are affine.
+    lines: HashMap<Val, Affine>,
     /// Lanes in a row of what is affine within rows only.
     row: i64,
     /// General loops of blocks that have an interchanged one before them.
@@ -283,6 +298,7 @@ impl<'f> Emitter<'f> {
             slots: 0,
             notes: None,
             affine: HashMap::new(),
+            lines: HashMap::new(),
             row: 64,
             heads: HashMap::new(),
             inside: BTreeSet::new(),
@@ -330,16 +346,18 @@ impl<'f> Emitter<'f> {
             self.count(block);
         }
         self.profile_block(block);
+        // Calls at the beginning of a gap that the segment before it made.
+        let mut made = 0;
         for (gap, calls) in plan.gaps.iter().enumerate() {
+            let calls = &calls[made..];
             let segment = plan.segments.get(gap);
             let fused = segment.map_or(0, |_| self.fusable(block, calls));
             let (calls, loads) = calls.split_at(calls.len() - fused);
-            for &call in calls {
-                self.whole(block, plan, call);
-            }
-            if let Some(segment) = segment {
-                self.segment(block, plan, segment, loads);
-            }
+            self.calls(block, plan, gap, calls);
+            let Some(segment) = segment else { continue };
+            let behind = plan.gaps.get(gap + 1).map_or(&[][..], Vec::as_slice);
+            made = self.fusable_stores(block, plan, gap, loads, behind);
+            self.segment(block, plan, segment, loads, &behind[..made]);
         }
         if self.o.count {
             self.count_lanes(block, plan);
@@ -359,6 +377,26 @@ impl<'f> Emitter<'f> {
             self.b.def_var(self.vars[&slot], v);
         }
         self.terminate(&block.term, cond, live);
+    }
+
+    /// The calls of a gap. Loads whose results are stored as they are go as one segment.
+    fn calls(&mut self, block: &Block, plan: &Schedule, gap: usize, mut calls: &[Val]) {
+        while let Some(&call) = calls.first() {
+            let loads = self.fusable_from(block, calls);
+            let (first, rest) = calls.split_at(loads);
+            let stores = match loads {
+                0 => 0,
+                _ => self.fusable_stores(block, plan, gap, first, rest),
+            };
+            if stores > 0 {
+                let (stores, rest) = rest.split_at(stores);
+                self.segment(block, plan, &Segment::default(), first, stores);
+                calls = rest;
+                continue;
+            }
+            self.whole(block, plan, call);
+            calls = &calls[1..];
+        }
     }
 
     fn terminate(&mut self, term: &Term, value: Option<Value>, live: &Live) {

@@ -132,6 +132,8 @@ pub struct Facts {
     /// For each block, for each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
     steps: HashMap<(usize, Val), Step>,
+    /// For each block, operands of compares.
+    lines: HashMap<(usize, Val), Affine>,
     loops: HashMap<usize, LoopEntry>,
     row: usize,
 }
@@ -145,6 +147,11 @@ impl Facts {
     /// What is to be checked of value `v` of a block where [`Affine::stepped`] says so.
     pub fn step(&self, block: usize, v: Val) -> Option<Step> {
         self.steps.get(&(block, v)).copied()
+    }
+
+    /// How an operand `v` of a compare varies on all lanes, if EXEC is all ones when the block begins.
+    pub fn line(&self, block: usize, v: Val) -> Option<Affine> {
+        self.lines.get(&(block, v)).copied()
     }
 
     /// What is known at the beginning of a block with which a loop begins.
@@ -188,6 +195,7 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
     let mut facts = Facts {
         addresses: HashMap::new(),
         steps: HashMap::new(),
+        lines: HashMap::new(),
         loops: HashMap::new(),
         row: if row == 0 { LANES } else { 1 << row },
     };

@@ -126,6 +126,8 @@ pub enum Slot {
     Scc,
     /// MODE, 32 bits.
     Mode,
+    /// 32 bits that one block leaves to the next, of no register.
+    Temp(u8),
 }
 
 /// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result

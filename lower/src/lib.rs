@@ -17,6 +17,7 @@ pub mod object;
 pub mod profile;
 pub mod region;
 pub mod schedule;
+pub mod sink;
 pub mod support;
 pub mod value;
 pub mod wide;

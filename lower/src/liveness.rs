@@ -25,6 +25,7 @@ fn slot_bit(slot: Slot) -> usize {
         Slot::Vcc => 129,
         Slot::Scc => 130,
         Slot::Mode => 131,
+        Slot::Temp(n) => 132 + usize::from(n),
     }
 }
 

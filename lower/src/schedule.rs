@@ -124,6 +124,17 @@ pub fn operands(block: &Block, class: &[Class], affine: &Leaves<'_>, i: usize) -
     out
 }
 
+/// The first gap after whose calls `v` is there: lane values in memory, wave values in the host's registers.
+/// -1 is the gap before the first segment.
+pub fn known_in(block: &Block, plan: &Schedule, v: Val) -> i32 {
+    let node = &block.nodes[v.index()];
+    match (plan.class[v.index()], node.op) {
+        (Class::Leaf, Op::ReadV(_) | Op::LaneId) => -1,
+        (Class::Leaf, _) => known_in(block, plan, node.args[0]),
+        _ => plan.time[v.index()],
+    }
+}
+
 struct Planner<'a> {
     block: &'a Block,
     affine: &'a Leaves<'a>,

@@ -49,6 +49,12 @@ pub struct JitOptions {
     pub no_alone: bool,
     /// No segment makes loads itself (for tests and measurements).
     pub no_fused: bool,
+    /// No segment makes stores itself (for tests and measurements).
+    pub no_fused_stores: bool,
+    /// Masks of compares always take a loop over the lanes (for tests and measurements).
+    pub no_lines: bool,
+    /// Registers are written where the guest writes them (for tests and measurements).
+    pub no_sink: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
@@ -73,6 +79,9 @@ impl Default for JitOptions {
             no_hoist: false,
             no_alone: false,
             no_fused: false,
+            no_fused_stores: false,
+            no_lines: false,
+            no_sink: false,
             emitter: Emitter::Auto,
             observe: false,
             profile: false,

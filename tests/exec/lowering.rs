@@ -5,6 +5,7 @@ mod cuts;
 mod encoding;
 mod loops;
 mod operations;
+mod prologues;
 mod rows;
 mod runs;
 mod tiers;

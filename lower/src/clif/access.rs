@@ -108,6 +108,11 @@ impl Emitter<'_> {
         self.b.ins().load(ty, guest(), start, offset)
     }
 
+    /// Stores a vector of dwords one after the other.
+    pub(super) fn store_vector(&mut self, value: Value, to: Value) {
+        self.b.ins().store(guest(), value, to, 0);
+    }
+
     // ---- four lanes
 
     /// The words of four lanes whose elements follow one another from `start + offset` on: a vector for each
@@ -203,6 +208,38 @@ impl Emitter<'_> {
                         v
                     })
                     .collect()
+            }
+        }
+    }
+
+    /// Stores four lanes' elements anywhere, the lowest lane's first; `lanes` is a vector for each word.
+    pub(super) fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
+        match data {
+            Data::Dwords(4) => {
+                let whole = self.transpose(lanes);
+                for (at, whole) in to.into_iter().zip(whole) {
+                    self.b.ins().store(guest(), whole, at, 0);
+                }
+            }
+            Data::Dwords(2) => {
+                let pairs = self
+                    .join(lanes)
+                    .into_iter()
+                    .flat_map(|two| [(two, 0), (two, 1)]);
+                for (at, (two, n)) in to.into_iter().zip(pairs) {
+                    let two = self.b.ins().bitcast(types::I64X2, flags(), two);
+                    let pair = self.b.ins().extractlane(two, n);
+                    self.b.ins().store(guest(), pair, at, 0);
+                }
+            }
+            _ => {
+                for (k, at) in to.into_iter().enumerate() {
+                    let words: Vec<Value> = lanes
+                        .iter()
+                        .map(|&word| self.b.ins().extractlane(word, k as u8))
+                        .collect();
+                    self.store_one(at, data, &words);
+                }
             }
         }
     }

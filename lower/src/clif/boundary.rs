@@ -28,7 +28,9 @@ impl Emitter<'_> {
             let exec = block.execs.first().map(|_| Slot::Exec);
             for slot in written.chain(exec) {
                 touched.insert(slot);
-                self.written.insert(slot);
+                if !matches!(slot, Slot::Temp(_)) {
+                    self.written.insert(slot);
+                }
             }
         }
         for slot in touched {
@@ -83,6 +85,7 @@ impl Emitter<'_> {
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
     pub(super) fn load_slots(&mut self, live: &Live) {
         let mut slots: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
+        slots.retain(|(slot, _)| !matches!(slot, Slot::Temp(_)));
         slots.sort_unstable_by_key(|&(slot, _)| slot);
         for (slot, var) in slots {
             let (offset, ty) = slot_home(slot);
@@ -176,7 +179,7 @@ fn entries(f: &Func) -> Vec<usize> {
 /// Type of a slot's variable.
 pub(super) fn slot_type(slot: Slot) -> clif::Type {
     match slot {
-        Slot::Sgpr(_) | Slot::Mode => types::I32,
+        Slot::Sgpr(_) | Slot::Mode | Slot::Temp(_) => types::I32,
         Slot::Exec | Slot::Vcc => types::I64,
         Slot::Scc => types::I8,
     }
@@ -191,5 +194,6 @@ fn slot_home(slot: Slot) -> (i32, clif::Type) {
         Slot::Vcc => (sgpr(VCC_LO), types::I64),
         Slot::Scc => (offset32(offset_of!(WaveState, scc)), types::I32),
         Slot::Mode => (offset32(offset_of!(WaveState, mode)), types::I32),
+        Slot::Temp(n) => unreachable!("bug: temporary slot {n} is not in the wave"),
     }
 }

@@ -1,29 +1,35 @@
-//! Loads that a segment makes itself. The loads right before a segment whose addresses are affine need not
-//! go through memory slots when all lanes act: their ranges are checked, then each group of the segment's
-//! loop loads its own lanes. Where a check fails, or EXEC is not all ones, the loads are made one after the
-//! other by [`super::affine`] before the segment's other loop, which finds their results in the slots.
+//! Loads and stores that a segment makes itself. The loads right before a segment and the stores right behind
+//! it whose addresses are affine need not go through memory slots when all lanes act: their ranges are
+//! checked, then each group of the segment's loop loads its own lanes, computes, and stores them. Where a check
+//! fails, or EXEC is not all ones, loads and stores are made one after the other by [`super::affine`] before and
+//! behind the segment's other loop, which takes their operands and results through the slots.
+//!
+//! The groups come one behind the other, so a group's loads come after the stores of the groups before. What
+//! one lane stores no other lane may load, nor store by another instruction: see [`alias`].
 
 use std::collections::{HashMap, HashSet};
-use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::Emitter;
 use super::access;
-use super::affine::{self, Lane};
+use super::affine;
 use super::lanes::{Lanes, dwords_type};
 use super::segment::Body;
 use super::whole::bounds;
-use super::{Emitter, offset32, trusted};
-use crate::abi::Context;
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::schedule::{self, Place, Schedule, Segment};
 
-/// A load that the segment makes.
+mod alias;
+mod check;
+mod store;
+
+/// A load or store that the segment makes.
 pub(super) struct Fused {
+    v: Val,
     data: Data,
     affine: Affine,
     lds: bool,
@@ -31,20 +37,24 @@ pub(super) struct Fused {
     base: Val,
     /// Its constant part.
     offset: i32,
-    /// Host address of lane 0's element without the constant part, for loads affine in the whole wave.
+    /// Host address of lane 0's element without the constant part, for those affine in the whole wave.
     start: Option<Value>,
-    /// The result for each word.
+    /// A load's result for each word.
     words: Vec<Option<Val>>,
+    store: bool,
 }
 
-/// The loads of a segment.
+/// The loads and stores of a segment.
 #[derive(Default)]
 pub(super) struct Fusion {
-    loads: Vec<Fused>,
+    /// In the order of the program.
+    accesses: Vec<Fused>,
     /// Which load gives a value.
     of: HashMap<Val, usize>,
     /// Results wanted outside, with their places.
     keep: Vec<(Val, Place)>,
+    /// Values of the segment that only its own stores want.
+    private: HashSet<Val>,
     /// Most lanes in a group.
     row: usize,
     /// Start of LDS.
@@ -81,6 +91,11 @@ impl Fusion {
     pub(super) fn keep(&self) -> Vec<(Val, Place)> {
         self.keep.clone()
     }
+
+    /// Is it a value of the segment that only its own stores want?
+    pub(super) fn is_private(&self, v: Val) -> bool {
+        self.private.contains(&v)
+    }
 }
 
 impl Emitter<'_> {
@@ -89,82 +104,123 @@ impl Emitter<'_> {
         if self.o.no_fused || self.o.always_masked {
             return 0;
         }
-        let suits = |&&v: &&Val| match block.nodes[v.index()].op {
+        let suits = |&&v: &&Val| self.load_suits(block, v);
+        calls.iter().rev().take_while(suits).count()
+    }
+
+    /// How many calls there are at the beginning that a segment may make.
+    pub(super) fn fusable_from(&self, block: &Block, calls: &[Val]) -> usize {
+        if self.o.no_fused || self.o.no_fused_stores || self.o.always_masked {
+            return 0;
+        }
+        let suits = |&&v: &&Val| self.load_suits(block, v);
+        calls.iter().take_while(suits).count()
+    }
+
+    fn load_suits(&self, block: &Block, v: Val) -> bool {
+        match block.nodes[v.index()].op {
             Op::Load(_, _, site) => {
                 self.affine.contains_key(&v) && !self.f.sites[site.0 as usize].inst.mem.glc
             }
             _ => false,
-        };
-        calls.iter().rev().take_while(suits).count()
+        }
     }
 
-    /// Prepares the loads in `calls` for the segment: everything that its loop needs, and whether it may run
-    /// (I8). All scalars that either way needs are there behind this.
+    /// Prepares loads and stores for the segment: everything that its loop needs, and whether it may run (I8).
+    /// All scalars that either way needs are there behind this.
     pub(super) fn fuse(
         &mut self,
         block: &Block,
         plan: &Schedule,
         segment: &Segment,
-        calls: &[Val],
+        (loads, stores): (&[Val], &[Val]),
         execs: &mut Vec<Value>,
     ) -> (Fusion, Value) {
         let mut fusion = Fusion {
             row: LANES,
             ..Fusion::default()
         };
-        for &v in calls {
-            let node = &block.nodes[v.index()];
-            let Op::Load(space, data, _) = node.op else {
-                unreachable!("bug: {:?} is no load", node.op)
-            };
-            let affine = self.affine[&v];
-            for leaf in affine::leaves(block, node.args[0]).unwrap_or_default() {
-                if block.nodes[leaf.index()].ty.vary == Vary::Wave {
-                    self.scalar(block, plan, leaf);
-                }
-            }
-            self.new_exec(block, plan, v);
-            for &bound in bounds(node) {
-                self.effect_arg(block, plan, bound);
-            }
-            let exec = self.mask_bits(block, plan, node.args[1]);
-            if !execs.contains(&exec) {
-                execs.push(exec);
-            }
-            if !affine.whole {
+        for &v in loads.iter().chain(stores) {
+            self.prepare_access(block, plan, v, execs);
+            let fused = self.access_of(block, v);
+            if !fused.affine.whole {
                 fusion.row = self.row as usize;
             }
-            let (base, offset) = parts(block, node.args[0]);
-            let mut words = vec![None; access::words(data)];
-            words[0] = Some(v);
-            fusion.of.insert(v, fusion.loads.len());
-            fusion.loads.push(Fused {
-                data,
-                affine,
-                lds: space == Space::Lds,
-                base,
-                offset,
-                start: None,
-                words,
-            });
+            if !fused.store {
+                fusion.of.insert(v, fusion.accesses.len());
+            }
+            fusion.accesses.push(fused);
         }
         for (i, node) in block.nodes.iter().enumerate() {
             if let Op::Result(n) = node.op
                 && let Some(&load) = fusion.of.get(&node.args[0])
-                && let Some(word) = fusion.loads[load].words.get_mut(usize::from(n))
+                && let Some(word) = fusion.accesses[load].words.get_mut(usize::from(n))
             {
                 *word = Some(Val(i as u32));
                 fusion.of.insert(Val(i as u32), load);
             }
         }
-        self.find_kept(block, plan, segment, &mut fusion);
+        self.find_kept(block, plan, segment, stores, &mut fusion);
         let inside = self.check_ranges(block, plan, &mut fusion);
         (fusion, inside)
     }
 
-    /// Finds the results that somebody outside the segment wants.
-    fn find_kept(&self, block: &Block, plan: &Schedule, segment: &Segment, fusion: &mut Fusion) {
-        let inner: HashSet<Val> = segment.nodes.iter().copied().collect();
+    /// Computes the wave values that an access needs on either way, and collects its EXEC.
+    fn prepare_access(&mut self, block: &Block, plan: &Schedule, v: Val, execs: &mut Vec<Value>) {
+        let node = &block.nodes[v.index()];
+        let mut wave = affine::leaves(block, node.args[0]).unwrap_or_default();
+        wave.extend(&node.args[2..]);
+        for value in wave {
+            if block.nodes[value.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, value);
+            }
+        }
+        self.new_exec(block, plan, v);
+        for &bound in bounds(node) {
+            self.effect_arg(block, plan, bound);
+        }
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        if !execs.contains(&exec) {
+            execs.push(exec);
+        }
+    }
+
+    /// A load or store, as its node and its facts say.
+    fn access_of(&self, block: &Block, v: Val) -> Fused {
+        let node = &block.nodes[v.index()];
+        let (store, space, data) = match node.op {
+            Op::Load(space, data, _) => (false, space, data),
+            Op::Store(space, data, _) => (true, space, data),
+            _ => unreachable!("bug: {:?} is no access", node.op),
+        };
+        let (base, offset) = parts(block, node.args[0]);
+        let mut words = vec![None; access::words(data)];
+        words[0] = (!store).then_some(v);
+        Fused {
+            v,
+            data,
+            affine: self.affine[&v],
+            lds: space == Space::Lds,
+            base,
+            offset,
+            start: None,
+            words,
+            store,
+        }
+    }
+
+    /// Finds the loads' results that somebody outside the segment wants, and the segment's values that nobody
+    /// outside wants but its own stores.
+    fn find_kept(
+        &self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        stores: &[Val],
+        fusion: &mut Fusion,
+    ) {
+        let mut inner: HashSet<Val> = segment.nodes.iter().copied().collect();
+        inner.extend(stores);
         let mut outside = HashSet::new();
         for i in 0..block.nodes.len() {
             let v = Val(i as u32);
@@ -192,68 +248,8 @@ impl Emitter<'_> {
         }
         keep.sort_unstable_by_key(|&(v, _)| v);
         fusion.keep = keep;
-    }
-
-    /// Checks the loads by their bases.
-    fn check_ranges(&mut self, block: &Block, plan: &Schedule, fusion: &mut Fusion) -> Value {
-        let mut inside = self.b.ins().iconst(types::I8, 1);
-        if fusion.loads.iter().any(|load| load.lds) {
-            let lds_at = offset32(offset_of!(Context, lds));
-            let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
-            fusion.lds = Some(lds);
-        }
-        let mut memory: HashMap<bool, (Value, Value)> = HashMap::new();
-        let mut groups: Vec<Vec<usize>> = Vec::new();
-        for n in 0..fusion.loads.len() {
-            let load = &fusion.loads[n];
-            let same = groups.iter_mut().find(|group| {
-                let other = &fusion.loads[group[0]];
-                other.base == load.base && other.affine == load.affine && other.lds == load.lds
-            });
-            match same {
-                Some(group) => group.push(n),
-                None => groups.push(vec![n]),
-            }
-        }
-        for group in groups {
-            let first = &fusion.loads[group[0]];
-            let (base, affine, lds) = (first.base, first.affine, first.lds);
-            let least = group.iter().map(|&n| fusion.loads[n].offset).min();
-            let most = group
-                .iter()
-                .map(|&n| {
-                    i64::from(fusion.loads[n].offset)
-                        + i64::from(access::bytes(fusion.loads[n].data))
-                })
-                .max();
-            let (least, most) = (i64::from(least.unwrap_or(0)), most.unwrap_or(0));
-            let space = if lds { Space::Lds } else { Space::Global };
-            let (low, len) = match memory.get(&lds) {
-                Some(&memory) => memory,
-                None => {
-                    let found = self.memory_of(space);
-                    memory.insert(lds, found);
-                    found
-                }
-            };
-            let rows = if affine.whole { LANES } else { fusion.row };
-            for row in 0..LANES / rows {
-                let run = [row * rows, (row + 1) * rows - 1].map(|n| Lane::Number(n as u8));
-                let ends = self.ends(block, plan, base, affine, run);
-                let (start, good) = self.within(ends, affine, (lds, low, len), (least, most));
-                inside = self.b.ins().band(inside, good);
-                if affine.whole {
-                    let host = match fusion.lds {
-                        Some(lds_start) if lds => self.b.ins().iadd(lds_start, start),
-                        _ => start,
-                    };
-                    for &n in &group {
-                        fusion.loads[n].start = Some(host);
-                    }
-                }
-            }
-        }
-        inside
+        let spilled = segment.spills.iter().map(|&(v, _)| v);
+        fusion.private = spilled.filter(|v| !outside.contains(v)).collect();
     }
 
     /// Loads the group's lanes of the load that gives `v`, if one does.
@@ -265,15 +261,34 @@ impl Emitter<'_> {
         v: Val,
     ) -> Option<Vec<Value>> {
         let n = *self.fusion.of.get(&v)?;
-        let load = &self.fusion.loads[n];
+        let first = self.group_start(block, plan, body, n);
+        let load = &self.fusion.accesses[n];
         let (data, stride, offset) = (load.data, load.affine.stride, load.offset);
-        let (base, lds, start) = (load.base, load.lds, load.start);
         let words = load.words.clone();
-        let first = match start {
+        let loaded = self.load_group(first, offset, stride, data, body.slices);
+        for (word, value) in words.into_iter().zip(loaded) {
+            if let Some(word) = word {
+                body.values.insert(word, value);
+            }
+        }
+        Some(body.values[&v].clone())
+    }
+
+    /// Host address of the element of the group's first lane without the constant part.
+    fn group_start(&mut self, block: &Block, plan: &Schedule, body: &mut Body, n: usize) -> Value {
+        let access = &self.fusion.accesses[n];
+        let (stride, base, lds) = (access.affine.stride, access.base, access.lds);
+        match access.start {
             Some(start) if stride == 0 => start,
             Some(start) => {
                 let lane = self.b.ins().uextend(types::I64, body.lane);
-                let bytes = self.b.ins().imul_imm_s(lane, stride);
+                let bytes = match u64::try_from(stride) {
+                    Ok(stride) if stride.is_power_of_two() => {
+                        let n = i64::from(stride.trailing_zeros());
+                        self.b.ins().ishl_imm_u(lane, n)
+                    }
+                    _ => self.b.ins().imul_imm_s(lane, stride),
+                };
                 self.b.ins().iadd(start, bytes)
             }
             None => {
@@ -289,14 +304,7 @@ impl Emitter<'_> {
                     _ => address,
                 }
             }
-        };
-        let loaded = self.load_group(first, offset, stride, data, body.slices);
-        for (word, value) in words.into_iter().zip(loaded) {
-            if let Some(word) = word {
-                body.values.insert(word, value);
-            }
         }
-        Some(body.values[&v].clone())
     }
 
     /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart, the first at `start`
@@ -364,46 +372,5 @@ impl Emitter<'_> {
         out.into_iter()
             .map(|fours| lanes.join_fours(fours))
             .collect()
-    }
-
-    /// The address at the first end of a run without the start of LDS, and whether all of its lanes'
-    /// bytes from `least` to `most` beyond their addresses are inside (I8).
-    fn within(
-        &mut self,
-        ends: affine::Ends,
-        affine: Affine,
-        (lds, low, len): (bool, Value, Value),
-        (least, most): (i64, i64),
-    ) -> (Value, Value) {
-        let [start, end] = ends.addresses.map(|address| match lds {
-            true => self.b.ins().uextend(types::I64, address),
-            false => address,
-        });
-        let distance = self.b.ins().isub(ends.lanes[1], ends.lanes[0]);
-        let span = self.b.ins().imul_imm_s(distance, affine.stride);
-        let offset = self.b.ins().isub(start, low);
-        let far = self.b.ins().iadd(offset, span);
-        let (first, last) = if affine.stride < 0 {
-            (far, offset)
-        } else {
-            (offset, far)
-        };
-        let first = self.b.ins().iadd_imm_s(first, least);
-        let last = self.b.ins().iadd_imm_s(last, most);
-        let below = self
-            .b
-            .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, first, len);
-        let above = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, last, len);
-        let mut inside = self.b.ins().band(below, above);
-        if affine.guarded && affine.stride != 0 {
-            let real = self.b.ins().isub(end, start);
-            let good = self.b.ins().icmp(IntCC::Equal, real, span);
-            inside = self.b.ins().band(inside, good);
-        }
-        for good in ends.conditions {
-            inside = self.b.ins().band(inside, good);
-        }
-        (start, inside)
     }
 }

@@ -13,6 +13,9 @@ use super::{Emitter, trusted};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule, Segment};
 use crate::wide;
+use shape::{is_empty, skippable, slices};
+
+mod shape;
 
 /// One version of a segment's loop while its body is emitted.
 pub(super) struct Body {
@@ -87,15 +90,16 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Emits a segment; `loads` stand right before it and may be made by it.
+    /// Emits a segment; `loads` stand right before it and `stores` right behind it, and may be made by it.
     pub(super) fn segment(
         &mut self,
         block: &Block,
         plan: &Schedule,
         segment: &Segment,
         loads: &[Val],
+        stores: &[Val],
     ) {
-        if segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty() {
+        if is_empty(segment) && stores.is_empty() {
             for &load in loads {
                 self.whole(block, plan, load);
             }
@@ -117,11 +121,12 @@ impl<'f> Emitter<'f> {
         let group = group.unwrap_or_else(|| self.per() * slices(block, segment));
         let group = group.max(self.per());
         self.profile_segment(block, plan, segment, group);
-        if loads.is_empty() {
+        if loads.is_empty() && stores.is_empty() {
+            self.by_lines(block, plan, segment, (&bits, &execs), group, after);
             self.loops(block, plan, segment, &bits, &execs, group, after);
         } else {
             let mut all = execs.clone();
-            let (fusion, inside) = self.fuse(block, plan, segment, loads, &mut all);
+            let (fusion, inside) = self.fuse(block, plan, segment, (loads, stores), &mut all);
             let mut good = inside;
             for exec in all {
                 let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
@@ -140,14 +145,16 @@ impl<'f> Emitter<'f> {
             self.fusion = Fusion::default();
             self.b.switch_to_block(other);
             self.profile_after();
-            for &load in loads {
-                self.whole(block, plan, load);
-            }
-            if execs.is_empty() {
-                self.lane_loop(block, plan, segment, &bits, group, true, None, after);
-            } else {
-                self.masked(block, plan, segment, &bits, &execs, after);
-            }
+            self.one_by_one(
+                block,
+                plan,
+                segment,
+                &bits,
+                &execs,
+                group,
+                (loads, stores),
+                after,
+            );
             (self.scalars, self.at, self.numbers) = (scalars, at, numbers);
         }
         self.b.switch_to_block(after);
@@ -156,6 +163,40 @@ impl<'f> Emitter<'f> {
             let value = self.b.use_var(var);
             self.bits.insert(v, value);
         }
+    }
+
+    /// The loads, the segment and the stores one after the other.
+    #[allow(clippy::too_many_arguments, reason = "the facts of one segment")]
+    fn one_by_one(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        bits: &[(Val, Variable)],
+        execs: &[Value],
+        group: usize,
+        (loads, stores): (&[Val], &[Val]),
+        after: cranelift_codegen::ir::Block,
+    ) {
+        for &load in loads {
+            self.whole(block, plan, load);
+        }
+        let behind = self.b.create_block();
+        if is_empty(segment) {
+            self.b.ins().jump(behind, &[]);
+        } else if loads.is_empty() {
+            self.loops(block, plan, segment, bits, execs, group, behind);
+        } else if execs.is_empty() {
+            self.lane_loop(block, plan, segment, bits, group, true, None, behind);
+        } else {
+            self.masked(block, plan, segment, bits, execs, behind);
+        }
+        self.b.switch_to_block(behind);
+        self.profile_after();
+        for &store in stores {
+            self.whole(block, plan, store);
+        }
+        self.b.ins().jump(after, &[]);
     }
 
     /// The loops of a segment that takes all values from registers and slots.
@@ -241,7 +282,7 @@ impl<'f> Emitter<'f> {
     }
 
     #[allow(clippy::too_many_arguments, reason = "one loop's facts, used once")]
-    fn lane_loop(
+    pub(super) fn lane_loop(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -304,7 +345,11 @@ impl<'f> Emitter<'f> {
                 self.b.ins().store(trusted(), x, base, at);
             }
         }
+        self.fused_stores(block, plan, &mut body);
         for &(v, slot) in &segment.spills {
+            if self.fusion.is_private(v) {
+                continue;
+            }
             let value = body.values[&v].clone();
             self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
@@ -370,7 +415,7 @@ impl<'f> Emitter<'f> {
     }
 
     /// A value as the group's lanes, from wherever it is.
-    fn lane_value(
+    pub(super) fn lane_value(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -511,75 +556,4 @@ impl<'f> Emitter<'f> {
         let width = block.nodes[arg(0).index()].ty.width;
         self.lanes(body).op(node.op, width, &args)
     }
-}
-
-/// Host vectors in an unmasked group, by the most lane values alive at once.
-fn slices(block: &Block, segment: &Segment) -> usize {
-    let mut last_use: HashMap<Val, usize> = HashMap::new();
-    let here: HashMap<Val, usize> = segment
-        .nodes
-        .iter()
-        .enumerate()
-        .map(|(i, &v)| (v, i))
-        .collect();
-    for (i, &v) in segment.nodes.iter().enumerate() {
-        for &a in block.nodes[v.index()].args.iter() {
-            if here.contains_key(&a) {
-                last_use.insert(a, i);
-            }
-        }
-    }
-    let end = segment.nodes.len();
-    for &(_, v) in &segment.stores {
-        last_use.insert(v, end);
-    }
-    for &v in segment
-        .spills
-        .iter()
-        .map(|(v, _)| v)
-        .chain(&segment.ballots)
-    {
-        last_use.insert(v, end);
-    }
-    let mut ends = vec![0usize; end + 1];
-    let (mut alive, mut most) = (0usize, 0usize);
-    for (i, &v) in segment.nodes.iter().enumerate() {
-        let size = if block.nodes[v.index()].ty.width == Width::W64 {
-            2
-        } else {
-            1
-        };
-        if let Some(&last) = last_use.get(&v) {
-            alive += size;
-            ends[last] += size;
-        }
-        most = most.max(alive);
-        alive -= ends[i].min(alive);
-    }
-    match most {
-        0..=4 => 4,
-        5..=8 => 2,
-        _ => 1,
-    }
-}
-
-/// May the masked loop skip groups without an active lane? Only when every result is confined to
-/// active lanes: merged stores into the register itself, and masks and-ed with EXEC.
-fn skippable(block: &Block, segment: &Segment) -> bool {
-    let op = |v: Val| block.nodes[v.index()].op;
-    let merged = |&(n, v): &(u8, Val)| {
-        let node = &block.nodes[v.index()];
-        // A value from an earlier segment was merged under an EXEC that this one does not look at.
-        segment.nodes.contains(&v)
-            && node.op == Op::Select
-            && op(node.args[0]) == Op::ExecMask
-            && op(node.args[2]) == Op::ReadV(n)
-    };
-    let confined = |&v: &Val| {
-        let node = &block.nodes[v.index()];
-        node.op == Op::And && node.args.iter().any(|&a| op(a) == Op::ExecMask)
-    };
-    segment.spills.is_empty()
-        && segment.stores.iter().all(merged)
-        && segment.ballots.iter().all(confined)
 }

@@ -44,6 +44,17 @@ impl Analysis<'_> {
             {
                 self.note_address(b, block, v, &values, &sets, facts);
             }
+            if let Some(facts) = facts.as_deref_mut()
+                && let Op::Icmp(_) = node.op
+            {
+                for &a in node.args.iter() {
+                    let lane = block.nodes[a.index()].ty.vary != Vary::Wave;
+                    let fact = values[a.index()].filter(|f| lane && self.within(entry.exec, f.set));
+                    facts
+                        .lines
+                        .extend(fact.map(|f| ((b, a), affine(block, a, f))));
+                }
+            }
         }
         // A store has no lane result, so its type is a wave's: look at effects apart.
         if let Some(facts) = facts {
@@ -157,21 +168,8 @@ impl Analysis<'_> {
             _ => None,
         };
         if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
-            let wide = block.nodes[node.args[0].index()].ty.width == Width::W64;
-            let stride = if wide {
-                fact.stride as i64
-            } else {
-                i64::from(fact.stride as u32 as i32)
-            };
-            facts.addresses.insert(
-                (b, v),
-                Affine {
-                    stride,
-                    guarded: fact.guarded || !wide,
-                    whole: fact.whole,
-                    stepped: fact.stepped,
-                },
-            );
+            let affine = affine(block, node.args[0], fact);
+            facts.addresses.insert((b, v), affine);
         }
     }
 
@@ -261,7 +259,7 @@ impl Analysis<'_> {
                         r.saved.remove(&below);
                     }
                 }
-                Slot::Scc | Slot::Mode => {}
+                Slot::Scc | Slot::Mode | Slot::Temp(_) => {}
             }
         }
         let slots: HashMap<Slot, Val> = block.writes_s.iter().copied().collect();
@@ -280,5 +278,21 @@ impl Analysis<'_> {
             }
         }
         r
+    }
+}
+
+/// A fact as others see it.
+fn affine(block: &Block, v: Val, fact: Fact) -> Affine {
+    let wide = block.nodes[v.index()].ty.width == Width::W64;
+    let stride = if wide {
+        fact.stride as i64
+    } else {
+        i64::from(fact.stride as u32 as i32)
+    };
+    Affine {
+        stride,
+        guarded: fact.guarded || !wide,
+        whole: fact.whole,
+        stepped: fact.stepped,
     }
 }

@@ -153,7 +153,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
 
 fn slot_ty(slot: Slot) -> crate::ir::Type {
     match slot {
-        Slot::Sgpr(_) | Slot::Mode => types::W32,
+        Slot::Sgpr(_) | Slot::Mode | Slot::Temp(_) => types::W32,
         Slot::Exec | Slot::Vcc => types::W64,
         Slot::Scc => types::W1,
     }

@@ -69,7 +69,7 @@ impl Masks {
                         (lo.op == Op::Lo && hi.op == Op::Hi && lo.args[0] == hi.args[0])
                             .then(|| (MaskPlace::Pair(n), lo.args[0]))
                     }),
-                Slot::Scc | Slot::Mode => None,
+                Slot::Scc | Slot::Mode | Slot::Temp(_) => None,
             };
             if let Some((place, v)) = write
                 && self.nodes[v.index()]
@@ -89,7 +89,7 @@ impl Masks {
                 Some(MaskPlace::Pair(n)),
                 n.checked_sub(1).map(MaskPlace::Pair),
             ],
-            Slot::Scc | Slot::Mode => [None, None],
+            Slot::Scc | Slot::Mode | Slot::Temp(_) => [None, None],
         };
         let mut places = places.into_iter().flatten();
         places.find(|place| self.writes.contains_key(place))

@@ -235,6 +235,9 @@ impl JitEngine {
             no_hoist: self.options.no_hoist,
             no_alone: self.options.no_alone,
             no_fused: self.options.no_fused,
+            no_fused_stores: self.options.no_fused_stores,
+            no_lines: self.options.no_lines,
+            no_sink: self.options.no_sink,
             wide: self.options.emitter == Emitter::Wide,
         };
         (request, options)

@@ -109,7 +109,7 @@ fn bench_says_how_a_kernel_was_translated() {
         "\n  region saxpy: cranelift, v0 counts lanes, v1 and v2 uniform, 32 instructions to ",
         " host bytes, entered 80 times, 100.0 % of time\n",
         "\n    block saxpy: 15 instructions, 80 executions, 64.0 lanes, ",
-        "\n      loop 1: 8 lanes or masked (0 of 80), ",
+        "\n      loop 1: 16 lanes or masked (0 of 80), ",
         "; ends: scalar code reads a mask\n",
         "\n    block saxpy+0x4c: 16 instructions, 79 executions, 63.3 lanes, ",
         "global_load_dword v2, v[2:3], off: inline, affine with stride 4, checked\n",

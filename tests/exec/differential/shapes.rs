@@ -1,5 +1,5 @@
 //! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! loads inside their loops or not, loops inside the lane groups or not and with their checks before the turns or
+//! loads and stores inside their loops or not, loops inside the lane groups or not and with their checks before the turns or
 //! in each, dead registers kept or not, counters compiled in or not, long and short regions, first and second
 //! translations.
 
@@ -34,6 +34,18 @@ impl Shape {
             base,
             JitOptions {
                 no_fused: true,
+                ..base
+            },
+            JitOptions {
+                no_fused_stores: true,
+                ..base
+            },
+            JitOptions {
+                no_lines: true,
+                ..base
+            },
+            JitOptions {
+                no_sink: true,
                 ..base
             },
             JitOptions {
@@ -99,6 +111,9 @@ impl Shape {
         for (is, word) in [
             (options.always_masked, ", always masked"),
             (options.no_fused, ", loads apart"),
+            (options.no_fused_stores, ", stores apart"),
+            (options.no_lines, ", compares by lane"),
+            (options.no_sink, ", writes in place"),
             (options.no_hoist, ", each turn by itself"),
             (options.no_interchange, ", loops outside"),
             (options.observe, ", observed"),

@@ -1,0 +1,109 @@
+//! Which accesses of a segment must not meet in memory. In the segment's loop a group of lanes makes all of
+//! its accesses before the next group begins; the guest's program makes an access for all lanes before the
+//! next access. The two agree if no lane's store touches what another lane loads or stores by another
+//! instruction. What one lane does comes in the guest's order anyway, and one store's lanes come lowest first.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+use frontend::state::LANES;
+
+use super::super::{Emitter, access};
+use super::Fused;
+use super::check::Family;
+
+/// Would another lane's element meet a lane's, if both accesses had the base `a` has?
+fn lanes_meet(a: &Fused, b: &Fused) -> bool {
+    let [size_a, size_b] = [a, b].map(|x| i64::from(access::bytes(x.data)));
+    let away = i64::from(b.offset) - i64::from(a.offset);
+    let last = LANES as i64 - 1;
+    (-last..=last).filter(|&lanes| lanes != 0).any(|lanes| {
+        let away = away + lanes * a.affine.stride;
+        -size_b < away && away < size_a
+    })
+}
+
+/// Must the order of two different accesses be watched?
+fn concern(a: &Fused, b: &Fused) -> bool {
+    (a.store || b.store) && a.lds == b.lds
+}
+
+/// Do two accesses that must not meet have one base and meet there? Of rows, which may be anywhere, those
+/// count that meet even in one lane.
+pub(super) fn always_meet(a: &Fused, b: &Fused) -> bool {
+    let same = a.base == b.base && a.affine == b.affine;
+    concern(a, b) && same && (lanes_meet(a, b) || !a.affine.whole && touch(a, b))
+}
+
+/// Do the elements that one lane has of two accesses with one base meet?
+fn touch(a: &Fused, b: &Fused) -> bool {
+    let [size_a, size_b] = [a, b].map(|x| i64::from(access::bytes(x.data)));
+    let away = i64::from(b.offset) - i64::from(a.offset);
+    -size_b < away && away < size_a
+}
+
+impl Emitter<'_> {
+    /// What must hold (I8) so that stores keep apart from accesses with other bases, or from other rows'.
+    pub(super) fn apart(&mut self, accesses: &[Fused], families: &[Family]) -> Vec<Value> {
+        let mut conditions = Vec::new();
+        for (i, one) in families.iter().enumerate() {
+            if !one.affine.whole {
+                self.rows_apart(accesses, one, &mut conditions);
+            }
+            for other in &families[i + 1..] {
+                let members = one.members.iter().map(|&n| &accesses[n]);
+                let pairs: Vec<(&Fused, &Fused)> = members
+                    .flat_map(|a| other.members.iter().map(move |&m| (a, &accesses[m])))
+                    .filter(|(a, b)| concern(a, b))
+                    .collect();
+                if pairs.is_empty() {
+                    continue;
+                }
+                let (Some(x), Some(y)) = (one.span, other.span) else {
+                    unreachable!("bug: bytes near a store are not known");
+                };
+                let mut good = self.disjoint(x, y);
+                // Both may be the same memory, lane by lane.
+                if let (Some(x), Some(y)) = (one.start, other.start)
+                    && one.affine.stride == other.affine.stride
+                    && pairs.iter().all(|(a, b)| !lanes_meet(a, b))
+                {
+                    let same = self.b.ins().icmp(IntCC::Equal, x, y);
+                    good = self.b.ins().bor(good, same);
+                }
+                conditions.push(good);
+            }
+        }
+        conditions
+    }
+
+    /// The same for two accesses of one family whose rows are anywhere: never together with a store.
+    fn rows_apart(&mut self, accesses: &[Fused], family: &Family, conditions: &mut Vec<Value>) {
+        let Some((low, high)) = family.span else {
+            return;
+        };
+        let members: Vec<&Fused> = family.members.iter().map(|&n| &accesses[n]).collect();
+        // The family's bytes are those of one access, moved: all of them keep apart if the steps between
+        // them are longer than what one takes.
+        let mut steps: Vec<i64> = members.iter().map(|a| i64::from(a.offset)).collect();
+        steps.sort_unstable();
+        let step = steps.windows(2).map(|two| two[1] - two[0]).min();
+        let Some(step) = step.filter(|_| members.iter().any(|a| a.store)) else {
+            return;
+        };
+        let size = members.iter().map(|a| i64::from(access::bytes(a.data)));
+        let (least, most) = family.reach;
+        let all = self.b.ins().isub(high, low);
+        let longest = size.max().unwrap_or(0) - (most - least);
+        let one = self.b.ins().iadd_imm_s(all, longest);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        conditions.push(self.b.ins().icmp_imm_u(order, one, step));
+    }
+
+    /// Do two spans of bytes not meet (I8)?
+    fn disjoint(&mut self, x: (Value, Value), y: (Value, Value)) -> Value {
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let below = self.b.ins().icmp(order, x.1, y.0);
+        let above = self.b.ins().icmp(order, y.1, x.0);
+        self.b.ins().bor(below, above)
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether the ranges of a segment's accesses are in bounds, once for the wave.
+
+use std::collections::HashMap;
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::op::Space;
+use frontend::state::LANES;
+
+use super::super::affine::{self, Lane};
+use super::super::{Emitter, access, offset32, trusted};
+use super::{Fused, Fusion};
+use crate::abi::Context;
+use crate::facts::Affine;
+use crate::ir::{Block, Val};
+use crate::schedule::Schedule;
+
+/// Accesses that differ by constants only: one check is enough.
+pub(super) struct Family {
+    pub(super) base: Val,
+    pub(super) affine: Affine,
+    pub(super) lds: bool,
+    /// Which ones.
+    pub(super) members: Vec<usize>,
+    /// The lowest byte and the end of the highest, relative to the address without constants of the lane that
+    /// has it.
+    pub(super) reach: (i64, i64),
+    /// Address (in its space) without constants of lane 0, for those affine in the whole wave.
+    pub(super) start: Option<Value>,
+    /// The first byte that any lane touches and the end of the last (in its space), when asked for.
+    pub(super) span: Option<(Value, Value)>,
+}
+
+/// A run of lanes, checked.
+struct Run {
+    /// Address (in its space) of the first without constants.
+    start: Value,
+    /// The first byte touched and the end of the last, relative to the space's.
+    span: (Value, Value),
+    inside: Value,
+}
+
+/// Finds the families.
+fn families(accesses: &[Fused]) -> Vec<Family> {
+    let mut found: Vec<Family> = Vec::new();
+    for (n, a) in accesses.iter().enumerate() {
+        let low = i64::from(a.offset);
+        let high = low + i64::from(access::bytes(a.data));
+        let same = found
+            .iter_mut()
+            .find(|f| f.base == a.base && f.affine == a.affine && f.lds == a.lds);
+        match same {
+            Some(family) => {
+                family.members.push(n);
+                family.reach.0 = family.reach.0.min(low);
+                family.reach.1 = family.reach.1.max(high);
+            }
+            None => found.push(Family {
+                base: a.base,
+                affine: a.affine,
+                lds: a.lds,
+                members: vec![n],
+                reach: (low, high),
+                start: None,
+                span: None,
+            }),
+        }
+    }
+    found
+}
+
+impl Emitter<'_> {
+    /// Checks the accesses by their bases: in bounds, and stores apart from what they must not meet.
+    pub(super) fn check_ranges(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        fusion: &mut Fusion,
+    ) -> Value {
+        let mut inside = self.b.ins().iconst(types::I8, 1);
+        if fusion.accesses.iter().any(|access| access.lds) {
+            let lds_at = offset32(offset_of!(Context, lds));
+            let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
+            fusion.lds = Some(lds);
+        }
+        let mut memory: HashMap<bool, (Value, Value)> = HashMap::new();
+        let mut families = families(&fusion.accesses);
+        let stored = |lds: bool| fusion.accesses.iter().any(|a| a.store && a.lds == lds);
+        let watched = [false, true].map(stored);
+        for family in &mut families {
+            let lds = family.lds;
+            let space = if lds { Space::Lds } else { Space::Global };
+            let bounds = match memory.get(&lds) {
+                Some(&memory) => memory,
+                None => {
+                    let found = self.memory_of(space);
+                    memory.insert(lds, found);
+                    found
+                }
+            };
+            let affine = family.affine;
+            let lanes = if affine.whole { LANES } else { fusion.row };
+            for row in 0..LANES / lanes {
+                let run = [row * lanes, (row + 1) * lanes - 1].map(|n| Lane::Number(n as u8));
+                let ends = self.ends(block, plan, family.base, affine, run);
+                let run = self.within(ends, affine, (lds, bounds), family.reach);
+                inside = self.b.ins().band(inside, run.inside);
+                if affine.whole {
+                    family.start = Some(run.start);
+                }
+                if watched[usize::from(lds)] {
+                    self.extend(&mut family.span, run.span);
+                }
+            }
+        }
+        for family in &families {
+            let Some(start) = family.start else { continue };
+            let host = match fusion.lds {
+                Some(lds_start) if family.lds => self.b.ins().iadd(lds_start, start),
+                _ => start,
+            };
+            for &n in &family.members {
+                fusion.accesses[n].start = Some(host);
+            }
+        }
+        for apart in self.apart(&fusion.accesses, &families) {
+            inside = self.b.ins().band(inside, apart);
+        }
+        inside
+    }
+
+    /// Joins a row's bytes to those of the rows before.
+    fn extend(&mut self, span: &mut Option<(Value, Value)>, row: (Value, Value)) {
+        *span = Some(match *span {
+            None => row,
+            Some((low, high)) => {
+                let low = self.b.ins().umin(low, row.0);
+                (low, self.b.ins().umax(high, row.1))
+            }
+        });
+    }
+
+    /// Checks a run of lanes whose bytes lie from `least` to `most` beyond their addresses.
+    fn within(
+        &mut self,
+        ends: affine::Ends,
+        affine: Affine,
+        (lds, (low, len)): (bool, (Value, Value)),
+        (least, most): (i64, i64),
+    ) -> Run {
+        let [start, end] = ends.addresses.map(|address| match lds {
+            true => self.b.ins().uextend(types::I64, address),
+            false => address,
+        });
+        let distance = self.b.ins().isub(ends.lanes[1], ends.lanes[0]);
+        let span = self.b.ins().imul_imm_s(distance, affine.stride);
+        let offset = self.b.ins().isub(start, low);
+        let far = self.b.ins().iadd(offset, span);
+        let (first, last) = if affine.stride < 0 {
+            (far, offset)
+        } else {
+            (offset, far)
+        };
+        let first = self.b.ins().iadd_imm_s(first, least);
+        let last = self.b.ins().iadd_imm_s(last, most);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let below = self.b.ins().icmp(order, first, len);
+        let above = self.b.ins().icmp(order, last, len);
+        let mut inside = self.b.ins().band(below, above);
+        if affine.guarded && affine.stride != 0 {
+            let real = self.b.ins().isub(end, start);
+            let good = self.b.ins().icmp(IntCC::Equal, real, span);
+            inside = self.b.ins().band(inside, good);
+        }
+        for good in ends.conditions {
+            inside = self.b.ins().band(inside, good);
+        }
+        Run {
+            start,
+            span: (first, last),
+            inside,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Which stores a segment makes itself, and how.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::op::Data;
+
+use super::super::segment::Body;
+use super::super::whole::data_words;
+use super::super::{Emitter, access, affine, trusted};
+use super::alias;
+use crate::ir::{Block, Op, Val, Vary};
+use crate::schedule::{self, Class, Schedule};
+
+impl Emitter<'_> {
+    /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.
+    pub(in crate::clif) fn fusable_stores(
+        &self,
+        block: &Block,
+        plan: &Schedule,
+        number: usize,
+        loads: &[Val],
+        calls: &[Val],
+    ) -> usize {
+        if self.o.no_fused || self.o.no_fused_stores || self.o.always_masked {
+            return 0;
+        }
+        let mut all: Vec<Val> = loads.to_vec();
+        for &v in calls {
+            if !self.store_suits(block, plan, number as i32 - 1, loads, v) {
+                break;
+            }
+            let fused = self.access_of(block, v);
+            let meets = |&other: &Val| alias::always_meet(&fused, &self.access_of(block, other));
+            if all.iter().any(meets) {
+                break;
+            }
+            all.push(v);
+        }
+        all.len() - loads.len()
+    }
+
+    /// May the segment whose wave values are those of the gaps up to `time` make this store?
+    fn store_suits(
+        &self,
+        block: &Block,
+        plan: &Schedule,
+        time: i32,
+        loads: &[Val],
+        v: Val,
+    ) -> bool {
+        let node = &block.nodes[v.index()];
+        let Op::Store(_, _, site) = node.op else {
+            return false;
+        };
+        let Some(affine) = self.affine.get(&v) else {
+            return false;
+        };
+        // Of lanes at one address the highest is the last: no work for a loop.
+        if affine.stride == 0 || self.f.sites[site.0 as usize].inst.mem.glc {
+            return false;
+        }
+        let mut before = affine::leaves(block, node.args[0]).unwrap_or_default();
+        before.push(node.args[1]);
+        before.extend(block.exec_at(v));
+        let data = data_words(node);
+        before.extend(node.args[2 + data.len()..].iter());
+        let known = |&w: &Val| {
+            schedule::known_in(block, plan, w) <= time && !loads.contains(&source(block, w))
+        };
+        let there = |&w: &Val| match plan.class[w.index()] {
+            Class::Lane => plan.time[w.index()] <= time + 1,
+            _ => schedule::known_in(block, plan, w) <= time,
+        };
+        before.iter().all(known) && data.iter().all(there)
+    }
+
+    /// Emits the segment's stores for a group.
+    pub(in crate::clif) fn fused_stores(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+    ) {
+        for n in 0..self.fusion.accesses.len() {
+            let access = &self.fusion.accesses[n];
+            if !access.store {
+                continue;
+            }
+            let (v, data) = (access.v, access.data);
+            let (stride, offset) = (access.affine.stride, access.offset);
+            let words: Vec<Vec<Value>> = data_words(&block.nodes[v.index()])
+                .iter()
+                .map(|&word| self.lane_value(block, plan, body, word))
+                .collect();
+            let start = self.group_start(block, plan, body, n);
+            self.store_group(start, (offset, stride), data, &words);
+        }
+    }
+
+    /// Stores a group's lanes, whose elements are `stride` apart, the first at `start` and a constant, lowest lane
+    /// first; `words` has the host vectors of each word. The range was checked.
+    fn store_group(
+        &mut self,
+        start: Value,
+        (offset, stride): (i32, i64),
+        data: Data,
+        words: &[Vec<Value>],
+    ) {
+        let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
+        let per = self.per();
+        if run && data == Data::Dwords(1) {
+            for (j, &value) in words[0].iter().enumerate() {
+                let away = i64::from(offset) + (4 * per * j) as i64;
+                let at = self.b.ins().iadd_imm_s(start, away);
+                self.store_vector(value, at);
+            }
+            return;
+        }
+        let fours: Vec<Vec<Value>> = words.iter().map(|word| self.fours(word)).collect();
+        for j in 0..words[0].len() * per / 4 {
+            let four: Vec<Value> = fours.iter().map(|word| word[j]).collect();
+            let away = |k: i64| i64::from(offset) + stride * (4 * j as i64 + k);
+            match i32::try_from(away(0)) {
+                Ok(away) if run => self.store_run(start, away, data, &four),
+                _ => {
+                    let to = [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away(k)));
+                    self.store_four(to, data, &four);
+                }
+            }
+        }
+    }
+
+    /// Host vectors as vectors of four lanes.
+    fn fours(&mut self, word: &[Value]) -> Vec<Value> {
+        let per = self.per();
+        if per == 4 {
+            return word.to_vec();
+        }
+        let mut fours = Vec::with_capacity(word.len() * per / 4);
+        for &value in word {
+            let at = self.b.ins().stack_addr(types::I64, self.out_slot, 0);
+            self.b.ins().store(trusted(), value, at, 0);
+            for part in 0..per / 4 {
+                let part = (16 * part) as i32;
+                fours.push(self.b.ins().load(types::I32X4, trusted(), at, part));
+            }
+        }
+        fours
+    }
+}
+
+/// The node of which a value is a result.
+fn source(block: &Block, v: Val) -> Val {
+    let node = &block.nodes[v.index()];
+    match node.op {
+        Op::Result(_) if node.ty.vary != Vary::Wave => node.args[0],
+        _ => v,
+    }
+}

@@ -1,0 +1,344 @@
+//! Masks of compares with values that lie on a line. Whether `base + stride * lane` is below a limit is true of
+//! the lanes up to some lane, so the 64 bits of such a mask need no loop over the lanes: two lanes' values show
+//! that no word wraps between them, and the distance to the limit how many lanes there are below it.
+
+use std::collections::HashSet;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+use frontend::state::LANES;
+
+use super::Emitter;
+use super::affine::{self, Lane};
+use crate::facts::Affine;
+use crate::ir::{Block, Icmp, Op, Slot, Val, Vary};
+use crate::schedule::{Class, Place, Schedule, Segment};
+
+/// Compares in a segment at most: beyond, a loop is not much longer.
+const MAX_COMPARES: usize = 8;
+
+/// Between neighbouring lanes at most.
+const MAX_STRIDE: i64 = 1 << 24;
+
+/// A compare with a value on a line.
+struct Compare {
+    cond: Icmp,
+    line: Val,
+    limit: Val,
+    /// The line is the left operand.
+    left: bool,
+    affine: Affine,
+}
+
+/// What is known when masks are computed so.
+struct Lines {
+    /// All that must hold (I8).
+    good: Value,
+}
+
+impl Emitter<'_> {
+    /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
+    /// other. Nothing where there is no such way.
+    pub(super) fn by_lines(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        (bits, execs): (&[(Val, Variable)], &[Value]),
+        group: usize,
+        after: HostBlock,
+    ) {
+        let Some(&entry) = self.vars.get(&Slot::Exec) else {
+            return;
+        };
+        let mut compares = 0;
+        let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
+        let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
+        if none || !segment.ballots.iter().all(suits) || !(1..=MAX_COMPARES).contains(&compares) {
+            return;
+        }
+        // What is known of lanes is known of those that act.
+        let entry = self.b.use_var(entry);
+        let mut good = self.b.ins().icmp_imm_s(IntCC::Equal, entry, -1);
+        for &exec in execs {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            good = self.b.ins().band(good, full);
+        }
+        let mut lines = Lines { good };
+        let masks: Vec<Value> = bits
+            .iter()
+            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut lines))
+            .collect();
+        let (lined, general) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(lines.good, lined, &[], general, &[]);
+        self.b.switch_to_block(lined);
+        for (&(_, var), mask) in bits.iter().zip(masks) {
+            self.b.def_var(var, mask);
+        }
+        let rest = without_ballots(block, segment);
+        if rest.nodes.is_empty() && rest.stores.is_empty() {
+            self.b.ins().jump(after, &[]);
+        } else {
+            self.profile_loop(true);
+            self.lane_loop(block, plan, &rest, &[], group, true, None, after);
+        }
+        self.b.switch_to_block(general);
+        self.profile_after();
+    }
+
+    /// Is a mask made of compares with lines and of bits that are there?
+    fn mask_suits(
+        &self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        v: Val,
+        compares: &mut usize,
+    ) -> bool {
+        let node = &block.nodes[v.index()];
+        let is_leaf = node.ty.vary == Vary::Wave || plan.class[v.index()] == Class::Leaf;
+        if is_leaf || !segment.nodes.contains(&v) {
+            return true;
+        }
+        match node.op {
+            Op::And | Op::Or | Op::Xor | Op::Not => node
+                .args
+                .iter()
+                .all(|&a| self.mask_suits(block, plan, segment, a, compares)),
+            Op::Icmp(_) => {
+                *compares += 1;
+                let found = self.compare_of(block, v);
+                found.is_some_and(|c| self.is_at_hand(block, plan, segment, c.line))
+            }
+            _ => false,
+        }
+    }
+
+    fn compare_of(&self, block: &Block, v: Val) -> Option<Compare> {
+        let node = &block.nodes[v.index()];
+        let Op::Icmp(cond) = node.op else { return None };
+        let wave = |v: Val| block.nodes[v.index()].ty.vary == Vary::Wave;
+        let (line, limit, left) = match (wave(node.args[0]), wave(node.args[1])) {
+            (false, true) => (node.args[0], node.args[1], true),
+            (true, false) => (node.args[1], node.args[0], false),
+            _ => return None,
+        };
+        let affine = *self.lines.get(&line)?;
+        let steps = affine.stride == 0
+            || (1..=MAX_STRIDE).contains(&affine.stride) && affine.stride.count_ones() == 1;
+        (affine.whole && steps).then_some(Compare {
+            cond,
+            line,
+            limit,
+            left,
+            affine,
+        })
+    }
+
+    /// Can a lane's value be computed before the segment, from registers that still hold what they held when
+    /// the block began?
+    fn is_at_hand(&self, block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
+        let Some(leaves) = affine::leaves(block, v) else {
+            return false;
+        };
+        let mut before = plan
+            .segments
+            .iter()
+            .take_while(|s| !std::ptr::eq(*s, segment));
+        let written: HashSet<u8> = before
+            .by_ref()
+            .flat_map(|s| s.stores.iter().map(|&(n, _)| n))
+            .collect();
+        leaves.iter().all(|&leaf| {
+            let node = &block.nodes[leaf.index()];
+            match node.op {
+                _ if node.ty.vary == Vary::Wave => true,
+                Op::ReadV(n) => {
+                    !written.contains(&n) && !plan.place.contains(&Some(Place::Home(n)))
+                }
+                op => op == Op::LaneId,
+            }
+        })
+    }
+
+    /// The 64 bits of a mask.
+    fn mask_by_lines(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        v: Val,
+        lines: &mut Lines,
+    ) -> Value {
+        let node = &block.nodes[v.index()];
+        let is_leaf = node.ty.vary == Vary::Wave || plan.class[v.index()] == Class::Leaf;
+        if is_leaf || !segment.nodes.contains(&v) {
+            return self.mask_bits(block, plan, v);
+        }
+        if let Op::Icmp(_) = node.op {
+            let compare = self.compare_of(block, v);
+            let compare = compare.expect("a mask that suits has compares with lines");
+            return self.compare_by_line(block, plan, &compare, lines);
+        }
+        let args: Vec<Value> = node
+            .args
+            .iter()
+            .map(|&a| self.mask_by_lines(block, plan, segment, a, lines))
+            .collect();
+        match node.op {
+            Op::And => self.b.ins().band(args[0], args[1]),
+            Op::Or => self.b.ins().bor(args[0], args[1]),
+            Op::Xor => self.b.ins().bxor(args[0], args[1]),
+            _ => self.b.ins().bnot(args[0]),
+        }
+    }
+
+    fn compare_by_line(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        compare: &Compare,
+        lines: &mut Lines,
+    ) -> Value {
+        let limit = self.scalar(block, plan, compare.limit);
+        let stride = compare.affine.stride;
+        let affine = Affine {
+            guarded: true,
+            ..compare.affine
+        };
+        let run = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
+        let ends = self.ends(block, plan, compare.line, affine, run);
+        let [first, last] = ends.addresses;
+        for good in ends.conditions {
+            lines.good = self.b.ins().band(lines.good, good);
+        }
+        if stride == 0 {
+            let code = condition(compare.cond);
+            let (a, b) = if compare.left {
+                (first, limit)
+            } else {
+                (limit, first)
+            };
+            let holds = self.b.ins().icmp(code, a, b);
+            let holds = self.b.ins().uextend(types::I64, holds);
+            return self.b.ins().ineg(holds);
+        }
+        let signed = matches!(compare.cond, Icmp::Slt | Icmp::Sle);
+        let (order, below) = if signed {
+            (IntCC::SignedLessThanOrEqual, IntCC::SignedLessThan)
+        } else {
+            (IntCC::UnsignedLessThanOrEqual, IntCC::UnsignedLessThan)
+        };
+        let rises = self.b.ins().icmp(order, first, last);
+        let span = self.b.ins().isub(last, first);
+        let exact = stride * (LANES as i64 - 1);
+        let exact = self.b.ins().icmp_imm_u(IntCC::Equal, span, exact);
+        for good in [rises, exact] {
+            lines.good = self.b.ins().band(lines.good, good);
+        }
+        let away = self.b.ins().isub(limit, first);
+        let away = match self.b.func.dfg.value_type(away) {
+            types::I64 => away,
+            _ => self.b.ins().uextend(types::I64, away),
+        };
+        let under = self.b.ins().icmp(below, limit, first);
+        match (compare.cond, compare.left) {
+            (Icmp::Eq, _) => self.lane_away(away, stride),
+            (Icmp::Ne, _) => {
+                let equal = self.lane_away(away, stride);
+                self.b.ins().bnot(equal)
+            }
+            // line < limit, and its opposite limit <= line.
+            (Icmp::Ult | Icmp::Slt, true) => self.lanes_below(away, under, stride, false),
+            (Icmp::Ule | Icmp::Sle, false) => {
+                let less = self.lanes_below(away, under, stride, false);
+                self.b.ins().bnot(less)
+            }
+            // line <= limit, and its opposite limit < line.
+            (Icmp::Ule | Icmp::Sle, true) => self.lanes_below(away, under, stride, true),
+            (Icmp::Ult | Icmp::Slt, false) => {
+                let most = self.lanes_below(away, under, stride, true);
+                self.b.ins().bnot(most)
+            }
+        }
+    }
+
+    /// The bit of the lane that is `away` from lane 0, 0 if there is none.
+    fn lane_away(&mut self, away: Value, stride: i64) -> Value {
+        let one = self.b.ins().iconst(types::I64, 1);
+        let lane = self.shift_down(away, stride);
+        let bit = self.b.ins().ishl(one, lane);
+        let last = stride * (LANES as i64 - 1);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let mut good = self.b.ins().icmp_imm_u(order, away, last);
+        if stride > 1 {
+            let rest = self.b.ins().band_imm_u(away, stride - 1);
+            let exact = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+            good = self.b.ins().band(good, exact);
+        }
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().select(good, bit, zero)
+    }
+
+    /// The lanes below a limit that is `away` from lane 0, or those that are at it too; none if it is `under`
+    /// lane 0.
+    fn lanes_below(&mut self, away: Value, under: Value, stride: i64, or_at: bool) -> Value {
+        // As many lanes as fit into the distance, begun ones included, and the one at the limit.
+        let farthest = stride * (LANES as i64 - i64::from(or_at));
+        let farthest = self.b.ins().iconst(types::I64, farthest);
+        let away = self.b.ins().umin(away, farthest);
+        let count = if or_at {
+            let whole = self.shift_down(away, stride);
+            self.b.ins().iadd_imm_s(whole, 1)
+        } else {
+            let begun = self.b.ins().iadd_imm_s(away, stride - 1);
+            self.shift_down(begun, stride)
+        };
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let count = self.b.ins().select(under, zero, count);
+        let ones = self.b.ins().iconst(types::I64, -1);
+        // By 64 less the count; shifts take amounts modulo 64.
+        let gone = self.b.ins().ineg(count);
+        let mask = self.b.ins().ushr(ones, gone);
+        let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, count, 0);
+        self.b.ins().select(some, mask, zero)
+    }
+
+    fn shift_down(&mut self, v: Value, stride: i64) -> Value {
+        match stride.trailing_zeros() {
+            0 => v,
+            n => self.b.ins().ushr_imm_u(v, i64::from(n)),
+        }
+    }
+}
+
+fn condition(cond: Icmp) -> IntCC {
+    match cond {
+        Icmp::Eq => IntCC::Equal,
+        Icmp::Ne => IntCC::NotEqual,
+        Icmp::Ult => IntCC::UnsignedLessThan,
+        Icmp::Ule => IntCC::UnsignedLessThanOrEqual,
+        Icmp::Slt => IntCC::SignedLessThan,
+        Icmp::Sle => IntCC::SignedLessThanOrEqual,
+    }
+}
+
+/// The segment without its masks, and what only they needed.
+fn without_ballots(block: &Block, segment: &Segment) -> Segment {
+    let inner: HashSet<Val> = segment.nodes.iter().copied().collect();
+    let mut needed = HashSet::new();
+    let mut work: Vec<Val> = segment.stores.iter().map(|&(_, v)| v).collect();
+    work.extend(segment.spills.iter().map(|&(v, _)| v));
+    while let Some(v) = work.pop() {
+        if inner.contains(&v) && needed.insert(v) {
+            work.extend(block.nodes[v.index()].args.iter());
+        }
+    }
+    let nodes = segment.nodes.iter().copied();
+    Segment {
+        nodes: nodes.filter(|v| needed.contains(v)).collect(),
+        ballots: Vec::new(),
+        ..segment.clone()
+    }
+}

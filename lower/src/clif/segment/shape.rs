@@ -1,0 +1,82 @@
+//! What a segment's loops look like, by its nodes alone.
+
+use std::collections::HashMap;
+
+use crate::ir::{Block, Op, Val, Width};
+use crate::schedule::Segment;
+
+/// Has the segment no loop?
+pub(super) fn is_empty(segment: &Segment) -> bool {
+    segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty()
+}
+
+/// Host vectors in an unmasked group, by the most lane values alive at once.
+pub(super) fn slices(block: &Block, segment: &Segment) -> usize {
+    let mut last_use: HashMap<Val, usize> = HashMap::new();
+    let here: HashMap<Val, usize> = segment
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(i, &v)| (v, i))
+        .collect();
+    for (i, &v) in segment.nodes.iter().enumerate() {
+        for &a in block.nodes[v.index()].args.iter() {
+            if here.contains_key(&a) {
+                last_use.insert(a, i);
+            }
+        }
+    }
+    let end = segment.nodes.len();
+    for &(_, v) in &segment.stores {
+        last_use.insert(v, end);
+    }
+    for &v in segment
+        .spills
+        .iter()
+        .map(|(v, _)| v)
+        .chain(&segment.ballots)
+    {
+        last_use.insert(v, end);
+    }
+    let mut ends = vec![0usize; end + 1];
+    let (mut alive, mut most) = (0usize, 0usize);
+    for (i, &v) in segment.nodes.iter().enumerate() {
+        let size = if block.nodes[v.index()].ty.width == Width::W64 {
+            2
+        } else {
+            1
+        };
+        if let Some(&last) = last_use.get(&v) {
+            alive += size;
+            ends[last] += size;
+        }
+        most = most.max(alive);
+        alive -= ends[i].min(alive);
+    }
+    match most {
+        0..=4 => 4,
+        5..=8 => 2,
+        _ => 1,
+    }
+}
+
+/// May the masked loop skip groups without an active lane? Only when every result is confined to
+/// active lanes: merged stores into the register itself, and masks and-ed with EXEC.
+pub(super) fn skippable(block: &Block, segment: &Segment) -> bool {
+    let op = |v: Val| block.nodes[v.index()].op;
+    let merged = |&(n, v): &(u8, Val)| {
+        let node = &block.nodes[v.index()];
+        // A value from an earlier segment was merged under an EXEC that this one does not look at.
+        segment.nodes.contains(&v)
+            && node.op == Op::Select
+            && op(node.args[0]) == Op::ExecMask
+            && op(node.args[2]) == Op::ReadV(n)
+    };
+    let confined = |&v: &Val| {
+        let node = &block.nodes[v.index()];
+        node.op == Op::And && node.args.iter().any(|&a| op(a) == Op::ExecMask)
+    };
+    segment.spills.is_empty()
+        && segment.stores.iter().all(merged)
+        && segment.ballots.iter().all(confined)
+}
