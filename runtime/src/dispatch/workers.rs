@@ -71,6 +71,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// What a dispatch may take for its leader to run it alone: calling helpers takes as long.
 const ALONE: Duration = Duration::from_micros(30);
 
+/// Workgroups that a worker takes at a time, at most: enough that workers seldom meet.
+const SOME: u64 = 16;
+
+/// The least number of times that each worker takes some, where there are as many workgroups: nobody waits
+/// long for the last one, and few workgroups are taken one by one.
+const SHARES: u64 = 64;
+
 /// Kernels whose pace is remembered.
 const PACES: usize = 4096;
 
@@ -103,6 +110,8 @@ impl Caller<'_> {
 struct Board {
     next: AtomicU64,
     end: u64,
+    /// How many workgroups a worker takes at a time.
+    some: u64,
     /// Lowest group that faulted.
     bad_group: AtomicU64,
     /// Its fault, and when the first one was reported.
@@ -112,11 +121,16 @@ struct Board {
 }
 
 impl Board {
-    /// The next workgroup to run.
-    fn take(&self) -> Option<u64> {
-        // Many workers may take past the end, but never wrap: they stop there.
-        let group = self.next.fetch_add(1, Relaxed);
-        (group < self.end && group < self.bad_group.load(Relaxed)).then_some(group)
+    /// The next workgroup to run of a worker that has taken `mine` and takes several at a time. It runs them in
+    /// ascending order, so that the lowest group that has not ended is always one that runs.
+    fn take(&self, mine: &mut Range<u64>) -> Option<u64> {
+        if mine.is_empty() {
+            // Many workers may take past the end, but never wrap: they stop there.
+            let first = self.next.fetch_add(self.some, Relaxed);
+            *mine = first..first.saturating_add(self.some).min(self.end);
+        }
+        mine.next()
+            .filter(|&group| group < self.bad_group.load(Relaxed))
     }
 
     fn report(&self, group: u64, fault: Fault) {
@@ -221,6 +235,7 @@ impl Dispatcher {
         let board = Board {
             next: AtomicU64::new(groups.start),
             end: groups.end,
+            some: ((groups.end - groups.start) / (threads as u64 * SHARES)).clamp(1, SOME),
             bad_group: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
             deadline: settings
@@ -291,7 +306,8 @@ impl Dispatcher {
         let mut room = self.room(checked);
         room.begin_dispatch();
         let mut stats = Stats::default();
-        while let Some(index) = board.take() {
+        let mut mine = 0..0;
+        while let Some(index) = board.take(&mut mine) {
             let group = shape.group(index);
             let mut referee = GroupReferee {
                 board,

@@ -99,6 +99,12 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         if token & WaveState::FRESH != 0 {
             return Ok((self.first(wave, group, token & WaveState::START)?, 0));
         }
+        if let Some((then, _, region)) = &self.last
+            && region.number as u64 + 1 == token >> ENTRY_BITS
+            && *then == self.engine.generation()
+        {
+            return Ok((Rc::clone(region), token as u32 & ((1 << ENTRY_BITS) - 1)));
+        }
         if let Some(back) = self.engine.left(token) {
             return Ok(back);
         }

@@ -72,6 +72,7 @@ fn log2_near_one(m: f64) -> f64 {
 /// `log2(x)` for the positive normal f32 of these bits: the bits of `log2` of the same number, found with
 /// 32-bit integers only.
 #[inline(always)]
+#[cfg(feature = "jit")]
 pub(crate) fn log2_of_bits(x: u32) -> f64 {
     // The first f32 above the root of 1/2.
     const ROOT_HALF: u32 = 0x3f35_04f4;
