@@ -114,7 +114,7 @@ pub struct Quickly {
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// What the turns of a peeled loop need (see [`peel`]).
+/// What the turns of a peeled loop need (see `interchange/peel.rs`).
 #[derive(Debug)]
 pub struct Peel {
     /// What must come out how on all lanes of a group for a turn to be made.
