@@ -54,6 +54,21 @@ pub enum Flow {
     Barrier,
 }
 
+impl Flow {
+    /// Why the wave stops here; `None` when it goes on. A jump back burns fuel.
+    pub(crate) fn exit(self, fuel: &mut u64) -> Option<Exit> {
+        match self {
+            Flow::Next | Flow::Jump => None,
+            Flow::Back => {
+                *fuel = fuel.saturating_sub(1);
+                (*fuel == 0).then_some(Exit::Yield)
+            }
+            Flow::End => Some(Exit::End),
+            Flow::Barrier => Some(Exit::Barrier),
+        }
+    }
+}
+
 /// Executes one decoded instruction that lies at the wave's PC. After a fault the PC is still there,
 /// but lanes below the faulting one may have acted.
 pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<Flow, WaveFault> {
@@ -159,16 +174,9 @@ impl Engine for Interpreter {
                     false => u64::from(wave.exec().count_ones()),
                 };
             }
-            match step(wave, group, inst) {
-                Ok(Flow::Next | Flow::Jump) => {}
-                Ok(Flow::Back) => {
-                    *fuel = fuel.saturating_sub(1);
-                    if *fuel == 0 {
-                        return Exit::Yield;
-                    }
-                }
-                Ok(Flow::End) => return Exit::End,
-                Ok(Flow::Barrier) => return Exit::Barrier,
+            match step(wave, group, inst).map(|flow| flow.exit(fuel)) {
+                Ok(None) => {}
+                Ok(Some(exit)) => return exit,
                 Err(fault) => return Exit::Fault(fault),
             }
         }
@@ -182,9 +190,7 @@ impl Engine for Interpreter {
             lane: None,
         });
         Some(match done.and_then(|inst| step(wave, group, &inst)) {
-            Ok(Flow::Next | Flow::Jump | Flow::Back) => Exit::Yield,
-            Ok(Flow::End) => Exit::End,
-            Ok(Flow::Barrier) => Exit::Barrier,
+            Ok(flow) => flow.exit(&mut 0).unwrap_or(Exit::Yield),
             Err(fault) => Exit::Fault(fault),
         })
     }

@@ -144,11 +144,6 @@ thread_local! {
 }
 
 impl JitEngine {
-    /// The generation of its regions.
-    pub(super) fn generation(&self) -> u64 {
-        self.shared.generation()
-    }
-
     /// The region with a key, compiled if need be.
     pub(super) fn region(&self, key: Key, group: &mut Group<'_>) -> Result<Rc<Region>, FaultKind> {
         let place = (key.pc >> 2) as usize % RECENT;

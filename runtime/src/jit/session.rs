@@ -17,7 +17,6 @@ use super::regions::{ENTRY_BITS, Key, Region};
 use crate::engine::{Exit, Group, Session};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
-use crate::interp::Flow;
 
 thread_local! {
     /// Frame slots for the next session of this thread.
@@ -78,7 +77,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         start: u64,
     ) -> Result<Rc<Region>, FaultKind> {
         let key = Key::new(wave, group, start);
-        let now = self.engine.generation();
+        let now = self.engine.shared.generation();
         if let Some((then, known, region)) = &self.last
             && (*then, *known) == (now, key)
         {
@@ -101,7 +100,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         }
         if let Some((then, _, region)) = &self.last
             && region.number as u64 + 1 == token >> ENTRY_BITS
-            && *then == self.engine.generation()
+            && *then == self.engine.shared.generation()
         {
             return Ok((Rc::clone(region), token as u32 & ((1 << ENTRY_BITS) - 1)));
         }
@@ -130,11 +129,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             ExitCode::End => Exit::End,
             ExitCode::Barrier => Exit::Barrier,
             ExitCode::Fault => unreachable!("bug: a fault without its cause"),
-            ExitCode::Interpret => match self.engine.interpret(wave, group)? {
-                Flow::Next | Flow::Jump | Flow::Back => Exit::Yield,
-                Flow::End => Exit::End,
-                Flow::Barrier => Exit::Barrier,
-            },
+            ExitCode::Interpret => {
+                let flow = self.engine.interpret(wave, group)?;
+                flow.exit(&mut 0).unwrap_or(Exit::Yield)
+            }
         })
     }
 
@@ -235,16 +233,10 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
                     if PROFILE {
                         self.engine.note_interpreted(wave, group);
                     }
-                    match self.engine.interpret(wave, group) {
-                        Ok(Flow::Next | Flow::Jump) => {}
-                        Ok(Flow::Back) => {
-                            *fuel = fuel.saturating_sub(1);
-                            if *fuel == 0 {
-                                return Exit::Yield;
-                            }
-                        }
-                        Ok(Flow::End) => return Exit::End,
-                        Ok(Flow::Barrier) => return Exit::Barrier,
+                    let flow = self.engine.interpret(wave, group);
+                    match flow.map(|flow| flow.exit(fuel)) {
+                        Ok(None) => {}
+                        Ok(Some(exit)) => return exit,
                         Err(fault) => return Exit::Fault(fault),
                     }
                 }
