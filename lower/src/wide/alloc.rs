@@ -27,7 +27,7 @@ fn environment() -> MachineEnv {
     }
     MachineEnv {
         preferred_regs_by_class: [
-            set(&[0, 1, 2, 6, 7, 8, 9, 10, 11]),
+            set(&FREE[..FREE.len() - KEPT.len()]),
             vectors,
             PRegSet::empty(),
         ],

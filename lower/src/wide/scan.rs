@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
-use super::inst::{HostFunc, Op, RAX, general, vector};
+use super::inst::{HostFunc, Op, general, vector};
 
 mod live;
 mod moves;
@@ -145,13 +145,13 @@ impl<'a> Scan<'a> {
                 let owner = Owner::Fixed(operand.vreg().vreg() as u32);
                 self.take(preg, (start, end), owner);
             }
-            match self.func.insts[inst].op {
-                Op::Call => self.calls.push(at + WRITE),
-                Op::MulHigh(..) => {
-                    let range = (at + WRITE, at + POINTS);
-                    self.take(general(RAX), range, Owner::Clobber);
-                }
-                _ => {}
+            if self.func.insts[inst].op == Op::Call {
+                // There are many, and they spare only KEPT: who lives across one is told what it may have.
+                self.calls.push(at + WRITE);
+                continue;
+            }
+            for preg in self.func.inst_clobbers(Inst::new(inst)) {
+                self.take(preg, (at + WRITE, at + POINTS), Owner::Clobber);
             }
         }
     }

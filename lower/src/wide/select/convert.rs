@@ -83,14 +83,7 @@ impl Select<'_> {
             let big = self.rvm_imm(vex::VCMPPS, len, a, half, Imm::Byte(5));
             let whole = self.dwords(len, 4_294_967_296f32.to_bits());
             let over = self.rvm_imm(vex::VCMPPS, len, a, whole, Imm::Byte(5));
-            let d = self.vec_reg();
-            let operands = [
-                Operand::reg_def(d),
-                Operand::reg_use(low),
-                Operand::reg_use(big),
-            ];
-            let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
-            self.h.push(op, &operands, Some(Src::Reg(high)));
+            let d = self.blend(len, big, Src::Reg(high), low);
             self.rvm(vex::VPOR, len, d, Src::Reg(over))
         } else {
             let ordered = self.rvm_imm(vex::VCMPPS, len, a, Src::Reg(a), Imm::Byte(7));

@@ -153,18 +153,13 @@ impl Select<'_> {
     fn function(&mut self, f: Intrinsic, len: Len, args: &[Value]) -> Result<VReg, Refused> {
         let a = self.reg(args[0])?;
         let second = |s: &mut Self| Ok(Src::Reg(s.reg(args[1])?));
+        let of_both = |s: &mut Self, row| second(s).map(|b| s.rvm(row, len, a, b));
         // Quads 0 and 2 in the low half, 1 and 3 in the high one; its own inverse.
         let middle =
             |s: &mut Self, a: VReg| s.rm(vex::VPERMQ, Len::L256, Src::Reg(a), Imm::Byte(0xd8));
         Ok(match f {
-            Intrinsic::MulWideU => {
-                let b = second(self)?;
-                self.rvm(vex::VPMULUDQ, len, a, b)
-            }
-            Intrinsic::MulWideS => {
-                let b = second(self)?;
-                self.rvm(vex::VPMULDQ, len, a, b)
-            }
+            Intrinsic::MulWideU => of_both(self, vex::VPMULUDQ)?,
+            Intrinsic::MulWideS => of_both(self, vex::VPMULDQ)?,
             Intrinsic::OddDwords => {
                 let b = second(self)?;
                 self.rvm_imm(vex::VPBLENDD, len, a, b, Imm::Byte(0xaa))
@@ -187,18 +182,9 @@ impl Select<'_> {
                 let b = second(self)?;
                 self.rvm_imm(vex::VINSERTI128, Len::L256, a, b, Imm::Byte(1))
             }
-            Intrinsic::ShiftLeft => {
-                let b = second(self)?;
-                self.rvm(vex::VPSLLVD, len, a, b)
-            }
-            Intrinsic::ShiftRight => {
-                let b = second(self)?;
-                self.rvm(vex::VPSRLVD, len, a, b)
-            }
-            Intrinsic::ShiftArithmetic => {
-                let b = second(self)?;
-                self.rvm(vex::VPSRAVD, len, a, b)
-            }
+            Intrinsic::ShiftLeft => of_both(self, vex::VPSLLVD)?,
+            Intrinsic::ShiftRight => of_both(self, vex::VPSRLVD)?,
+            Intrinsic::ShiftArithmetic => of_both(self, vex::VPSRAVD)?,
             Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(a), Imm::No),
             Intrinsic::WidenHigh => {
                 let high = self.high_half(a);

@@ -129,6 +129,19 @@ impl Select<'_> {
         d
     }
 
+    /// Lanes of `yes` where those of `which`, which are all ones or zeros, are ones, else of `no`.
+    pub(super) fn blend(&mut self, len: Len, which: VReg, yes: Src, no: VReg) -> VReg {
+        let d = self.vec_reg();
+        let operands = [
+            Operand::reg_def(d),
+            Operand::reg_use(no),
+            Operand::reg_use(which),
+        ];
+        let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
+        self.h.push(op, &operands, Some(yes));
+        d
+    }
+
     pub(super) fn rm(&mut self, row: Row, len: Len, a: Src, imm: Imm) -> VReg {
         let d = self.vec_reg();
         let operands = [Operand::reg_def(d)];
@@ -219,15 +232,7 @@ impl Select<'_> {
                 // The sources' lanes are truth values; see the module.
                 let c = self.reg(args[0])?;
                 let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
-                let d = self.vec_reg();
-                let operands = [
-                    Operand::reg_def(d),
-                    Operand::reg_use(no),
-                    Operand::reg_use(c),
-                ];
-                let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
-                self.h.push(op, &operands, Some(yes));
-                d
+                self.blend(len, c, yes, no)
             }
             Opcode::Fma => {
                 let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
