@@ -14,9 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::facts::LoopEntry;
 use crate::ir::{Block, Func, Node, Op, Slot, Target, Val};
 use crate::liveness::Live;
+use crate::wide;
 use merge::Latch;
 use strides::Strides;
-use wanted::{Masks, Wanted};
+use wanted::{Masks, Rounds, Wanted};
 
 pub mod alone;
 pub mod merge;
@@ -135,6 +136,14 @@ struct Width {
 }
 
 impl Width {
+    /// How the turns of loops inside groups of such vectors go round.
+    fn rounds(self) -> Rounds {
+        match self.per {
+            wide::LANES => Rounds::WideGroups,
+            _ => Rounds::Groups,
+        }
+    }
+
     /// Lanes in a group for which so many host vectors would be best.
     fn group(self, slices: usize) -> usize {
         let group = self.group.map(|lanes| usize::from(lanes).max(self.per));
@@ -236,7 +245,7 @@ pub fn plan(
     if matches!(turn, Turns::Exec(_)) && !block.effects.is_empty() {
         return peel::plan(f, (merged, &masks), &live[head], entry, width);
     }
-    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, false)?;
+    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, width.rounds())?;
     let strides = Strides::find(
         (block, turn, &masks.nodes),
         (&wanted.needed, &wanted.vgprs),

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::merge::{self, Latch};
-use super::wanted::{Masks, Wanted};
+use super::wanted::{Masks, Rounds, Wanted};
 use super::{MAX_NODES, MaskPlace, Turns, mask_read, pair_read, unmerged};
 use crate::facts::pair_of;
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
@@ -102,7 +102,7 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
     };
     let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
     let masks = Masks::find(block);
-    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, true)?;
+    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, Rounds::Alone)?;
     let mut plan = Alone {
         turn,
         blocks: merged.blocks,

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::build::{Build, types};
+use crate::clif::lanes;
 use crate::ir::{Block, Func, Icmp, Op, Slot, Target, Term, Val, Vary, Width};
 
 /// A loop as one block.
@@ -355,6 +356,10 @@ impl Merger<'_> {
             self.strip(node.args[1], mask)
         } else {
             match node.op {
+                Op::Call(f, mode) if lanes::is_inline(f, mode) => {
+                    let args: Vec<Val> = node.args.iter().map(|&a| self.strip(a, mask)).collect();
+                    self.b.call(f, mode, &args)
+                }
                 Op::Load(..)
                 | Op::Call(..)
                 | Op::Result(_)

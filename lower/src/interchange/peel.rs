@@ -87,7 +87,7 @@ pub(super) fn plan(
         return None;
     };
     // The general loop is what comes behind the turns.
-    let wanted = Wanted::find(f, &merged, Turns::Exec(exec), masks, live, false)?;
+    let wanted = Wanted::find(f, &merged, Turns::Exec(exec), masks, live, width.rounds())?;
     if !wanted.slots.is_empty() {
         // Groups would leave different scalars behind.
         return None;

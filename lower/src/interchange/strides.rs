@@ -183,7 +183,8 @@ impl Planner<'_> {
         };
         let known = match node.op {
             Op::LaneId => Some(1),
-            Op::MaskFromBits | Op::ExecMask => None,
+            // Functions are computed in vectors only, of equal lanes too.
+            Op::MaskFromBits | Op::ExecMask | Op::Call(..) => None,
             Op::ReadV(n) => {
                 let above = n.checked_sub(1).and_then(|m| self.pairs.get(&m));
                 match (self.pairs.get(&n), above, self.vgprs.get(&n)) {

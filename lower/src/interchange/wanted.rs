@@ -9,6 +9,7 @@ use super::merge::{Latch, Merged};
 use super::{MaskPlace, Turns, is_all, mask_read, unmerged};
 use crate::ir::{Block, Func, Node, Op, SiteId, Slot, Val, Vary, Width};
 use crate::liveness::Live;
+use crate::schedule;
 
 /// Which wave values are made of lanes' bits.
 pub(super) struct Masks {
@@ -104,17 +105,29 @@ pub(super) struct Wanted {
     pub(super) slots: Vec<(Slot, Val)>,
 }
 
+/// How a loop's turns go round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rounds {
+    /// Lane group by lane group, in vectors of Cranelift's.
+    Groups,
+    /// The same in those of the wide back end, which has more functions.
+    WideGroups,
+    /// Each lane alone.
+    Alone,
+}
+
 impl Wanted {
     /// Follows what the next turn and what lies behind the loop read; nothing if something of it is not
-    /// to be had inside the lane groups, or by lanes `alone`.
+    /// to be had where the turns go `rounds`.
     pub(super) fn find(
         f: &Func,
         merged: &Merged,
         turn: Turns,
         masks: &Masks,
         behind: &Live,
-        alone: bool,
+        rounds: Rounds,
     ) -> Option<Wanted> {
+        let alone = rounds == Rounds::Alone;
         let block = &merged.block;
         let mut w = Wanted {
             needed: vec![false; block.nodes.len()],
@@ -222,6 +235,7 @@ impl Wanted {
                     }
                     continue;
                 }
+                Op::Call(..) if schedule::is_inline(node, rounds == Rounds::WideGroups) => {}
                 Op::Store(..) | Op::Atomic(..) | Op::Effect { .. } | Op::Call(..) | Op::LaneAt => {
                     return None;
                 }

@@ -14,6 +14,7 @@ use runtime::engine::{Emitter, Exit};
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 
+mod functions;
 mod strided;
 
 /// VGPR operand code.
@@ -583,11 +584,21 @@ pub(super) fn analysed(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -
 
 /// Loops of the region that are planned.
 fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> Vec<interchange::Plan> {
+    planned_for(loaded, gfx, before, 4)
+}
+
+/// The same for host vectors of `per` lanes.
+fn planned_for(
+    loaded: &runtime::LoadedCode,
+    gfx: Gfx,
+    before: &State,
+    per: usize,
+) -> Vec<interchange::Plan> {
     let (func, facts) = analysed(loaded, gfx, before);
     let (live, _) = lower::liveness::lives(&func);
     let plans = facts.loops().into_iter().filter_map(|head| {
         let entry = facts.at_loop(head)?;
-        interchange::plan(&func, head, &live, entry, facts.row(), 4, None)
+        interchange::plan(&func, head, &live, entry, facts.row(), per, None)
     });
     plans.collect()
 }
