@@ -20,6 +20,7 @@ use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
 use crate::profile::BlockShape;
 use crate::support::{is_control, plain};
+use crate::wide;
 
 mod length;
 
@@ -113,6 +114,41 @@ impl Costs {
                 message: format!("host instructions of unknown length: {opcode:02x?}"),
             }),
         }
+    }
+
+    /// As [`Costs::blocks`], by the wide back end.
+    pub fn wide_blocks(&mut self, f: &Func, start: u64) -> Result<Vec<BlockShape>, LowerError> {
+        let options = Options {
+            start,
+            wide: true,
+            ..Options::default()
+        };
+        let region = |message: String| LowerError::Region {
+            entry: f.entry,
+            message,
+        };
+        self.codegen.clear();
+        let emitted = clif::emit_with(
+            f,
+            &options,
+            0,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            self.isa.frontend_config(),
+            Some(Notes::new()),
+        );
+        let code = wide::compile(&self.codegen.func, false).map_err(|e| region(e.to_string()))?;
+        let mut at = code.first;
+        let mut pieces = Vec::with_capacity(code.locs.len());
+        for (loc, bytes) in code.locs {
+            let piece = &code.bytes[at..at + bytes as usize];
+            let count = length::instructions(piece)
+                .map_err(|bytes| region(format!("instructions of unknown length: {bytes:02x?}")))?;
+            pieces.push((loc, count));
+            at += bytes as usize;
+        }
+        let notes = emitted.notes.expect("notes were asked for");
+        Ok(notes.of_pieces(pieces).blocks)
     }
 
     /// The host code as Cranelift prints it before it is encoded.

@@ -101,7 +101,9 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// Where addresses go.
     pub patches: Vec<Patch>,
-    /// Lengths of pieces of code, each with the source location that it is for.
+    /// Where the first piece of code begins.
+    pub first: usize,
+    /// Lengths of the pieces, each with the source location that it is for.
     pub locs: Vec<(u32, u32)>,
 }
 
@@ -137,6 +139,7 @@ pub fn compile(func: &Function, quick: bool) -> Result<Code, Refused> {
     Ok(Code {
         bytes: machine.bytes,
         patches: machine.patches,
+        first: machine.first,
         locs: machine.locs,
     })
 }

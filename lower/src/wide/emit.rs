@@ -17,7 +17,9 @@ pub(super) struct Machine {
     pub(super) bytes: Vec<u8>,
     /// Where addresses go.
     pub(super) patches: Vec<Patch>,
-    /// Bytes of code by what they are for.
+    /// Where the code begins that is for something, behind what all of it begins with.
+    pub(super) first: usize,
+    /// Bytes of code from there on, by what they are for.
     pub(super) locs: Vec<(u32, u32)>,
 }
 
@@ -65,6 +67,8 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
     let mut places = vec![usize::MAX; blocks + 1 + func.pool.len()];
     let mut locs: Vec<(u32, u32)> = Vec::new();
     e.prologue();
+    let first = e.code.bytes.len();
+    let mut start = first;
     for (k, &b) in order.iter().enumerate() {
         places[b] = e.code.bytes.len();
         let next = order.get(k + 1).copied();
@@ -72,10 +76,10 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
             match item {
                 InstOrEdit::Edit(Edit::Move { from, to }) => e.copy(*from, *to),
                 InstOrEdit::Inst(inst) => {
-                    let start = e.code.bytes.len();
                     let host = &func.insts[inst.index()];
                     e.inst(b, host, output.inst_allocs(inst), next);
                     let size = (e.code.bytes.len() - start) as u32;
+                    start = e.code.bytes.len();
                     match locs.last_mut() {
                         Some(last) if last.0 == host.loc => last.1 += size,
                         _ => locs.push((host.loc, size)),
@@ -100,6 +104,7 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
     Machine {
         bytes: e.code.bytes,
         patches: e.patches,
+        first,
         locs,
     }
 }

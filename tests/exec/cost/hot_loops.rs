@@ -119,7 +119,13 @@ fn line(shape: &BlockShape) -> String {
 }
 
 /// The lines of a kernel.
-fn kernel(costs: &mut Costs, object: &Path, name: &str, start: u64, out: &mut String) {
+fn kernel(
+    costs: &mut Costs,
+    wide: bool,
+    (object, name): (&Path, &str),
+    start: u64,
+    out: &mut String,
+) {
     let bytes = std::fs::read(object).expect("it can be read");
     let object = object::open_kernel(&bytes, None, name).expect("the code object is good");
     let kernel = object.kernel(name).expect("the kernel is there");
@@ -149,7 +155,11 @@ fn kernel(costs: &mut Costs, object: &Path, name: &str, start: u64, out: &mut St
             }
         }
         let start = if regions.is_empty() { start } else { 0 };
-        let shapes = costs.blocks(&func, start).expect("the region compiles");
+        let shapes = match wide {
+            true => costs.wide_blocks(&func, start),
+            false => costs.blocks(&func, start),
+        };
+        let shapes = shapes.expect("the region compiles");
         assert_eq!(shapes.len(), func.blocks.len());
         regions.push((entry, loops(&func), shapes));
     }
@@ -176,10 +186,13 @@ fn kernel(costs: &mut Costs, object: &Path, name: &str, start: u64, out: &mut St
     }
 }
 
-#[test]
-fn host_instructions_of_hot_loops() {
+/// All kernels.
+fn list(wide: bool) -> String {
     let mut costs = Costs::new().expect("an x86-64 code generator");
-    let mut out = HEAD.to_owned();
+    let mut out = match wide {
+        true => HEAD.replace("for x86-64-v3", "by the wide back end"),
+        false => HEAD.to_owned(),
+    };
     let mut last = PathBuf::new();
     for ((object, name), start) in kernels() {
         if object != last {
@@ -190,8 +203,19 @@ fn host_instructions_of_hot_loops() {
                 .into_owned();
             let _ = writeln!(out, "\n[{stem}]");
         }
-        kernel(&mut costs, &object, &name, start, &mut out);
+        kernel(&mut costs, wide, (&object, &name), start, &mut out);
         last = object;
     }
-    super::check("hot_loops.txt", &out);
+    out
+}
+
+#[test]
+fn host_instructions_of_hot_loops() {
+    super::check("hot_loops.txt", &list(false));
+}
+
+/// Nothing in the benchmarks is refused, and what is selected is counted as for Cranelift.
+#[test]
+fn host_instructions_of_hot_loops_in_wide_vectors() {
+    super::check("hot_loops_wide.txt", &list(true));
 }
