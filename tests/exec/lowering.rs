@@ -1,11 +1,14 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
+mod accesses;
 mod alone;
 mod cuts;
 mod encoding;
 mod loops;
 mod operations;
 mod prologues;
+mod rounds;
 mod rows;
 mod runs;
 mod tiers;
+mod words;

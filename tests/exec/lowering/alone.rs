@@ -3,15 +3,14 @@
 //! outside memory.
 
 use frontend::state::LANES;
-use frontend::target::Gfx;
 use harness::random::Random;
-use harness::snippet::{BARRIER, Bench, END, State};
+use harness::snippet::{BARRIER, END, set64};
 use lower::interchange::alone;
 
-use super::loops::{
+use super::rounds::{Round, Rounds, shapes};
+use super::words::{
     ADD, ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, OR64, STEP, VCC, advance,
-    analysed, arithmetic, branch, compare, compare_some, lds, load, seed, sop1, sop2, state, v,
-    vop1, vop2, vop3, vopc,
+    arithmetic, branch, compare_some, lds, load, sop1, sop2, v, vop1, vop2, vop3, vopc,
 };
 
 const AND: u32 = 0x13;
@@ -153,8 +152,8 @@ fn program(r: &mut Random) -> Vec<u32> {
 }
 
 /// How many loops of a program are planned.
-fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> usize {
-    let (func, facts) = analysed(loaded, gfx, before);
+fn planned(round: &Round<'_>) -> usize {
+    let (func, facts) = round.analysed();
     let (live, _) = lower::liveness::lives(&func);
     let strides = |block, v| Some(facts.address(block, v)?.stride);
     let plans = facts
@@ -166,34 +165,26 @@ fn planned(loaded: &runtime::LoadedCode, gfx: Gfx, before: &State) -> usize {
 
 #[test]
 fn lanes_that_go_round_alone() {
-    let seed = seed();
-    let gfx = Gfx::Gfx900;
-    let bench = Bench::new();
-    let (mut alone, mut total) = (0, 0);
-    for n in 0..240u64 {
-        let mut r = Random::new(seed.wrapping_mul(5_000_011).wrapping_add(n));
-        let bytes: Vec<u8> = program(&mut r)
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .collect();
-        let loaded = bench.load(gfx, &bytes);
-        let mut before = state(&bench, &mut r, gfx);
-        if r.once_in(4) {
-            // All lanes make the same turns.
-            before.vgpr[22] = [r.next() as u32; LANES];
-        }
-        if r.once_in(2) {
-            (before.sgpr[126], before.sgpr[127]) = (r.next() as u32, r.next() as u32);
-        }
-        if r.once_in(16) {
-            (before.sgpr[126], before.sgpr[127]) = (0, 0);
-        }
-        let what = format!("SEED={seed} program {n}");
-        compare(&bench, &loaded, &before, &bytes, &what);
-        total += 1;
-        alone += planned(&loaded, gfx, &before);
-        bench.unload(&loaded);
-    }
+    let mut alone = 0;
+    let rounds = Rounds {
+        count: 240,
+        factor: 5_000_011,
+        shapes: shapes(),
+        program,
+        prepare: |r, before| {
+            if r.once_in(4) {
+                // All lanes make the same turns.
+                before.vgpr[22] = [r.next() as u32; LANES];
+            }
+            if r.once_in(2) {
+                (before.sgpr[126], before.sgpr[127]) = (r.next() as u32, r.next() as u32);
+            }
+            if r.once_in(16) {
+                set64(&mut before.sgpr, 126, 0);
+            }
+        },
+    };
+    let total = rounds.run(|round| alone += planned(round));
     println!("lanes go round alone in {alone} of {total} loops");
     assert!(alone * 4 > total, "{alone} of {total} loops");
 }

@@ -73,6 +73,23 @@ fn check_memory(inst: &Instruction, mem: Mem, what: &str) {
     }
 }
 
+/// The one instruction in `bytes`, which has the mnemonic of a row and the memory that was asked for, and the
+/// registers that are its operands.
+fn decode_row(bytes: &[u8], name: &str, rm: Rm) -> (Instruction, Vec<Register>) {
+    let inst = decode(bytes, name);
+    if let Some(mnemonic) = mnemonic(name) {
+        let found = format!("{:?}", inst.mnemonic()).to_uppercase();
+        assert_eq!(found, mnemonic, "{inst}");
+    }
+    if let Rm::Mem(mem) = rm {
+        check_memory(&inst, mem, name);
+    }
+    let registers = (0..inst.op_count())
+        .filter(|&n| inst.op_kind(n) == OpKind::Register)
+        .map(|n| inst.op_register(n));
+    (inst, registers.collect())
+}
+
 /// How many bytes of constant follow a row's operands; its other facts are the disassembler's own.
 fn constant_bytes(name: &str) -> usize {
     let one = [
@@ -140,18 +157,8 @@ fn vex_rows_are_what_they_say() {
                     continue;
                 }
                 tried += 1;
-                let inst = decode(&code.bytes, name);
-                if let Some(mnemonic) = mnemonic(name) {
-                    let found = format!("{:?}", inst.mnemonic()).to_uppercase();
-                    assert_eq!(found, mnemonic, "{inst}");
-                }
-                if let Rm::Mem(mem) = rm {
-                    check_memory(&inst, mem, name);
-                }
-                let numbers: Vec<usize> = (0..inst.op_count())
-                    .filter(|&n| inst.op_kind(n) == OpKind::Register)
-                    .map(|n| inst.op_register(n).number())
-                    .collect();
+                let (inst, registers) = decode_row(&code.bytes, name, rm);
+                let numbers: Vec<usize> = registers.iter().map(|r| r.number()).collect();
                 if !digit {
                     assert!(numbers.contains(&usize::from(reg)), "{name}: {inst}");
                 }
@@ -192,18 +199,7 @@ fn legacy_rows_are_what_they_say() {
             let mut code = Code::default();
             let byte = name.ends_with("_B");
             code.legacy(row, wide, byte, reg, rm, constant);
-            let inst = decode(&code.bytes, name);
-            if let Some(mnemonic) = mnemonic(name) {
-                let found = format!("{:?}", inst.mnemonic()).to_uppercase();
-                assert_eq!(found, mnemonic, "{inst}");
-            }
-            if let Rm::Mem(mem) = rm {
-                check_memory(&inst, mem, name);
-            }
-            let registers: Vec<Register> = (0..inst.op_count())
-                .filter(|&n| inst.op_kind(n) == OpKind::Register)
-                .map(|n| inst.op_register(n))
-                .collect();
+            let (inst, registers) = decode_row(&code.bytes, name, rm);
             let has = |n: u8| {
                 registers
                     .iter()

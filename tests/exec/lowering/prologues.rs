@@ -1,13 +1,13 @@
 //! What kernels begin with: addresses made of the work-item's number, compared with a size, and a branch around
 //! the rest for lanes that are beyond it; against the interpreter.
 
-use frontend::target::Gfx;
 use harness::random::Random;
-use harness::snippet::{BARRIER, Bench, END};
+use harness::snippet::{BARRIER, END, set64};
 
-use super::loops::{
-    ADD, ADD_CO, ADDC_CO, BASE, ENDPGM, EXEC, LSHLREV, OR64, STEP, VCC, branch, compare_in,
-    first_shapes, lds, load, seed, sop1, sop2, state, store, v, vop1, vop2, vopc,
+use super::rounds::{Rounds, first_shapes};
+use super::words::{
+    ADD, ADD_CO, ADDC_CO, BASE, ENDPGM, EXEC, LSHLREV, OR64, STEP, VCC, branch, lds, load, sop1,
+    sop2, store, v, vop1, vop2, vopc,
 };
 
 /// A limit for compares: a register, or a small number.
@@ -123,32 +123,25 @@ fn program(r: &mut Random) -> Vec<u32> {
 
 #[test]
 fn numbers_of_work_items_and_limits() {
-    let seed = seed();
-    let gfx = Gfx::Gfx900;
-    let bench = Bench::new();
-    let rounds = std::env::var("ROUNDS").ok().and_then(|s| s.parse().ok());
-    for n in 0..rounds.unwrap_or(400u64) {
-        let mut r = Random::new(seed.wrapping_mul(3_000_017).wrapping_add(n));
-        let bytes: Vec<u8> = program(&mut r)
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .collect();
-        let loaded = bench.load(gfx, &bytes);
-        let mut before = state(&bench, &mut r, gfx);
-        if r.once_in(2) {
-            before.sgpr[LIMIT as usize] = r.below(300);
-            before.sgpr[STEP as usize] = r.below(100).wrapping_sub(r.below(2) * 40);
-        }
-        // Near the buffer, or not.
-        let base = u64::from(before.sgpr[20]) | u64::from(before.sgpr[21]) << 32;
-        let near = match r.below(3) {
-            0 => base.wrapping_add(u64::from(r.below(200))),
-            1 => u64::from(r.below(100)),
-            _ => r.next(),
-        };
-        (before.sgpr[22], before.sgpr[23]) = (near as u32, (near >> 32) as u32);
-        let what = format!("SEED={seed} program {n}");
-        compare_in(&first_shapes(), &bench, &loaded, &before, &bytes, &what);
-        bench.unload(&loaded);
-    }
+    let rounds = Rounds {
+        count: 400,
+        factor: 3_000_017,
+        shapes: first_shapes(),
+        program,
+        prepare: |r, before| {
+            if r.once_in(2) {
+                before.sgpr[LIMIT as usize] = r.below(300);
+                before.sgpr[STEP as usize] = r.below(100).wrapping_sub(r.below(2) * 40);
+            }
+            // Near the buffer, or not.
+            let base = u64::from(before.sgpr[20]) | u64::from(before.sgpr[21]) << 32;
+            let near = match r.below(3) {
+                0 => base.wrapping_add(u64::from(r.below(200))),
+                1 => u64::from(r.below(100)),
+                _ => r.next(),
+            };
+            set64(&mut before.sgpr, 22, near);
+        },
+    };
+    rounds.run(|_| {});
 }

@@ -4,9 +4,10 @@
 use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
-use harness::snippet::{BARRIER, Bench, END};
+use harness::snippet::{BARRIER, Bench, END, set64};
 
-use super::loops::{compare, lds, load, state};
+use super::rounds::{compare, state, with_code};
+use super::words::{lds, load};
 
 /// `global_load_…` of bytes and shorts: 0 ubyte, 1 sbyte, 2 ushort, 3 sshort; to v8 from v[2:3].
 fn small(kind: u32) -> [u32; 2] {
@@ -15,7 +16,6 @@ fn small(kind: u32) -> [u32; 2] {
 
 #[test]
 fn lanes_in_order_that_nobody_knew_of() {
-    let gfx = Gfx::Gfx900;
     let bench = Bench::new();
     let loads = (0..4)
         .map(|kind| (small(kind), 1 + kind / 2))
@@ -23,31 +23,30 @@ fn lanes_in_order_that_nobody_knew_of() {
         .chain([1, 2, 4].map(|words| (lds(true, words, 8, 6, 0), 4 * words)));
     for (n, (words, bytes)) in loads.enumerate() {
         let code = [words[0], words[1], BARRIER, END];
-        let code: Vec<u8> = code.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let loaded = bench.load(gfx, &code);
-        for (round, &step) in [bytes, 0, bytes, 0, bytes, 2 * bytes].iter().enumerate() {
-            let mut r = Random::new(100 * n as u64 + round as u64);
-            let mut before = state(&bench, &mut r, gfx);
-            before.fresh = false;
-            before.fuel = 1000;
-            let exec = if round < 4 { u64::MAX } else { r.next() | 1 };
-            (before.sgpr[126], before.sgpr[127]) = (exec as u32, (exec >> 32) as u32);
-            // Aligned for eight bytes, then only for an element.
-            let start = if round < 2 { 64 } else { 64 + bytes };
-            for lane in 0..LANES {
-                let offset = start + step * lane as u32;
-                let address = bench.buffer() + u64::from(offset);
-                before.vgpr[2][lane] = address as u32;
-                before.vgpr[3][lane] = (address >> 32) as u32;
-                before.vgpr[6][lane] = offset;
+        with_code(&bench, &code, |loaded, text| {
+            for (round, &step) in [bytes, 0, bytes, 0, bytes, 2 * bytes].iter().enumerate() {
+                let mut r = Random::new(100 * n as u64 + round as u64);
+                let mut before = state(&bench, &mut r, Gfx::Gfx900);
+                before.fresh = false;
+                before.fuel = 1000;
+                let exec = if round < 4 { u64::MAX } else { r.next() | 1 };
+                set64(&mut before.sgpr, 126, exec);
+                // Aligned for eight bytes, then only for an element.
+                let start = if round < 2 { 64 } else { 64 + bytes };
+                for lane in 0..LANES {
+                    let offset = start + step * lane as u32;
+                    let address = bench.buffer() + u64::from(offset);
+                    before.vgpr[2][lane] = address as u32;
+                    before.vgpr[3][lane] = (address >> 32) as u32;
+                    before.vgpr[6][lane] = offset;
+                }
+                // One lane out of order.
+                if round == 3 {
+                    before.vgpr[2][33] = before.vgpr[2][33].wrapping_add(bytes);
+                }
+                let what = format!("load {n}, round {round}");
+                compare(&bench, loaded, &before, text, &what);
             }
-            // One lane out of order.
-            if round == 3 {
-                before.vgpr[2][33] = before.vgpr[2][33].wrapping_add(bytes);
-            }
-            let what = format!("load {n}, round {round}");
-            compare(&bench, &loaded, &before, &code, &what);
-        }
-        bench.unload(&loaded);
+        });
     }
 }

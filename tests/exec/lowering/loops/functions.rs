@@ -1,7 +1,15 @@
 //! Loops with functions that the wide back end computes in vectors (shifts by lane, bit fields, halves): of what
 //! differs by lane and of what does not, for arithmetic, for addresses, and for the end of the loop.
 
-use super::*;
+use harness::random::Random;
+use harness::snippet::{BARRIER, END};
+
+use super::{planned, planned_for};
+use crate::lowering::rounds::{Rounds, shapes};
+use crate::lowering::words::{
+    ADD, ADD_CO, ADDC_CO, AND64, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, STEP, VCC, arithmetic,
+    branch, compare_some, lds, load, sop1, sop2, v, vop1, vop2, vop3, vopc,
+};
 
 /// Registers that hold anything.
 const DATA: [u32; 7] = [0, 1, 8, 9, 10, 11, 12];
@@ -118,27 +126,18 @@ fn turns(r: &mut Random) -> Vec<u32> {
 
 #[test]
 fn loops_with_functions() {
-    let seed = seed();
-    let gfx = Gfx::Gfx900;
-    let bench = Bench::new();
-    let rounds = std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok());
-    let rounds = rounds.unwrap_or(120u64);
     let (mut inside, mut alone) = (0, 0);
-    for n in 0..rounds {
-        let mut r = Random::new(seed.wrapping_mul(5_000_011).wrapping_add(n));
-        let bytes: Vec<u8> = turns(&mut r).iter().flat_map(|w| w.to_le_bytes()).collect();
-        let loaded = bench.load(gfx, &bytes);
-        let before = state(&bench, &mut r, gfx);
-        let what = format!("SEED={seed} program {n}");
-        compare(&bench, &loaded, &before, &bytes, &what);
-        let with = |per| {
-            let plans = planned_for(&loaded, gfx, &before, per);
-            u64::from(!plans.is_empty())
-        };
-        inside += with(lower::wide::LANES);
-        alone += with(4);
-        bench.unload(&loaded);
-    }
+    let rounds = Rounds {
+        count: 120,
+        factor: 5_000_011,
+        shapes: shapes(),
+        program: turns,
+        prepare: |_, _| {},
+    };
+    let rounds = rounds.run(|round| {
+        inside += usize::from(!planned_for(round, lower::wide::LANES).is_empty());
+        alone += usize::from(!planned(round).is_empty());
+    });
     println!("{inside} of {rounds} loops go inside, {alone} without functions");
     assert!(inside * 3 > rounds, "{inside} of {rounds} loops go inside");
     assert!(alone * 4 < inside, "{alone} of {inside} need no function");

@@ -1,7 +1,16 @@
 //! Loops that stride through memory until a lane's index comes to a bound, with EXEC made from a comparison each
 //! turn: what compilers make of `for (i = id; i < n; i += size)`.
 
-use super::*;
+use harness::random::Random;
+use harness::snippet::{BARRIER, END};
+
+use super::divergent::guarded;
+use super::planned;
+use crate::lowering::rounds::{Rounds, shapes};
+use crate::lowering::words::{
+    ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance,
+    arithmetic, branch, lds, load, sop1, sop2, v, vop1, vop2, vopc,
+};
 
 /// The bound of the index (64 bits).
 const BOUND: u32 = 32;
@@ -72,29 +81,23 @@ fn strided(r: &mut Random) -> Vec<u32> {
 
 #[test]
 fn loops_that_stride_through_memory() {
-    let seed = seed();
-    let gfx = Gfx::Gfx900;
-    let bench = Bench::new();
-    let (mut peeled, mut total) = (0, 0);
-    for n in 0..160u64 {
-        let mut r = Random::new(seed.wrapping_mul(4_000_037).wrapping_add(n));
-        let bytes: Vec<u8> = strided(&mut r)
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .collect();
-        let loaded = bench.load(gfx, &bytes);
-        let mut before = state(&bench, &mut r, gfx);
-        if r.once_in(2) {
-            before.rows = 0;
-        }
-        before.fuel = before.fuel.min(60);
-        let what = format!("SEED={seed} program {n}");
-        compare(&bench, &loaded, &before, &bytes, &what);
-        let plans = planned(&loaded, gfx, &before);
+    let mut peeled = 0;
+    let rounds = Rounds {
+        count: 160,
+        factor: 4_000_037,
+        shapes: shapes(),
+        program: strided,
+        prepare: |r, before| {
+            if r.once_in(2) {
+                before.rows = 0;
+            }
+            before.fuel = before.fuel.min(60);
+        },
+    };
+    let total = rounds.run(|round| {
+        let plans = planned(round);
         peeled += usize::from(plans.iter().any(|plan| plan.peel.is_some()));
-        total += 1;
-        bench.unload(&loaded);
-    }
+    });
     println!("{peeled} of {total} loops are peeled");
     assert!(peeled * 4 > total, "{peeled} of {total} loops are peeled");
 }

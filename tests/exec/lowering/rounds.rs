@@ -1,0 +1,255 @@
+//! Random programs and states for them, run on the interpreter and in every shape of the translator.
+
+use frontend::state::LANES;
+use frontend::target::Gfx;
+use harness::random::Random;
+use harness::snippet::{Bench, State, set64};
+use lower::facts::Facts;
+use lower::ir::Func;
+use lower::region::{self, Request};
+use runtime::LoadedCode;
+use runtime::engine::{Emitter, Exit};
+use runtime::interp::Interpreter;
+use runtime::jit::{JitEngine, JitOptions};
+
+use super::words::{BASE, COUNT, ENDPGM, bytes};
+
+/// Random programs, each from a random state.
+pub(super) struct Rounds {
+    /// How many, if `ROUNDS=` in the environment does not say.
+    pub(super) count: u64,
+    /// What makes the numbers of one test others than those of the next, with the same `SEED=`.
+    pub(super) factor: u64,
+    pub(super) shapes: Vec<(&'static str, JitOptions)>,
+    pub(super) program: fn(&mut Random) -> Vec<u32>,
+    /// What these programs need of the state.
+    pub(super) prepare: fn(&mut Random, &mut State),
+}
+
+/// A program in memory, and the state it starts from.
+pub(super) struct Round<'a> {
+    pub(super) bench: &'a Bench,
+    pub(super) loaded: &'a LoadedCode,
+    pub(super) before: &'a State,
+}
+
+impl Rounds {
+    /// Compares in all rounds, lets `look` at each, and says how many there were.
+    pub(super) fn run(self, mut look: impl FnMut(&Round<'_>)) -> usize {
+        let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+        let seed = number("SEED").unwrap_or(7);
+        println!("SEED={seed}");
+        let bench = Bench::new();
+        let rounds: u64 = number("ROUNDS").unwrap_or(self.count);
+        for n in 0..rounds {
+            let mut r = Random::new(seed.wrapping_mul(self.factor).wrapping_add(n));
+            let code = (self.program)(&mut r);
+            let mut before = state(&bench, &mut r, Gfx::Gfx900);
+            (self.prepare)(&mut r, &mut before);
+            let what = format!("SEED={seed} program {n}");
+            with_code(&bench, &code, |loaded, bytes| {
+                compare_in(&self.shapes, &bench, loaded, &before, bytes, &what);
+                look(&Round {
+                    bench: &bench,
+                    loaded,
+                    before: &before,
+                });
+            });
+        }
+        rounds as usize
+    }
+}
+
+impl Round<'_> {
+    /// The region of a program, and what is known of its addresses.
+    pub(super) fn analysed(&self) -> (Func, Facts) {
+        let request = Request {
+            gfx: Gfx::Gfx900,
+            entry: self.loaded.base(),
+            mode: self.before.mode,
+            max_insts: 4096,
+            exact_nan: true,
+            observe: false,
+            checked: false,
+        };
+        let func = region::build(&request, &|pc| self.loaded.bytes_at(pc));
+        let start = match self.before.rows {
+            0 => frontend::WaveState::V0_COUNTS,
+            n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
+        };
+        let facts = lower::facts::analyse(&func, start);
+        (func, facts)
+    }
+}
+
+/// Loads a program for as long as `run` takes.
+pub(super) fn with_code(bench: &Bench, code: &[u32], run: impl FnOnce(&LoadedCode, &[u8])) {
+    let bytes = bytes(code);
+    let loaded = bench.load(Gfx::Gfx900, &bytes);
+    run(&loaded, &bytes);
+    bench.unload(&loaded);
+}
+
+/// A state for it: lanes as the dispatch leaves them, the scalars that the program names.
+pub(super) fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
+    let mut s = bench.random_state(r, gfx);
+    s.fresh = true;
+    s.rows = *r.pick(&[0, 0, 2, 3, 4, 4, 5]);
+    let row = if s.rows == 0 { 64 } else { 1 << s.rows };
+    let first = if s.rows == 0 { r.below(3) * 64 } else { 0 };
+    for lane in 0..LANES as u32 {
+        s.vgpr[0][lane as usize] = first + lane % row;
+        s.vgpr[1][lane as usize] = lane / row * 4;
+    }
+    let exec = match r.below(16) {
+        0 | 1 => r.next(),
+        // A run of lanes.
+        2 | 3 => u64::MAX >> r.below(64) << r.below(64),
+        _ => u64::MAX,
+    };
+    set64(&mut s.sgpr, 126, exec);
+    let base = bench.buffer() + u64::from(r.below(64)) * 4;
+    set64(&mut s.sgpr, BASE as usize, base);
+    // Mostly small steps; sometimes out of memory.
+    let step: u64 = match r.below(8) {
+        0 => 0x1_0000_0000,
+        1 => 0xffff_ffff_ffff_fff0,
+        2 => 0x0100_0000,
+        _ => u64::from(r.below(64)),
+    };
+    set64(&mut s.sgpr, 24, step);
+    s.sgpr[COUNT as usize] = 1 + r.below(24);
+    s.mode = 0xf0;
+    s.fuel = *r.pick(&[1, 2, 5, 1000, 1000, 1000]);
+    s
+}
+
+/// The shapes of the translator that matter here.
+pub(super) fn shapes() -> Vec<(&'static str, JitOptions)> {
+    let base = JitOptions {
+        exact_nan: true,
+        ..JitOptions::default()
+    };
+    let mut shapes = vec![("as chosen", base)];
+    for group in [4, 8, 16] {
+        let group = Some(group);
+        shapes.push(("one width", JitOptions { group, ..base }));
+    }
+    let no_hoist = true;
+    shapes.push(("nothing hoisted", JitOptions { no_hoist, ..base }));
+    let no_interchange = true;
+    shapes.push((
+        "general loops",
+        JitOptions {
+            no_interchange,
+            ..base
+        },
+    ));
+    let no_alone = true;
+    shapes.push(("lanes together", JitOptions { no_alone, ..base }));
+    let no_fused = true;
+    shapes.push(("loads apart", JitOptions { no_fused, ..base }));
+    let emitter = Emitter::Cranelift;
+    shapes.push(("cranelift", JitOptions { emitter, ..base }));
+    let group = Some(4);
+    shapes.push((
+        "cranelift, one width",
+        JitOptions {
+            emitter,
+            group,
+            ..base
+        },
+    ));
+    let no_fused_stores = true;
+    shapes.push((
+        "stores apart",
+        JitOptions {
+            no_fused_stores,
+            ..base
+        },
+    ));
+    shapes
+}
+
+/// The shapes of what a kernel begins with.
+pub(super) fn first_shapes() -> Vec<(&'static str, JitOptions)> {
+    let base = JitOptions {
+        exact_nan: true,
+        ..JitOptions::default()
+    };
+    let (no_lines, no_sink, observe) = (true, true, true);
+    vec![
+        ("as chosen", base),
+        ("observed", JitOptions { observe, ..base }),
+        ("compares by lane", JitOptions { no_lines, ..base }),
+        ("writes in place", JitOptions { no_sink, ..base }),
+        (
+            "cranelift",
+            JitOptions {
+                emitter: Emitter::Cranelift,
+                ..base
+            },
+        ),
+    ]
+}
+
+/// Runs a program on the interpreter and in every shape.
+pub(super) fn compare(
+    bench: &Bench,
+    loaded: &LoadedCode,
+    before: &State,
+    bytes: &[u8],
+    what: &str,
+) {
+    compare_in(&shapes(), bench, loaded, before, bytes, what);
+}
+
+/// The same in some shapes.
+pub(super) fn compare_in(
+    shapes: &[(&'static str, JitOptions)],
+    bench: &Bench,
+    loaded: &LoadedCode,
+    before: &State,
+    bytes: &[u8],
+    what: &str,
+) {
+    // Behind the end of a wave nobody looks at its registers.
+    let gone = bytes.chunks_exact(4).any(|w| w == ENDPGM.to_le_bytes());
+    let outcome = |engine: &dyn runtime::engine::Engine| {
+        let mut outcome = bench.run(engine, loaded, before);
+        if gone && matches!(outcome.exit, Exit::End) {
+            let (memory, lds) = (outcome.state.memory, outcome.state.lds);
+            outcome.state = before.clone();
+            (outcome.state.memory, outcome.state.lds) = (memory, lds);
+        }
+        outcome
+    };
+    let want = outcome(&Interpreter);
+    for &(name, options) in shapes {
+        let jit = JitEngine::new(options).expect("this host");
+        let got = outcome(&jit);
+        let unequal = crate::differential::unequal(&want, &got, false);
+        assert!(
+            unequal.is_empty(),
+            "{what}, {name} {:?}, rows {}, fuel {}:\n{}\n{}",
+            options.group,
+            before.rows,
+            before.fuel,
+            crate::differential::texts(Gfx::Gfx900, bytes),
+            unequal.join("\n")
+        );
+    }
+    if gone {
+        return;
+    }
+    let counted =
+        |engine: &dyn runtime::engine::Engine| bench.run_counting(engine, loaded, before, true);
+    let jit = JitEngine::new(shapes[0].1).expect("this host");
+    let unequal = crate::differential::unequal(&counted(&Interpreter), &counted(&jit), true);
+    let text = crate::differential::texts(Gfx::Gfx900, bytes);
+    assert!(
+        unequal.is_empty(),
+        "{what}, counting:\n{text}\n{}",
+        unequal.join("\n")
+    );
+}
