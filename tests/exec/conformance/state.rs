@@ -1,12 +1,16 @@
-//! State before and after a case: patterns, the values of the lines, and the comparison.
+//! State before and after a case: patterns, what the lines say over them, and the run in between.
 
 use frontend::{Gfx, LANES, WaveState};
-use harness::case::assign::{Bits, Item, LaneList, Lanes, Place, Space, Symbol, Value};
+use harness::case::assign::{Lanes, Place, Value};
 use harness::case::{Line, Outcome};
-use runtime::engine::{Engine, Group, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
+use runtime::engine::{Engine, Group, Scratch, Stats};
 use runtime::{Exit, Lds, LoadedCode, Memory};
 
 use super::exit_matches;
+use compare::{How, Loose, check_loose, compare};
+
+mod compare;
+mod values;
 
 /// `s_barrier`.
 pub(super) const BARRIER: u32 = 0xbf8a_0000;
@@ -86,22 +90,6 @@ impl Image {
             lds: Vec::new(),
         }
     }
-}
-
-/// A value in the result that is not compared exactly.
-struct Loose {
-    register: u16,
-    count: u16,
-    lane: usize,
-    how: How,
-}
-
-#[derive(Clone, Copy)]
-enum How {
-    Any,
-    Nan,
-    /// One off in the last place.
-    Near(u64),
 }
 
 fn mix(n: u32) -> u32 {
@@ -351,288 +339,11 @@ impl World {
         }
         (image, loose)
     }
-
-    /// The low 64 bits of a value in a lane.
-    fn value(&self, bits: &Bits, lane: usize, pc: u64) -> u64 {
-        let dword = |n| u64::from(bits.hex.get(n).copied().unwrap_or(0));
-        let number = dword(0) | dword(1) << 32;
-        let window = (lane * WINDOW) as u64;
-        bits.symbols.iter().fold(number, |sum, symbol| {
-            sum.wrapping_add(match symbol {
-                Symbol::Mem => self.windows + window,
-                Symbol::Mem0 => self.windows,
-                Symbol::Window => window,
-                Symbol::Buffer => self.buffer,
-                Symbol::Code => pc,
-                Symbol::Lane => lane as u64,
-                Symbol::Mem0Image => self.windows / 256,
-                Symbol::BufferImage => self.buffer / 256,
-                Symbol::Scratch => self.scratch,
-                Symbol::Shared => SHARED_BASE,
-                Symbol::Private => PRIVATE_BASE,
-            })
-        })
-    }
-
-    /// Dword `n` of a value in a lane.
-    fn dword(&self, bits: &Bits, n: usize, lane: usize, pc: u64) -> u32 {
-        match n {
-            0 => self.value(bits, lane, pc) as u32,
-            1 => (self.value(bits, lane, pc) >> 32) as u32,
-            _ => bits.hex.get(n).copied().unwrap_or(0),
-        }
-    }
-
-    /// Puts the lane's value into its place; `before` is there for results.
-    fn put(
-        &self,
-        image: &mut Image,
-        place: Place,
-        value: &Value,
-        lane: usize,
-        pc: u64,
-        before: Option<&Image>,
-    ) {
-        let bits = match value {
-            Value::Bits(bits) => bits,
-            Value::List(list) => return put_list(image, place, list, lane, before),
-            Value::Near(_) | Value::Any | Value::Nan => return,
-        };
-        let low = self.dword(bits, 0, lane, pc);
-        let wave = &mut image.wave;
-        match place {
-            Place::Vgpr(_, _, Lanes::One(only)) if usize::from(only) != lane => {}
-            Place::Vgpr(first, count, _) => {
-                for n in 0..count {
-                    wave.vgpr[usize::from(first + n)][lane] = self.dword(bits, n.into(), lane, pc);
-                }
-            }
-            Place::Sgpr(first, count) => {
-                for n in 0..count {
-                    wave.sgpr[usize::from(first + n)] = self.dword(bits, n.into(), 0, pc);
-                }
-            }
-            Place::Mask(first) => {
-                let rest = wave.sgpr64(first) & !(1 << lane);
-                wave.set_sgpr64(first, rest | u64::from(low & 1) << lane);
-            }
-            Place::Scc => wave.scc = low,
-            Place::Mode => wave.mode = low,
-            Place::Trapsts => wave.trapsts = low,
-            Place::Hwreg(n) => wave.hwreg[usize::from(n)] = low,
-            Place::LdsSize => {}
-            Place::Bytes(space, offset) => {
-                for n in 0..bits
-                    .digits
-                    .max(if bits.symbols.is_empty() { 0 } else { 16 })
-                    / 2
-                {
-                    let byte = self.dword(bits, n / 4, lane, pc) >> (n % 4 * 8);
-                    let at = offset as usize + n;
-                    let (bytes, at) = match space {
-                        Space::Mem => (&mut image.windows, lane * WINDOW + at),
-                        Space::Lds => (&mut image.lds, lane * WINDOW + at),
-                        Space::Scratch => (&mut image.scratch, at / 4 * 256 + lane * 4 + at % 4),
-                        Space::Buffer => (&mut image.buffer, at),
-                        Space::Group => (&mut image.lds, at),
-                    };
-                    // A window that a small LDS does not have.
-                    if let Some(to) = bytes.get_mut(at) {
-                        *to = byte as u8;
-                    }
-                }
-            }
-        }
-    }
 }
 
 impl Run<'_> {
     /// The line in a lane.
     fn of_lane(&self, lane: usize) -> &Line {
         self.lines[(lane + self.turn) % self.lines.len()]
-    }
-}
-
-/// Compares one value loosely and takes it out of the exact comparison.
-fn check_loose(
-    loose: &Loose,
-    before: &Image,
-    after: &Image,
-    expected: &mut Image,
-    run: &Run<'_>,
-    wrong: &mut Vec<Wrong>,
-) {
-    let read = |n: u16| u64::from(after.wave.vgpr[usize::from(loose.register + n)][loose.lane]);
-    let got = read(0) | if loose.count > 1 { read(1) << 32 } else { 0 };
-    let good = match loose.how {
-        How::Any => true,
-        How::Near(value) => got.wrapping_sub(value).wrapping_add(1) <= 2,
-        How::Nan if loose.count > 1 => got << 1 > 0x7ff0_0000_0000_0000 << 1,
-        How::Nan => {
-            (got as u32) << 1 > 0x7f80_0000 << 1 || (got >> 16 == 0 && got & 0x7fff > 0x7c00)
-        }
-    };
-    if good {
-        for n in loose.register..loose.register + loose.count {
-            let n = usize::from(n);
-            expected.wave.vgpr[n][loose.lane] = after.wave.vgpr[n][loose.lane];
-        }
-    } else {
-        let line = run.of_lane(loose.lane);
-        let what = match loose.how {
-            How::Near(value) => format!("{value:08x} or next to it"),
-            _ => "a NaN".to_owned(),
-        };
-        let what = format!(
-            "v{} lane {}: got {got:08x}, right is {what}; from {}",
-            loose.register,
-            loose.lane,
-            inputs(before, line, loose.lane)
-        );
-        wrong.push(Wrong {
-            line: Some(line.line),
-            what,
-        });
-        for n in loose.register..loose.register + loose.count {
-            let n = usize::from(n);
-            expected.wave.vgpr[n][loose.lane] = after.wave.vgpr[n][loose.lane];
-        }
-    }
-}
-
-/// Puts a lane's item of a list into a register.
-fn put_list(image: &mut Image, place: Place, list: &LaneList, lane: usize, before: Option<&Image>) {
-    let exec = image.wave.exec();
-    let exec = before.map_or(exec, |before| before.wave.exec());
-    let item = |mut item: Item| {
-        if item == Item::First {
-            item = Item::Number(if exec == 0 { 0 } else { exec.trailing_zeros() });
-        }
-        let Some(register) = list.register else {
-            return match item {
-                Item::Number(n) => Some(n),
-                _ => None,
-            };
-        };
-        if let (Item::Number(n), Some(instead)) = (item, list.inactive)
-            && exec >> n & 1 == 0
-        {
-            item = instead;
-        }
-        match item {
-            Item::Zero => Some(list.plus),
-            Item::Number(n) => {
-                let from = before.map_or(&image.wave, |before| &before.wave);
-                let word = from.vgpr[usize::from(register)][n as usize];
-                Some(word.wrapping_add(list.plus))
-            }
-            _ => None,
-        }
-    };
-    let Some(word) = item(list.items[lane]) else {
-        return;
-    };
-    match place {
-        Place::Vgpr(first, _, _) => image.wave.vgpr[usize::from(first)][lane] = word,
-        Place::Sgpr(first, _) if lane == 0 => image.wave.sgpr[usize::from(first)] = word,
-        _ => {}
-    }
-}
-
-/// The registers that a line sets, as they are in a lane.
-fn inputs(before: &Image, line: &Line, lane: usize) -> String {
-    let mut text = String::new();
-    for assign in &line.input {
-        if let Place::Vgpr(first, count, _) = assign.place {
-            for n in first..first + count {
-                let word = before.wave.vgpr[usize::from(n)][lane];
-                text.push_str(&format!("v{n}={word:08x} "));
-            }
-        }
-        if let Place::Sgpr(first, count) = assign.place {
-            for n in first..first + count {
-                text.push_str(&format!("s{n}={:08x} ", before.wave.sgpr[usize::from(n)]));
-            }
-        }
-    }
-    text.push_str(&format!("mode={:x}", before.wave.mode));
-    text
-}
-
-/// Compares everything.
-fn compare(before: &Image, expected: &Image, after: &Image, run: &Run<'_>, wrong: &mut Vec<Wrong>) {
-    let (b, e, a) = (&before.wave, &expected.wave, &after.wave);
-    let mut differ =
-        |line: Option<&Line>, lane: usize, name: String, was: u64, right: u64, got: u64| {
-            if right != got {
-                let from = inputs(before, line.unwrap_or(run.lines[0]), lane);
-                let what = format!(
-                    "{name}: got {got:08x}, right is {right:08x} (was {was:08x}); from {from}"
-                );
-                wrong.push(Wrong {
-                    line: line.map(|line| line.line),
-                    what,
-                });
-            }
-        };
-    for n in 0..256 {
-        if e.vgpr[n] != a.vgpr[n] {
-            for lane in 0..LANES {
-                let [was, right, got] = [b, e, a].map(|w| u64::from(w.vgpr[n][lane]));
-                differ(
-                    Some(run.of_lane(lane)),
-                    lane,
-                    format!("v{n} lane {lane}"),
-                    was,
-                    right,
-                    got,
-                );
-            }
-        }
-    }
-    for n in 0..128 {
-        let [was, right, got] = [b, e, a].map(|w| u64::from(w.sgpr[n]));
-        differ(None, 0, format!("s{n}"), was, right, got);
-    }
-    for (name, [was, right, got]) in [
-        ("scc", [b, e, a].map(|w| w.scc)),
-        ("mode", [b, e, a].map(|w| w.mode)),
-        ("trapsts", [b, e, a].map(|w| w.trapsts)),
-    ] {
-        differ(
-            None,
-            0,
-            name.to_owned(),
-            was.into(),
-            right.into(),
-            got.into(),
-        );
-    }
-    for n in 0..32 {
-        let [was, right, got] = [b, e, a].map(|w| u64::from(w.hwreg[n]));
-        differ(None, 0, format!("hw{n}"), was, right, got);
-    }
-    for (name, [was, right, got], lane_size) in [
-        ("mem", [before, expected, after].map(|i| &i.windows), WINDOW),
-        (
-            "buf",
-            [before, expected, after].map(|i| &i.buffer),
-            usize::MAX,
-        ),
-        (
-            "scr",
-            [before, expected, after].map(|i| &i.scratch),
-            usize::MAX,
-        ),
-        ("lds", [before, expected, after].map(|i| &i.lds), WINDOW),
-    ] {
-        if right != got {
-            for at in 0..right.len() {
-                let lane = (at / lane_size).min(LANES - 1);
-                let [was, right, got] = [was, right, got].map(|bytes| u64::from(bytes[at]));
-                let name = format!("{name} byte {:x} of lane {lane}", at % lane_size);
-                differ(Some(run.of_lane(lane)), lane, name, was, right, got);
-            }
-        }
     }
 }
