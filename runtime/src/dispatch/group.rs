@@ -3,7 +3,7 @@
 use frontend::WaveState;
 
 use super::registers::InitialState;
-use super::shape::{GroupShape, WorkItems};
+use super::shape::{GroupShape, Shape, WorkItems};
 use crate::LoadedCode;
 use crate::engine::{Engine, Exit, Group, Scratch, Session, Stats};
 use crate::fault::{FaultKind, WaveFault};
@@ -48,8 +48,8 @@ pub(super) struct GroupRunner<'a> {
     pub(super) memory: &'a Memory,
     pub(super) code: &'a LoadedCode,
     pub(super) initial: InitialState,
-    /// Size of a full workgroup.
-    pub(super) full_size: [u32; 3],
+    /// The dispatch's sizes.
+    pub(super) shape: Shape,
     pub(super) lds_bytes: u32,
     /// Scratch of wave 0; the others follow.
     pub(super) scratch: Scratch,
@@ -87,17 +87,10 @@ pub(super) enum Outcome {
     Fault(WaveFault, u32, u64),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    Ready,
-    AtBarrier,
-    Ended,
-}
-
 impl GroupRunner<'_> {
     /// Runs `group`.
     pub(super) fn run(
-        &self,
+        &mut self,
         session: &mut dyn Session,
         room: &mut Room,
         group: &GroupShape,
@@ -105,8 +98,9 @@ impl GroupRunner<'_> {
         referee: &mut impl Referee,
     ) -> Outcome {
         let count = group.waves();
-        let items = if group.size == self.full_size {
-            room.full.of(group.size)
+        let items = if self.shape.is_full(group.id) {
+            // Not `group.size`, which was written in parts just now: a compare of the whole would wait.
+            room.full.of(self.shape.workgroup)
         } else {
             room.partial.of(group.size)
         };
@@ -114,10 +108,11 @@ impl GroupRunner<'_> {
             room.waves.push(WaveState::new_boxed());
         }
         let waves = &mut room.waves[..count as usize];
+        self.initial.enter(group);
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
-            self.initial.start(wave, group, index as u32, ids);
-            let scratch = self.scratch_of(index as u32);
-            if scratch.lane_bytes != 0 {
+            self.initial.start(wave, index as u32, ids);
+            if self.scratch.lane_bytes != 0 {
+                let scratch = self.scratch_of(index as u32);
                 let used = (index as u32) < room.scratch_used;
                 self.memory
                     .begin_scratch(scratch.base, scratch.wave_bytes(), used);
@@ -141,64 +136,43 @@ impl GroupRunner<'_> {
             counting: self.counting,
             stats,
         };
-        let mut status = [Status::Ready; 16];
-        let status = &mut status[..count as usize];
+        // Sets of waves: those to run, and those at the barrier; the others have ended.
+        let (mut ready, mut waiting) = ((1u32 << count) - 1, 0u32);
         loop {
             let mut only_spinning = true;
             for index in 0..count {
-                let wave = &mut waves[index as usize];
-                if status[index as usize] != Status::Ready {
+                if ready >> index & 1 == 0 {
                     continue;
                 }
+                let wave = &mut waves[index as usize];
                 view.wave = index;
                 view.scratch = self.scratch_of(index);
                 let mut fuel = self.fuel;
                 match session.run(wave, &mut view, &mut fuel) {
-                    Exit::End => status[index as usize] = Status::Ended,
-                    Exit::Barrier => status[index as usize] = Status::AtBarrier,
+                    Exit::End => {}
+                    Exit::Barrier => waiting |= 1 << index,
                     Exit::Fault(fault) => return Outcome::Fault(fault, index, wave.exec()),
                     Exit::Yield => {
-                        match referee.burned() {
-                            Verdict::Continue => {}
-                            Verdict::Abandon => return Outcome::Abandoned,
-                            Verdict::Fault(kind) => {
-                                let fault = WaveFault {
-                                    kind,
-                                    pc: wave.pc,
-                                    lane: None,
-                                };
-                                return Outcome::Fault(fault, index, wave.exec());
-                            }
+                        if let Some(outcome) = burned(referee, index, wave) {
+                            return outcome;
                         }
                         continue;
                     }
                 }
+                ready &= !(1 << index);
                 only_spinning = false;
             }
-            if !status.contains(&Status::Ready) {
-                if !status.contains(&Status::AtBarrier) {
+            if ready == 0 {
+                if waiting == 0 {
                     return Outcome::Done;
                 }
                 // Every wave that has not ended is at the barrier. A loop with a barrier in it burns
                 // no fuel, and may be endless all the same.
-                let first = status.iter().position(|&s| s == Status::AtBarrier);
-                let first = first.unwrap_or(0);
-                match referee.burned() {
-                    Verdict::Continue => {}
-                    Verdict::Abandon => return Outcome::Abandoned,
-                    Verdict::Fault(kind) => {
-                        let (pc, exec) = (waves[first].pc, waves[first].exec());
-                        let lane = None;
-                        let fault = WaveFault { kind, pc, lane };
-                        return Outcome::Fault(fault, first as u32, exec);
-                    }
+                let first = waiting.trailing_zeros();
+                if let Some(outcome) = burned(referee, first, &waves[first as usize]) {
+                    return outcome;
                 }
-                for status in status
-                    .iter_mut()
-                    .filter(|status| **status == Status::AtBarrier)
-                {
-                    *status = Status::Ready;
-                }
+                ready = std::mem::take(&mut waiting);
             } else if only_spinning {
                 // Perhaps they wait for a group on another worker.
                 referee.spinning();
@@ -210,6 +184,19 @@ impl GroupRunner<'_> {
         Scratch {
             base: self.scratch.base + u64::from(wave) * self.scratch.wave_bytes(),
             ..self.scratch
+        }
+    }
+}
+
+/// Asks what becomes of a wave that has burned its fuel: how the group is left, if it is.
+fn burned(referee: &mut impl Referee, index: u32, wave: &WaveState) -> Option<Outcome> {
+    match referee.burned() {
+        Verdict::Continue => None,
+        Verdict::Abandon => Some(Outcome::Abandoned),
+        Verdict::Fault(kind) => {
+            let (pc, lane) = (wave.pc, None);
+            let fault = WaveFault { kind, pc, lane };
+            Some(Outcome::Fault(fault, index, wave.exec()))
         }
     }
 }

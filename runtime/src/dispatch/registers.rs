@@ -4,7 +4,7 @@
 use frontend::inst::M0;
 use frontend::{Gfx, LANES, WaveState};
 
-use super::shape::GroupShape;
+use super::shape::{self, GroupShape};
 use crate::engine::{PRIVATE_BASE, SHARED_BASE};
 use crate::object::KernelDescriptor;
 
@@ -54,13 +54,15 @@ pub(super) struct Facts<'a> {
     pub(super) lds_bytes: u32,
 }
 
-/// The SGPRs, MODE and sizes that all waves of a worker share.
+/// What the waves of a worker start with: for the most part the same for all of a dispatch, and the rest for
+/// all of a workgroup.
 #[derive(Clone, Debug)]
 pub(super) struct InitialState {
     gfx: Gfx,
     descriptor: KernelDescriptor,
     entry: u64,
-    user: [u32; 32],
+    /// User SGPRs and numbers of the workgroup; the others are 0.
+    sgpr: [u32; 128],
     /// Number of the first SGPR behind the user SGPRs.
     system: usize,
     wave_bytes: u32,
@@ -68,6 +70,14 @@ pub(super) struct InitialState {
     vgprs: u32,
     sgprs: u32,
     mode: u32,
+    /// VGPRs that hold work-item ids.
+    id_vgprs: usize,
+    /// Work-items of the workgroup.
+    items: u32,
+    /// Number of the SGPR with the workgroup's number of waves; those with the wave's own facts follow.
+    info: usize,
+    /// What [`WaveState::resume`] says of the workgroup's waves.
+    resume: u64,
 }
 
 impl InitialState {
@@ -117,46 +127,74 @@ impl InitialState {
         user.resize(32, 0);
         // The command processor sets as many as the descriptor counts, and 16 at most.
         user[system.min(USER_SGPRS)..].fill(0);
+        let mut sgpr = [0; 128];
+        sgpr[..32].copy_from_slice(&user);
+        let id_vgprs = match descriptor.workitem_id_vgprs() {
+            _ if gfx >= Gfx::Gfx90a => 1,
+            0 => 1,
+            1 => 2,
+            _ => 3,
+        };
         InitialState {
             gfx,
             descriptor,
             entry,
-            user: user.try_into().expect("it was made 32 long"),
+            sgpr,
             system,
             wave_bytes: facts.lane_bytes * LANES as u32,
             hwreg: hardware_registers(gfx, &descriptor, facts.lds_bytes),
             vgprs: vgprs(&descriptor, gfx),
             sgprs: sgprs(&descriptor, gfx),
             mode: descriptor.mode(gfx),
+            id_vgprs,
+            items: 0,
+            info: system,
+            resume: WaveState::FRESH,
         }
     }
 
-    /// Makes `wave` wave number `index` of `group`; `ids` are the work-item ids of its lanes. VGPRs beyond
-    /// those are stale: whoever looks at them settles the wave first.
-    pub(super) fn start(
-        &self,
-        wave: &mut WaveState,
-        group: &GroupShape,
-        index: u32,
-        ids: &[[u32; LANES]; 3],
-    ) {
-        let waves = group.waves();
-        wave.sgpr.fill(0);
-        wave.sgpr[..32].copy_from_slice(&self.user);
+    /// The waves to start from now on are those of `group`.
+    pub(super) fn enter(&mut self, group: &GroupShape) {
+        let descriptor = &self.descriptor;
+        let numbers = [
+            descriptor.enable_workgroup_id_x(),
+            descriptor.enable_workgroup_id_y(),
+            descriptor.enable_workgroup_id_z(),
+        ];
         let mut next = self.system;
-        let mut system = |enabled: bool, value: u32| {
+        for (enabled, id) in numbers.into_iter().zip(group.id) {
             if enabled {
-                wave.sgpr[next] = value;
+                self.sgpr[next] = id;
                 next += 1;
             }
-        };
-        let descriptor = &self.descriptor;
-        system(descriptor.enable_workgroup_id_x(), group.id[0]);
-        system(descriptor.enable_workgroup_id_y(), group.id[1]);
-        system(descriptor.enable_workgroup_id_z(), group.id[2]);
-        let info = u32::from(index == 0) << 31 | waves & 0x3f;
-        system(descriptor.enable_workgroup_info(), info);
-        system(descriptor.enable_private_segment(), index * self.wave_bytes);
+        }
+        self.info = next;
+        self.items = group.work_items();
+
+        self.resume = WaveState::FRESH;
+        let width = group.size[0];
+        if group.size[1] == 1 && group.size[2] == 1 || width.is_multiple_of(LANES as u32) {
+            self.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
+        } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
+            self.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();
+        }
+        // STATUS: IN_TG and VALID.
+        self.hwreg[2] = u32::from(group.waves() > 1) << 11 | 1 << 16;
+    }
+
+    /// Makes `wave` wave number `index` of the workgroup; `ids` are the work-item ids of its lanes. VGPRs
+    /// beyond those are stale: whoever looks at them settles the wave first.
+    pub(super) fn start(&self, wave: &mut WaveState, index: u32, ids: &[[u32; LANES]; 3]) {
+        wave.sgpr = self.sgpr;
+        let mut next = self.info;
+        if self.descriptor.enable_workgroup_info() {
+            let waves = self.items.div_ceil(LANES as u32);
+            wave.sgpr[next] = u32::from(index == 0) << 31 | waves & 0x3f;
+            next += 1;
+        }
+        if self.descriptor.enable_private_segment() {
+            wave.sgpr[next] = index * self.wave_bytes;
+        }
         debug_assert_eq!(
             wave.sgpr[usize::from(M0)],
             0,
@@ -164,42 +202,32 @@ impl InitialState {
         );
 
         wave.pc = self.entry;
-        wave.resume = WaveState::FRESH;
-        let width = group.size[0];
-        if group.size[1] == 1 && group.size[2] == 1 || width.is_multiple_of(LANES as u32) {
-            wave.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
-        } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
-            wave.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();
-        }
+        wave.resume = self.resume;
         wave.scc = 0;
         wave.mode = self.mode;
         wave.trapsts = 0;
         wave.hwreg = self.hwreg;
-        // STATUS: IN_TG and VALID.
-        wave.hwreg[2] = u32::from(waves > 1) << 11 | 1 << 16;
         wave.vgpr_count = self.vgprs;
         // What an earlier wave wrote beyond its registers is not seen either.
         let defined = self.vgprs.max(wave.vgprs_touched);
         wave.vgprs_touched = defined;
+        wave.vgprs_stale = [self.id_vgprs as u32, defined];
         wave.sgpr_count = self.sgprs;
-        wave.set_exec(group.exec(index));
-
-        let components = match descriptor.workitem_id_vgprs() {
-            0 => 1,
-            1 => 2,
-            _ => 3,
-        };
+        wave.set_exec(shape::exec(self.items, index));
         if self.gfx >= Gfx::Gfx90a {
-            let [xs, ys, zs] = ids;
-            for lane in 0..LANES {
-                let y = if components > 1 { ys[lane] } else { 0 };
-                let z = if components > 2 { zs[lane] } else { 0 };
-                wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
-            }
-            wave.vgprs_stale = [1, defined];
+            self.pack(wave, ids);
         } else {
-            wave.vgpr[..components].copy_from_slice(&ids[..components]);
-            wave.vgprs_stale = [components as u32, defined];
+            wave.vgpr[..self.id_vgprs].copy_from_slice(&ids[..self.id_vgprs]);
+        }
+    }
+
+    /// All ids in v0.
+    fn pack(&self, wave: &mut WaveState, [xs, ys, zs]: &[[u32; LANES]; 3]) {
+        let components = self.descriptor.workitem_id_vgprs();
+        for lane in 0..LANES {
+            let y = if components > 0 { ys[lane] } else { 0 };
+            let z = if components > 1 { zs[lane] } else { 0 };
+            wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
         }
     }
 }

@@ -90,11 +90,32 @@ impl Shape {
     pub fn group(&self, index: u64) -> GroupShape {
         let [x, y, _] = self.counts.map(u64::from);
         let id = [index % x, index / x % y, index / x / y].map(|n| n as u32);
-        let size = std::array::from_fn(|dim| {
-            let first = id[dim] * self.workgroup[dim];
-            self.workgroup[dim].min(self.grid[dim] - first)
-        });
+        let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
         GroupShape { id, size }
+    }
+
+    /// The workgroup behind `group`, as [`Shape::group`] would give it, without its divisions.
+    pub(super) fn after(&self, group: &GroupShape) -> GroupShape {
+        let mut id = group.id;
+        for (id, &count) in id.iter_mut().zip(&self.counts) {
+            *id += 1;
+            if *id < count {
+                break;
+            }
+            *id = 0;
+        }
+        let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
+        GroupShape { id, size }
+    }
+
+    /// Work-items in one dimension of a workgroup with this number there.
+    fn size(&self, dim: usize, id: u32) -> u32 {
+        self.workgroup[dim].min(self.grid[dim] - id * self.workgroup[dim])
+    }
+
+    /// Has the workgroup with this number all its work-items?
+    pub(super) fn is_full(&self, id: [u32; 3]) -> bool {
+        (0..3).all(|dim| self.size(dim, id[dim]) == self.workgroup[dim])
     }
 }
 
@@ -117,14 +138,14 @@ impl GroupShape {
     pub fn waves(&self) -> u32 {
         self.work_items().div_ceil(LANES as u32)
     }
+}
 
-    /// EXEC of wave `wave`: a bit for each work-item that there is.
-    pub fn exec(&self, wave: u32) -> u64 {
-        match self.work_items().saturating_sub(wave * LANES as u32) {
-            0 => 0,
-            items @ 1..=63 => (1 << items) - 1,
-            _ => u64::MAX,
-        }
+/// EXEC of wave `wave` of a workgroup of so many work-items: a bit for each one that there is.
+pub(super) fn exec(items: u32, wave: u32) -> u64 {
+    match items.saturating_sub(wave * LANES as u32) {
+        0 => 0,
+        items @ 1..=63 => (1 << items) - 1,
+        _ => u64::MAX,
     }
 }
 
@@ -187,17 +208,23 @@ mod tests {
         assert_eq!(group(5), ([1, 2, 0], [36, 1, 1]));
         assert_eq!(group(6), ([0, 0, 1], [64, 2, 1]));
         assert_eq!(group(17), ([1, 2, 2], [36, 1, 1]));
+        for index in 0..17 {
+            let group = shape.group(index);
+            assert_eq!(shape.after(&group), shape.group(index + 1));
+            assert_eq!(shape.is_full(group.id), group.size == [64, 2, 1]);
+        }
     }
 
     #[test]
     fn exec_has_a_bit_for_each_work_item() {
         let group = |size| GroupShape { id: [0; 3], size };
-        assert_eq!(group([64, 1, 1]).exec(0), u64::MAX);
+        let exec = |size, wave| exec(group(size).work_items(), wave);
+        assert_eq!(exec([64, 1, 1], 0), u64::MAX);
         assert_eq!(group([36, 2, 1]).waves(), 2);
-        assert_eq!(group([36, 2, 1]).exec(0), u64::MAX);
-        assert_eq!(group([36, 2, 1]).exec(1), 0xff);
-        assert_eq!(group([1, 1, 1]).exec(0), 1);
-        assert_eq!(group([63, 1, 1]).exec(0), u64::MAX >> 1);
+        assert_eq!(exec([36, 2, 1], 0), u64::MAX);
+        assert_eq!(exec([36, 2, 1], 1), 0xff);
+        assert_eq!(exec([1, 1, 1], 0), 1);
+        assert_eq!(exec([63, 1, 1], 0), u64::MAX >> 1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
 use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
-use super::shape::Shape;
+use super::shape::GroupShape;
 use crate::LoadedCode;
 use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use crate::fault::{Access, Fault, FaultKind, WaveFault};
@@ -246,18 +246,18 @@ impl Dispatcher {
         let shape = launch.shape;
         let work = |number: usize, caller: Option<&Caller<'_>>| {
             let (initial, scratch) = prepared.worker(number);
-            let runner = GroupRunner {
+            let mut runner = GroupRunner {
                 engine,
                 memory,
                 code,
                 initial,
-                full_size: shape.workgroup,
+                shape,
                 lds_bytes: prepared.lds_bytes,
                 scratch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
             };
-            self.work(&runner, &board, kernel, &shape, settings.progress, caller)
+            self.work(&mut runner, &board, kernel, settings.progress, caller)
         };
         let total = Mutex::new(Stats::default());
         let help = |number: usize| {
@@ -294,10 +294,9 @@ impl Dispatcher {
     /// One worker, from its first group to its last.
     fn work(
         &self,
-        runner: &GroupRunner<'_>,
+        runner: &mut GroupRunner<'_>,
         board: &Board,
         kernel: &KernelCode,
-        shape: &Shape,
         progress: Option<&AtomicU64>,
         caller: Option<&Caller<'_>>,
     ) -> Stats {
@@ -307,8 +306,13 @@ impl Dispatcher {
         room.begin_dispatch();
         let mut stats = Stats::default();
         let mut mine = 0..0;
+        let mut last: Option<(u64, GroupShape)> = None;
         while let Some(index) = board.take(&mut mine) {
-            let group = shape.group(index);
+            let group = match &last {
+                Some((before, group)) if before + 1 == index => runner.shape.after(group),
+                _ => runner.shape.group(index),
+            };
+            last = Some((index, group));
             let mut referee = GroupReferee {
                 board,
                 group: index,

@@ -188,7 +188,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             region.code.add_counts(&counts);
         }
         let burned = u64::from(ticket.saturating_sub(ctx.fuel.min(ticket)));
-        let fault = host.fault.take();
+        // Otherwise there is none, and a look would wait for the parts in which it was written just now.
+        let fault = (exit == ExitCode::Fault)
+            .then(|| host.fault.take())
+            .flatten();
         group.stats.instructions += ctx.instructions;
         group.stats.lane_instructions += ctx.lane_instructions;
         *fuel = match exit {

@@ -26,9 +26,10 @@ fn wave(gfx: Gfx, descriptor: KernelDescriptor, kernarg: &[u8]) -> Box<WaveState
     wave.sgpr.fill(!0);
     wave.vgpr.fill([!0; LANES]);
     wave.scc = 1;
-    let state = InitialState::new(gfx, descriptor, 0x1000, &facts(kernarg));
+    let mut state = InitialState::new(gfx, descriptor, 0x1000, &facts(kernarg));
     let ids = [[5; LANES], [6; LANES], [7; LANES]];
-    state.start(&mut wave, &GROUP, 1, &ids);
+    state.enter(&GROUP);
+    state.start(&mut wave, 1, &ids);
     wave.settle();
     wave
 }
@@ -164,9 +165,10 @@ fn the_first_wave_says_so() {
         rsrc2: 1 << 10,
         ..KernelDescriptor::default()
     };
-    let state = InitialState::new(Gfx::Gfx900, descriptor, 0, &facts(&[]));
+    let mut state = InitialState::new(Gfx::Gfx900, descriptor, 0, &facts(&[]));
     let mut wave = WaveState::new_boxed();
-    state.start(&mut wave, &GROUP, 0, &[[0; LANES]; 3]);
+    state.enter(&GROUP);
+    state.start(&mut wave, 0, &[[0; LANES]; 3]);
     wave.settle();
     assert_eq!(wave.sgpr[0], 1 << 31 | 2);
     assert_eq!(wave.exec(), u64::MAX);
@@ -266,5 +268,5 @@ fn a_kernel_without_scratch_gets_an_unbound_descriptor() {
         ..facts(&[])
     };
     let state = InitialState::new(Gfx::Gfx900, descriptor, 0, &none);
-    assert_eq!(state.user[..4], [0; 4]);
+    assert_eq!(state.sgpr[..4], [0; 4]);
 }
