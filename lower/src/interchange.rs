@@ -164,9 +164,6 @@ pub enum Turns {
     Quick,
 }
 
-/// Most nodes of a loop.
-const MAX_NODES: usize = 600;
-
 /// Is this node the mask of all lanes, when EXEC is all ones and stays that, or the bit of a lane that acts?
 pub fn is_all(block: &Block, turn: Turns, node: &Node) -> bool {
     node.op == Op::ExecMask
@@ -233,9 +230,6 @@ pub fn plan(
     let width = Width { row, per, group };
     let merged = merge::merge(f, head)?;
     let block = &merged.block;
-    if block.nodes.len() > MAX_NODES || block.writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
-        return None;
-    }
     let turn = match merged.latch {
         Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),
         Latch::Exec { exec } => Turns::Exec(exec),

@@ -91,8 +91,19 @@ pub(crate) fn classify(node: &Node, wide: bool) -> Class {
     }
 }
 
+impl Schedule {
+    /// Of a block that is emitted as a whole, where values have no places.
+    pub(crate) fn unplaced(block: &Block, wide: bool) -> Schedule {
+        Schedule {
+            class: classes(block, wide),
+            place: vec![None; block.nodes.len()],
+            ..Schedule::default()
+        }
+    }
+}
+
 /// The classes of a block's nodes.
-pub(crate) fn classes(block: &Block, wide: bool) -> Vec<Class> {
+fn classes(block: &Block, wide: bool) -> Vec<Class> {
     let nodes = block.nodes.iter();
     nodes.map(|node| classify(node, wide)).collect()
 }

@@ -19,7 +19,7 @@ use crate::interchange::alone::Alone;
 use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Val};
 use crate::liveness::Live;
-use crate::schedule::{self, Schedule};
+use crate::schedule::Schedule;
 
 mod alone;
 mod hoist;
@@ -134,7 +134,12 @@ impl Emitter<'_> {
         let groups = self.b.create_block();
         self.b.ins().jump(groups, &[]);
         self.b.switch_to_block(groups);
-        let results = self.begin_results(plan, budget, &slots);
+        let turns = self.b.use_var(budget);
+        let results = self.begin_results(&plan.form.masks, turns, &slots);
+        for &var in results.masks.values() {
+            let none = self.b.ins().iconst(types::I64, 0);
+            self.b.def_var(var, none);
+        }
         let shadows: Vec<(u8, u32)> = plan
             .form
             .outs
@@ -160,11 +165,7 @@ impl Emitter<'_> {
         }
         let no = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(taken, no);
-        let schedule = Schedule {
-            class: schedule::classes(block, self.o.wide),
-            place: vec![None; block.nodes.len()],
-            ..Schedule::default()
-        };
+        let schedule = Schedule::unplaced(block, self.o.wide);
         let mut turn = Turn {
             form: &plan.form,
             plan,
@@ -360,35 +361,6 @@ impl Emitter<'_> {
                 self.scalars.insert(Val(i as u32), value);
             }
         }
-    }
-
-    /// Copies the results of all groups to their homes.
-    fn commit(&mut self, shadows: &[(u8, u32)]) {
-        if shadows.is_empty() {
-            return;
-        }
-        let head = self.b.create_block();
-        let offset = self.b.append_block_param(head, types::I64);
-        let done = self.b.create_block();
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(head);
-        let wave = self.b.ins().iadd(self.wave, offset);
-        let frame = self.b.ins().iadd(self.frame, offset);
-        for &(n, slot) in shadows {
-            for j in 0..4 {
-                let from = Self::frame_offset(slot) + 16 * j;
-                let x = self.b.ins().load(types::I32X4, trusted(), frame, from);
-                let to = Self::home_offset(n) + 16 * j;
-                self.b.ins().store(trusted(), x, wave, to);
-            }
-        }
-        let next = self.b.ins().iadd_imm_s(offset, 64);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
-        self.b
-            .ins()
-            .brif(more, head, &[BlockArg::Value(next)], done, &[]);
-        self.b.switch_to_block(done);
     }
 
     /// Leaves for the general loop unless `good`.

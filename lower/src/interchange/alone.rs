@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::merge::{self, Latch};
 use super::wanted::{Masks, Rounds, Wanted};
-use super::{MAX_NODES, MaskPlace, Turns, mask_read, pair_read, unmerged};
+use super::{MaskPlace, Turns, mask_read, pair_read, unmerged};
 use crate::facts::pair_of;
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
@@ -83,9 +83,6 @@ pub type Strides<'a> = dyn Fn(usize, Val) -> Option<i64> + 'a;
 pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Option<Alone> {
     let merged = merge::merge(f, head)?;
     let block = &merged.block;
-    if block.nodes.len() > MAX_NODES || block.writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
-        return None;
-    }
     let loads = merged.blocks.iter().flat_map(|&b| {
         let loads = f.blocks[b].effects.iter().copied();
         let loads = loads.filter(move |v| matches!(f.blocks[b].nodes[v.index()].op, Op::Load(..)));

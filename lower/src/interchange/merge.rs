@@ -54,6 +54,9 @@ pub enum Latch {
 /// Blocks of a loop at most.
 const MAX_BLOCKS: usize = 24;
 
+/// Most nodes of a loop.
+const MAX_NODES: usize = 600;
+
 /// Registers while the blocks are gone through; nothing where the value is unknown.
 #[derive(Clone, Default, PartialEq)]
 struct State {
@@ -87,7 +90,8 @@ struct LatchAt {
     exit: Target,
 }
 
-/// The loop that begins at block `head`, as one block, if it is of the kind that can be.
+/// The loop that begins at block `head`, as one block, if it is of the kind that can be run in the lane groups or
+/// by lanes alone.
 pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     let mut m = Merger {
         f,
@@ -128,8 +132,11 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     );
     let writes_s = m.state.slots.iter().filter_map(|(&s, &v)| Some((s, v?)));
     let writes_v = m.state.vgprs.iter().filter_map(|(&n, &v)| Some((n, v?)));
-    let (writes_s, writes_v) = (writes_s.collect(), writes_v.collect());
+    let (writes_s, writes_v): (Vec<_>, Vec<_>) = (writes_s.collect(), writes_v.collect());
     let (nodes, effects) = m.b.finish();
+    if nodes.len() > MAX_NODES || writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
+        return None;
+    }
     Some(Merged {
         block: Block {
             pc: f.blocks[head].pc,

@@ -15,14 +15,13 @@ use frontend::op::{Data, Space};
 use super::results::Results;
 use crate::abi::{Context, ExitCode};
 use crate::clif::boundary::slot_type;
-use crate::clif::lanes::{Lanes, dwords_type};
 use crate::clif::{Emitter, access, affine, offset32, trusted};
 use crate::facts::Facts;
 use crate::interchange::alone::Alone;
 use crate::interchange::{self, MaskPlace};
-use crate::ir::{Float, Op, Slot, Val, Width};
+use crate::ir::{Float, Op, Slot, Val};
 use crate::liveness::Live;
-use crate::schedule::{self, Schedule};
+use crate::schedule::Schedule;
 
 mod values;
 
@@ -107,17 +106,19 @@ impl Emitter<'_> {
             .iter()
             .map(|&(slot, v)| (slot, self.b.declare_var(slot_type(slot)), v))
             .collect();
-        let results = self.begin_alone(plan, (fuel, exec), &slots);
+        let results = self.begin_results(&plan.masks, fuel, &slots);
+        // Bits of lanes that do not act stay.
+        for (&place, &var) in &results.masks {
+            let before = self.mask_register(place);
+            let others = self.b.ins().band_not(before, exec);
+            self.b.def_var(var, others);
+        }
         let shadows: Vec<(u8, u32)> = plan.outs.keys().map(|&n| (n, self.take_slot())).collect();
         let block = &plan.block;
         let first = self.b.ins().iconst(types::I64, 0);
         let mut lane = Lane {
             plan,
-            schedule: Schedule {
-                class: schedule::classes(block, false),
-                place: vec![None; block.nodes.len()],
-                ..Schedule::default()
-            },
+            schedule: Schedule::unplaced(block, false),
             number: first,
             wave: self.wave,
             words: BTreeMap::new(),
@@ -258,45 +259,6 @@ impl Emitter<'_> {
             last.insert((is_lds, bytes), highest);
         }
         Reach { base, lds, last }
-    }
-
-    /// Variables for what the wave gets of its lanes.
-    fn begin_alone(
-        &mut self,
-        plan: &Alone,
-        (fuel, exec): (Value, Value),
-        slots: &[(Slot, Variable, Val)],
-    ) -> Results {
-        let results = Results {
-            left: self.b.declare_var(types::I32),
-            most: self.b.declare_var(types::I32),
-            taken: self.b.declare_var(types::I8),
-            slots: slots
-                .iter()
-                .map(|&(slot, ..)| self.b.declare_var(slot_type(slot)))
-                .collect(),
-            masks: plan
-                .masks
-                .keys()
-                .map(|&place| (place, self.b.declare_var(types::I64)))
-                .collect(),
-        };
-        // More than any lane leaves.
-        let most = self.b.ins().iadd_imm_s(fuel, 1);
-        self.b.def_var(results.left, most);
-        let no = self.b.ins().iconst(types::I8, 0);
-        self.b.def_var(results.taken, no);
-        for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let before = self.b.use_var(self.vars[&slot]);
-            self.b.def_var(var, before);
-        }
-        // Bits of lanes that do not act stay.
-        for (&place, &var) in &results.masks {
-            let before = self.mask_register(place);
-            let others = self.b.ins().band_not(before, exec);
-            self.b.def_var(var, others);
-        }
-        results
     }
 
     /// A mask register's 64 bits.
@@ -475,47 +437,5 @@ impl Emitter<'_> {
             let chosen = self.b.ins().select(further, new, old);
             self.b.def_var(to, chosen);
         }
-    }
-
-    /// Copies the results of the lanes in `exec` to their homes.
-    fn commit_some(&mut self, shadows: &[(u8, u32)], exec: Value) {
-        if shadows.is_empty() {
-            return;
-        }
-        let head = self.b.create_block();
-        let offset = self.b.append_block_param(head, types::I64);
-        let done = self.b.create_block();
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(head);
-        let wave = self.b.ins().iadd(self.wave, offset);
-        let frame = self.b.ins().iadd(self.frame, offset);
-        let first = self.b.ins().ushr_imm_u(offset, 2);
-        let bits = self.b.ins().ushr(exec, first);
-        let bits = self.b.ins().ireduce(types::I32, bits);
-        let mut mask = None;
-        let (per, exact_nan) = (self.per(), self.o.exact_nan);
-        let ty = dwords_type(per);
-        for &(n, slot) in shadows {
-            let at = Self::home_offset(n);
-            let from = Self::frame_offset(slot);
-            let new = self.b.ins().load(ty, trusted(), frame, from);
-            let old = self.b.ins().load(ty, trusted(), wave, at);
-            let mut lanes = Lanes {
-                b: &mut self.b,
-                exact_nan,
-                slices: 1,
-                per,
-            };
-            let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
-            let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
-            self.b.ins().store(trusted(), chosen, wave, at);
-        }
-        let next = self.b.ins().iadd_imm_s(offset, 4 * per as i64);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
-        self.b
-            .ins()
-            .brif(more, head, &[BlockArg::Value(next)], done, &[]);
-        self.b.switch_to_block(done);
     }
 }

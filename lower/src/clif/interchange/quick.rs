@@ -11,7 +11,7 @@ use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
 use crate::ir::{Op, Slot, Val, Width};
-use crate::schedule::{self, Place, Schedule};
+use crate::schedule::{Place, Schedule};
 
 impl Emitter<'_> {
     /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
@@ -45,11 +45,7 @@ impl Emitter<'_> {
 
         self.b.switch_to_block(head);
         let block = &quick.form.block;
-        let schedule = Schedule {
-            class: schedule::classes(block, self.o.wide),
-            place: vec![None; block.nodes.len()],
-            ..Schedule::default()
-        };
+        let schedule = Schedule::unplaced(block, self.o.wide);
         let mut own = Turn {
             form: &quick.form,
             plan: t.plan,

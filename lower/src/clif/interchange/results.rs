@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::Turn;
-use crate::clif::Emitter;
 use crate::clif::boundary::slot_type;
-use crate::interchange::{MaskPlace, Plan, Turns};
-use crate::ir::{Slot, Val};
+use crate::clif::lanes::{Lanes, dwords_type};
+use crate::clif::{Emitter, trusted};
+use crate::interchange::{MaskPlace, Turns};
+use crate::ir::{Slot, Val, Width};
 
 /// What the wave gets of its groups.
 pub(super) struct Results {
@@ -28,11 +29,11 @@ pub(super) struct Results {
 }
 
 impl Emitter<'_> {
-    /// Variables for what the wave gets of its groups.
+    /// Variables for what the wave gets of its groups, or of lanes alone. Bits of `masks` must be set.
     pub(super) fn begin_results(
         &mut self,
-        plan: &Plan,
-        budget: Variable,
+        masks: &BTreeMap<MaskPlace, Val>,
+        fuel: Value,
         slots: &[(Slot, Variable, Val)],
     ) -> Results {
         let results = Results {
@@ -43,15 +44,12 @@ impl Emitter<'_> {
                 .iter()
                 .map(|&(slot, ..)| self.b.declare_var(slot_type(slot)))
                 .collect(),
-            masks: plan
-                .form
-                .masks
+            masks: masks
                 .keys()
                 .map(|&place| (place, self.b.declare_var(types::I64)))
                 .collect(),
         };
         // More than any group leaves, and the least.
-        let fuel = self.b.use_var(budget);
         let most = self.b.ins().iadd_imm_s(fuel, 1);
         self.b.def_var(results.left, most);
         let least = self.b.ins().iconst(types::I32, 0);
@@ -61,10 +59,6 @@ impl Emitter<'_> {
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let before = self.b.use_var(self.vars[&slot]);
             self.b.def_var(var, before);
-        }
-        for &var in results.masks.values() {
-            let zero = self.b.ins().iconst(types::I64, 0);
-            self.b.def_var(var, zero);
         }
         results
     }
@@ -127,5 +121,72 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    /// Copies the results of all groups to their homes.
+    pub(super) fn commit(&mut self, shadows: &[(u8, u32)]) {
+        if shadows.is_empty() {
+            return;
+        }
+        self.through_wave(64, &mut |e, _, wave, frame| {
+            for &(n, slot) in shadows {
+                for j in 0..4 {
+                    let from = Self::frame_offset(slot) + 16 * j;
+                    let x = e.b.ins().load(types::I32X4, trusted(), frame, from);
+                    let to = Self::home_offset(n) + 16 * j;
+                    e.b.ins().store(trusted(), x, wave, to);
+                }
+            }
+        });
+    }
+
+    /// Copies the results of the lanes in `exec` to their homes.
+    pub(super) fn commit_some(&mut self, shadows: &[(u8, u32)], exec: Value) {
+        if shadows.is_empty() {
+            return;
+        }
+        let (per, exact_nan) = (self.per(), self.o.exact_nan);
+        let ty = dwords_type(per);
+        self.through_wave(4 * per as i64, &mut |e, offset, wave, frame| {
+            let first = e.b.ins().ushr_imm_u(offset, 2);
+            let bits = e.b.ins().ushr(exec, first);
+            let bits = e.b.ins().ireduce(types::I32, bits);
+            let mut mask = None;
+            for &(n, slot) in shadows {
+                let at = Self::home_offset(n);
+                let from = Self::frame_offset(slot);
+                let new = e.b.ins().load(ty, trusted(), frame, from);
+                let old = e.b.ins().load(ty, trusted(), wave, at);
+                let mut lanes = Lanes {
+                    b: &mut e.b,
+                    exact_nan,
+                    slices: 1,
+                    per,
+                };
+                let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
+                let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
+                e.b.ins().store(trusted(), chosen, wave, at);
+            }
+        });
+    }
+
+    /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of these bytes, and
+    /// the wave and the frame with it.
+    fn through_wave(&mut self, step: i64, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
+        let head = self.b.create_block();
+        let offset = self.b.append_block_param(head, types::I64);
+        let done = self.b.create_block();
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(head);
+        let wave = self.b.ins().iadd(self.wave, offset);
+        let frame = self.b.ins().iadd(self.frame, offset);
+        body(self, offset, wave, frame);
+        let next = self.b.ins().iadd_imm_s(offset, step);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
+        self.b
+            .ins()
+            .brif(more, head, &[BlockArg::Value(next)], done, &[]);
+        self.b.switch_to_block(done);
     }
 }
