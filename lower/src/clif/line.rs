@@ -6,11 +6,12 @@ use std::collections::HashSet;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
 use frontend::state::LANES;
 
 use super::Emitter;
 use super::affine::{self, Lane};
+use super::scalar::int_cc;
+use super::segment::Work;
 use crate::facts::Affine;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary};
 use crate::schedule::{Class, Place, Schedule, Segment};
@@ -40,15 +41,15 @@ struct Lines {
 impl Emitter<'_> {
     /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
     /// other. Nothing where there is no such way.
-    pub(super) fn by_lines(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        (bits, execs): (&[(Val, Variable)], &[Value]),
-        group: usize,
-        after: HostBlock,
-    ) {
+    pub(super) fn by_lines(&mut self, work: Work<'_>, after: HostBlock) {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            execs,
+            ..
+        } = work;
         let Some(&entry) = self.vars.get(&Slot::Exec) else {
             return;
         };
@@ -80,8 +81,15 @@ impl Emitter<'_> {
         if rest.nodes.is_empty() && rest.stores.is_empty() {
             self.b.ins().jump(after, &[]);
         } else {
-            self.profile_loop(true);
-            self.lane_loop(block, plan, &rest, &[], group, true, None, after);
+            let (segment, bits) = (&rest, &[][..]);
+            self.full(
+                Work {
+                    segment,
+                    bits,
+                    ..work
+                },
+                after,
+            );
         }
         self.b.switch_to_block(general);
         self.profile_after();
@@ -97,8 +105,7 @@ impl Emitter<'_> {
         compares: &mut usize,
     ) -> bool {
         let node = &block.nodes[v.index()];
-        let is_leaf = node.ty.vary == Vary::Wave || plan.class[v.index()] == Class::Leaf;
-        if is_leaf || !segment.nodes.contains(&v) {
+        if is_before(block, plan, segment, v) {
             return true;
         }
         match node.op {
@@ -172,8 +179,7 @@ impl Emitter<'_> {
         lines: &mut Lines,
     ) -> Value {
         let node = &block.nodes[v.index()];
-        let is_leaf = node.ty.vary == Vary::Wave || plan.class[v.index()] == Class::Leaf;
-        if is_leaf || !segment.nodes.contains(&v) {
+        if is_before(block, plan, segment, v) {
             return self.mask_bits(block, plan, v);
         }
         if let Op::Icmp(_) = node.op {
@@ -214,7 +220,7 @@ impl Emitter<'_> {
             lines.good = self.b.ins().band(lines.good, good);
         }
         if stride == 0 {
-            let code = condition(compare.cond);
+            let code = int_cc(compare.cond);
             let (a, b) = if compare.left {
                 (first, limit)
             } else {
@@ -313,15 +319,10 @@ impl Emitter<'_> {
     }
 }
 
-fn condition(cond: Icmp) -> IntCC {
-    match cond {
-        Icmp::Eq => IntCC::Equal,
-        Icmp::Ne => IntCC::NotEqual,
-        Icmp::Ult => IntCC::UnsignedLessThan,
-        Icmp::Ule => IntCC::UnsignedLessThanOrEqual,
-        Icmp::Slt => IntCC::SignedLessThan,
-        Icmp::Sle => IntCC::SignedLessThanOrEqual,
-    }
+/// Is a mask there before its segment?
+fn is_before(block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
+    let is_leaf = plan.class[v.index()] == Class::Leaf;
+    is_leaf || block.nodes[v.index()].ty.vary == Vary::Wave || !segment.nodes.contains(&v)
 }
 
 /// The segment without its masks, and what only they needed.

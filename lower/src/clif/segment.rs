@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::fuse::Fusion;
@@ -35,6 +35,20 @@ pub(super) struct Body {
     pub(super) at: HashMap<Val, Value>,
 }
 
+/// A segment, and with what its loops are made.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub(super) block: &'a Block,
+    pub(super) plan: &'a Schedule,
+    pub(super) segment: &'a Segment,
+    /// Where the bits of its masks go.
+    pub(super) bits: &'a [(Val, Variable)],
+    /// The values of EXEC under which it merges.
+    pub(super) execs: &'a [Value],
+    /// Lanes in a group of its unmasked loops.
+    pub(super) group: usize,
+}
+
 impl<'f> Emitter<'f> {
     /// A wave value, computed where we stand unless it is there already.
     pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
@@ -55,25 +69,25 @@ impl<'f> Emitter<'f> {
                     .iter()
                     .map(|&a| self.scalar(block, plan, a))
                     .collect();
-                let width = node
-                    .args
-                    .first()
-                    .map_or(node.ty.width, |a| block.nodes[a.index()].ty.width);
-                let width = if node.op == Op::Select {
-                    node.ty.width
-                } else {
-                    width
-                };
-                let exact_nan = self.o.exact_nan;
-                Scalars {
-                    b: &mut self.b,
-                    exact_nan,
-                }
-                .op(node.op, width, &args)
+                self.wave_op(block, node, &args)
             }
         };
         self.scalars.insert(v, value);
         value
+    }
+
+    /// A node on one value of each argument.
+    pub(super) fn wave_op(&mut self, block: &Block, node: &Node, args: &[Value]) -> Value {
+        let width = match (node.op, node.args.first()) {
+            (Op::Select, _) | (_, None) => node.ty.width,
+            (_, Some(a)) => block.nodes[a.index()].ty.width,
+        };
+        let exact_nan = self.o.exact_nan;
+        Scalars {
+            b: &mut self.b,
+            exact_nan,
+        }
+        .op(node.op, width, args)
     }
 
     /// The 64 bits of a lane mask as a wave value.
@@ -121,9 +135,17 @@ impl<'f> Emitter<'f> {
         let group = group.unwrap_or_else(|| self.per() * slices(block, segment));
         let group = group.max(self.per());
         self.profile_segment(block, plan, segment, group);
+        let work = Work {
+            block,
+            plan,
+            segment,
+            bits: &bits,
+            execs: &execs,
+            group,
+        };
         if loads.is_empty() && stores.is_empty() {
-            self.by_lines(block, plan, segment, (&bits, &execs), group, after);
-            self.loops(block, plan, segment, &bits, &execs, group, after);
+            self.by_lines(work, after);
+            self.loops(work, after);
         } else {
             let mut all = execs.clone();
             let (fusion, inside) = self.fuse(block, plan, segment, (loads, stores), &mut all);
@@ -140,21 +162,11 @@ impl<'f> Emitter<'f> {
             self.b.switch_to_block(fused);
             let group = fusion.group(group);
             self.fusion = fusion;
-            self.profile_loop(true);
-            self.lane_loop(block, plan, segment, &bits, group, true, None, after);
+            self.full(Work { group, ..work }, after);
             self.fusion = Fusion::default();
             self.b.switch_to_block(other);
             self.profile_after();
-            self.one_by_one(
-                block,
-                plan,
-                segment,
-                &bits,
-                &execs,
-                group,
-                (loads, stores),
-                after,
-            );
+            self.one_by_one(Work { group, ..work }, (loads, stores), after);
             (self.scalars, self.at, self.numbers) = (scalars, at, numbers);
         }
         self.b.switch_to_block(after);
@@ -166,58 +178,36 @@ impl<'f> Emitter<'f> {
     }
 
     /// The loads, the segment and the stores one after the other.
-    #[allow(clippy::too_many_arguments, reason = "the facts of one segment")]
-    fn one_by_one(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        bits: &[(Val, Variable)],
-        execs: &[Value],
-        group: usize,
-        (loads, stores): (&[Val], &[Val]),
-        after: cranelift_codegen::ir::Block,
-    ) {
+    fn one_by_one(&mut self, w: Work<'_>, (loads, stores): (&[Val], &[Val]), after: HostBlock) {
         for &load in loads {
-            self.whole(block, plan, load);
+            self.whole(w.block, w.plan, load);
         }
         let behind = self.b.create_block();
-        if is_empty(segment) {
+        if is_empty(w.segment) {
             self.b.ins().jump(behind, &[]);
         } else if loads.is_empty() {
-            self.loops(block, plan, segment, bits, execs, group, behind);
-        } else if execs.is_empty() {
-            self.lane_loop(block, plan, segment, bits, group, true, None, behind);
+            self.loops(w, behind);
+        } else if w.execs.is_empty() {
+            self.lane_loop(w, true, None, behind);
         } else {
-            self.masked(block, plan, segment, bits, execs, behind);
+            self.masked(w, behind);
         }
         self.b.switch_to_block(behind);
         self.profile_after();
         for &store in stores {
-            self.whole(block, plan, store);
+            self.whole(w.block, w.plan, store);
         }
         self.b.ins().jump(after, &[]);
     }
 
     /// The loops of a segment that takes all values from registers and slots.
-    #[allow(clippy::too_many_arguments, reason = "the facts of one segment")]
-    fn loops(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        bits: &[(Val, Variable)],
-        execs: &[Value],
-        group: usize,
-        after: cranelift_codegen::ir::Block,
-    ) {
-        if execs.is_empty() {
-            self.profile_loop(true);
-            self.lane_loop(block, plan, segment, bits, group, true, None, after);
+    fn loops(&mut self, w: Work<'_>, after: HostBlock) {
+        if w.execs.is_empty() {
+            self.full(w, after);
             return;
         }
-        let mut all = execs[0];
-        for &e in &execs[1..] {
+        let mut all = w.execs[0];
+        for &e in &w.execs[1..] {
             all = self.b.ins().band(all, e);
         }
         let masked = self.b.create_block();
@@ -226,35 +216,32 @@ impl<'f> Emitter<'f> {
             let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
             self.b.ins().brif(ones, full, &[], masked, &[]);
             self.b.switch_to_block(full);
-            self.profile_loop(true);
-            self.lane_loop(block, plan, segment, bits, group, true, None, after);
+            self.full(w, after);
         } else {
             self.b.ins().jump(masked, &[]);
         }
         self.b.switch_to_block(masked);
-        self.masked(block, plan, segment, bits, execs, after);
+        self.masked(w, after);
+    }
+
+    /// The loop of a segment for EXEC all ones.
+    pub(super) fn full(&mut self, w: Work<'_>, after: HostBlock) {
+        self.profile_loop(true);
+        self.lane_loop(w, true, None, after);
     }
 
     /// The masked loop of a segment.
-    fn masked(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        bits: &[(Val, Variable)],
-        execs: &[Value],
-        after: cranelift_codegen::ir::Block,
-    ) {
-        let skip = skippable(block, segment).then(|| {
-            let mut any = execs[0];
-            for &e in &execs[1..] {
+    fn masked(&mut self, w: Work<'_>, after: HostBlock) {
+        let skip = skippable(w.block, w.segment).then(|| {
+            let mut any = w.execs[0];
+            for &e in &w.execs[1..] {
                 any = self.b.ins().bor(any, e);
             }
             any
         });
         self.profile_loop(false);
         let group = self.per();
-        self.lane_loop(block, plan, segment, bits, group, false, skip, after);
+        self.lane_loop(Work { group, ..w }, false, skip, after);
     }
 
     /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
@@ -281,18 +268,15 @@ impl<'f> Emitter<'f> {
         execs
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one loop's facts, used once")]
-    pub(super) fn lane_loop(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        bits: &[(Val, Variable)],
-        group: usize,
-        full: bool,
-        skip: Option<Value>,
-        after: cranelift_codegen::ir::Block,
-    ) {
+    fn lane_loop(&mut self, w: Work<'_>, full: bool, skip: Option<Value>, after: HostBlock) {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            group,
+            ..
+        } = w;
         let header = self.b.create_block();
         let offset = self.b.append_block_param(header, types::I64);
         let zero = self.b.ins().iconst(types::I64, 0);

@@ -10,7 +10,6 @@ use super::{Carried, Loaded, Turn};
 use cranelift_frontend::Variable;
 
 use crate::clif::lanes::dwords_type;
-use crate::clif::scalar::Scalars;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{Form, Kind, MaskPlace, Turns, is_all, mask_read, pair_read, unmerged};
 use crate::ir::{Op, Slot, Val, Vary, Width};
@@ -210,19 +209,9 @@ impl Emitter<'_> {
                 let hi = self.b.ins().ushr_imm_u(wide, 32);
                 self.b.ins().ireduce(types::I32, hi)
             }
-            op => {
+            _ => {
                 let args: Vec<Value> = node.args.iter().map(|&a| self.base(t, a)).collect();
-                let width = if op == Op::Select {
-                    node.ty.width
-                } else {
-                    t.form.block.nodes[node.args[0].index()].ty.width
-                };
-                let exact_nan = self.o.exact_nan;
-                Scalars {
-                    b: &mut self.b,
-                    exact_nan,
-                }
-                .op(op, width, &args)
+                self.wave_op(&t.form.block, node, &args)
             }
         };
         t.bases.insert(v, value);

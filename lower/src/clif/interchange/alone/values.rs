@@ -157,18 +157,9 @@ impl Emitter<'_> {
             Op::LaneId => self.b.ins().ireduce(types::I32, t.number),
             Op::ReadV(n) => self.eval_register(t, n),
             Op::Pair if let Some(n) = t.plan.pair_at(v) => self.eval_pair(t, n),
-            op => {
+            _ => {
                 let args: Vec<Value> = node.args.iter().map(|&a| self.eval(t, a)).collect();
-                let width = match op {
-                    Op::Select => node.ty.width,
-                    _ => block.nodes[node.args[0].index()].ty.width,
-                };
-                let exact_nan = self.o.exact_nan;
-                Scalars {
-                    b: &mut self.b,
-                    exact_nan,
-                }
-                .op(op, width, &args)
+                self.wave_op(block, node, &args)
             }
         };
         t.values.insert(v, value);
