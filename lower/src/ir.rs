@@ -292,6 +292,36 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// Is it integer arithmetic of which addresses are made?
+    pub(crate) fn is_address_part(self) -> bool {
+        matches!(
+            self,
+            Op::Add
+                | Op::Sub
+                | Op::Mul
+                | Op::And
+                | Op::Or
+                | Op::Xor
+                | Op::Not
+                | Op::Shl
+                | Op::Lshr
+                | Op::Ashr
+                | Op::MinU
+                | Op::MaxU
+                | Op::MinS
+                | Op::MaxS
+                | Op::Pair
+                | Op::Lo
+                | Op::Hi
+                | Op::Zext
+                | Op::Sext
+                | Op::SextFrom(_)
+                | Op::ByteU(_)
+        )
+    }
+}
+
 /// Index into [`Func::sites`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteId(pub u32);

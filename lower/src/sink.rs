@@ -260,7 +260,7 @@ impl<'a> Copy<'a> {
             }
             Op::LaneId => Some(self.to.leaf(node.op, node.ty)),
             Op::Select | Op::ExecMask => self.again(v),
-            _ if node.ty.width != Width::W1 && is_plain(node.op) => self.again(v),
+            _ if node.ty.width != Width::W1 && node.op.is_address_part() => self.again(v),
             _ => None,
         }
     }
@@ -297,7 +297,7 @@ impl<'a> Copy<'a> {
                 self.carried.push(v);
                 Some(self.to.leaf(Op::ReadS(temp(n)), types::W32))
             }
-            _ if is_plain(node.op) => self.again(v),
+            _ if node.op.is_address_part() => self.again(v),
             _ => None,
         }
     }
@@ -310,7 +310,7 @@ impl<'a> Copy<'a> {
             Op::ReadS(slot) if !self.written.contains(&slot) => true,
             _ if self.slots.contains_key(&v) => true,
             op => {
-                let plain = depth > 0 && is_plain(op);
+                let plain = depth > 0 && op.is_address_part();
                 plain && node.args.iter().all(|&a| self.is_there(a, depth - 1))
             }
         }
@@ -337,34 +337,6 @@ impl<'a> Copy<'a> {
         let words = [low, next(low)?].map(|s| self.to.leaf(Op::ReadS(s), types::W32));
         Some(self.to.pure(Op::Pair, &words))
     }
-}
-
-/// Arithmetic of which addresses are made.
-fn is_plain(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Not
-            | Op::Shl
-            | Op::Lshr
-            | Op::Ashr
-            | Op::MinU
-            | Op::MaxU
-            | Op::MinS
-            | Op::MaxS
-            | Op::Pair
-            | Op::Lo
-            | Op::Hi
-            | Op::Zext
-            | Op::Sext
-            | Op::SextFrom(_)
-            | Op::ByteU(_)
-    )
 }
 
 /// A block whose reads of some VGPRs are values that `build` has.

@@ -11,7 +11,6 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::access;
-use super::scalar::Scalars;
 use super::whole::{bounds, data_words};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
@@ -74,27 +73,7 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
                 // On the lanes that act it is the new value.
                 work.push(node.args[1]);
             }
-            Op::Add
-            | Op::Sub
-            | Op::Mul
-            | Op::And
-            | Op::Or
-            | Op::Xor
-            | Op::Not
-            | Op::Shl
-            | Op::Lshr
-            | Op::Ashr
-            | Op::MinU
-            | Op::MaxU
-            | Op::MinS
-            | Op::MaxS
-            | Op::Pair
-            | Op::Lo
-            | Op::Hi
-            | Op::Zext
-            | Op::Sext
-            | Op::SextFrom(_)
-            | Op::ByteU(_) => work.extend(node.args.iter()),
+            op if op.is_address_part() => work.extend(node.args.iter()),
             _ => return None,
         }
     }
@@ -213,13 +192,7 @@ impl Emitter<'_> {
                         .iter()
                         .map(|&a| self.at_lane(block, plan, a, lane, known))
                         .collect();
-                    let width = block.nodes[node.args[0].index()].ty.width;
-                    let exact_nan = self.o.exact_nan;
-                    Scalars {
-                        b: &mut self.b,
-                        exact_nan,
-                    }
-                    .op(node.op, width, &args)
+                    self.wave_op(block, node, &args)
                 }
             }
         };
