@@ -12,7 +12,7 @@ use memmap2::{Mmap, MmapMut};
 use wasmtime_internal_jit_icache_coherence as icache;
 
 use crate::abi::{Context, ExitCode, Site};
-use crate::clif::{self, Options};
+use crate::clif::{self, Emitted, Options};
 use crate::ir::{Func, verify};
 use crate::object::Object;
 use crate::profile::Shape;
@@ -268,20 +268,12 @@ impl Jit {
                 Err(Refused(what)) => refused = Some(what),
             }
         }
-        let isa = &self.isa[allocation as usize];
         let options = &Options {
             wide: false,
             ..*options
         };
-        self.codegen.clear();
-        let emitted = clif::emit(
-            f,
-            options,
-            base,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            isa.frontend_config(),
-        );
+        let emitted = self.emit(f, options, base);
+        let isa = &self.isa[allocation as usize];
         self.codegen
             .compile(&**isa, &mut ControlPlane::default())
             .map_err(|e| region(format!("{:?}", e.inner)))?;
@@ -295,6 +287,19 @@ impl Jit {
         Ok(object.described(f, base, emitted, sizes))
     }
 
+    /// Emits a region's CLIF.
+    fn emit(&mut self, f: &Func, options: &Options, base: u64) -> Emitted {
+        self.codegen.clear();
+        clif::emit(
+            f,
+            options,
+            base,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            self.isa[0].frontend_config(),
+        )
+    }
+
     /// As [`Jit::object`], by the wide back end; what it lacks is for Cranelift.
     fn wide_object(
         &mut self,
@@ -303,15 +308,7 @@ impl Jit {
         base: u64,
         allocation: Allocation,
     ) -> Result<Object, Refused> {
-        self.codegen.clear();
-        let emitted = clif::emit(
-            f,
-            options,
-            base,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            self.isa[0].frontend_config(),
-        );
+        let emitted = self.emit(f, options, base);
         let code = wide::compile(&self.codegen.func, allocation == Allocation::Quick)?;
         let object = Object {
             code: code.bytes.into(),

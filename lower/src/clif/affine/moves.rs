@@ -159,29 +159,11 @@ impl Emitter<'_> {
             self.b.switch_to_block(partial);
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let bytes = e.b.ins().ishl_imm_u(lane, 2);
-                for (w, &word) in words.iter().enumerate() {
-                    let at = e.b.ins().iadd(places[w], bytes);
-                    e.b.ins().store(trusted(), word, at, 0);
-                }
+                e.words_to(places, bytes, &words);
             });
             return;
         }
-        let partial = self.when_full(a.exec);
-        self.vectors(a, done, &mut |e, from, bytes| {
-            e.four(true, a, from, places, bytes);
-        });
-        self.b.switch_to_block(partial);
-        self.each_run(a, done, &mut |e, four, from, bytes| {
-            if four {
-                e.four(true, a, from, places, bytes);
-                return;
-            }
-            let words = e.load_one(from, a.data);
-            for (&place, word) in places.iter().zip(words) {
-                let at = e.b.ins().iadd(place, bytes);
-                e.b.ins().store(trusted(), word, at, 0);
-            }
-        });
+        self.lanes_in_turn(true, a, places, done);
     }
 
     pub(super) fn fast_store(
@@ -197,18 +179,40 @@ impl Emitter<'_> {
             self.b.ins().jump(done, &[]);
             return;
         }
+        self.lanes_in_turn(false, a, places, done);
+    }
+
+    /// Loads or stores lanes that have addresses of their own.
+    fn lanes_in_turn(
+        &mut self,
+        load: bool,
+        a: &Access,
+        places: &[Value],
+        done: cranelift_codegen::ir::Block,
+    ) {
         let partial = self.when_full(a.exec);
-        self.vectors(a, done, &mut |e, to, bytes| {
-            e.four(false, a, to, places, bytes);
+        self.vectors(a, done, &mut |e, at, bytes| {
+            e.four(load, a, at, places, bytes);
         });
         self.b.switch_to_block(partial);
-        self.each_run(a, done, &mut |e, four, to, bytes| {
-            if four {
-                e.four(false, a, to, places, bytes);
-            } else {
-                e.store_from(places, bytes, to, a.data);
-            }
+        self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
+            (true, _) => e.four(load, a, at, places, bytes),
+            (false, true) => e.load_to(places, bytes, at, a.data),
+            (false, false) => e.store_from(places, bytes, at, a.data),
         });
+    }
+
+    /// A lane's words from memory, `bytes` into their places.
+    fn load_to(&mut self, places: &[Value], bytes: Value, from: Value, data: Data) {
+        let words = self.load_one(from, data);
+        self.words_to(places, bytes, &words);
+    }
+
+    fn words_to(&mut self, places: &[Value], bytes: Value, words: &[Value]) {
+        for (&place, &word) in places.iter().zip(words) {
+            let at = self.b.ins().iadd(place, bytes);
+            self.b.ins().store(trusted(), word, at, 0);
+        }
     }
 
     /// A lane's words, `bytes` into their places, to memory.
