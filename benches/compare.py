@@ -3,8 +3,9 @@
 
     python3 compare.py --setup            makes benches/.runtimes with pyopencl and Intel's runtime
     python3 compare.py [NAME...]          compares, and prints tables in Markdown
+    python3 compare.py --emitters [NAME...]   compares the translator's two back ends with one another
 
-Both need Python 3.11 or newer and a network for --setup only. The runtimes: PoCL (Debian's package
+The first two need Python 3.11 or newer and a network for --setup only. The runtimes: PoCL (Debian's package
 pocl-opencl-icd, which must be installed) and Intel's CPU runtime for OpenCL (the PyPI packages
 intel-opencl-rt and intel-cmplr-lib-rt). Build wavelift with `cargo build --release` before.
 
@@ -32,6 +33,7 @@ VENV = HOME / "venv"
 PACKAGES = ["numpy", "pyopencl", "intel-opencl-rt", "intel-cmplr-lib-rt"]
 POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
 
+EMITTERS = ("wide", "cranelift")
 # Name, what the OpenCL platform's name contains.
 RUNTIMES = {"PoCL": "Portable Computing Language", "Intel": "Intel(R) OpenCL"}
 
@@ -92,9 +94,9 @@ def pinned(cores):
 
 
 class Wavelift:
-    def __init__(self, binary, cores):
+    def __init__(self, binary, cores, emitter="auto"):
         self.command = [*pinned(cores), binary]
-        self.threads = ["--threads", str(1 if cores == 1 else 0)]
+        self.threads = ["--threads", str(1 if cores == 1 else 0), "--emitter", emitter]
 
     def ask(self, command, manifest, *more):
         done = subprocess.run(
@@ -320,6 +322,44 @@ def compare(options):
         print(table(rows, count))
 
 
+def measure_emitters(name, options):
+    """A benchmark on both back ends, on one core: times, times of translation, refused regions."""
+    manifest = HERE / "manifests" / f"{name}.{options.target}.toml"
+    rows = {}
+    for _ in range(options.rounds):
+        for emitter in EMITTERS:
+            wavelift = Wavelift(options.wavelift, 1, emitter)
+            answer = wavelift.ask("bench", manifest, "--seconds", str(options.seconds))
+            if "error" in answer:
+                sys.exit(f"{name}, {emitter}: {answer['error']}")
+            row = rows.setdefault(emitter, {"seconds": math.inf, "translate": math.inf})
+            row["seconds"] = min(row["seconds"], *wavelift.times(answer))
+            row["translate"] = min(row["translate"], wavelift.translation(answer))
+            row["refused"] = sum(d["regions_refused"] for d in timed(answer))
+    return rows
+
+
+def compare_emitters(options):
+    from bench_table import BENCHES
+    print("| benchmark | wide ms | Cranelift ms | Cranelift / wide | translation: wide ms | "
+          "Cranelift ms |\n|---|--:|--:|--:|--:|--:|")
+    ratios, loads, refused = [], [], 0
+    for name in options.names or list(BENCHES):
+        rows = measure_emitters(name, options)
+        wide, cranelift = (rows[emitter] for emitter in EMITTERS)
+        ratios.append(cranelift["seconds"] / wide["seconds"])
+        loads.append(os.getloadavg()[0])
+        refused += wide["refused"]
+        times = [row[key] for key in ("seconds", "translate") for row in (wide, cranelift)]
+        times = [milliseconds(seconds) for seconds in times]
+        times.insert(2, f"{ratios[-1]:.2f}")
+        print("|", " | ".join([name, *times]), "|", flush=True)
+    print(f"| geometric mean | | | **{mean(ratios):.2f}** | | |\n")
+    print(f"Machine: {machine()}. Wavelift {version()}, code objects for {options.target}, one core, "
+          f"least of {options.rounds} alternating rounds of {options.seconds} s. {refused} regions "
+          f"refused. Load average {min(loads):.1f} to {max(loads):.1f}.")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -331,10 +371,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each runtime in each round")
     parser.add_argument("--one-core", action="store_true", help="leave all cores out")
+    parser.add_argument("--emitters", action="store_true", help="compare the two back ends")
     parser.add_argument("--json", type=pathlib.Path, help="write all figures to this file")
     options = parser.parse_args()
     if options.setup:
         return setup()
+    if options.emitters:
+        return compare_emitters(options)
     python = VENV / "bin/python"
     if not python.exists():
         sys.exit("the runtimes are not set up: python3 compare.py --setup")
