@@ -46,6 +46,22 @@ pub enum Intrinsic {
     Demote,
     /// Two vectors of four lanes as one of eight.
     Join,
+    /// Lanes 0 to 3.
+    LowHalf,
+    /// Lanes 4 to 7.
+    HighHalf,
+    /// Lanes 0 to 3 of both vectors.
+    LowHalves,
+    /// Lanes 4 to 7 of both.
+    HighHalves,
+    /// The low eight bytes, with zeros above each.
+    WidenBytesU,
+    /// The same with signs.
+    WidenBytesS,
+    /// Eight shorts, with zeros above each.
+    WidenShortsU,
+    /// The same with signs.
+    WidenShortsS,
     /// Dwords shifted left by those of the second vector, which are at most 32.
     ShiftLeft,
     /// The same to the right, with zeros.
@@ -68,7 +84,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 18] = [
+    pub const ALL: [Intrinsic; 26] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -78,6 +94,14 @@ impl Intrinsic {
         Intrinsic::FromIntHigh,
         Intrinsic::Demote,
         Intrinsic::Join,
+        Intrinsic::LowHalf,
+        Intrinsic::HighHalf,
+        Intrinsic::LowHalves,
+        Intrinsic::HighHalves,
+        Intrinsic::WidenBytesU,
+        Intrinsic::WidenBytesS,
+        Intrinsic::WidenShortsU,
+        Intrinsic::WidenShortsS,
         Intrinsic::ShiftLeft,
         Intrinsic::ShiftRight,
         Intrinsic::ShiftArithmetic,

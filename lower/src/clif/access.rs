@@ -6,6 +6,10 @@ use frontend::op::Data;
 
 use super::{Emitter, flags};
 
+mod eight;
+
+pub(super) use eight::suits_eight;
+
 /// Does inline code know how such an element lies in memory?
 pub(super) fn is_known(data: Data) -> bool {
     matches!(
@@ -106,11 +110,6 @@ impl Emitter<'_> {
     /// A vector of dwords that follow one another.
     pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
         self.b.ins().load(ty, guest(), start, offset)
-    }
-
-    /// Stores a vector of dwords one after the other.
-    pub(super) fn store_vector(&mut self, value: Value, to: Value) {
-        self.b.ins().store(guest(), value, to, 0);
     }
 
     // ---- four lanes

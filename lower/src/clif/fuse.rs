@@ -22,6 +22,7 @@ use super::whole::bounds;
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::schedule::{self, Place, Schedule, Segment};
+use crate::wide;
 
 mod alias;
 mod check;
@@ -335,18 +336,13 @@ impl Emitter<'_> {
         let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
         let per = self.per();
         let mut out = vec![Vec::with_capacity(slices); access::words(data)];
-        if run && data == Data::Dwords(1) {
-            let ty = dwords_type(per);
-            for j in 0..slices {
-                let away = i64::from(offset) + (4 * per * j) as i64;
-                let value = match i32::try_from(away) {
-                    Ok(away) => self.load_vector(ty, start, away),
-                    Err(_) => {
-                        let at = self.b.ins().iadd_imm_s(start, away);
-                        self.load_vector(ty, at, 0)
-                    }
-                };
-                out[0].push(value);
+        if per == wide::LANES && access::suits_eight(data, stride) {
+            for j in 0..slices as i64 {
+                let away = i64::from(offset) + stride * 8 * j;
+                let eight = self.load_eight(start, away, stride, data);
+                for (out, value) in out.iter_mut().zip(eight) {
+                    out.push(value);
+                }
             }
             return out;
         }

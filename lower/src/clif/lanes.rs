@@ -5,8 +5,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, ConstantData, ExtFuncData, ExternalName, InstBuilder, Signature, Type as Clif,
-    UserExternalName, Value, types,
+    self as clif, AbiParam, ConstantData, ExtFuncData, ExternalName, InstBuilder, InstructionData,
+    Opcode, Signature, Type as Clif, UserExternalName, Value, ValueDef, types,
 };
 use cranelift_frontend::FunctionBuilder;
 
@@ -33,13 +33,14 @@ pub(crate) struct Lanes<'a, 'f> {
 }
 
 /// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
-const EVEN: [u8; 16] = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
+pub(crate) const EVEN: [u8; 16] = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
 /// High dwords of two I64X2.
-const ODD: [u8; 16] = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
+pub(crate) const ODD: [u8; 16] = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
 /// Interleaves the low two dwords of two I32X4.
-const UNPACK_LOW: [u8; 16] = [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23];
+pub(crate) const UNPACK_LOW: [u8; 16] = [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23];
 /// Interleaves the high two dwords.
-const UNPACK_HIGH: [u8; 16] = [8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31];
+pub(crate) const UNPACK_HIGH: [u8; 16] =
+    [8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31];
 /// The high two dwords moved to the low half.
 const HIGH_HALF: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
 /// The low halves of two vectors.
@@ -83,7 +84,7 @@ impl Lanes<'_, '_> {
     }
 
     /// What only the wide back end has.
-    fn intrinsic(&mut self, f: Intrinsic, args: &[Value], result: Clif) -> Value {
+    pub(crate) fn intrinsic(&mut self, f: Intrinsic, args: &[Value], result: Clif) -> Value {
         let name = UserExternalName::new(wide::INTRINSIC, f as u32);
         self.call_by_name(name, args, result)
     }
@@ -116,7 +117,10 @@ impl Lanes<'_, '_> {
     }
 
     /// Bytes of two vectors, within each 128 bits.
-    fn shuffle(&mut self, ty: Clif, a: Value, b: Value, mask: [u8; 16]) -> Value {
+    pub(crate) fn shuffle(&mut self, ty: Clif, a: Value, b: Value, mask: [u8; 16]) -> Value {
+        if let Some(before) = self.sorted_back(a, b, &mask) {
+            return self.cast(ty, before);
+        }
         if self.per == 8 {
             let mask = self
                 .b
@@ -137,6 +141,64 @@ impl Lanes<'_, '_> {
             .push(ConstantData::from(&mask[..]));
         let v = self.b.ins().shuffle(a, b, mask);
         self.cast(ty, v)
+    }
+
+    /// Quads that were sorted into their low and high dwords, where a shuffle of these gives them back.
+    fn sorted_back(&self, low: Value, high: Value, mask: &[u8; 16]) -> Option<Value> {
+        let source = match *mask {
+            UNPACK_LOW => 0,
+            UNPACK_HIGH => 1,
+            _ => return None,
+        };
+        let (low, high) = (self.shuffled(low)?, self.shuffled(high)?);
+        (low.0 == high.0 && low.1 == EVEN && high.1 == ODD).then_some(low.0[source])
+    }
+
+    /// The sources and the pattern of the shuffle that gives a value.
+    fn shuffled(&self, v: Value) -> Option<([Value; 2], &[u8])> {
+        let dfg = &self.b.func.dfg;
+        let inst = self.without_casts(v)?;
+        let (args, pattern) = match dfg.insts[inst] {
+            InstructionData::Shuffle { args, imm, .. } => (args, imm),
+            InstructionData::Call { func_ref, .. } => {
+                let ExternalName::User(name) = dfg.ext_funcs[func_ref].name else {
+                    return None;
+                };
+                let name = &self.b.func.params.user_named_funcs()[name];
+                let &[a, b] = dfg.inst_args(inst) else {
+                    return None;
+                };
+                let pattern = clif::Immediate::from_u32(name.index);
+                (name.namespace == wide::SHUFFLE).then_some(([a, b], pattern))?
+            }
+            _ => return None,
+        };
+        let plain = args.map(|arg| self.uncast(arg));
+        Some((plain, dfg.immediates[pattern].as_slice()))
+    }
+
+    /// A vector without changes of its type.
+    fn uncast(&self, v: Value) -> Value {
+        let dfg = &self.b.func.dfg;
+        let mut v = dfg.resolve_aliases(v);
+        while let ValueDef::Result(inst, 0) = dfg.value_def(v)
+            && let InstructionData::LoadNoOffset {
+                opcode: Opcode::Bitcast,
+                arg,
+                ..
+            } = dfg.insts[inst]
+            && dfg.value_type(arg).is_vector()
+        {
+            v = dfg.resolve_aliases(arg);
+        }
+        v
+    }
+
+    fn without_casts(&self, v: Value) -> Option<clif::Inst> {
+        match self.b.func.dfg.value_def(self.uncast(v)) {
+            ValueDef::Result(inst, 0) => Some(inst),
+            _ => None,
+        }
     }
 
     /// A vector constant: dword n is `word(n)`.

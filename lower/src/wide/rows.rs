@@ -82,6 +82,8 @@ pub mod vex {
         VPINSRD = row(P66, M0F3A, 0x22);     VPEXTRD = row(P66, M0F3A, 0x16);
         VINSERTI128 = row(P66, M0F3A, 0x38); VEXTRACTI128 = row(P66, M0F3A, 0x39);
         VZEROUPPER = row(None, M0F, 0x77);
+        VPERM2I128 = row(P66, M0F3A, 0x46);
+        VPMOVSXBD = row(P66, M0F38, 0x21);   VPMOVZXBD = row(P66, M0F38, 0x31);
         VPMOVSXBW = row(P66, M0F38, 0x20);   VPMOVSXWD = row(P66, M0F38, 0x23);
         VPMOVZXBW = row(P66, M0F38, 0x30);   VPMOVZXWD = row(P66, M0F38, 0x33);
         // ---- general registers

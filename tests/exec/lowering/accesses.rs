@@ -49,6 +49,13 @@ fn accesses(r: &mut Random) -> Vec<u32> {
             3 if r.once_in(3) => code.extend(store_part(r.once_in(2), register, at, offset)),
             3 => code.extend(lds(true, words, register, lds_at, offset as u32)),
             4 => code.extend(lds(false, words, register, lds_at, offset as u32)),
+            // Sums, products and fused multiply-adds of pairs as f64.
+            5 => {
+                let op = *r.pick(&[0x280, 0x281, 0x1cc]);
+                let pair = |r: &mut Random| v(8 + 2 * r.below(6));
+                let third = if op == 0x1cc { pair(r) } else { 0 };
+                code.extend(vop3(op, register, [pair(r), pair(r), third]));
+            }
             _ => code.push(vop2(ADD, register, v(0), 8 + r.below(8))),
         }
     }

@@ -98,6 +98,7 @@ fn constant_bytes(name: &str) -> usize {
         "VSHUF",
         "VPSHUFD",
         "VPERMQ",
+        "VPERM2I128",
         "VPBLEND",
         "VPINSR",
         "VPEXTR",

@@ -5,8 +5,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::Data;
 
-use super::super::{Emitter, trusted};
+use super::super::{Emitter, access, trusted};
 use super::Access;
+use crate::wide;
 
 impl Emitter<'_> {
     /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
@@ -28,12 +29,44 @@ impl Emitter<'_> {
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
-                for j in 0..self.row / 4 {
-                    let at = self.b.ins().iadd_imm_s(a.start, 4 * j * a.stride);
-                    let bytes = self.b.ins().iconst(types::I64, bytes + 16 * j);
-                    self.four(load, a, at, places, bytes);
+                let lanes = self.lanes_at_once(a).min(self.row);
+                for j in 0..self.row / lanes {
+                    let at = self.b.ins().iadd_imm_s(a.start, lanes * j * a.stride);
+                    let bytes = self.b.ins().iconst(types::I64, bytes + 4 * lanes * j);
+                    match lanes {
+                        8 => self.eight(load, a, at, places, bytes),
+                        _ => self.four(load, a, at, places, bytes),
+                    }
                 }
             }
+        }
+    }
+
+    /// How many lanes that all act are moved at once.
+    fn lanes_at_once(&self, a: &Access) -> i64 {
+        match self.per() == wide::LANES && access::suits_eight(a.data, a.stride) {
+            true => 8,
+            false => 4,
+        }
+    }
+
+    /// Moves eight lanes of which the first is at `at`, between memory and places.
+    fn eight(&mut self, load: bool, a: &Access, at: Value, places: &[Value], bytes: Value) {
+        let slots: Vec<Value> = places
+            .iter()
+            .map(|&place| self.b.ins().iadd(place, bytes))
+            .collect();
+        if load {
+            let lanes = self.load_eight(at, 0, a.stride, a.data);
+            for (&slot, value) in slots.iter().zip(lanes) {
+                self.b.ins().store(trusted(), value, slot, 0);
+            }
+        } else {
+            let lanes: Vec<Value> = slots
+                .iter()
+                .map(|&slot| self.b.ins().load(types::I32X8, trusted(), slot, 0))
+                .collect();
+            self.store_eight(at, 0, a.stride, a.data, &lanes);
         }
     }
 
@@ -191,9 +224,7 @@ impl Emitter<'_> {
         done: cranelift_codegen::ir::Block,
     ) {
         let partial = self.when_full(a.exec);
-        self.vectors(a, done, &mut |e, at, bytes| {
-            e.four(load, a, at, places, bytes);
-        });
+        self.vectors(load, a, places, done);
         self.b.switch_to_block(partial);
         self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
             (true, _) => e.four(load, a, at, places, bytes),
@@ -227,14 +258,15 @@ impl Emitter<'_> {
         self.store_one(to, data, &words);
     }
 
-    /// A loop over the wave, four lanes at a time: `body` gets the guest address of the four and their
-    /// byte offset in a slot.
+    /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
     fn vectors(
         &mut self,
+        load: bool,
         a: &Access,
+        places: &[Value],
         done: cranelift_codegen::ir::Block,
-        body: &mut dyn FnMut(&mut Self, Value, Value),
     ) {
+        let lanes = self.lanes_at_once(a);
         let head = self.b.create_block();
         let bytes = self.b.append_block_param(head, types::I64);
         let zero = self.b.ins().iconst(types::I64, 0);
@@ -251,8 +283,11 @@ impl Emitter<'_> {
                 }
             };
             let guest = self.b.ins().iadd(a.start, guest_bytes);
-            body(self, guest, at);
-            at = self.b.ins().iadd_imm_s(at, 16);
+            match lanes {
+                8 => self.eight(load, a, guest, places, at),
+                _ => self.four(load, a, guest, places, at),
+            }
+            at = self.b.ins().iadd_imm_s(at, 4 * lanes);
         }
         let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, at, 256);
         self.b

@@ -1,14 +1,15 @@
 //! Which stores a segment makes itself, and how.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Data;
 
 use super::super::segment::Body;
 use super::super::whole::data_words;
-use super::super::{Emitter, access, affine, trusted};
+use super::super::{Emitter, access, affine};
 use super::alias;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::{self, Class, Schedule};
+use crate::wide;
 
 impl Emitter<'_> {
     /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.
@@ -107,11 +108,11 @@ impl Emitter<'_> {
     ) {
         let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
         let per = self.per();
-        if run && data == Data::Dwords(1) {
-            for (j, &value) in words[0].iter().enumerate() {
-                let away = i64::from(offset) + (4 * per * j) as i64;
-                let at = self.b.ins().iadd_imm_s(start, away);
-                self.store_vector(value, at);
+        if per == wide::LANES && access::suits_eight(data, stride) {
+            for j in 0..words[0].len() {
+                let eight: Vec<Value> = words.iter().map(|word| word[j]).collect();
+                let away = i64::from(offset) + stride * 8 * j as i64;
+                self.store_eight(start, away, stride, data, &eight);
             }
             return;
         }
@@ -137,12 +138,7 @@ impl Emitter<'_> {
         }
         let mut fours = Vec::with_capacity(word.len() * per / 4);
         for &value in word {
-            let at = self.b.ins().stack_addr(types::I64, self.out_slot, 0);
-            self.b.ins().store(trusted(), value, at, 0);
-            for part in 0..per / 4 {
-                let part = (16 * part) as i32;
-                fours.push(self.b.ins().load(types::I32X4, trusted(), at, part));
-            }
+            fours.extend(self.halves(value));
         }
         fours
     }

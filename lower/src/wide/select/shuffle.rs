@@ -7,7 +7,18 @@ use super::{Select, length};
 use crate::wide::encode::{Len, Row};
 use crate::wide::inst::{Form, Imm, Op, Src};
 use crate::wide::rows::vex;
-use crate::wide::{Intrinsic, Refused, SHUFFLE};
+use crate::wide::{INTRINSIC, Intrinsic, Refused, SHUFFLE};
+
+/// The row of an intrinsic that makes dwords of bytes or shorts, in registers or in memory.
+fn widening(f: Intrinsic) -> Option<Row> {
+    match f {
+        Intrinsic::WidenBytesU => Some(vex::VPMOVZXBD),
+        Intrinsic::WidenBytesS => Some(vex::VPMOVSXBD),
+        Intrinsic::WidenShortsU => Some(vex::VPMOVZXWD),
+        Intrinsic::WidenShortsS => Some(vex::VPMOVSXWD),
+        _ => None,
+    }
+}
 
 impl Select<'_> {
     /// One lane of a vector taken out or put in.
@@ -40,7 +51,7 @@ impl Select<'_> {
             self.h.push(op, &operands, None);
             return Ok(d);
         }
-        let word = Src::Reg(self.reg(args[1])?);
+        let word = self.src(args[1])?;
         let part = self.rvm_imm(row(vex::VPINSRD), Len::L128, part, word, Imm::Byte(lane));
         if length(ty)? == Len::L128 {
             return Ok(part);
@@ -126,6 +137,19 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPOR, len, first, Src::Reg(other)))
     }
 
+    /// The intrinsic that an instruction calls.
+    pub(super) fn called(&self, inst: clif::Inst) -> Option<Intrinsic> {
+        let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
+            return None;
+        };
+        let clif::ExternalName::User(name) = self.clif.dfg.ext_funcs[func_ref].name else {
+            return None;
+        };
+        let name = &self.clif.params.user_named_funcs()[name];
+        let number = (name.namespace == INTRINSIC).then_some(name.index)?;
+        Intrinsic::ALL.get(number as usize).copied()
+    }
+
     /// A call by name: what CLIF has no instruction for.
     pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
         let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
@@ -151,6 +175,10 @@ impl Select<'_> {
     }
 
     fn function(&mut self, f: Intrinsic, len: Len, args: &[Value]) -> Result<VReg, Refused> {
+        if let Some(row) = widening(f) {
+            let parts = self.src(args[0])?;
+            return Ok(self.rm(row, Len::L256, parts, Imm::No));
+        }
         let a = self.reg(args[0])?;
         let second = |s: &mut Self| Ok(Src::Reg(s.reg(args[1])?));
         let of_both = |s: &mut Self, row| second(s).map(|b| s.rvm(row, len, a, b));
@@ -178,8 +206,24 @@ impl Select<'_> {
                 };
                 self.rm(row, Len::L256, Src::Reg(half), Imm::No)
             }
-            Intrinsic::Join => {
+            // What is above 128 bits is not looked at.
+            Intrinsic::LowHalf => a,
+            Intrinsic::HighHalf => self.high_half(a),
+            Intrinsic::LowHalves | Intrinsic::HighHalves => {
                 let b = second(self)?;
+                let halves = if f == Intrinsic::LowHalves {
+                    0x20
+                } else {
+                    0x31
+                };
+                self.rvm_imm(vex::VPERM2I128, Len::L256, a, b, Imm::Byte(halves))
+            }
+            Intrinsic::WidenBytesU
+            | Intrinsic::WidenBytesS
+            | Intrinsic::WidenShortsU
+            | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
+            Intrinsic::Join => {
+                let b = self.src(args[1])?;
                 self.rvm_imm(vex::VINSERTI128, Len::L256, a, b, Imm::Byte(1))
             }
             Intrinsic::ShiftLeft => of_both(self, vex::VPSLLVD)?,

@@ -7,10 +7,10 @@ use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, 
 use regalloc2::{Operand, VReg};
 
 use super::{Select, length};
-use crate::wide::Refused;
 use crate::wide::encode::{Len, Row};
 use crate::wide::inst::{Form, Imm, Op, Src};
 use crate::wide::rows::{legacy, vex};
+use crate::wide::{Intrinsic, Refused};
 
 /// The row of an operation by its type: single f32 or f64, vectors of f32 or f64.
 fn by_type(ty: Type, rows: [Row; 4]) -> Row {
@@ -82,9 +82,18 @@ impl Select<'_> {
                 ..
             } => is(1),
             InstructionData::Unary {
-                opcode: Opcode::Splat,
+                opcode: Opcode::Splat | Opcode::ScalarToVector,
                 ..
             } => self.ty(v).is_int(),
+            InstructionData::TernaryImm8 {
+                opcode: Opcode::Insertlane,
+                ..
+            } => is(1) && matches!(self.ty(v), types::I32 | types::I64),
+            InstructionData::Call { .. } => match self.called(user) {
+                Some(Intrinsic::Join) => is(1) && !is(0),
+                Some(Intrinsic::WidenShortsU | Intrinsic::WidenShortsS) => true,
+                _ => false,
+            },
             _ => false,
         }
     }
@@ -277,8 +286,12 @@ impl Select<'_> {
             }
             Opcode::Splat => self.splat(result, args[0])?,
             Opcode::ScalarToVector if self.ty(args[0]).is_int() => {
-                let a = self.reg(args[0])?;
-                self.move_from_general(self.ty(args[0]) == types::I64, a)
+                let a = self.src(args[0])?;
+                let row = match self.ty(args[0]) {
+                    types::I64 => vex::VMOVD_TO.w1(),
+                    _ => vex::VMOVD_TO,
+                };
+                self.rm(row, Len::L128, a, Imm::No)
             }
             Opcode::Insertlane | Opcode::Extractlane => self.one_lane(inst, &args)?,
             Opcode::VhighBits if ty.lane_bits() == 32 => {
