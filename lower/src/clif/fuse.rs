@@ -223,9 +223,12 @@ impl Emitter<'_> {
         let mut inner: HashSet<Val> = segment.nodes.iter().copied().collect();
         inner.extend(stores);
         let mut outside = HashSet::new();
+        // A further word of a load is no user of its first.
+        let word = |v: Val| matches!(block.nodes[v.index()].op, Op::Result(_));
         for i in 0..block.nodes.len() {
             let v = Val(i as u32);
-            if plan.needed[i] && !inner.contains(&v) {
+            let fused_word = word(v) && fusion.of.contains_key(&v);
+            if plan.needed[i] && !inner.contains(&v) && !fused_word {
                 let affine = |v: Val| {
                     let node = &block.nodes[v.index()];
                     let known = self.affine.contains_key(&v);
