@@ -323,7 +323,7 @@ def compare(options):
 
 
 def measure_emitters(name, options):
-    """A benchmark on both back ends, on one core: times, times of translation, refused regions."""
+    """A benchmark on both back ends, on one core: seconds and refused regions of each."""
     manifest = HERE / "manifests" / f"{name}.{options.target}.toml"
     rows = {}
     for _ in range(options.rounds):
@@ -332,17 +332,15 @@ def measure_emitters(name, options):
             answer = wavelift.ask("bench", manifest, "--seconds", str(options.seconds))
             if "error" in answer:
                 sys.exit(f"{name}, {emitter}: {answer['error']}")
-            row = rows.setdefault(emitter, {"seconds": math.inf, "translate": math.inf})
+            row = rows.setdefault(emitter, {"seconds": math.inf})
             row["seconds"] = min(row["seconds"], *wavelift.times(answer))
-            row["translate"] = min(row["translate"], wavelift.translation(answer))
             row["refused"] = sum(d["regions_refused"] for d in timed(answer))
     return rows
 
 
 def compare_emitters(options):
     from bench_table import BENCHES
-    print("| benchmark | wide ms | Cranelift ms | Cranelift / wide | translation: wide ms | "
-          "Cranelift ms |\n|---|--:|--:|--:|--:|--:|")
+    print("| benchmark | wide ms | Cranelift ms | Cranelift / wide |\n|---|--:|--:|--:|")
     ratios, loads, refused = [], [], 0
     for name in options.names or list(BENCHES):
         rows = measure_emitters(name, options)
@@ -350,11 +348,9 @@ def compare_emitters(options):
         ratios.append(cranelift["seconds"] / wide["seconds"])
         loads.append(os.getloadavg()[0])
         refused += wide["refused"]
-        times = [row[key] for key in ("seconds", "translate") for row in (wide, cranelift)]
-        times = [milliseconds(seconds) for seconds in times]
-        times.insert(2, f"{ratios[-1]:.2f}")
-        print("|", " | ".join([name, *times]), "|", flush=True)
-    print(f"| geometric mean | | | **{mean(ratios):.2f}** | | |\n")
+        times = [milliseconds(row["seconds"]) for row in (wide, cranelift)]
+        print("|", " | ".join([name, *times, f"{ratios[-1]:.2f}"]), "|", flush=True)
+    print(f"| geometric mean | | | **{mean(ratios):.2f}** |\n")
     print(f"Machine: {machine()}. Wavelift {version()}, code objects for {options.target}, one core, "
           f"least of {options.rounds} alternating rounds of {options.seconds} s. {refused} regions "
           f"refused. Load average {min(loads):.1f} to {max(loads):.1f}.")
