@@ -2,9 +2,9 @@
 //! make guest idioms disappear (register pairs, masks through SGPRs, carry chains).
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use crate::ir::{Args, Icmp, LaneFn, Node, Op, Slot, Type, Val, Vary, Width};
+use crate::maps::HashMap;
 
 /// Nodes of the block under construction.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 //! live in the wave, each segment is one loop over lane groups in two versions (EXEC all ones, and
 //! masked).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -20,6 +20,7 @@ use crate::facts::{self, Affine};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live};
+use crate::maps::HashMap;
 use crate::object;
 use crate::schedule::{self, Schedule, Segment};
 use crate::sink;
@@ -151,7 +152,7 @@ pub(crate) fn emit_with(
             let all = (0..block.nodes.len() as u32).map(Val);
             all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
         } else {
-            HashMap::new()
+            HashMap::default()
         };
         let leaves = |v: Val| {
             let node = &block.nodes[v.index()];
@@ -286,10 +287,10 @@ impl<'f> Emitter<'f> {
             ctx,
             wave,
             frame,
-            vars: HashMap::new(),
+            vars: HashMap::default(),
             written: BTreeSet::new(),
             blocks,
-            entry_numbers: HashMap::new(),
+            entry_numbers: HashMap::default(),
             exit,
             lane_sig,
             effect_sig,
@@ -297,17 +298,17 @@ impl<'f> Emitter<'f> {
             out_slot,
             slots: 0,
             notes: None,
-            affine: HashMap::new(),
-            lines: HashMap::new(),
+            affine: HashMap::default(),
+            lines: HashMap::default(),
             row: 64,
-            heads: HashMap::new(),
+            heads: HashMap::default(),
             inside: BTreeSet::new(),
             current: 0,
-            scalars: HashMap::new(),
-            bits: HashMap::new(),
-            steps: HashMap::new(),
-            at: HashMap::new(),
-            numbers: HashMap::new(),
+            scalars: HashMap::default(),
+            bits: HashMap::default(),
+            steps: HashMap::default(),
+            at: HashMap::default(),
+            numbers: HashMap::default(),
             fusion: fuse::Fusion::default(),
         }
     }

@@ -10,9 +10,10 @@
 //! Where the dispatch lays work-items out in rows (a workgroup 16 wide has four rows in a wave), a fact may
 //! hold within each row only: neighbours in a row differ by the stride, rows by anything.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::ir::{Func, Val};
+use crate::maps::HashMap;
 use frontend::WaveState;
 use frontend::state::LANES;
 
@@ -193,10 +194,10 @@ const MAX_SWEEPS: usize = 64;
 pub fn analyse(f: &Func, start: u64) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let mut facts = Facts {
-        addresses: HashMap::new(),
-        steps: HashMap::new(),
-        lines: HashMap::new(),
-        loops: HashMap::new(),
+        addresses: HashMap::default(),
+        steps: HashMap::default(),
+        lines: HashMap::default(),
+        loops: HashMap::default(),
         row: if row == 0 { LANES } else { 1 << row },
     };
     if f.blocks.len() > MAX_BLOCKS {
@@ -214,13 +215,13 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
         row: facts.row,
         preds,
         dominators,
-        parents: HashMap::new(),
+        parents: HashMap::default(),
     };
     let bits = start;
     let mut start = Registers {
         vgpr: vec![None; 256],
-        pair: HashMap::new(),
-        saved: HashMap::new(),
+        pair: HashMap::default(),
+        saved: HashMap::default(),
         vcc: None,
         exec: Set::Entry(0),
     };

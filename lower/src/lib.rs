@@ -13,6 +13,7 @@ pub mod interchange;
 pub mod ir;
 pub mod jit;
 pub mod liveness;
+mod maps;
 pub mod object;
 pub mod profile;
 pub mod region;

@@ -1,7 +1,7 @@
 //! Guest code to a region of lane IR: finds the blocks reachable from an entry without an indirect
 //! jump, and lowers each.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{BranchIf, Op as GuestOp};
@@ -14,6 +14,7 @@ use crate::arms::{self, Lowered, Sites, fork, scalar};
 use crate::build::Build;
 use crate::guest::Guest;
 use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
+use crate::maps::HashMap;
 
 /// Where code comes from: the bytes from a guest address to the end of its executable segment.
 pub type Fetch<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
@@ -199,7 +200,7 @@ pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
         request: *request,
         decoded,
         leaders,
-        index: HashMap::new(),
+        index: HashMap::default(),
         queue: Vec::new(),
         sites: Sites::default(),
         fallbacks: Vec::new(),

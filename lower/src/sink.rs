@@ -9,12 +9,13 @@
 //! what they held before. Scalars that the guest has overwritten meanwhile are carried over in
 //! [`Slot::Temp`].
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use crate::build::{Build, types};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::liveness::{self, Live};
+use crate::maps::{HashMap, HashSet};
 
 /// Values that are computed again in the other block at most.
 const MAX_NODES: usize = 96;
@@ -60,7 +61,7 @@ pub fn sink(f: &Func) -> Option<Func> {
 
 /// Can control come back to a block?
 fn goes_round(f: &Func, from: usize) -> bool {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut work: Vec<usize> = next(&f.blocks[from]).collect();
     while let Some(at) = work.pop() {
         if at == from {
@@ -137,7 +138,7 @@ impl Step<'_> {
         let (first, second) = (&self.f.blocks[self.p], &self.f.blocks[self.b]);
         let build = Build::new();
         let mut copy = Copy::new(first, &build, self.temps);
-        let mut late = HashMap::new();
+        let mut late = HashMap::default();
         for &(n, v) in &chosen {
             late.insert(n, copy.value(v)?);
         }
@@ -229,7 +230,7 @@ impl<'a> Copy<'a> {
             written: from.writes_s.iter().map(|&(slot, _)| slot).collect(),
             carried: Vec::new(),
             first,
-            done: HashMap::new(),
+            done: HashMap::default(),
             reads: BTreeSet::new(),
         }
     }

@@ -2,7 +2,6 @@
 //! wave, or for each of its rows, then vectors. What the check does not cover (a wrapped address, a registered range, a fault) goes
 //! the long way: all addresses are computed and the runtime's function is called.
 
-use std::collections::HashMap;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -17,6 +16,7 @@ use crate::abi::Context;
 use crate::facts::{Affine, Step};
 use crate::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Op, SiteId, Val, Vary};
+use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
 mod moves;
@@ -479,7 +479,7 @@ impl Emitter<'_> {
         let zero = self.b.ins().iconst(types::I64, 0);
         self.b.ins().jump(each, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(each);
-        let address = self.at_lane(block, plan, node.args[0], lane, &mut HashMap::new());
+        let address = self.at_lane(block, plan, node.args[0], lane, &mut HashMap::default());
         let words = if space == Space::Lds {
             vec![(address, low)]
         } else {

@@ -7,8 +7,6 @@
 //! The groups come one behind the other, so a group's loads come after the stores of the groups before. What
 //! one lane stores no other lane may load, nor store by another instruction: see [`alias`].
 
-use std::collections::{HashMap, HashSet};
-
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
@@ -21,6 +19,7 @@ use super::segment::Body;
 use super::whole::bounds;
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
+use crate::maps::{HashMap, HashSet};
 use crate::schedule::{self, Place, Schedule, Segment};
 use crate::wide;
 
@@ -222,7 +221,7 @@ impl Emitter<'_> {
     ) {
         let mut inner: HashSet<Val> = segment.nodes.iter().copied().collect();
         inner.extend(stores);
-        let mut outside = HashSet::new();
+        let mut outside = HashSet::default();
         // A further word of a load is no user of its first.
         let word = |v: Val| matches!(block.nodes[v.index()].op, Op::Result(_));
         for i in 0..block.nodes.len() {

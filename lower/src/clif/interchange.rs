@@ -4,7 +4,7 @@
 //! the wave's. Whatever is not as planned (an address outside the arena, a word that wraps) leaves for the
 //! general loop, which begins again from the registers as they were.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -19,6 +19,7 @@ use crate::interchange::alone::Alone;
 use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Val};
 use crate::liveness::Live;
+use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
 mod alone;
@@ -176,16 +177,16 @@ impl Emitter<'_> {
                 lane,
                 wave,
                 frame,
-                values: HashMap::new(),
-                at: HashMap::new(),
+                values: HashMap::default(),
+                at: HashMap::default(),
             },
-            bases: HashMap::new(),
+            bases: HashMap::default(),
             carried: BTreeMap::new(),
             pairs: BTreeMap::new(),
             invariant: BTreeMap::new(),
             masks: BTreeMap::new(),
-            results: HashMap::new(),
-            fixed: HashMap::new(),
+            results: HashMap::default(),
+            fixed: HashMap::default(),
             checked: false,
             fail,
             group: plan.group as i64,
@@ -404,7 +405,7 @@ impl Emitter<'_> {
         live: &[Live],
         facts: &crate::facts::Facts,
     ) -> HashMap<usize, Inner> {
-        let mut plans = HashMap::new();
+        let mut plans = HashMap::default();
         if self.o.always_masked || self.o.no_interchange {
             return plans;
         }

@@ -2,8 +2,6 @@
 //! the lanes up to some lane, so the 64 bits of such a mask need no loop over the lanes: two lanes' values show
 //! that no word wraps between them, and the distance to the limit how many lanes there are below it.
 
-use std::collections::HashSet;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::state::LANES;
@@ -14,6 +12,7 @@ use super::scalar::int_cc;
 use super::segment::Work;
 use crate::facts::Affine;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary};
+use crate::maps::HashSet;
 use crate::schedule::{Class, Place, Schedule, Segment};
 
 /// Compares in a segment at most: beyond, a loop is not much longer.
@@ -328,7 +327,7 @@ fn is_before(block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool 
 /// The segment without its masks, and what only they needed.
 fn without_ballots(block: &Block, segment: &Segment) -> Segment {
     let inner: HashSet<Val> = segment.nodes.iter().copied().collect();
-    let mut needed = HashSet::new();
+    let mut needed = HashSet::default();
     let mut work: Vec<Val> = segment.stores.iter().map(|&(_, v)| v).collect();
     work.extend(segment.spills.iter().map(|&(v, _)| v));
     while let Some(v) = work.pop() {

@@ -1,7 +1,5 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
@@ -11,6 +9,7 @@ use super::lanes::{Lanes, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
+use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use crate::wide;
 use shape::{is_empty, skippable, slices};
@@ -300,8 +299,8 @@ impl<'f> Emitter<'f> {
             lane,
             wave,
             frame,
-            values: HashMap::new(),
-            at: HashMap::new(),
+            values: HashMap::default(),
+            at: HashMap::default(),
         };
         for &v in &segment.nodes {
             let value = self.lane_node(block, plan, &mut body, v);

@@ -1,11 +1,10 @@
 //! A block from its entry to its exits.
 
-use std::collections::HashMap;
-
 use super::lanes::{pair_of, step_of, zeros};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
+use crate::maps::HashMap;
 
 impl Analysis<'_> {
     /// Goes through a block; gives the registers at its end, and the facts about its addresses.
@@ -17,7 +16,7 @@ impl Analysis<'_> {
     ) -> Registers {
         let block = &self.f.blocks[b];
         let mut values: Vec<Option<Fact>> = Vec::with_capacity(block.nodes.len());
-        let mut sets: HashMap<Val, Set> = HashMap::new();
+        let mut sets: HashMap<Val, Set> = HashMap::default();
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
             if node.ty.vary == Vary::Wave {
@@ -196,8 +195,8 @@ impl Analysis<'_> {
             self.parents.insert(exec, Set::All);
             return Registers {
                 vgpr: vec![None; 256],
-                pair: HashMap::new(),
-                saved: HashMap::new(),
+                pair: HashMap::default(),
+                saved: HashMap::default(),
                 vcc: None,
                 exec,
             };

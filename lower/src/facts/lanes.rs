@@ -1,9 +1,8 @@
 //! What one operation makes of what is known of its operands.
 
-use std::collections::HashMap;
-
 use super::{Analysis, Fact, Registers, SMALL, Set, Step, small};
 use crate::ir::{Block, Op, Val, Width};
+use crate::maps::HashMap;
 use frontend::state::LANES;
 
 impl Analysis<'_> {

@@ -7,11 +7,12 @@
 //! The same proof lets groups leave a loop whose exit is taken when EXEC is 0 before others do: the turns that
 //! they miss would have changed nothing on their lanes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::{Build, types};
 use crate::clif::lanes;
 use crate::ir::{Block, Func, Icmp, Op, Slot, Target, Term, Val, Vary, Width};
+use crate::maps::{HashMap, HashSet};
 
 /// A loop as one block.
 #[derive(Debug)]
@@ -100,7 +101,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
         state: State::default(),
         visited: Vec::new(),
         guest_insts: 0,
-        stripped: HashMap::new(),
+        stripped: HashMap::default(),
     };
     let End::Latch(at) = m.walk(head, None)? else {
         return None;
@@ -429,7 +430,7 @@ impl Merger<'_> {
         if a == b {
             return true;
         }
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         let (a, b) = (
             self.without(exec, a, &mut known),
             self.without(exec, b, &mut known),

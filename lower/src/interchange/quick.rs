@@ -3,10 +3,11 @@
 //! and what is left is arithmetic and the test that the conditions did come out so on all lanes that act. Where
 //! they did not, the turn is made again with masks. Lanes that have left change nothing any more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::build::{Build, types};
 use crate::ir::{Block, Icmp, Op, Slot, Term, Val, Vary, Width};
+use crate::maps::HashMap;
 
 use super::{MaskPlace, mask_read};
 

@@ -1,11 +1,10 @@
 //! Host instructions before they have registers: static single assignment over virtual registers of two
 //! classes, general and vector. What register allocation asks of a function is answered here.
 
-use std::collections::HashMap;
-
 use regalloc2::{Block, Inst, InstRange, Operand, PReg, PRegSet, RegClass, VReg};
 
 use super::encode::{Len, Row};
+use crate::maps::HashMap;
 use crate::object::Symbol;
 
 /// Condition codes as the host numbers them.

@@ -4,12 +4,13 @@
 //! comes out.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
 use super::inst::{HostFunc, Op, general, vector};
+use crate::maps::HashMap;
 
 mod live;
 mod moves;
@@ -124,7 +125,7 @@ impl<'a> Scan<'a> {
             taken: [vec![Taken::new(); 16], vec![Taken::new(); 16]],
             calls: Vec::new(),
             places: None,
-            short: [HashMap::new(), HashMap::new()],
+            short: [HashMap::default(), HashMap::default()],
             slots: [Vec::new(), Vec::new()],
             queue,
         }

@@ -2,8 +2,6 @@
 //! Constants are made anew where they are used, comparisons join the branch that they decide, sums join the
 //! address that they are.
 
-use std::collections::{HashMap, HashSet};
-
 use cranelift_codegen::ir::{
     self as clif, BlockArg, Function, InstructionData, Opcode, StackSlot, Type, Value, types,
 };
@@ -18,6 +16,7 @@ use super::inst::{
     general,
 };
 use super::rows::{legacy, vex};
+use crate::maps::{HashMap, HashSet};
 use crate::object;
 
 mod convert;
@@ -54,8 +53,8 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
         values: vec![VReg::invalid(); clif.dfg.num_values()],
         here: vec![(usize::MAX, VReg::invalid()); clif.dfg.num_values()],
         block: 0,
-        blocks: HashMap::new(),
-        slots: HashMap::new(),
+        blocks: HashMap::default(),
+        slots: HashMap::default(),
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
     };
@@ -81,7 +80,7 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
 
 /// The blocks that control can reach, each but the first behind one that leads to it.
 fn reached(clif: &Function) -> Vec<clif::Block> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut order = Vec::new();
     let targets = |block: clif::Block| -> Vec<clif::Block> {
         let Some(last) = clif.layout.last_inst(block) else {

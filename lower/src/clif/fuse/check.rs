@@ -1,6 +1,5 @@
 //! Whether the ranges of a segment's accesses are in bounds, once for the wave.
 
-use std::collections::HashMap;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -14,6 +13,7 @@ use super::{Fused, Fusion};
 use crate::abi::Context;
 use crate::facts::Affine;
 use crate::ir::{Block, Val};
+use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
 /// Accesses that differ by constants only: one check is enough.
@@ -84,7 +84,7 @@ impl Emitter<'_> {
             let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
             fusion.lds = Some(lds);
         }
-        let mut memory: HashMap<bool, (Value, Value)> = HashMap::new();
+        let mut memory: HashMap<bool, (Value, Value)> = HashMap::default();
         let mut families = families(&fusion.accesses);
         let stored = |lds: bool| fusion.accesses.iter().any(|a| a.store && a.lds == lds);
         let watched = [false, true].map(stored);

@@ -4,7 +4,7 @@
 //! that made most turns become the wave's. What cannot be done inline (an address outside the arena or LDS)
 //! leaves for the general loop, which begins again from the registers as they were.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -21,6 +21,7 @@ use crate::interchange::alone::Alone;
 use crate::interchange::{self, MaskPlace};
 use crate::ir::{Float, Op, Slot, Val};
 use crate::liveness::Live;
+use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
 mod values;
@@ -124,8 +125,8 @@ impl Emitter<'_> {
             words: BTreeMap::new(),
             pairs: BTreeMap::new(),
             masks: BTreeMap::new(),
-            values: HashMap::new(),
-            starts: HashMap::new(),
+            values: HashMap::default(),
+            starts: HashMap::default(),
             memory,
             fail,
         };

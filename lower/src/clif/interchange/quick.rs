@@ -1,7 +1,5 @@
 //! Emission of quick turns (see [`crate::interchange::quick`]).
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
@@ -11,6 +9,7 @@ use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
 use crate::ir::{Op, Slot, Val, Width};
+use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
 impl Emitter<'_> {
@@ -52,16 +51,16 @@ impl Emitter<'_> {
             schedule: &schedule,
             body: Body {
                 values,
-                at: HashMap::new(),
+                at: HashMap::default(),
                 ..t.body
             },
-            bases: HashMap::new(),
+            bases: HashMap::default(),
             carried: t.carried.clone(),
             pairs: t.pairs.clone(),
             invariant: t.invariant.clone(),
             masks: t.masks.clone(),
-            results: HashMap::new(),
-            fixed: HashMap::new(),
+            results: HashMap::default(),
+            fixed: HashMap::default(),
             checked: false,
             fail: t.fail,
             group: t.group,

@@ -1,8 +1,6 @@
 //! Values inside a loop that runs inside the lane groups: scalars of what counts by lane, vectors of the
 //! rest.
 
-use std::collections::HashMap;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
@@ -13,6 +11,7 @@ use crate::clif::lanes::dwords_type;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{Form, Kind, MaskPlace, Turns, is_all, mask_read, pair_read, unmerged};
 use crate::ir::{Op, Slot, Val, Vary, Width};
+use crate::maps::HashMap;
 use crate::schedule::Place;
 
 impl Emitter<'_> {
@@ -106,7 +105,7 @@ impl Emitter<'_> {
 
     /// Vectors of what a form of the turn reads and no turn writes, once for the group.
     pub(super) fn fixed(&mut self, t: &Turn<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
-        let mut fixed = HashMap::new();
+        let mut fixed = HashMap::default();
         let mut wanted = vec![false; form.block.nodes.len()];
         for (i, node) in form.block.nodes.iter().enumerate() {
             if form.kinds[i] == Some(Kind::Lanes) && node.ty.vary != Vary::Wave {

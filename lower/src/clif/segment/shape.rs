@@ -1,8 +1,7 @@
 //! What a segment's loops look like, by its nodes alone.
 
-use std::collections::HashMap;
-
 use crate::ir::{Block, Op, Val, Width};
+use crate::maps::HashMap;
 use crate::schedule::Segment;
 
 /// Has the segment no loop?
@@ -12,7 +11,7 @@ pub(super) fn is_empty(segment: &Segment) -> bool {
 
 /// Host vectors in an unmasked group, by the most lane values alive at once.
 pub(super) fn slices(block: &Block, segment: &Segment) -> usize {
-    let mut last_use: HashMap<Val, usize> = HashMap::new();
+    let mut last_use: HashMap<Val, usize> = HashMap::default();
     let here: HashMap<Val, usize> = segment
         .nodes
         .iter()
