@@ -4,19 +4,23 @@
 //! comes out.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
+use regalloc2::{Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
 use super::inst::{HostFunc, Op, general, vector};
 use crate::maps::HashMap;
 
+mod lists;
 mod live;
 mod moves;
 mod output;
+mod taken;
 
-use live::{Interval, POINTS, READ, Range, WRITE, before};
+use lists::Lists;
+use live::{Intervals, POINTS, READ, Range, WRITE, before};
+use taken::Taken;
 
 /// Who has a register for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +32,6 @@ enum Owner {
     /// An instruction that destroys what is there.
     Clobber,
 }
-
-/// Begin to end and owner of the times when a register is taken.
-type Taken = BTreeMap<u32, (u32, Owner)>;
 
 /// Where an interval lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +45,8 @@ enum Home {
 struct Scan<'a> {
     func: &'a HostFunc,
     /// Of the virtual registers, then of single uses and definitions.
-    intervals: Vec<Interval>,
+    intervals: Intervals,
     homes: Vec<Home>,
-    classes: Vec<RegClass>,
     /// Does a tied interval begin before its instruction, in a register that is not its operand's?
     copied: Vec<bool>,
     /// The interval that follows a tied operand in its register, by that operand.
@@ -58,12 +58,64 @@ struct Scan<'a> {
     /// Points where calls write.
     calls: Vec<u32>,
     /// Instructions that read or write each virtual register, only counted for those that are spilled.
-    places: Option<Vec<Vec<u32>>>,
+    places: Option<Lists<u32>>,
     /// Short intervals, by instruction and virtual register; reads, then writes.
     short: [HashMap<(u32, u32), u32>; 2],
     /// When words of the stack are taken, by class; vectors have several words each.
     slots: [Vec<Taken>; 2],
-    queue: BinaryHeap<Reverse<(u32, u32)>>,
+    /// Who comes in the order of beginnings.
+    queue: Queue,
+}
+
+/// Intervals in the order of their beginnings, then of their numbers.
+struct Queue {
+    /// By point: one that begins there.
+    first: Vec<u32>,
+    /// By number: the next that begins at the same point.
+    next: Vec<u32>,
+    at: usize,
+    /// Those that came later.
+    late: BinaryHeap<Reverse<(u32, u32)>>,
+}
+
+/// No interval.
+const NOBODY: u32 = u32::MAX;
+
+impl Queue {
+    /// The intervals that begin at these points, the last of which lies before `end`.
+    fn new(begins: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator, end: u32) -> Queue {
+        let mut first = vec![NOBODY; end as usize];
+        let mut next = vec![NOBODY; begins.len()];
+        for (n, begin) in begins.enumerate().rev() {
+            next[n] = std::mem::replace(&mut first[begin as usize], n as u32);
+        }
+        Queue {
+            first,
+            next,
+            at: 0,
+            late: BinaryHeap::new(),
+        }
+    }
+
+    fn push(&mut self, begin: u32, n: u32) {
+        self.late.push(Reverse((begin, n)));
+    }
+
+    fn pop(&mut self) -> Option<u32> {
+        while self.first.get(self.at) == Some(&NOBODY) {
+            self.at += 1;
+        }
+        let early = self.first.get(self.at).map(|&n| (self.at as u32, n));
+        match (early, self.late.peek()) {
+            (Some(early), Some(Reverse(late))) if *late < early => {}
+            (Some((_, n)), _) => {
+                self.first[self.at] = self.next[n as usize];
+                return Some(n);
+            }
+            _ => {}
+        }
+        self.late.pop().map(|Reverse((_, n))| n)
+    }
 }
 
 fn class_index(class: RegClass) -> usize {
@@ -77,19 +129,17 @@ fn preg(class: RegClass, n: usize) -> PReg {
     }
 }
 
-/// What has a register at some time within a range.
-fn conflicts(taken: &Taken, (start, end): Range) -> impl Iterator<Item = (u32, Owner)> + '_ {
-    let before = taken.range(..end).rev();
-    before
-        .take_while(move |(_, (until, _))| *until > start)
-        .map(|(&at, &(_, owner))| (at, owner))
+/// Where an interval begins to want a register.
+fn begin(intervals: &Intervals, n: u32) -> u32 {
+    let tied = intervals.all[n as usize].tied;
+    tied.map_or_else(|| intervals.ranges(n)[0].0, |(at, _)| at)
 }
 
 /// Gives every operand a register, or says why it cannot.
 pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
     let mut scan = Scan::new(func);
     scan.fix();
-    while let Some(Reverse((_, n))) = scan.queue.pop() {
+    while let Some(n) = scan.queue.pop() {
         if scan.homes[n as usize] == Home::Nowhere {
             scan.place(n)?;
         }
@@ -100,29 +150,18 @@ pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
 impl<'a> Scan<'a> {
     fn new(func: &'a HostFunc) -> Scan<'a> {
         let intervals = live::intervals(func);
-        let mut classes = vec![RegClass::Int; intervals.len()];
-        for inst in 0..func.num_insts() {
-            for operand in func.inst_operands(Inst::new(inst)) {
-                classes[operand.vreg().vreg()] = operand.class();
-            }
-        }
-        for block in 0..func.num_blocks() {
-            for param in func.block_params(Block::new(block)) {
-                classes[param.vreg()] = param.class();
-            }
-        }
-        let begin = |i: &Interval| i.tied.map_or(i.ranges[0].0, |(at, _)| at);
-        let queue = intervals.iter().enumerate();
-        let queue = queue.map(|(n, i)| Reverse((begin(i), n as u32))).collect();
+        let count = intervals.all.len();
+        let begin = |n: u32| begin(&intervals, n);
+        let end = before(func.num_insts()).max(1);
+        let queue = Queue::new((0..count as u32).map(begin), end);
         Scan {
             func,
-            homes: vec![Home::Nowhere; intervals.len()],
-            copied: vec![false; intervals.len()],
-            heirs: vec![None; intervals.len()],
+            homes: vec![Home::Nowhere; count],
+            copied: vec![false; count],
+            heirs: vec![None; count],
             until: [[0; 16]; 2],
             intervals,
-            classes,
-            taken: [vec![Taken::new(); 16], vec![Taken::new(); 16]],
+            taken: [vec![Taken::default(); 16], vec![Taken::default(); 16]],
             calls: Vec::new(),
             places: None,
             short: [HashMap::default(), HashMap::default()],
@@ -160,15 +199,15 @@ impl<'a> Scan<'a> {
     /// Takes a register for some time.
     fn take(&mut self, preg: PReg, (start, end): Range, owner: Owner) {
         let (class, n) = (class_index(preg.class()), preg.hw_enc());
-        self.taken[class][n].insert(start, (end, owner));
+        self.taken[class][n].insert((start, end), owner);
         self.until[class][n] = self.until[class][n].max(end);
     }
 
     /// When an interval has its register: from before its instruction, when it is copied there.
     fn ranges(&self, n: u32) -> impl Iterator<Item = Range> + '_ {
-        let interval = &self.intervals[n as usize];
-        let lead = interval.tied.filter(|_| self.copied[n as usize]);
-        let mut ranges = interval.ranges.iter().copied();
+        let tied = self.intervals.all[n as usize].tied;
+        let lead = tied.filter(|_| self.copied[n as usize]);
+        let mut ranges = self.intervals.ranges(n).iter().copied();
         let first = ranges.next().map(|(start, end)| match lead {
             Some((at, _)) => (at, end),
             None => (start, end),
@@ -187,22 +226,20 @@ impl<'a> Scan<'a> {
         }
         let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
         let mut ranges = self.ranges(n);
-        ranges.all(|range| conflicts(taken, range).all(|(_, owner)| self.is_mine(n, owner)))
+        ranges.all(|range| taken.is_free(range, |owner| self.is_mine(n, owner)))
     }
 
     fn assign(&mut self, n: u32, preg: PReg) {
-        let ranges: Vec<Range> = self.ranges(n).collect();
-        let taken = &mut self.taken[class_index(preg.class())][preg.hw_enc()];
-        for (start, end) in ranges {
+        let (class, hw) = (class_index(preg.class()), preg.hw_enc());
+        let mut taken = std::mem::take(&mut self.taken[class][hw]);
+        let mut until = self.until[class][hw];
+        for range in self.ranges(n) {
             // What an instruction fixes for the same virtual register is within it.
-            let inner: Vec<u32> = conflicts(taken, (start, end)).map(|(at, _)| at).collect();
-            for at in inner {
-                taken.remove(&at);
-            }
-            taken.insert(start, (end, Owner::Interval(n)));
-            let until = &mut self.until[class_index(preg.class())][preg.hw_enc()];
-            *until = end.max(*until);
+            taken.cover(range, Owner::Interval(n));
+            until = until.max(range.1);
         }
+        self.taken[class][hw] = taken;
+        self.until[class][hw] = until;
         self.homes[n as usize] = Home::Reg(preg);
     }
 
@@ -211,14 +248,15 @@ impl<'a> Scan<'a> {
         let Home::Reg(preg) = self.homes[n as usize] else {
             return;
         };
-        let ranges: Vec<Range> = self.ranges(n).collect();
-        let taken = &mut self.taken[class_index(preg.class())][preg.hw_enc()];
-        for (start, _) in ranges {
-            taken.remove(&start);
+        let (class, hw) = (class_index(preg.class()), preg.hw_enc());
+        let mut taken = std::mem::take(&mut self.taken[class][hw]);
+        for (start, _) in self.ranges(n) {
+            taken.remove(start);
         }
+        self.taken[class][hw] = taken;
         self.homes[n as usize] = Home::Nowhere;
         self.refix(n, preg);
-        if let Some((_, operand)) = self.intervals[n as usize].tied
+        if let Some((_, operand)) = self.intervals.all[n as usize].tied
             && self.heirs[operand.vreg()] == Some(n)
         {
             self.heirs[operand.vreg()] = None;
@@ -228,13 +266,13 @@ impl<'a> Scan<'a> {
         let heirs = self.heirs.get_mut(n as usize);
         if let Some(heir) = heirs.and_then(Option::take) {
             self.unassign(heir);
-            self.queue.push(Reverse((self.begin(heir), heir)));
+            self.queue.push(self.begin(heir), heir);
         }
     }
 
     /// Takes a register again where instructions fix it for a virtual register that left it.
     fn refix(&mut self, n: u32, preg: PReg) {
-        if !self.intervals[n as usize].wanted.contains(&preg) {
+        if !self.intervals.wanted.iter(n as usize).any(|w| w == preg) {
             return;
         }
         for inst in self.places_of(n) {
@@ -255,8 +293,7 @@ impl<'a> Scan<'a> {
     }
 
     fn begin(&self, n: u32) -> u32 {
-        let interval = &self.intervals[n as usize];
-        interval.tied.map_or(interval.ranges[0].0, |(at, _)| at)
+        begin(&self.intervals, n)
     }
 
     fn is_short(&self, n: u32) -> bool {
@@ -275,11 +312,11 @@ impl<'a> Scan<'a> {
 
     /// Finds a home for an interval.
     fn place(&mut self, n: u32) -> Result<(), String> {
-        let class = self.classes[n as usize];
+        let class = self.intervals.classes[n as usize];
         if self.inherit(n) {
             return Ok(());
         }
-        self.copied[n as usize] = self.intervals[n as usize].tied.is_some();
+        self.copied[n as usize] = self.intervals.all[n as usize].tied.is_some();
         let crosses = self.crosses_call(n);
         let allowed: &[u8] = match (class, crosses) {
             (RegClass::Int, false) => &FREE,
@@ -287,18 +324,16 @@ impl<'a> Scan<'a> {
             (_, false) => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
             (_, true) => &[],
         };
-        let interval = &self.intervals[n as usize];
-        let partners = interval
-            .partners
-            .iter()
-            .filter_map(|&p| match self.homes[p as usize] {
-                Home::Reg(preg) => Some(preg),
-                _ => None,
-            });
-        let wanted = interval.wanted.iter().copied().chain(partners);
+        let partners = self.intervals.partners.iter(n as usize);
+        let partners = partners.filter_map(|p| match self.homes[p as usize] {
+            Home::Reg(preg) => Some(preg),
+            _ => None,
+        });
+        let wanted = self.intervals.wanted.iter(n as usize).chain(partners);
         let wanted = wanted.filter(|preg| allowed.contains(&(preg.hw_enc() as u8)));
         let any = allowed.iter().map(|&r| preg(class, usize::from(r)));
-        if let Some(free) = wanted.chain(any).find(|&preg| self.is_free(n, preg)) {
+        let free = wanted.chain(any).find(|&preg| self.is_free(n, preg));
+        if let Some(free) = free {
             self.assign(n, free);
             return Ok(());
         }
@@ -320,7 +355,7 @@ impl<'a> Scan<'a> {
                 // Those that followed another may still be in the way.
                 match self.is_free(n, preg) {
                     true => self.assign(n, preg),
-                    false => self.queue.push(Reverse((self.begin(n), n))),
+                    false => self.queue.push(self.begin(n), n),
                 }
             }
             _ if self.is_short(n) => return Err("more operands than registers".to_owned()),
@@ -332,7 +367,7 @@ impl<'a> Scan<'a> {
     /// Puts an interval that is tied to an operand which ends there into the operand's register.
     fn inherit(&mut self, n: u32) -> bool {
         self.copied[n as usize] = false;
-        let Some((at, operand)) = self.intervals[n as usize].tied else {
+        let Some((at, operand)) = self.intervals.all[n as usize].tied else {
             return false;
         };
         let operand = operand.vreg() as u32;
@@ -341,9 +376,9 @@ impl<'a> Scan<'a> {
             return false;
         };
         let crosses = self.crosses_call(n);
-        let kept =
-            self.classes[n as usize] == RegClass::Int && KEPT.contains(&(preg.hw_enc() as u8));
-        if !self.intervals[operand as usize].ranges.iter().any(ends)
+        let kept = self.intervals.classes[n as usize] == RegClass::Int
+            && KEPT.contains(&(preg.hw_enc() as u8));
+        if !self.intervals.ranges(operand).iter().any(ends)
             || crosses && !kept
             || !self.is_free(n, preg)
         {
@@ -357,7 +392,7 @@ impl<'a> Scan<'a> {
     fn weight(&self, n: u32) -> f32 {
         match self.is_short(n) {
             true => f32::INFINITY,
-            false => self.intervals[n as usize].weight,
+            false => self.intervals.all[n as usize].weight,
         }
     }
 
@@ -367,7 +402,7 @@ impl<'a> Scan<'a> {
         let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
         let (mut cost, mut others) = (0f32, Vec::new());
         for range in self.ranges(n) {
-            for (_, owner) in conflicts(taken, range) {
+            for (_, owner) in taken.conflicts(range).rev() {
                 match owner {
                     Owner::Interval(other) if self.is_short(other) => return None,
                     Owner::Interval(other) => {
@@ -388,18 +423,18 @@ impl<'a> Scan<'a> {
     fn places_of(&mut self, v: u32) -> Vec<u32> {
         let func = self.func;
         let places = self.places.get_or_insert_with(|| {
-            let mut places = vec![Vec::new(); func.num_vregs()];
+            let mut places = Lists::new(func.num_vregs());
             for inst in 0..func.num_insts() {
                 for operand in func.inst_operands(Inst::new(inst)) {
-                    let list: &mut Vec<u32> = &mut places[operand.vreg().vreg()];
-                    if list.last() != Some(&(inst as u32)) {
-                        list.push(inst as u32);
+                    let v = operand.vreg().vreg();
+                    if places.last_mut(v) != Some(&mut (inst as u32)) {
+                        places.push(v, inst as u32);
                     }
                 }
             }
             places
         });
-        places[v as usize].clone()
+        places.iter(v as usize).collect()
     }
 
     /// Moves a virtual register to the stack.
@@ -437,39 +472,35 @@ impl<'a> Scan<'a> {
 
     /// An interval for one use or definition.
     fn shorten(&mut self, kind: usize, inst: u32, v: u32, range: Range) {
-        let n = self.intervals.len() as u32;
-        self.intervals.push(Interval {
-            ranges: vec![range],
-            ..Interval::default()
-        });
+        let class = self.intervals.classes[v as usize];
+        let n = self.intervals.shorten(class, range);
         self.homes.push(Home::Nowhere);
         self.copied.push(false);
-        self.classes.push(self.classes[v as usize]);
         self.short[kind].insert((inst, v), n);
-        self.queue.push(Reverse((range.0, n)));
+        self.queue.push(range.0, n);
     }
 
     /// A word of the stack for a virtual register, if it can be that of one it is moved to.
     fn slot(&mut self, v: u32) -> u32 {
-        let ranges = &self.intervals[v as usize].ranges;
-        let slots = &mut self.slots[class_index(self.classes[v as usize])];
+        let ranges = self.intervals.ranges(v);
+        let slots = &mut self.slots[class_index(self.intervals.classes[v as usize])];
         let free = |taken: &Taken| {
             let mut ranges = ranges.iter();
-            ranges.all(|&range| conflicts(taken, range).next().is_none())
+            ranges.all(|&range| taken.is_free(range, |_| false))
         };
-        let partners = self.intervals[v as usize].partners.iter();
-        let partners = partners.filter_map(|&p| match self.homes[p as usize] {
+        let partners = self.intervals.partners.iter(v as usize);
+        let partners = partners.filter_map(|p| match self.homes[p as usize] {
             Home::Slot(n) => Some(n as usize),
             _ => None,
         });
         let partner = partners.into_iter().find(|&n| free(&slots[n]));
         let found = partner.or_else(|| slots.iter().position(free));
         let n = found.unwrap_or_else(|| {
-            slots.push(Taken::new());
+            slots.push(Taken::default());
             slots.len() - 1
         });
-        for &(start, end) in ranges {
-            slots[n].insert(start, (end, Owner::Interval(v)));
+        for &range in ranges {
+            slots[n].insert(range, Owner::Interval(v));
         }
         n as u32
     }

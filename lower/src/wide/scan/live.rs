@@ -3,9 +3,10 @@
 //! An instruction has four points: before it, where moves are inserted; where it reads; where it writes; and
 //! behind it, again for moves.
 
-use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, PReg, VReg};
+use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, PReg, RegClass, VReg};
 
 use super::super::inst::HostFunc;
+use super::lists::Lists;
 
 /// Points of an instruction.
 pub(super) const POINTS: u32 = 4;
@@ -23,18 +24,48 @@ pub(super) fn before(inst: usize) -> u32 {
 }
 
 /// What asks for registers: a virtual register, or one use or definition of one that lives in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Interval {
-    /// Where it is alive, in order, with gaps between.
-    pub(super) ranges: Vec<Range>,
+    /// Where it is alive: its part of [`Intervals::ranges`].
+    pub(super) ranges: (u32, u32),
     /// Uses and definitions, those in loops more often, by the length of its life.
     pub(super) weight: f32,
     /// It is defined in the register of an operand: the point before the instruction, and the operand.
     pub(super) tied: Option<(u32, VReg)>,
+}
+
+/// All that ask for registers.
+pub(super) struct Intervals {
+    /// Of the virtual registers, then of single uses and definitions.
+    pub(super) all: Vec<Interval>,
+    /// Classes of them.
+    pub(super) classes: Vec<RegClass>,
+    /// Where each is alive, in order, with gaps between.
+    ranges: Vec<Range>,
     /// Registers that would save moves.
-    pub(super) wanted: Vec<PReg>,
-    /// Virtual registers that are moved to it or from it where blocks meet.
-    pub(super) partners: Vec<u32>,
+    pub(super) wanted: Lists<PReg>,
+    /// Virtual registers that are moved to another or from it where blocks meet.
+    pub(super) partners: Lists<u32>,
+}
+
+impl Intervals {
+    /// Where an interval is alive.
+    pub(super) fn ranges(&self, n: u32) -> &[Range] {
+        let (first, end) = self.all[n as usize].ranges;
+        &self.ranges[first as usize..end as usize]
+    }
+
+    /// Adds one for a single use or definition.
+    pub(super) fn shorten(&mut self, class: RegClass, range: Range) -> u32 {
+        let first = self.ranges.len() as u32;
+        self.ranges.push(range);
+        self.all.push(Interval {
+            ranges: (first, first + 1),
+            ..Interval::default()
+        });
+        self.classes.push(class);
+        self.all.len() as u32 - 1
+    }
 }
 
 /// How deep in loops each block lies.
@@ -78,81 +109,116 @@ struct Lives<'a> {
     extents: Vec<Range>,
     /// Block and point of each definition.
     defs: Vec<(u32, u32)>,
+    /// For each virtual register the blocks that use it, and the point behind the last use in each.
+    uses: Lists<(u32, u32)>,
     /// The virtual register that was last found alive at the end of each block.
     seen: Vec<u32>,
+    work: Vec<u32>,
 }
 
 impl Lives<'_> {
-    /// The ranges of a virtual register that is used before the given points of blocks.
-    fn ranges(&mut self, v: u32, uses: &[(u32, u32)]) -> Vec<Range> {
+    /// Notes that a virtual register is used in a block before a point, which lies behind those noted before.
+    fn note(&mut self, v: usize, block: u32, point: u32) {
+        match self.uses.last_mut(v) {
+            Some(last) if last.0 == block => last.1 = point,
+            _ => self.uses.push(v, (block, point)),
+        }
+    }
+
+    /// Appends the ranges of a virtual register.
+    fn ranges(&mut self, v: u32, ranges: &mut Vec<Range>) {
+        let first = ranges.len();
         let (home, def) = self.defs[v as usize];
-        let mut ranges: Vec<Range> = vec![(def, def + POINTS - def % POINTS)];
-        let mut work = Vec::new();
-        for &(block, end) in uses {
+        ranges.push((def, def + POINTS - def % POINTS));
+        for (block, end) in self.uses.iter(v as usize) {
             if block == home && end > def {
-                ranges[0].1 = ranges[0].1.max(end);
+                ranges[first].1 = ranges[first].1.max(end);
                 continue;
             }
             ranges.push((self.extents[block as usize].0, end));
-            work.push(block);
+            self.work.push(block);
         }
-        while let Some(block) = work.pop() {
+        while let Some(block) = self.work.pop() {
             for pred in self.func.block_preds(Block::new(block as usize)) {
                 let pred = pred.index();
                 if std::mem::replace(&mut self.seen[pred], v) == v {
                     continue;
                 }
-                let (first, end) = self.extents[pred];
+                let (begin, end) = self.extents[pred];
                 if pred as u32 == home {
-                    ranges[0].1 = end;
+                    ranges[first].1 = end;
                 } else {
-                    ranges.push((first, end));
-                    work.push(pred as u32);
+                    ranges.push((begin, end));
+                    self.work.push(pred as u32);
                 }
             }
         }
-        if ranges.len() > 1 {
-            ranges.sort_unstable();
-            ranges.dedup_by(|next, last| {
-                let joins = next.0 <= last.1;
-                if joins {
-                    last.1 = last.1.max(next.1);
-                }
-                joins
-            });
+        if ranges.len() > first + 1 {
+            ranges[first..].sort_unstable();
+            join(ranges, first);
         }
-        ranges
     }
 }
 
+/// Joins ranges, from number `first` on, that touch.
+fn join(ranges: &mut Vec<Range>, first: usize) {
+    let mut last = first;
+    for k in first + 1..ranges.len() {
+        let (start, end) = ranges[k];
+        if start <= ranges[last].1 {
+            ranges[last].1 = ranges[last].1.max(end);
+        } else {
+            last += 1;
+            ranges[last] = (start, end);
+        }
+    }
+    ranges.truncate(last + 1);
+}
+
 /// The intervals of all virtual registers, by their numbers.
-pub(super) fn intervals(func: &HostFunc) -> Vec<Interval> {
+pub(super) fn intervals(func: &HostFunc) -> Intervals {
     let count = func.num_vregs();
-    let mut all = vec![Interval::default(); count];
+    let mut i = Intervals {
+        all: vec![Interval::default(); count],
+        classes: vec![RegClass::Int; count],
+        ranges: Vec::with_capacity(count + count / 4),
+        wanted: Lists::new(count),
+        partners: Lists::new(count),
+    };
     let extents = extents(func);
     let depths = depths(func);
-    let mut defs = vec![(0, 0); count];
-    // Uses by virtual register: block and the point behind.
-    let mut uses: Vec<(u32, u32, u32)> = Vec::new();
-    for (b, &(first, end)) in extents.iter().enumerate() {
+    let mut lives = Lives {
+        func,
+        seen: vec![u32::MAX; extents.len()],
+        extents,
+        defs: vec![(0, 0); count],
+        uses: Lists::new(count),
+        work: Vec::new(),
+    };
+    for (b, &depth) in depths.iter().enumerate() {
+        let (first, end) = lives.extents[b];
         let block = Block::new(b);
-        let worth = 10f32.powi(i32::from(depths[b].min(6)));
+        let worth = 10f32.powi(i32::from(depth.min(6)));
         for param in func.block_params(block) {
-            defs[param.vreg()] = (b as u32, first);
+            lives.defs[param.vreg()] = (b as u32, first);
+            i.classes[param.vreg()] = param.class();
         }
         for inst in func.range(b) {
             let at = before(inst);
             let operands = func.inst_operands(Inst::new(inst));
             for operand in operands {
                 let v = operand.vreg().vreg();
-                all[v].weight += worth;
+                i.all[v].weight += worth;
                 match operand.kind() {
-                    OperandKind::Use => uses.push((v as u32, b as u32, at + READ + 1)),
-                    OperandKind::Def => defs[v] = (b as u32, at + WRITE),
+                    OperandKind::Use => lives.note(v, b as u32, at + READ + 1),
+                    OperandKind::Def => {
+                        lives.defs[v] = (b as u32, at + WRITE);
+                        i.classes[v] = operand.class();
+                    }
                 }
                 match operand.constraint() {
-                    OperandConstraint::FixedReg(preg) => all[v].wanted.push(preg),
-                    OperandConstraint::Reuse(n) => all[v].tied = Some((at, operands[n].vreg())),
+                    OperandConstraint::FixedReg(preg) => i.wanted.push(v, preg),
+                    OperandConstraint::Reuse(n) => i.all[v].tied = Some((at, operands[n].vreg())),
                     _ => {}
                 }
             }
@@ -161,29 +227,21 @@ pub(super) fn intervals(func: &HostFunc) -> Vec<Interval> {
             let last = Inst::new(func.range(b).end - 1);
             let args = func.branch_blockparams(block, last, k).iter();
             for (arg, param) in args.zip(func.block_params(*to)) {
-                uses.push((arg.vreg() as u32, b as u32, end));
-                all[arg.vreg()].weight += worth;
-                all[param.vreg()].weight += worth;
-                all[arg.vreg()].partners.push(param.vreg() as u32);
-                all[param.vreg()].partners.push(arg.vreg() as u32);
+                let (arg, param) = (arg.vreg(), param.vreg());
+                lives.note(arg, b as u32, end);
+                i.all[arg].weight += worth;
+                i.all[param].weight += worth;
+                i.partners.push(arg, param as u32);
+                i.partners.push(param, arg as u32);
             }
         }
     }
-    uses.sort_unstable();
-    let mut lives = Lives {
-        func,
-        seen: vec![u32::MAX; extents.len()],
-        extents,
-        defs,
-    };
-    let mut rest = &uses[..];
-    for (v, interval) in all.iter_mut().enumerate() {
-        let mine = rest.partition_point(|&(w, ..)| w as usize <= v);
-        let points: Vec<(u32, u32)> = rest[..mine].iter().map(|&(_, b, p)| (b, p)).collect();
-        rest = &rest[mine..];
-        interval.ranges = lives.ranges(v as u32, &points);
-        let length: u32 = interval.ranges.iter().map(|r| r.1 - r.0).sum();
-        interval.weight /= length.max(1) as f32;
+    for v in 0..count {
+        let first = i.ranges.len();
+        lives.ranges(v as u32, &mut i.ranges);
+        let length: u32 = i.ranges[first..].iter().map(|r| r.1 - r.0).sum();
+        i.all[v].ranges = (first as u32, i.ranges.len() as u32);
+        i.all[v].weight /= length.max(1) as f32;
     }
-    all
+    i
 }

@@ -6,7 +6,7 @@ use regalloc2::{
 };
 
 use super::live::{POINTS, before};
-use super::{Home, Scan, class_index, conflicts, moves, preg};
+use super::{Home, Scan, class_index, moves, preg};
 use crate::wide::alloc::FREE;
 
 impl Scan<'_> {
@@ -25,7 +25,7 @@ impl Scan<'_> {
     fn allocation(&self, n: u32) -> Allocation {
         match self.homes[n as usize] {
             Home::Reg(preg) => Allocation::reg(preg),
-            Home::Slot(slot) => self.stack(self.classes[n as usize], slot),
+            Home::Slot(slot) => self.stack(self.intervals.classes[n as usize], slot),
             Home::Nowhere => unreachable!("bug: an interval without a place"),
         }
     }
@@ -42,7 +42,7 @@ impl Scan<'_> {
         pregs.find(|preg| {
             let taken = &self.taken[class_index(class)][preg.hw_enc()];
             let here = Allocation::reg(*preg);
-            conflicts(taken, (point, point + 1)).next().is_none()
+            taken.is_free((point, point + 1), |_| false)
                 && moves.iter().all(|&(from, to)| from != here && to != here)
         })
     }

@@ -1,0 +1,107 @@
+//! When a register, or a word of the stack, is taken and by whom.
+
+use std::cell::Cell;
+
+use super::Owner;
+use super::live::Range;
+
+/// Times that do not overlap, in order: begin, end and owner.
+///
+/// A scan asks about later and later points, so the place of the last answer is where the next is looked for
+/// first.
+#[derive(Clone, Default)]
+pub(super) struct Taken {
+    times: Vec<(u32, u32, Owner)>,
+    last: Cell<usize>,
+}
+
+/// Steps from the last place before it is better to search everywhere.
+const NEAR: usize = 8;
+
+impl Taken {
+    /// How many times begin before a point.
+    fn place(&self, point: u32) -> usize {
+        let times = &self.times;
+        let mut at = self.last.get().min(times.len());
+        for _ in 0..NEAR {
+            if at > 0 && times[at - 1].0 >= point {
+                at -= 1;
+            } else if at < times.len() && times[at].0 < point {
+                at += 1;
+            } else {
+                self.last.set(at);
+                return at;
+            }
+        }
+        at = times.partition_point(|&(begin, ..)| begin < point);
+        self.last.set(at);
+        at
+    }
+
+    /// The first time that does not end before a range begins, if it has to be asked for from `from` on.
+    fn first(&self, (start, _): Range) -> usize {
+        let at = self.place(start);
+        match at.checked_sub(1) {
+            Some(before) if self.times[before].1 > start => before,
+            _ => at,
+        }
+    }
+
+    /// What overlaps a range, in order.
+    pub(super) fn conflicts(
+        &self,
+        range: Range,
+    ) -> impl DoubleEndedIterator<Item = (u32, Owner)> + '_ {
+        let first = self.first(range);
+        let behind = self.times[first..].iter();
+        let count = behind.take_while(|&&(begin, ..)| begin < range.1).count();
+        let these = self.times[first..first + count].iter();
+        these.map(|&(begin, _, owner)| (begin, owner))
+    }
+
+    /// Is nothing in a range but what is `mine`?
+    pub(super) fn is_free(&self, range: Range, mine: impl Fn(Owner) -> bool) -> bool {
+        let mut at = self.first(range);
+        while let Some(&(begin, _, owner)) = self.times.get(at) {
+            if begin >= range.1 {
+                return true;
+            }
+            if !mine(owner) {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    }
+
+    /// Takes a range, instead of what began with it before.
+    pub(super) fn insert(&mut self, (start, end): Range, owner: Owner) {
+        let at = self.place(start);
+        match self.times.get_mut(at) {
+            Some(time) if time.0 == start => *time = (start, end, owner),
+            _ => self.times.insert(at, (start, end, owner)),
+        }
+    }
+
+    /// Takes a range, instead of all that is within it.
+    pub(super) fn cover(&mut self, range: Range, owner: Owner) {
+        let first = self.first(range);
+        let behind = self.times[first..].iter();
+        let count = behind.take_while(|&&(begin, ..)| begin < range.1).count();
+        let time = (range.0, range.1, owner);
+        if count == 0 {
+            self.times.insert(first, time);
+        } else {
+            self.times[first] = time;
+            self.times.drain(first + 1..first + count);
+        }
+    }
+
+    /// Gives back the time that begins at a point.
+    pub(super) fn remove(&mut self, start: u32) {
+        let at = self.place(start);
+        if self.times.get(at).is_some_and(|time| time.0 == start) {
+            self.times.remove(at);
+        }
+    }
+}
