@@ -122,7 +122,11 @@ pub(crate) fn emit_with(
     config: TargetFrontendConfig,
     notes: Option<profile::Notes>,
 ) -> Emitted {
-    let sunk = if options.no_sink { None } else { sink::sink(f) };
+    let (sunk, lives) = if options.no_sink {
+        (None, liveness::lives(f))
+    } else {
+        sink::sink(f)
+    };
     let f = sunk.as_ref().unwrap_or(f);
     func.signature = entry_signature(config.default_call_conv);
     let mut e = Emitter::new(
@@ -133,11 +137,11 @@ pub(crate) fn emit_with(
         config,
     );
     e.notes = notes;
-    let (live_in, live) = liveness::lives(f);
-    e.prologue(&live_in);
+    let (live_in, live) = (&lives.start, &lives.end);
+    e.prologue(live_in);
     let facts = facts::analyse(f, options.start);
     e.row = facts.row() as i64;
-    let mut loops = e.interchange(&live_in, &facts);
+    let mut loops = e.interchange(live_in, &facts);
     for (i, block) in f.blocks.iter().enumerate() {
         e.affine = block
             .effects
@@ -175,7 +179,7 @@ pub(crate) fn emit_with(
     e.b.finalize(config);
     Emitted {
         slots,
-        reads: liveness::reads(f, &live[0]),
+        reads: liveness::reads(f, &lives),
         notes,
     }
 }

@@ -64,30 +64,44 @@ impl Live {
 }
 
 /// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
-/// whatever EXEC is at the entry, then when it is all ones there. `live` is at the end of the first block.
-pub fn reads(f: &Func, live: &Live) -> [[u64; 4]; 2] {
-    [false, true].map(|full| {
-        let entry = live_at_start(&f.blocks[0], *live, full);
-        [entry.0[0], entry.0[1], entry.0[2], entry.0[3]]
-    })
+/// whatever EXEC is at the entry, then when it is all ones there.
+pub fn reads(f: &Func, lives: &Lives) -> [[u64; 4]; 2] {
+    let full = live_at_start(&f.blocks[0], lives.end[0], true, &mut Vec::new());
+    [&lives.start[0], &full].map(|live| [live.0[0], live.0[1], live.0[2], live.0[3]])
+}
+
+/// Live registers of a region.
+#[derive(Clone, Debug)]
+pub struct Lives {
+    /// At the beginning of each block.
+    pub start: Vec<Live>,
+    /// At its end.
+    pub end: Vec<Live>,
 }
 
 /// Live registers at the beginning and at the end of every block.
-pub fn lives(f: &Func) -> (Vec<Live>, Vec<Live>) {
-    let mut out = vec![Live::default(); f.blocks.len()];
-    let mut live_in = vec![Live::default(); f.blocks.len()];
+pub fn lives(f: &Func) -> Lives {
+    let mut lives = Lives {
+        start: vec![Live::default(); f.blocks.len()],
+        end: vec![Live::default(); f.blocks.len()],
+    };
+    let mut known = vec![false; f.blocks.len()];
+    let mut space = Vec::new();
     loop {
         let mut changed = false;
         for i in (0..f.blocks.len()).rev() {
             let block = &f.blocks[i];
-            let live = live_at_end(block, &live_in);
-            let entry = live_at_start(block, live, false);
-            changed |= live != out[i] || entry != live_in[i];
-            out[i] = live;
-            live_in[i] = entry;
+            let live = live_at_end(block, &lives.start);
+            // A block's beginning follows from its end.
+            if std::mem::replace(&mut known[i], true) && live == lives.end[i] {
+                continue;
+            }
+            changed = true;
+            lives.start[i] = live_at_start(block, live, false, &mut space);
+            lives.end[i] = live;
         }
         if !changed {
-            return (live_in, out);
+            return lives;
         }
     }
 }
@@ -111,22 +125,18 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
 }
 
 /// Values that the block needs whatever VGPRs are wanted: effects, live scalars, the terminator's.
-pub fn roots(block: &Block, live: &Live) -> Vec<Val> {
-    let mut roots: Vec<Val> = block.effects.clone();
-    roots.extend(
-        block
-            .writes_s
-            .iter()
-            .filter(|(s, _)| live.has_slot(*s))
-            .map(|&(_, v)| v),
-    );
-    roots.extend(block.execs.iter().map(|&(_, v)| v));
-    roots.extend(block.counts.iter().map(|&(v, _)| v));
-    match &block.term {
-        Term::Branch { cond: v, .. } | Term::Indirect(v) => roots.push(*v),
-        _ => {}
-    }
-    roots
+pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
+    let slots = block.writes_s.iter().filter(|(s, _)| live.has_slot(*s));
+    let term = match &block.term {
+        Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(*v),
+        _ => None,
+    };
+    let effects = block.effects.iter().copied();
+    effects
+        .chain(slots.map(|&(_, v)| v))
+        .chain(block.execs.iter().map(|&(_, v)| v))
+        .chain(block.counts.iter().map(|&(v, _)| v))
+        .chain(term)
 }
 
 /// Lanes on which a value is wanted.
@@ -191,8 +201,11 @@ impl Demands<'_> {
 
     /// Wants a value on further lanes.
     fn want(&mut self, v: Val, more: Demand) {
-        let sum = match (self.of[v.index()], more) {
-            (Demand::Nowhere, d) | (d, Demand::Nowhere) => d,
+        let old = self.of[v.index()];
+        let sum = match (old, more) {
+            (Demand::Nowhere, d) => d,
+            (Demand::Everywhere, _) | (_, Demand::Nowhere) => return,
+            _ if old == more => return,
             (Demand::Under(a), Demand::Under(b)) => {
                 let mut sets = [b, a, None].into_iter();
                 let around =
@@ -270,12 +283,14 @@ impl Demands<'_> {
 const DEPTH: u32 = 4;
 
 /// What is wanted of the block's values when the registers in `live` are wanted at its end; `full` when
-/// EXEC is known to be all ones where the block begins.
-fn demands<'a>(block: &'a Block, live: &Live, full: bool) -> Demands<'a> {
+/// EXEC is known to be all ones where the block begins. `space` is used again.
+fn demands<'a>(block: &'a Block, live: &Live, full: bool, mut space: Vec<Demand>) -> Demands<'a> {
+    space.clear();
+    space.resize(block.nodes.len(), Demand::Nowhere);
     let mut demands = Demands {
         block,
         full,
-        of: vec![Demand::Nowhere; block.nodes.len()],
+        of: space,
     };
     for v in roots(block, live) {
         demands.want(v, Demand::Everywhere);
@@ -305,8 +320,9 @@ fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
     write.and_then(|&(_, v)| demands.set(v))
 }
 
-fn live_at_start(block: &Block, live: Live, full: bool) -> Live {
-    let demands = demands(block, &live, full);
+/// What is live at the beginning of a block, from what is at its end. `space` is used again.
+fn live_at_start(block: &Block, live: Live, full: bool, space: &mut Vec<Demand>) -> Live {
+    let demands = demands(block, &live, full, std::mem::take(space));
     let mut entry = live;
     // What EXEC gains lanes for passes through on lanes outside of it.
     if !demands.within(exec_at_end(&demands), None, DEPTH) {
@@ -350,5 +366,6 @@ fn live_at_start(block: &Block, live: Live, full: bool) -> Live {
             _ => {}
         }
     }
+    *space = demands.of;
     entry
 }

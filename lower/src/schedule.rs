@@ -254,7 +254,7 @@ fn needed(
     wanted: &[Val],
 ) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
-    let mut work = liveness::roots(block, live);
+    let mut work: Vec<Val> = liveness::roots(block, live).collect();
     work.extend(wanted);
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {

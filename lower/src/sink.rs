@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::build::{Build, types};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
-use crate::liveness::{self, Live};
+use crate::liveness::{self, Live, Lives};
 use crate::maps::{HashMap, HashSet};
 
 /// Values that are computed again in the other block at most.
@@ -23,25 +23,34 @@ const MAX_NODES: usize = 96;
 /// Temporary slots of a region at most.
 const MAX_TEMPS: usize = 48;
 
-/// Puts off what can be; nothing if nothing can.
-pub fn sink(f: &Func) -> Option<Func> {
+/// Puts off what can be. Gives the region after that, if it is another, and what is live in it.
+pub fn sink(f: &Func) -> (Option<Func>, Lives) {
     let mut out: Option<Func> = None;
+    let mut lives = liveness::lives(f);
     let mut temps = 0;
+    // Where control goes stays as it is.
+    let mut ways_in = vec![0; f.blocks.len()];
+    for to in f.blocks.iter().flat_map(next) {
+        ways_in[to] += 1;
+    }
     for p in 0..f.blocks.len() {
         let now = out.as_ref().unwrap_or(f);
-        if now.blocks[p].writes_v.is_empty() || goes_round(now, p) {
+        if now.blocks[p].writes_v.is_empty() {
             continue;
         }
-        let (live_in, _) = liveness::lives(now);
+        let ways = ways(now, p, &ways_in);
+        if ways.is_empty() || goes_round(now, p) {
+            continue;
+        }
         let mut sunk = None;
-        for (b, other) in ways(now, p) {
-            let wanted = other.map_or(Live::default(), |other| live_in[other]);
+        for (b, other) in ways {
+            let wanted = other.map_or(Live::default(), |other| lives.start[other]);
             let step = Step {
                 f: now,
                 p,
                 b,
                 wanted,
-                live: live_in[b],
+                live: lives.start[b],
                 temps,
             };
             sunk = step.run();
@@ -54,20 +63,21 @@ pub fn sink(f: &Func) -> Option<Func> {
             f.blocks[p] = first;
             f.blocks[b] = second;
             temps = used;
+            lives = liveness::lives(f);
         }
     }
-    out
+    (out, lives)
 }
 
 /// Can control come back to a block?
 fn goes_round(f: &Func, from: usize) -> bool {
-    let mut seen = HashSet::default();
+    let mut seen = vec![false; f.blocks.len()];
     let mut work: Vec<usize> = next(&f.blocks[from]).collect();
     while let Some(at) = work.pop() {
         if at == from {
             return true;
         }
-        if seen.insert(at) {
+        if !std::mem::replace(&mut seen[at], true) {
             work.extend(next(&f.blocks[at]));
         }
     }
@@ -79,7 +89,7 @@ fn next(block: &Block) -> impl Iterator<Item = usize> {
 }
 
 /// Blocks that only the end of block `p` leads to, each with the other block that it leads to.
-fn ways(f: &Func, p: usize) -> Vec<(usize, Option<usize>)> {
+fn ways(f: &Func, p: usize, ways_in: &[u32]) -> Vec<(usize, Option<usize>)> {
     let forward = |t: &Target| match *t {
         Target::Block {
             block, back: false, ..
@@ -94,11 +104,10 @@ fn ways(f: &Func, p: usize) -> Vec<(usize, Option<usize>)> {
         ],
         _ => Vec::new(),
     };
-    let ways_in = |b: usize| f.blocks.iter().flat_map(next).filter(|&to| to == b).count();
     found
         .into_iter()
         .filter_map(|(b, other)| Some((b?, other?)))
-        .filter(|&(b, _)| b != 0 && b != p && ways_in(b) == 1 && !by_number(&f.blocks[b]))
+        .filter(|&(b, _)| b != 0 && b != p && ways_in[b] == 1 && !by_number(&f.blocks[b]))
         .collect()
 }
 

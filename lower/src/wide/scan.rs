@@ -172,7 +172,8 @@ impl<'a> Scan<'a> {
 
     /// Takes the registers that instructions name.
     fn fix(&mut self) {
-        for inst in 0..self.func.num_insts() {
+        for inst in std::mem::take(&mut self.intervals.fixed) {
+            let inst = inst as usize;
             let at = before(inst);
             for operand in self.func.inst_operands(Inst::new(inst)) {
                 let OperandConstraint::FixedReg(preg) = operand.constraint() else {
@@ -205,14 +206,17 @@ impl<'a> Scan<'a> {
 
     /// When an interval has its register: from before its instruction, when it is copied there.
     fn ranges(&self, n: u32) -> impl Iterator<Item = Range> + '_ {
-        let tied = self.intervals.all[n as usize].tied;
-        let lead = tied.filter(|_| self.copied[n as usize]);
-        let mut ranges = self.intervals.ranges(n).iter().copied();
-        let first = ranges.next().map(|(start, end)| match lead {
-            Some((at, _)) => (at, end),
-            None => (start, end),
-        });
-        first.into_iter().chain(ranges)
+        let ranges = self.intervals.ranges(n);
+        let first = (self.start(n), ranges[0].1);
+        std::iter::once(first).chain(ranges[1..].iter().copied())
+    }
+
+    /// From where on an interval has its register.
+    fn start(&self, n: u32) -> u32 {
+        match self.intervals.all[n as usize].tied {
+            Some((at, _)) if self.copied[n as usize] => at,
+            _ => self.intervals.ranges(n)[0].0,
+        }
     }
 
     /// The virtual register that an interval is, for what instructions fix.
@@ -221,12 +225,15 @@ impl<'a> Scan<'a> {
     }
 
     fn is_free(&self, n: u32, preg: PReg) -> bool {
-        if self.begin(n) >= self.until[class_index(preg.class())][preg.hw_enc()] {
+        let (class, hw) = (class_index(preg.class()), preg.hw_enc());
+        let ranges = self.intervals.ranges(n);
+        let first = (self.start(n), ranges[0].1);
+        if first.0 >= self.until[class][hw] {
             return true;
         }
-        let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
-        let mut ranges = self.ranges(n);
-        ranges.all(|range| taken.is_free(range, |owner| self.is_mine(n, owner)))
+        let taken = &self.taken[class][hw];
+        let free = |range| taken.is_free(range, |owner| self.is_mine(n, owner));
+        free(first) && ranges[1..].iter().all(|&range| free(range))
     }
 
     fn assign(&mut self, n: u32, preg: PReg) {

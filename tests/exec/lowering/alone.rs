@@ -154,7 +154,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 /// How many loops of a program are planned.
 fn planned(round: &Round<'_>) -> usize {
     let (func, facts) = round.analysed();
-    let (live, _) = lower::liveness::lives(&func);
+    let live = lower::liveness::lives(&func).start;
     let strides = |block, v| Some(facts.address(block, v)?.stride);
     let plans = facts
         .loops()

@@ -18,7 +18,7 @@ fn planned(round: &Round<'_>) -> Vec<Plan> {
 /// The same for host vectors of `per` lanes.
 fn planned_for(round: &Round<'_>, per: usize) -> Vec<Plan> {
     let (func, facts) = round.analysed();
-    let (live, _) = lower::liveness::lives(&func);
+    let live = lower::liveness::lives(&func).start;
     let plans = facts.loops().into_iter().filter_map(|head| {
         let entry = facts.at_loop(head)?;
         interchange::plan(&func, head, &live, entry, facts.row(), per, None)

@@ -15,7 +15,7 @@ impl<T: Copy> Lists<T> {
     pub(super) fn new(count: usize) -> Lists<T> {
         Lists {
             ends: vec![(NONE, NONE); count],
-            cells: Vec::new(),
+            cells: Vec::with_capacity(count),
         }
     }
 

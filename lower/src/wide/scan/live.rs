@@ -3,7 +3,9 @@
 //! An instruction has four points: before it, where moves are inserted; where it reads; where it writes; and
 //! behind it, again for moves.
 
-use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, PReg, RegClass, VReg};
+use regalloc2::{
+    Block, Function, Inst, OperandConstraint, OperandKind, PReg, PRegSet, RegClass, VReg,
+};
 
 use super::super::inst::HostFunc;
 use super::lists::Lists;
@@ -46,6 +48,8 @@ pub(super) struct Intervals {
     pub(super) wanted: Lists<PReg>,
     /// Virtual registers that are moved to another or from it where blocks meet.
     pub(super) partners: Lists<u32>,
+    /// Instructions that name registers for their operands, or destroy what is in some.
+    pub(super) fixed: Vec<u32>,
 }
 
 impl Intervals {
@@ -111,8 +115,10 @@ struct Lives<'a> {
     defs: Vec<(u32, u32)>,
     /// For each virtual register the blocks that use it, and the point behind the last use in each.
     uses: Lists<(u32, u32)>,
-    /// The virtual register that was last found alive at the end of each block.
-    seen: Vec<u32>,
+    /// Blocks in which the virtual register at hand is alive, but for the one that defines it, as bits; and up
+    /// to which point.
+    alive: Vec<u64>,
+    until: Vec<u32>,
     work: Vec<u32>,
 }
 
@@ -127,52 +133,56 @@ impl Lives<'_> {
 
     /// Appends the ranges of a virtual register.
     fn ranges(&mut self, v: u32, ranges: &mut Vec<Range>) {
-        let first = ranges.len();
         let (home, def) = self.defs[v as usize];
-        ranges.push((def, def + POINTS - def % POINTS));
+        let mut first = (def, def + POINTS - def % POINTS);
+        // The last block in which it is alive.
+        let mut last = home;
         for (block, end) in self.uses.iter(v as usize) {
             if block == home && end > def {
-                ranges[first].1 = ranges[first].1.max(end);
-                continue;
+                first.1 = first.1.max(end);
+            } else {
+                self.alive[block as usize / 64] |= 1 << (block % 64);
+                self.until[block as usize] = end;
+                self.work.push(block);
+                last = last.max(block);
             }
-            ranges.push((self.extents[block as usize].0, end));
-            self.work.push(block);
         }
         while let Some(block) = self.work.pop() {
             for pred in self.func.block_preds(Block::new(block as usize)) {
                 let pred = pred.index();
-                if std::mem::replace(&mut self.seen[pred], v) == v {
+                let end = self.extents[pred].1;
+                if pred as u32 == home {
+                    first.1 = end;
                     continue;
                 }
-                let (begin, end) = self.extents[pred];
-                if pred as u32 == home {
-                    ranges[first].1 = end;
-                } else {
-                    ranges.push((begin, end));
+                let (word, bit) = (&mut self.alive[pred / 64], 1 << (pred % 64));
+                if *word & bit == 0 {
+                    *word |= bit;
                     self.work.push(pred as u32);
+                    last = last.max(pred as u32);
+                }
+                self.until[pred] = end;
+            }
+        }
+        ranges.push(first);
+        self.collect(home as usize / 64, last as usize / 64, ranges);
+    }
+
+    /// Appends the ranges in the blocks where it is alive, joined where they touch, and forgets them.
+    fn collect(&mut self, from: usize, to: usize, ranges: &mut Vec<Range>) {
+        for word in from..=to {
+            let mut left = std::mem::take(&mut self.alive[word]);
+            while left != 0 {
+                let block = 64 * word + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let (start, end) = (self.extents[block].0, self.until[block]);
+                match ranges.last_mut() {
+                    Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                    _ => ranges.push((start, end)),
                 }
             }
         }
-        if ranges.len() > first + 1 {
-            ranges[first..].sort_unstable();
-            join(ranges, first);
-        }
     }
-}
-
-/// Joins ranges, from number `first` on, that touch.
-fn join(ranges: &mut Vec<Range>, first: usize) {
-    let mut last = first;
-    for k in first + 1..ranges.len() {
-        let (start, end) = ranges[k];
-        if start <= ranges[last].1 {
-            ranges[last].1 = ranges[last].1.max(end);
-        } else {
-            last += 1;
-            ranges[last] = (start, end);
-        }
-    }
-    ranges.truncate(last + 1);
 }
 
 /// The intervals of all virtual registers, by their numbers.
@@ -184,12 +194,14 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         ranges: Vec::with_capacity(count + count / 4),
         wanted: Lists::new(count),
         partners: Lists::new(count),
+        fixed: Vec::new(),
     };
     let extents = extents(func);
     let depths = depths(func);
     let mut lives = Lives {
         func,
-        seen: vec![u32::MAX; extents.len()],
+        alive: vec![0; extents.len().div_ceil(64)],
+        until: vec![0; extents.len()],
         extents,
         defs: vec![(0, 0); count],
         uses: Lists::new(count),
@@ -206,6 +218,7 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         for inst in func.range(b) {
             let at = before(inst);
             let operands = func.inst_operands(Inst::new(inst));
+            let mut fixed = func.inst_clobbers(Inst::new(inst)) != PRegSet::empty();
             for operand in operands {
                 let v = operand.vreg().vreg();
                 i.all[v].weight += worth;
@@ -217,10 +230,16 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
                     }
                 }
                 match operand.constraint() {
-                    OperandConstraint::FixedReg(preg) => i.wanted.push(v, preg),
+                    OperandConstraint::FixedReg(preg) => {
+                        i.wanted.push(v, preg);
+                        fixed = true;
+                    }
                     OperandConstraint::Reuse(n) => i.all[v].tied = Some((at, operands[n].vreg())),
                     _ => {}
                 }
+            }
+            if fixed {
+                i.fixed.push(inst as u32);
             }
         }
         for (k, to) in func.block_succs(block).iter().enumerate() {

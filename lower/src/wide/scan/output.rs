@@ -86,8 +86,8 @@ impl Scan<'_> {
     /// What was found, as `regalloc2` says it.
     pub(super) fn output(&self) -> Output {
         let func = self.func;
-        let mut edits: Vec<(ProgPoint, Edit)> = Vec::new();
-        let mut allocs = Vec::new();
+        let mut edits: Vec<(ProgPoint, Edit)> = Vec::with_capacity(func.num_insts() / 2);
+        let mut allocs = Vec::with_capacity(3 * func.num_insts());
         let mut offsets = Vec::with_capacity(func.num_insts());
         for b in 0..func.num_blocks() {
             let block = Block::new(b);
@@ -145,9 +145,13 @@ impl Scan<'_> {
                 edits.push((at, Edit::Move { from, to }));
             }
         };
+        // Is there an operand that is tied, or one on the stack?
+        let (mut tied, mut stacked) = (false, false);
         for operand in operands {
             let v = operand.vreg().vreg() as u32;
             let home = self.allocation(v);
+            tied |= matches!(operand.constraint(), OperandConstraint::Reuse(_));
+            stacked |= home.is_stack();
             // Only what is on the stack has short intervals.
             let short = |kind: usize| match home.is_stack() {
                 true => {
@@ -173,7 +177,7 @@ impl Scan<'_> {
                 }
             });
         }
-        for (k, operand) in operands.iter().enumerate() {
+        for (k, operand) in operands.iter().enumerate().filter(|_| tied) {
             if let OperandConstraint::Reuse(n) = operand.constraint() {
                 let to = allocs[first + k];
                 let from = self.allocation(operands[n].vreg().vreg() as u32);
@@ -183,7 +187,7 @@ impl Scan<'_> {
         }
         // What is read from the stack, once each.
         let mut read = Vec::new();
-        for operand in operands {
+        for operand in operands.iter().filter(|_| stacked) {
             let v = operand.vreg().vreg() as u32;
             if self.allocation(v).is_stack()
                 && let Some(&n) = self.short[0].get(&(inst as u32, v))
