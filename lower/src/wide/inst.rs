@@ -246,6 +246,15 @@ pub(super) fn vector(n: u8) -> PReg {
 }
 
 impl HostFunc {
+    /// An empty function, with space for about so many instructions.
+    pub(super) fn with_space(count: usize) -> HostFunc {
+        HostFunc {
+            insts: Vec::with_capacity(count),
+            operands: Vec::with_capacity(3 * count),
+            ..HostFunc::default()
+        }
+    }
+
     /// A virtual register.
     pub(super) fn vreg(&mut self, class: RegClass) -> VReg {
         self.vregs += 1;
@@ -253,14 +262,14 @@ impl HostFunc {
     }
 
     /// The number of a constant.
-    pub(super) fn constant(&mut self, bytes: Vec<u8>) -> u32 {
-        let HostFunc {
-            pool, pool_places, ..
-        } = self;
-        *pool_places.entry(bytes).or_insert_with_key(|bytes| {
-            pool.push(bytes.clone());
-            pool.len() as u32 - 1
-        })
+    pub(super) fn constant(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(&n) = self.pool_places.get(bytes) {
+            return n;
+        }
+        let n = self.pool.len() as u32;
+        self.pool.push(bytes.to_vec());
+        self.pool_places.insert(bytes.to_vec(), n);
+        n
     }
 
     /// Begins the next block, which must be `index`.
@@ -271,7 +280,11 @@ impl HostFunc {
     }
 
     /// Ends block `index`, going to `targets` with their arguments.
-    pub(super) fn end(&mut self, index: usize, targets: Vec<(usize, Vec<VReg>)>) {
+    pub(super) fn end(
+        &mut self,
+        index: usize,
+        targets: impl IntoIterator<Item = (usize, Vec<VReg>)>,
+    ) {
         let end = self.insts.len() as u32;
         let block = &mut self.blocks[index];
         block.end = end;
@@ -401,7 +414,7 @@ impl HostFunc {
                 self.blocks[b].succs[k] = Block::new(edge);
                 self.begin(edge);
                 self.push(Op::Jump, &[], None);
-                self.end(edge, vec![(to.index(), args)]);
+                self.end(edge, [(to.index(), args)]);
             }
         }
     }

@@ -5,6 +5,7 @@
 use cranelift_codegen::ir::{
     self as clif, BlockArg, Function, InstructionData, Opcode, StackSlot, Type, Value, types,
 };
+use cranelift_codegen::packed_option::PackedOption;
 use regalloc2::{Operand, RegClass, VReg};
 
 use facts::PartBase;
@@ -16,7 +17,7 @@ use super::inst::{
     general,
 };
 use super::rows::{legacy, vex};
-use crate::maps::{HashMap, HashSet};
+use crate::maps::HashMap;
 use crate::object;
 
 mod convert;
@@ -30,13 +31,16 @@ pub(super) struct Select<'a> {
     h: HostFunc,
     /// By the number of a value: what it stands for, without other names and changes of a vector's type.
     same: Vec<Value>,
+    /// By the number of a value: the instruction that gives what it stands for.
+    defs: Vec<PackedOption<clif::Inst>>,
     /// By the number of a value: the registers of those that are computed where they stand.
     values: Vec<VReg>,
     /// Constants in registers: the block that they are for.
     here: Vec<(usize, VReg)>,
     /// The block that is being selected for.
     block: usize,
-    blocks: HashMap<clif::Block, usize>,
+    /// By the number of a block: its place in the host's function.
+    blocks: Vec<usize>,
     slots: HashMap<StackSlot, i32>,
     /// Instructions that are selected for themselves.
     needed: Vec<bool>,
@@ -46,14 +50,16 @@ pub(super) struct Select<'a> {
 
 /// Selects instructions for a function.
 pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
+    let (same, defs) = facts::names(clif);
     let mut s = Select {
         clif,
-        h: HostFunc::default(),
-        same: facts::names(clif),
+        h: HostFunc::with_space(clif.dfg.num_insts()),
+        same,
+        defs,
         values: vec![VReg::invalid(); clif.dfg.num_values()],
         here: vec![(usize::MAX, VReg::invalid()); clif.dfg.num_values()],
         block: 0,
-        blocks: HashMap::default(),
+        blocks: vec![usize::MAX; clif.dfg.num_blocks()],
         slots: HashMap::default(),
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
@@ -62,13 +68,16 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
         s.slots.insert(slot, s.h.stack as i32);
         s.h.stack += data.size.next_multiple_of(8);
     }
-    let places = clif.layout.blocks().enumerate();
-    let places: HashMap<clif::Block, usize> = places.map(|(n, block)| (block, n)).collect();
+    let mut places = vec![0; clif.dfg.num_blocks()];
+    for (n, block) in clif.layout.blocks().enumerate() {
+        places[block.as_u32() as usize] = n;
+    }
     let layout = reached(clif);
     for (n, &block) in layout.iter().enumerate() {
-        s.blocks.insert(block, n);
+        s.blocks[block.as_u32() as usize] = n;
         let cold = clif.layout.is_cold(block);
-        s.h.blocks.push(HostBlock::new(places[&block], cold));
+        s.h.blocks
+            .push(HostBlock::new(places[block.as_u32() as usize], cold));
     }
     s.find_needed(&layout);
     for block in layout {
@@ -80,7 +89,9 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
 
 /// The blocks that control can reach, each but the first behind one that leads to it.
 fn reached(clif: &Function) -> Vec<clif::Block> {
-    let mut seen = HashSet::default();
+    let mut seen = vec![false; clif.dfg.num_blocks()];
+    let mut is_new =
+        |block: clif::Block| !std::mem::replace(&mut seen[block.as_u32() as usize], true);
     let mut order = Vec::new();
     let targets = |block: clif::Block| -> Vec<clif::Block> {
         let Some(last) = clif.layout.last_inst(block) else {
@@ -93,12 +104,12 @@ fn reached(clif: &Function) -> Vec<clif::Block> {
     };
     let mut work: Vec<(clif::Block, Vec<clif::Block>)> = Vec::new();
     if let Some(entry) = clif.layout.entry_block() {
-        seen.insert(entry);
+        is_new(entry);
         work.push((entry, targets(entry)));
     }
     while let Some((block, left)) = work.last_mut() {
         match left.pop() {
-            Some(next) if seen.insert(next) => work.push((next, targets(next))),
+            Some(next) if is_new(next) => work.push((next, targets(next))),
             Some(_) => {}
             None => {
                 order.push(*block);
@@ -167,17 +178,15 @@ impl Select<'_> {
                 self.h.push(Op::MovImm(value as u64), &def, None);
             }
             InstructionData::UnaryIeee32 { imm, .. } => {
-                let bytes = imm.bits().to_le_bytes().to_vec();
-                let at = self.pool(bytes);
+                let at = self.pool(&imm.bits().to_le_bytes());
                 self.h.push(load(vex::VMOVSS_LOAD), &def, Some(at));
             }
             InstructionData::UnaryIeee64 { imm, .. } => {
-                let bytes = imm.bits().to_le_bytes().to_vec();
-                let at = self.pool(bytes);
+                let at = self.pool(&imm.bits().to_le_bytes());
                 self.h.push(load(vex::VMOVSD_LOAD), &def, Some(at));
             }
             InstructionData::UnaryConst { .. } => {
-                let bytes = self.vector_constant(v).expect("it is one").to_vec();
+                let bytes = self.vector_constant(v).expect("it is one");
                 if bytes.iter().all(|&b| b == 0) {
                     self.h.push(Op::Zero, &def, None);
                 } else if bytes.iter().all(|&b| b == 0xff) {
@@ -213,7 +222,7 @@ impl Select<'_> {
     }
 
     /// A constant in memory.
-    fn pool(&mut self, bytes: Vec<u8>) -> Src {
+    fn pool(&mut self, bytes: &[u8]) -> Src {
         let n = self.h.constant(bytes);
         Src::Mem(Addr {
             base: AddrBase::Pool(n),
@@ -245,12 +254,12 @@ impl Select<'_> {
     // ---- control
 
     fn block(&mut self, block: clif::Block) -> Result<(), Refused> {
-        let index = self.blocks[&block];
+        let index = self.blocks[block.as_u32() as usize];
         self.h.begin(index);
         self.block = index;
-        let params = self.clif.dfg.block_params(block).to_vec();
+        let params = self.clif.dfg.block_params(block);
         if index == 0 {
-            let [param] = params[..] else {
+            let &[param] = params else {
                 return Err(Refused("parameters".to_owned()));
             };
             let reg = self.int_reg();
@@ -258,8 +267,8 @@ impl Select<'_> {
             self.h.push(Op::Param, &[def], None);
             self.values[param.as_u32() as usize] = reg;
         } else {
-            let mut regs = Vec::new();
-            for param in params {
+            let mut regs = Vec::with_capacity(params.len());
+            for &param in params {
                 let reg = self.h.vreg(Self::class(self.ty(param)));
                 self.values[param.as_u32() as usize] = reg;
                 regs.push(reg);
@@ -278,13 +287,16 @@ impl Select<'_> {
     }
 
     fn target(&mut self, call: clif::BlockCall) -> Result<(usize, Vec<VReg>), Refused> {
-        let block = self.blocks[&call.block(&self.clif.dfg.value_lists)];
-        let args: Vec<BlockArg> = call.args(&self.clif.dfg.value_lists).collect();
-        let args = args.into_iter().map(|arg| match arg {
-            BlockArg::Value(v) => self.reg(v),
-            _ => Err(Refused("an argument of an exception".to_owned())),
-        });
-        Ok((block, args.collect::<Result<_, _>>()?))
+        let lists = &self.clif.dfg.value_lists;
+        let block = self.blocks[call.block(lists).as_u32() as usize];
+        let mut regs = Vec::with_capacity(call.len(lists));
+        for arg in call.args(lists) {
+            let BlockArg::Value(v) = arg else {
+                return Err(Refused("an argument of an exception".to_owned()));
+            };
+            regs.push(self.reg(v)?);
+        }
+        Ok((block, regs))
     }
 
     fn terminator(&mut self, index: usize, inst: clif::Inst) -> Result<(), Refused> {
@@ -292,23 +304,25 @@ impl Select<'_> {
             InstructionData::Jump { destination, .. } => {
                 let to = self.target(destination)?;
                 self.h.push(Op::Jump, &[], None);
-                self.h.end(index, vec![to]);
+                self.h.end(index, [to]);
             }
             InstructionData::Brif { arg, blocks, .. } => {
                 let yes = self.target(blocks[0])?;
                 let no = self.target(blocks[1])?;
-                let (compare, operands) = self.compare(arg)?;
-                self.h.push(Op::Branch(compare), &operands, None);
-                self.h.end(index, vec![yes, no]);
+                let (compare, a, b) = self.compare(arg)?;
+                let operands = [a, b.unwrap_or(a)].map(Operand::reg_use);
+                let operands = &operands[..1 + usize::from(b.is_some())];
+                self.h.push(Op::Branch(compare), operands, None);
+                self.h.end(index, [yes, no]);
             }
             InstructionData::BranchTable { arg, table, .. } => {
-                let targets = self.clif.dfg.jump_tables[table].all_branches().to_vec();
-                let targets = targets.into_iter().map(|call| self.target(call));
+                let targets = self.clif.dfg.jump_tables[table].all_branches();
+                let targets = targets.iter().map(|&call| self.target(call));
                 let targets = targets.collect::<Result<Vec<_>, _>>()?;
                 let number = self.reg(arg)?;
                 self.h.push(Op::Table, &[Operand::reg_use(number)], None);
                 // The table's own first entry is where any other number goes, too.
-                self.h.end(index, targets.into_iter().skip(1).collect());
+                self.h.end(index, targets.into_iter().skip(1));
             }
             InstructionData::MultiAry {
                 opcode: Opcode::Return,
@@ -318,15 +332,15 @@ impl Select<'_> {
                 let reg = self.reg(result)?;
                 let operand = Operand::reg_fixed_use(reg, general(RAX));
                 self.h.push(Op::Return, &[operand], None);
-                self.h.end(index, Vec::new());
+                self.h.end(index, []);
             }
             _ => return Err(self.refuse(inst)),
         }
         Ok(())
     }
 
-    /// How a condition is tested, with its sources.
-    fn compare(&mut self, v: Value) -> Result<(Compare, Vec<Operand>), Refused> {
+    /// How a condition is tested, with its sources, the second of which may be a constant.
+    fn compare(&mut self, v: Value) -> Result<(Compare, VReg, Option<VReg>), Refused> {
         let (cc, a, b) = match self.comparison(v) {
             Some((cc, a, b)) => (cc, a, Some(b)),
             None => (Cc::Ne, v, None),
@@ -336,15 +350,16 @@ impl Select<'_> {
             None => Some(0),
             Some(b) => self.small(b),
         };
-        let mut operands = vec![Operand::reg_use(self.reg(a)?)];
-        if let (None, Some(b)) = (imm, b) {
-            operands.push(Operand::reg_use(self.reg(b)?));
-        }
-        Ok((Compare { cc, wide, imm }, operands))
+        let first = self.reg(a)?;
+        let second = match (imm, b) {
+            (None, Some(b)) => Some(self.reg(b)?),
+            _ => None,
+        };
+        Ok((Compare { cc, wide, imm }, first, second))
     }
 
     fn call(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let args = self.clif.dfg.inst_args(inst);
         let callee = self.reg(args[0])?;
         let mut operands = vec![Operand::reg_use(callee)];
         for (&arg, n) in args[1..].iter().zip([RDI, RSI, RDX, RCX]) {

@@ -102,7 +102,7 @@ impl Select<'_> {
     /// As [`Select::float_to_integer`], of a single f64, in which every bound is exact.
     fn f64_to_integer(&mut self, unsigned: bool, v: Value) -> Result<VReg, Refused> {
         let len = Len::L128;
-        let bound = |s: &mut Self, value: f64| s.pool(value.to_bits().to_le_bytes().to_vec());
+        let bound = |s: &mut Self, value: f64| s.pool(&value.to_bits().to_le_bytes());
         let a = self.reg(v)?;
         let (least, most) = if unsigned {
             (0.0, f64::from(u32::MAX))

@@ -2,6 +2,7 @@
 //! uses take over, and which instructions are needed for themselves.
 
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, ValueDef, types};
+use cranelift_codegen::packed_option::PackedOption;
 
 use super::{Select, scalar};
 use crate::wide::inst::Cc;
@@ -19,30 +20,34 @@ pub(super) enum PartBase {
     Stack,
 }
 
-/// By the number of a value: it without its other names, and without changes of a vector's type.
-pub(super) fn names(clif: &clif::Function) -> Vec<Value> {
+/// By the number of a value: it without its other names, and without changes of a vector's type; and the
+/// instruction that gives that.
+pub(super) fn names(clif: &clif::Function) -> (Vec<Value>, Vec<PackedOption<clif::Inst>>) {
     let dfg = &clif.dfg;
-    let name = |v: Value| {
-        let mut v = dfg.resolve_aliases(v);
-        while let ValueDef::Result(inst, 0) = dfg.value_def(v)
-            && let InstructionData::LoadNoOffset {
-                opcode: Opcode::Bitcast,
-                arg,
-                ..
-            } = dfg.insts[inst]
-            && dfg.value_type(arg).is_vector()
-            && dfg.value_type(v).is_vector()
-        {
-            v = dfg.resolve_aliases(arg);
-        }
-        v
+    let def = |v: Value| match dfg.value_def(v) {
+        ValueDef::Result(inst, 0) => Some(inst),
+        _ => None,
     };
-    (0..dfg.num_values() as u32)
-        .map(|n| name(Value::from_u32(n)))
-        .collect()
+    let name = |n: u32| {
+        let mut v = dfg.resolve_aliases(Value::from_u32(n));
+        loop {
+            let inst = def(v);
+            match inst.map(|inst| dfg.insts[inst]) {
+                Some(InstructionData::LoadNoOffset {
+                    opcode: Opcode::Bitcast,
+                    arg,
+                    ..
+                }) if dfg.value_type(arg).is_vector() && dfg.value_type(v).is_vector() => {
+                    v = dfg.resolve_aliases(arg);
+                }
+                _ => return (v, PackedOption::from(inst)),
+            }
+        }
+    };
+    (0..dfg.num_values() as u32).map(name).unzip()
 }
 
-impl Select<'_> {
+impl<'a> Select<'a> {
     /// A value without its other names, and without changes of a vector's type.
     pub(super) fn resolve(&self, v: Value) -> Value {
         self.same[v.as_u32() as usize]
@@ -50,10 +55,7 @@ impl Select<'_> {
 
     /// The instruction that gives a value.
     pub(super) fn def(&self, v: Value) -> Option<clif::Inst> {
-        match self.clif.dfg.value_def(self.resolve(v)) {
-            ValueDef::Result(inst, 0) => Some(inst),
-            _ => None,
-        }
+        self.defs[v.as_u32() as usize].expand()
     }
 
     pub(super) fn data(&self, inst: clif::Inst) -> &InstructionData {
@@ -93,11 +95,12 @@ impl Select<'_> {
     }
 
     /// The bytes of a vector constant.
-    pub(super) fn vector_constant(&self, v: Value) -> Option<&[u8]> {
+    pub(super) fn vector_constant(&self, v: Value) -> Option<&'a [u8]> {
+        let clif = self.clif;
         match *self.data(self.def(v)?) {
             InstructionData::UnaryConst {
                 constant_handle, ..
-            } => Some(self.clif.dfg.constants.get(constant_handle).as_slice()),
+            } => Some(clif.dfg.constants.get(constant_handle).as_slice()),
             _ => None,
         }
     }
@@ -189,47 +192,48 @@ impl Select<'_> {
         }
     }
 
-    /// The values that an instruction takes in registers.
-    pub(super) fn uses(&self, inst: clif::Inst) -> Vec<Value> {
-        let mut out = Vec::new();
-        let address = |out: &mut Vec<Value>, v: Value, offset: i32| {
+    /// Goes through the values that an instruction takes in registers.
+    fn each_use(&self, inst: clif::Inst, mut take: impl FnMut(Value)) {
+        let mut address = |v: Value, offset: i32| {
             let parts = self.parts(v, offset);
             if let PartBase::Value(base) = parts.base {
-                out.push(base);
+                take(base);
             }
-            out.extend(parts.index);
-        };
-        let compared = |out: &mut Vec<Value>, v: Value| match self.comparison(v) {
-            Some((_, a, b)) => out.extend([a, b]),
-            None => out.push(v),
+            parts.index.map(&mut take);
         };
         match *self.data(inst) {
-            InstructionData::Load { arg, offset, .. } => address(&mut out, arg, offset.into()),
+            InstructionData::Load { arg, offset, .. } => address(arg, offset.into()),
             InstructionData::Store { args, offset, .. } => {
-                out.push(args[0]);
-                address(&mut out, args[1], offset.into());
+                address(args[1], offset.into());
+                take(args[0]);
             }
-            InstructionData::Brif { arg, .. } => compared(&mut out, arg),
+            InstructionData::Brif { arg, .. } => self.each_compared(arg, &mut take),
             InstructionData::Ternary {
                 opcode: Opcode::Select,
                 args,
             } if self.ty(args[1]).is_int() => {
-                compared(&mut out, args[0]);
-                out.extend(&args[1..]);
+                self.each_compared(args[0], &mut take);
+                args[1..].iter().for_each(|&v| take(v));
             }
             _ => match self.and_not(inst) {
-                Some((a, b)) => out.extend([a, b]),
-                None => out.extend(self.clif.dfg.inst_args(inst)),
+                Some((a, b)) => [a, b].into_iter().for_each(&mut take),
+                None => self.clif.dfg.inst_args(inst).iter().for_each(|&v| take(v)),
             },
         }
-        for target in self
-            .data(inst)
-            .branch_destination(&self.clif.dfg.jump_tables, &self.clif.dfg.exception_tables)
-        {
-            let args = target.args(&self.clif.dfg.value_lists);
-            out.extend(args.filter_map(|arg| arg.as_value()));
+        let dfg = &self.clif.dfg;
+        let data = self.data(inst);
+        for target in data.branch_destination(&dfg.jump_tables, &dfg.exception_tables) {
+            let args = target.args(&dfg.value_lists);
+            args.filter_map(|arg| arg.as_value()).for_each(&mut take);
         }
-        out
+    }
+
+    /// Goes through the values that a condition is made of.
+    fn each_compared(&self, v: Value, take: &mut impl FnMut(Value)) {
+        match self.comparison(v) {
+            Some((_, a, b)) => [a, b].into_iter().for_each(take),
+            None => take(v),
+        }
     }
 
     /// Finds what must be computed, from what has effects.
@@ -255,20 +259,21 @@ impl Select<'_> {
                 }
             }
         }
+        let mut needed = std::mem::take(&mut self.needed);
         while let Some(inst) = work.pop() {
-            for v in self.uses(inst) {
+            self.each_use(inst, |v| {
                 let v = self.resolve(v);
                 let count = &mut counts[v.as_u32() as usize];
                 *count = (count.0 + 1, inst);
-                let Some(def) = self.def(v).filter(|_| !self.is_constant(v)) else {
-                    continue;
-                };
-                let needed = &mut self.needed[def.as_u32() as usize];
-                if !std::mem::replace(needed, true) {
+                let def = self.def(v).filter(|_| !self.is_constant(v));
+                if let Some(def) = def
+                    && !std::mem::replace(&mut needed[def.as_u32() as usize], true)
+                {
                     work.push(def);
                 }
-            }
+            });
         }
+        self.needed = needed;
         // A vector load with one use, with no store between the two, is done by that use.
         for (n, &(count, user)) in counts.iter().enumerate() {
             let v = Value::from_u32(n as u32);

@@ -42,7 +42,7 @@ impl Select<'_> {
     /// Selects an instruction on general registers.
     pub(super) fn scalar(&mut self, inst: clif::Inst) -> Result<(), Refused> {
         let data = *self.data(inst);
-        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let args = self.clif.dfg.inst_args(inst);
         let ty = self.ty(self.clif.dfg.first_result(inst));
         let wide = ty == types::I64;
         let sixty_four = args.first().is_some_and(|&a| self.ty(a) == types::I64);
@@ -94,17 +94,18 @@ impl Select<'_> {
             }
             Opcode::Icmp => {
                 let value = self.clif.dfg.first_result(inst);
-                let (compare, sources) = self.compare(value)?;
+                let (compare, a, b) = self.compare(value)?;
                 let d = self.int_reg();
-                let mut operands = vec![Operand::reg_def(d)];
-                operands.extend(sources);
-                self.h.push(Op::Set(compare), &operands, None);
+                let [first, second] = [a, b.unwrap_or(a)].map(Operand::reg_use);
+                let operands = [Operand::reg_def(d), first, second];
+                let operands = &operands[..2 + usize::from(b.is_some())];
+                self.h.push(Op::Set(compare), operands, None);
                 d
             }
             Opcode::Select => {
-                let (compare, sources) = self.compare(args[0])?;
+                let (compare, a, b) = self.compare(args[0])?;
                 let (yes, no) = (self.reg(args[1])?, self.reg(args[2])?);
-                self.pick(compare, yes, no, &sources)
+                self.pick(compare, yes, no, a, b)
             }
             Opcode::StackAddr => {
                 let InstructionData::StackAddr {
@@ -262,19 +263,16 @@ impl Select<'_> {
             wide,
             imm: None,
         };
-        let sources = [Operand::reg_use(a), Operand::reg_use(b)];
-        Ok(self.pick(compare, a, b, &sources))
+        Ok(self.pick(compare, a, b, a, Some(b)))
     }
 
-    fn pick(&mut self, compare: Compare, yes: VReg, no: VReg, sources: &[Operand]) -> VReg {
+    /// One of two values by a comparison of `a` with `b`, or with its constant.
+    fn pick(&mut self, compare: Compare, yes: VReg, no: VReg, a: VReg, b: Option<VReg>) -> VReg {
         let d = self.int_reg();
-        let mut operands = vec![
-            Operand::reg_reuse_def(d, 1),
-            Operand::reg_use(no),
-            Operand::reg_use(yes),
-        ];
-        operands.extend(sources);
-        self.h.push(Op::Select(compare), &operands, None);
+        let [no, yes, first, second] = [no, yes, a, b.unwrap_or(a)].map(Operand::reg_use);
+        let operands = [Operand::reg_reuse_def(d, 1), no, yes, first, second];
+        let operands = &operands[..4 + usize::from(b.is_some())];
+        self.h.push(Op::Select(compare), operands, None);
         d
     }
 

@@ -159,16 +159,16 @@ impl Select<'_> {
             return Err(self.refuse(inst));
         };
         let name = &self.clif.params.user_named_funcs()[name];
-        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let args = self.clif.dfg.inst_args(inst);
         let len = length(self.ty(args[0]))?;
         let reg = if name.namespace == SHUFFLE {
             let imm = clif::Immediate::from_u32(name.index);
-            let pattern = self.clif.dfg.immediates[imm].as_slice().to_vec();
-            self.shuffle(len, args[0], args[1], &pattern)?
+            let pattern = self.clif.dfg.immediates[imm].as_slice();
+            self.shuffle(len, args[0], args[1], pattern)?
         } else {
             let intrinsic = Intrinsic::ALL.get(name.index as usize).copied();
             let intrinsic = intrinsic.ok_or_else(|| self.refuse(inst))?;
-            self.function(intrinsic, len, &args)?
+            self.function(intrinsic, len, args)?
         };
         self.set(inst, reg);
         Ok(())

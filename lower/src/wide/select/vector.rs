@@ -108,7 +108,6 @@ impl Select<'_> {
                 return Ok(Src::Mem(self.addr(arg, offset.into())?));
             }
             if let Some(bytes) = self.vector_constant(v) {
-                let bytes = bytes.to_vec();
                 return Ok(self.pool(bytes));
             }
         }
@@ -118,8 +117,11 @@ impl Select<'_> {
     /// A vector constant of this lane in every lane.
     pub(super) fn lanes_of(&mut self, len: Len, lane: &[u8]) -> Src {
         let size = if len == Len::L256 { 32 } else { 16 };
-        let bytes = lane.iter().copied().cycle().take(size).collect();
-        self.pool(bytes)
+        let mut bytes = [0; 32];
+        for (byte, &of_lane) in bytes.iter_mut().zip(lane.iter().cycle()) {
+            *byte = of_lane;
+        }
+        self.pool(&bytes[..size])
     }
 
     pub(super) fn dwords(&mut self, len: Len, value: u32) -> Src {
@@ -201,7 +203,7 @@ impl Select<'_> {
     /// Selects an instruction on vectors or single floats.
     pub(super) fn vector(&mut self, inst: clif::Inst) -> Result<(), Refused> {
         let data = *self.data(inst);
-        let args = self.clif.dfg.inst_args(inst).to_vec();
+        let args = self.clif.dfg.inst_args(inst);
         let result = self.ty(self.clif.dfg.first_result(inst));
         let ty = self.ty(args[0]);
         let len = length(ty)?;
@@ -235,8 +237,8 @@ impl Select<'_> {
                 let mask = self.lanes_of(len, mask);
                 self.rvm(vex::VPAND, len, a, mask)
             }
-            Opcode::Icmp => self.compare_lanes(inst, len, &args)?,
-            Opcode::Fcmp => self.compare_floats(inst, len, &args)?,
+            Opcode::Icmp => self.compare_lanes(inst, len, args)?,
+            Opcode::Fcmp => self.compare_floats(inst, len, args)?,
             Opcode::Bitselect | Opcode::Blendv => {
                 // The sources' lanes are truth values; see the module.
                 let c = self.reg(args[0])?;
@@ -293,7 +295,7 @@ impl Select<'_> {
                 };
                 self.rm(row, Len::L128, a, Imm::No)
             }
-            Opcode::Insertlane | Opcode::Extractlane => self.one_lane(inst, &args)?,
+            Opcode::Insertlane | Opcode::Extractlane => self.one_lane(inst, args)?,
             Opcode::VhighBits if ty.lane_bits() == 32 => {
                 let a = self.reg(args[0])?;
                 let d = self.int_reg();
@@ -306,8 +308,8 @@ impl Select<'_> {
                 let InstructionData::Shuffle { imm, .. } = data else {
                     return Err(self.refuse(inst));
                 };
-                let pattern = self.clif.dfg.immediates[imm].as_slice().to_vec();
-                self.shuffle(len, args[0], args[1], &pattern)?
+                let pattern = self.clif.dfg.immediates[imm].as_slice();
+                self.shuffle(len, args[0], args[1], pattern)?
             }
             Opcode::SwidenLow | Opcode::UwidenLow if ty.lane_bits() < 32 && len == Len::L128 => {
                 let a = self.reg(args[0])?;
