@@ -1,7 +1,7 @@
 //! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
 //! lane, and f16 arithmetic in the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value};
 use frontend::state::mode;
 
@@ -164,23 +164,21 @@ impl Lanes<'_, '_> {
         let product_rest = self.b.ins().fsub(product, product_part);
         let c_rest = self.b.ins().fsub(c, c_part);
         let error = self.b.ins().fadd(product_rest, c_rest);
-        // An inexact even sum becomes its odd neighbour on the side of what was lost. That of an infinite sum
-        // is a NaN, which counts as nothing.
+        // An inexact sum is cut off toward zero, where what was lost has the other sign one step back, and made
+        // odd. What an infinite sum lost is a NaN, which counts as nothing.
         let zero = self.dwords(0);
         let nothing = self.as_float(Float::F32, zero);
         let inexact = self.b.ins().fcmp(FloatCC::OrderedNotEqual, error, nothing);
         let sum = self.as_bits(Float::F32, sum);
         let error = self.as_bits(Float::F32, error);
-        let one = self.dwords(1);
-        let last = self.b.ins().band(sum, one);
-        let even = self.b.ins().icmp(IntCC::Equal, last, zero);
         let signs = self.b.ins().bxor(sum, error);
         let c31 = self.b.ins().iconst(cranelift_codegen::ir::types::I32, 31);
-        let side = self.b.ins().sshr(signs, c31);
-        let step = self.b.ins().bor(side, one);
-        let wanted = self.b.ins().band(even, inexact);
-        let step = self.b.ins().band(step, wanted);
-        let odd = self.b.ins().iadd(sum, step);
+        let back = self.b.ins().sshr(signs, c31);
+        let back = self.b.ins().band(back, inexact);
+        let cut = self.b.ins().iadd(sum, back);
+        let one = self.dwords(1);
+        let last = self.b.ins().band(inexact, one);
+        let odd = self.b.ins().bor(cut, last);
         self.as_float(Float::F32, odd)
     }
 }
