@@ -36,6 +36,7 @@ mod line;
 pub mod profile;
 mod scalar;
 mod segment;
+mod variables;
 mod whole;
 
 /// How code is emitted.
@@ -172,6 +173,7 @@ pub(crate) fn emit_with(
             Some(interchange::Inner::Alone(plan)) => e.alone(i, &plan),
             None => {}
         }
+        e.free_variables();
     }
     e.epilogue();
     let (slots, notes) = (e.slots, e.notes.take());
@@ -196,6 +198,8 @@ struct Emitter<'f> {
     wave: Value,
     frame: Value,
     vars: HashMap<Slot, Variable>,
+    /// Those of the block being emitted, and others to take.
+    variables: variables::Variables,
     written: BTreeSet<Slot>,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
@@ -292,6 +296,7 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             vars: HashMap::default(),
+            variables: variables::Variables::default(),
             written: BTreeSet::new(),
             blocks,
             entry_numbers: HashMap::default(),

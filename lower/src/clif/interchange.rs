@@ -113,15 +113,15 @@ impl Emitter<'_> {
 
         let fuel_at = offset32(offset_of!(Context, fuel));
         let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
-        let left = self.b.declare_var(types::I32);
-        let taken = self.b.declare_var(types::I8);
+        let left = self.variable(types::I32);
+        let taken = self.variable(types::I8);
         let slots: Vec<(Slot, Variable, Val)> = plan
             .form
             .slots
             .iter()
-            .map(|&(slot, v)| (slot, self.b.declare_var(slot_type(slot)), v))
+            .map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v))
             .collect();
-        let budget = self.b.declare_var(types::I32);
+        let budget = self.variable(types::I32);
         let most = match plan.peel {
             // The general loop burns the last.
             Some(_) => self.b.ins().iadd_imm_s(fuel, -1),

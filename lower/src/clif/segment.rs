@@ -123,7 +123,7 @@ impl<'f> Emitter<'f> {
             .ballots
             .iter()
             .map(|&v| {
-                let var = self.b.declare_var(types::I64);
+                let var = self.variable(types::I64);
                 let zero = self.b.ins().iconst(types::I64, 0);
                 self.b.def_var(var, zero);
                 (v, var)

@@ -100,12 +100,12 @@ impl Emitter<'_> {
         let memory = self.reach(plan, fail);
         let fuel_at = offset32(offset_of!(Context, fuel));
         let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
-        let left = self.b.declare_var(types::I32);
-        let taken = self.b.declare_var(types::I8);
+        let left = self.variable(types::I32);
+        let taken = self.variable(types::I8);
         let slots: Vec<(Slot, Variable, Val)> = plan
             .slots
             .iter()
-            .map(|&(slot, v)| (slot, self.b.declare_var(slot_type(slot)), v))
+            .map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v))
             .collect();
         let results = self.begin_results(&plan.masks, fuel, &slots);
         // Bits of lanes that do not act stay.
@@ -290,14 +290,14 @@ impl Emitter<'_> {
             } else {
                 types::I32
             };
-            t.words.insert(n, self.b.declare_var(ty));
+            t.words.insert(n, self.variable(ty));
         }
         for &n in t.plan.pairs.keys() {
-            t.pairs.insert(n, self.b.declare_var(types::I64));
+            t.pairs.insert(n, self.variable(types::I64));
         }
         for &place in t.plan.masks.keys() {
             if place != MaskPlace::Exec && t.plan.left != Some(place) {
-                t.masks.insert(place, self.b.declare_var(types::I8));
+                t.masks.insert(place, self.variable(types::I8));
             }
         }
     }

@@ -37,16 +37,16 @@ impl Emitter<'_> {
         slots: &[(Slot, Variable, Val)],
     ) -> Results {
         let results = Results {
-            left: self.b.declare_var(types::I32),
-            most: self.b.declare_var(types::I32),
-            taken: self.b.declare_var(types::I8),
+            left: self.variable(types::I32),
+            most: self.variable(types::I32),
+            taken: self.variable(types::I8),
             slots: slots
                 .iter()
-                .map(|&(slot, ..)| self.b.declare_var(slot_type(slot)))
+                .map(|&(slot, ..)| self.variable(slot_type(slot)))
                 .collect(),
             masks: masks
                 .keys()
-                .map(|&place| (place, self.b.declare_var(types::I64)))
+                .map(|&place| (place, self.variable(types::I64)))
                 .collect(),
         };
         // More than any group leaves, and the least.

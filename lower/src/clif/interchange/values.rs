@@ -38,12 +38,12 @@ impl Emitter<'_> {
                 let good = self.b.ins().icmp_imm_s(IntCC::Equal, away, span);
                 self.require(t.fail, good);
             }
-            let var = self.b.declare_var(types::I64);
+            let var = self.variable(types::I64);
             self.b.def_var(var, first);
             t.pairs.insert(n, var);
         }
         for &n in t.plan.invariant.keys() {
-            let var = self.b.declare_var(types::I32);
+            let var = self.variable(types::I32);
             let value = word(self, n, 0);
             self.b.def_var(var, value);
             t.invariant.insert(n, var);
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         for (&n, &kind) in &t.plan.carried {
             let carried = match kind {
                 Kind::Affine(_) => {
-                    let var = self.b.declare_var(types::I32);
+                    let var = self.variable(types::I32);
                     let value = word(self, n, 0);
                     self.b.def_var(var, value);
                     Carried::Scalar(var)
@@ -61,7 +61,7 @@ impl Emitter<'_> {
                     let vars = values
                         .into_iter()
                         .map(|value| {
-                            let var = self.b.declare_var(dwords_type(self.per()));
+                            let var = self.variable(dwords_type(self.per()));
                             self.b.def_var(var, value);
                             var
                         })
@@ -75,7 +75,7 @@ impl Emitter<'_> {
             let bits = self.mask_before(place);
             let mask = self.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
-                let var = self.b.declare_var(dwords_type(self.per()));
+                let var = self.variable(dwords_type(self.per()));
                 self.b.def_var(var, value);
                 var
             });
