@@ -63,20 +63,85 @@ pub trait Engine: Sync {
     }
 }
 
+/// Whose turn it is in a workgroup; sets of waves, a bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// Waves that are still to run.
+    pub ready: u32,
+    /// Waves that are at the barrier.
+    pub waiting: u32,
+}
+
+/// Why waves of a workgroup are not run on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stop {
+    /// Nobody is ready any more.
+    All,
+    /// The wave with this number burned its fuel.
+    Burned(u32),
+    /// The wave with this number faulted.
+    Fault(u32, WaveFault),
+}
+
 /// Runs waves one after the other, on one thread.
 pub trait Session {
-    /// As [`Engine::run`]. What the dispatcher left of a new wave's VGPRs is seen to
-    /// (see [`WaveState::settle`]).
-    fn run(&mut self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
+    /// Runs the waves of a workgroup that are ready, each once and in ascending order, as [`Engine::run`] does
+    /// and with so much fuel, and takes them out of `ready`; those that come to a barrier are `waiting` then.
+    /// What the dispatcher left of a new wave's VGPRs is seen to (see [`WaveState::settle`]).
+    fn run(
+        &mut self,
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        group: &mut Group<'_>,
+        fuel: u64,
+    ) -> Stop;
+}
+
+impl Turn {
+    /// The next wave to run, which is not ready any more.
+    #[inline]
+    pub fn take(&mut self) -> Option<u32> {
+        let index = (self.ready != 0).then(|| self.ready.trailing_zeros())?;
+        self.ready &= self.ready - 1;
+        Some(index)
+    }
+
+    /// Notes how a wave came back; a reason not to run others now.
+    #[inline]
+    pub fn note(&mut self, index: u32, exit: Exit) -> Option<Stop> {
+        match exit {
+            Exit::End => None,
+            Exit::Barrier => {
+                self.waiting |= 1 << index;
+                None
+            }
+            Exit::Yield => Some(Stop::Burned(index)),
+            Exit::Fault(fault) => Some(Stop::Fault(index, fault)),
+        }
+    }
 }
 
 /// The way into an engine that keeps nothing from wave to wave.
 struct Settled<'e, E: Engine + ?Sized>(&'e E);
 
 impl<E: Engine + ?Sized> Session for Settled<'_, E> {
-    fn run(&mut self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        wave.settle();
-        self.0.run(wave, group, fuel)
+    fn run(
+        &mut self,
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        group: &mut Group<'_>,
+        fuel: u64,
+    ) -> Stop {
+        while let Some(index) = turn.take() {
+            group.select(index);
+            let wave = &mut waves[index as usize];
+            wave.settle();
+            let exit = self.0.run(wave, group, &mut fuel.clone());
+            if let Some(stop) = turn.note(index, exit) {
+                return stop;
+            }
+        }
+        Stop::All
     }
 }
 
@@ -126,6 +191,16 @@ pub struct Group<'a> {
     pub counting: bool,
     /// Counters of this worker.
     pub stats: &'a mut Stats,
+}
+
+impl Group<'_> {
+    /// The running wave is the one with this number.
+    #[inline]
+    pub fn select(&mut self, wave: u32) {
+        let first = self.scratch.base - u64::from(self.wave) * self.scratch.wave_bytes();
+        self.scratch.base = first + u64::from(wave) * self.scratch.wave_bytes();
+        self.wave = wave;
+    }
 }
 
 /// Where a wave's scratch lies. Registers hold the same facts as far as the guest may know them;

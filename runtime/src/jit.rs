@@ -278,7 +278,7 @@ impl JitEngine {
 
 impl Engine for JitEngine {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        JitSession::<false>::new(self).run(wave, group, fuel)
+        JitSession::<false>::new(self).run_one(wave, group, fuel)
     }
 
     fn session(&self) -> Box<dyn Session + '_> {

@@ -5,7 +5,7 @@ use frontend::WaveState;
 use super::registers::InitialState;
 use super::shape::{GroupShape, Shape, WorkItems};
 use crate::LoadedCode;
-use crate::engine::{Engine, Exit, Group, Scratch, Session, Stats};
+use crate::engine::{Engine, Group, Scratch, Session, Stats, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
@@ -136,47 +136,46 @@ impl GroupRunner<'_> {
             counting: self.counting,
             stats,
         };
-        // Sets of waves: those to run, and those at the barrier; the others have ended.
-        let (mut ready, mut waiting) = ((1u32 << count) - 1, 0u32);
+        let mut turn = Turn {
+            ready: (1 << count) - 1,
+            waiting: 0,
+        };
+        // Of the waves that were ready at first, those that have burned their fuel.
+        let (mut round, mut late) = (turn.ready, 0u32);
         loop {
-            let mut only_spinning = true;
-            for index in 0..count {
-                if ready >> index & 1 == 0 {
-                    continue;
-                }
-                let wave = &mut waves[index as usize];
-                view.wave = index;
-                view.scratch = self.scratch_of(index);
-                let mut fuel = self.fuel;
-                match session.run(wave, &mut view, &mut fuel) {
-                    Exit::End => {}
-                    Exit::Barrier => waiting |= 1 << index,
-                    Exit::Fault(fault) => return Outcome::Fault(fault, index, wave.exec()),
-                    Exit::Yield => {
-                        if let Some(outcome) = burned(referee, index, wave) {
-                            return outcome;
-                        }
+            match session.run(waves, &mut turn, &mut view, self.fuel) {
+                Stop::All => {}
+                Stop::Burned(index) => {
+                    if let Some(outcome) = burned(referee, index, &waves[index as usize]) {
+                        return outcome;
+                    }
+                    late |= 1 << index;
+                    if turn.ready != 0 {
                         continue;
                     }
                 }
-                ready &= !(1 << index);
-                only_spinning = false;
-            }
-            if ready == 0 {
-                if waiting == 0 {
-                    return Outcome::Done;
+                Stop::Fault(index, fault) => {
+                    return Outcome::Fault(fault, index, waves[index as usize].exec());
                 }
+            }
+            if late != 0 {
+                if late == round {
+                    // Perhaps they wait for a group on another worker.
+                    referee.spinning();
+                }
+                turn.ready = std::mem::take(&mut late);
+            } else if turn.waiting != 0 {
                 // Every wave that has not ended is at the barrier. A loop with a barrier in it burns
                 // no fuel, and may be endless all the same.
-                let first = waiting.trailing_zeros();
+                let first = turn.waiting.trailing_zeros();
                 if let Some(outcome) = burned(referee, first, &waves[first as usize]) {
                     return outcome;
                 }
-                ready = std::mem::take(&mut waiting);
-            } else if only_spinning {
-                // Perhaps they wait for a group on another worker.
-                referee.spinning();
+                turn.ready = std::mem::take(&mut turn.waiting);
+            } else {
+                return Outcome::Done;
             }
+            round = turn.ready;
         }
     }
 

@@ -19,7 +19,7 @@ pub struct Profiler(pub(super) JitEngine);
 
 impl Engine for Profiler {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
-        JitSession::<true>::new(&self.0).run(wave, group, fuel)
+        JitSession::<true>::new(&self.0).run_one(wave, group, fuel)
     }
 
     fn session(&self) -> Box<dyn Session + '_> {

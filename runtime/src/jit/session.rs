@@ -14,7 +14,7 @@ use lower::profile::Shape;
 
 use super::JitEngine;
 use super::regions::{ENTRY_BITS, Key, Region};
-use crate::engine::{Exit, Group, Session};
+use crate::engine::{Exit, Group, Session, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
 
@@ -104,6 +104,18 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         {
             return Ok((Rc::clone(region), token as u32 & ((1 << ENTRY_BITS) - 1)));
         }
+        self.other(wave, group, token)
+    }
+
+    /// The region to run next where it is not the one that the last wave began with.
+    #[cold]
+    #[inline(never)]
+    fn other(
+        &mut self,
+        wave: &WaveState,
+        group: &mut Group<'_>,
+        token: u64,
+    ) -> Result<(Rc<Region>, u32), FaultKind> {
         if let Some(back) = self.engine.left(token) {
             return Ok(back);
         }
@@ -122,22 +134,29 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         let (pc, lane) = (wave.pc, None);
         let region = self.engine.region(Key::new(wave, group, 0), group);
         let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
-        let exit = self.enter(&region, 0, wave, group, &mut 0)?;
+        let mut host = Host::new(group);
+        let exit = self.enter(&region, 0, wave, &mut host, &mut 0);
         wave.resume = 0;
         Ok(match exit {
             ExitCode::Continue | ExitCode::Yield => Exit::Yield,
             ExitCode::End => Exit::End,
             ExitCode::Barrier => Exit::Barrier,
-            ExitCode::Fault => unreachable!("bug: a fault without its cause"),
+            ExitCode::Fault => return Err(fault(&mut host)),
             ExitCode::Interpret => {
-                let flow = self.engine.interpret(wave, group)?;
+                let flow = self.engine.interpret(wave, host.group)?;
                 flow.exit(&mut 0).unwrap_or(Exit::Yield)
             }
         })
     }
 
-    /// Runs a region once.
-    #[inline]
+    #[cold]
+    fn enlarge(&mut self, slots: usize) {
+        self.frame.resize(slots, [0; LANES]);
+    }
+
+    /// Runs a region once; the fault of [`ExitCode::Fault`] is in `host`. Inlined, and `wave` too: the calls
+    /// would be a fifth of what coming back from a barrier costs.
+    #[inline(always)]
     #[expect(
         unsafe_code,
         reason = "hands the wave and its surroundings to compiled code"
@@ -147,29 +166,26 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         region: &Region,
         entry: u32,
         wave: &mut WaveState,
-        group: &mut Group<'_>,
+        host: &mut Host<'_, '_>,
         fuel: &mut u64,
-    ) -> Result<ExitCode, WaveFault> {
+    ) -> ExitCode {
         let slots = region.code.frame_slots() as usize;
         if self.frame.len() < slots {
-            self.frame.resize(slots, [0; LANES]);
+            self.enlarge(slots);
         }
         wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs());
         let ticket = (*fuel).min(i32::MAX as u64) as u32;
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
         ctx.frame = self.frame.as_mut_ptr();
-        ctx.arena_base = group.memory.arena_base();
-        ctx.arena_len = group.memory.limit();
-        ctx.lds = group.lds.as_mut_ptr();
-        ctx.lds_len = group.lds.size();
+        ctx.arena_base = host.group.memory.arena_base();
+        ctx.arena_len = host.group.memory.limit();
+        ctx.lds = host.group.lds.as_mut_ptr();
+        ctx.lds_len = host.group.lds.size();
         ctx.fuel = ticket;
         ctx.entry = entry;
         ctx.resume = 0;
-        ctx.instructions = 0;
-        ctx.lane_instructions = 0;
-        let mut host = Host::new(group);
-        ctx.host = ptr::from_mut(&mut host).cast();
+        ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
         if PROFILE {
             counts.resize(region.code.counters.len(), 0);
@@ -187,13 +203,11 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;
             region.code.add_counts(&counts);
         }
-        let burned = u64::from(ticket.saturating_sub(ctx.fuel.min(ticket)));
-        // Otherwise there is none, and a look would wait for the parts in which it was written just now.
-        let fault = (exit == ExitCode::Fault)
-            .then(|| host.fault.take())
-            .flatten();
-        group.stats.instructions += ctx.instructions;
-        group.stats.lane_instructions += ctx.lane_instructions;
+        let burned = u64::from(ticket.saturating_sub(ctx.fuel));
+        if host.group.counting {
+            host.group.stats.instructions += std::mem::take(&mut ctx.instructions);
+            host.group.stats.lane_instructions += std::mem::take(&mut ctx.lane_instructions);
+        }
         *fuel = match exit {
             ExitCode::Yield => 0,
             _ => fuel.saturating_sub(burned),
@@ -202,20 +216,17 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             wave.resume = (region.number as u64 + 1) << ENTRY_BITS | u64::from(ctx.resume);
         }
         if region.quick {
-            self.engine.warm(region, burned, group);
+            self.engine.warm(region, burned, host.group);
         }
-        match (exit, fault) {
-            (ExitCode::Fault, Some(fault)) => Err(fault),
-            _ => Ok(exit),
-        }
+        exit
     }
-}
 
-impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
-    fn run(&mut self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
+    /// Runs a wave as [`crate::Engine::run`] does.
+    #[inline(always)]
+    fn wave(&mut self, wave: &mut WaveState, host: &mut Host<'_, '_>, fuel: &mut u64) -> Exit {
         loop {
             let token = std::mem::take(&mut wave.resume);
-            let (region, entry) = match self.next(wave, group, token) {
+            let (region, entry) = match self.next(wave, host.group, token) {
                 Ok(next) => next,
                 Err(kind) => {
                     let (pc, lane) = (wave.pc, None);
@@ -225,18 +236,17 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
             if wave.has_stale_vgprs() {
                 clear(wave, &region.code);
             }
-            match self.enter(&region, entry, wave, group, fuel) {
-                Err(fault) => return Exit::Fault(fault),
-                Ok(ExitCode::Continue) => {}
-                Ok(ExitCode::End) => return Exit::End,
-                Ok(ExitCode::Barrier) => return Exit::Barrier,
-                Ok(ExitCode::Yield) => return Exit::Yield,
-                Ok(ExitCode::Fault) => unreachable!("bug: a fault without its cause"),
-                Ok(ExitCode::Interpret) => {
+            match self.enter(&region, entry, wave, host, fuel) {
+                ExitCode::Fault => return Exit::Fault(fault(host)),
+                ExitCode::Continue => {}
+                ExitCode::End => return Exit::End,
+                ExitCode::Barrier => return Exit::Barrier,
+                ExitCode::Yield => return Exit::Yield,
+                ExitCode::Interpret => {
                     if PROFILE {
-                        self.engine.note_interpreted(wave, group);
+                        self.engine.note_interpreted(wave, host.group);
                     }
-                    let flow = self.engine.interpret(wave, group);
+                    let flow = self.engine.interpret(wave, host.group);
                     match flow.map(|flow| flow.exit(fuel)) {
                         Ok(None) => {}
                         Ok(Some(exit)) => return exit,
@@ -246,6 +256,42 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
             }
         }
     }
+
+    /// As [`crate::Engine::run`].
+    pub(super) fn run_one(
+        &mut self,
+        wave: &mut WaveState,
+        group: &mut Group<'_>,
+        fuel: &mut u64,
+    ) -> Exit {
+        self.wave(wave, &mut Host::new(group), fuel)
+    }
+}
+
+impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
+    fn run(
+        &mut self,
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        group: &mut Group<'_>,
+        fuel: u64,
+    ) -> Stop {
+        let mut host = Host::new(group);
+        while let Some(index) = turn.take() {
+            host.group.select(index);
+            let exit = self.wave(&mut waves[index as usize], &mut host, &mut fuel.clone());
+            if let Some(stop) = turn.note(index, exit) {
+                return stop;
+            }
+        }
+        Stop::All
+    }
+}
+
+/// What went wrong in the code that said so.
+#[cold]
+fn fault(host: &mut Host<'_, '_>) -> WaveFault {
+    host.fault.take().expect("bug: a fault without its cause")
 }
 
 /// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
