@@ -34,6 +34,7 @@ mod interchange;
 pub(crate) mod lanes;
 mod line;
 pub mod profile;
+mod runs;
 mod scalar;
 mod segment;
 mod variables;
@@ -66,6 +67,8 @@ pub struct Options {
     pub no_fused_stores: bool,
     /// Compare lane by lane what lies on a line.
     pub no_lines: bool,
+    /// Call the runtime for all accesses at addresses of which nothing is known.
+    pub no_runs: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,
     /// For the wide back end (see [`crate::wide`]).

@@ -261,6 +261,11 @@ impl Jit {
             entry: f.entry,
             message,
         };
+        // What runs seldom is not worth the time that runs take to translate.
+        let options = &Options {
+            no_runs: options.no_runs || allocation == Allocation::Quick,
+            ..*options
+        };
         let mut refused = None;
         if options.wide {
             match self.wide_object(f, options, base, allocation) {

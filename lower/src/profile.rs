@@ -96,6 +96,8 @@ pub enum Access {
         /// Checked at run time against wrapping.
         guarded: bool,
     },
+    /// Inline as far as the elements of lanes follow one another, then a call.
+    Runs,
     /// A call for the whole wave, which looks at the addresses.
     Call,
 }

@@ -53,6 +53,8 @@ pub struct JitOptions {
     pub no_fused_stores: bool,
     /// Masks of compares always take a loop over the lanes (for tests and measurements).
     pub no_lines: bool,
+    /// Accesses at addresses of which nothing is known are calls (for tests and measurements).
+    pub no_runs: bool,
     /// Registers are written where the guest writes them (for tests and measurements).
     pub no_sink: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
@@ -81,6 +83,7 @@ impl Default for JitOptions {
             no_fused: false,
             no_fused_stores: false,
             no_lines: false,
+            no_runs: false,
             no_sink: false,
             emitter: Emitter::Auto,
             observe: false,

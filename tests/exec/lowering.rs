@@ -2,6 +2,7 @@
 
 mod accesses;
 mod alone;
+mod anywhere;
 mod cuts;
 mod encoding;
 mod loops;

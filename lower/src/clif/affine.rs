@@ -136,6 +136,8 @@ struct Access {
     start: Value,
     stride: i64,
     data: Data,
+    /// The bytes of LDS (I64), if it is there.
+    lds: Option<Value>,
 }
 
 impl Access {
@@ -284,6 +286,7 @@ impl Emitter<'_> {
             start: piece.start,
             stride,
             data,
+            lds: lds.then_some(memory.1),
         };
         if !affine.whole {
             for (n, piece) in pieces.iter().enumerate() {
@@ -448,8 +451,7 @@ impl Emitter<'_> {
         self.b.ins().brif(inside, on, &[], slow, &[]);
         self.b.switch_to_block(on);
         let start = if lds {
-            let lds_at = offset32(offset_of!(Context, lds));
-            let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
+            let lds = self.lds_start();
             self.b.ins().iadd(lds, start)
         } else {
             start

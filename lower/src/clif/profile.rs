@@ -123,32 +123,37 @@ impl Emitter<'_> {
 
     /// At the beginning of a block.
     pub(super) fn profile_block(&mut self, block: &Block) {
-        let Some(notes) = &mut self.notes else { return };
-        let executions = notes.counter();
-        let lanes = block.counts.iter();
-        let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
+        if self.notes.is_none() {
+            return;
+        }
         let accesses = block.effects.iter().filter_map(|v| {
             let (Op::Load(_, _, site) | Op::Store(_, _, site) | Op::Atomic(.., site)) =
                 block.nodes[v.index()].op
             else {
                 return None;
             };
-            let how = self
-                .affine
-                .get(v)
-                .map_or(Access::Call, |affine| Access::Affine {
+            let how = match self.affine.get(v) {
+                Some(affine) => Access::Affine {
                     stride: affine.stride,
                     guarded: affine.guarded,
-                });
+                },
+                None if self.goes_in_runs(block, *v) => Access::Runs,
+                None => Access::Call,
+            };
             let pc = self.f.sites[site.0 as usize].pc;
             Some(AccessShape { pc, how })
         });
+        let accesses: Vec<AccessShape> = accesses.collect();
+        let Some(notes) = &mut self.notes else { return };
+        let executions = notes.counter();
+        let lanes = block.counts.iter();
+        let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
         notes.shape.blocks.push(BlockShape {
             pc: block.pc,
             insts: block.guest_insts,
             executions,
             lanes,
-            accesses: accesses.collect(),
+            accesses,
             ..BlockShape::default()
         });
         self.piece(Part::Wave);

@@ -22,6 +22,10 @@ impl Emitter<'_> {
             self.affine_access(block, plan, v, affine);
             return;
         }
+        if self.goes_in_runs(block, v) {
+            self.in_runs(block, plan, v);
+            return;
+        }
         match node.op {
             Op::LaneAt => {
                 let value = self.lane_at(block, plan, v);
@@ -196,7 +200,7 @@ impl Emitter<'_> {
     }
 
     /// An address as (low, high or 0) slot addresses.
-    fn addresses(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+    pub(super) fn addresses(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         let lane = node.ty.vary != Vary::Wave;
         match (node.ty.width, node.op) {
@@ -301,14 +305,27 @@ impl Emitter<'_> {
         lanes: usize,
         scalars: usize,
     ) {
-        let new_exec = self.new_exec(block, plan, v);
         let out = self.outputs(block, plan, v, lanes);
+        self.effect_to(block, plan, v, (f, site), args, &out);
+        self.take_scalars(block, v, lanes, scalars);
+    }
+
+    /// A call whose lane results go to `out`.
+    pub(super) fn effect_to(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (f, site): (EffectFn, SiteId),
+        args: &[Value],
+        out: &[Value],
+    ) {
+        let new_exec = self.new_exec(block, plan, v);
         let args = self.store_words(self.arg_slot, args);
-        let out = self.store_words(self.out_slot, &out);
+        let out = self.store_words(self.out_slot, out);
         let status = self.call_effect(f, site, args, out);
         let pc = self.f.sites[site.0 as usize].pc;
         self.check(status, pc, new_exec);
-        self.take_scalars(block, v, lanes, scalars);
     }
 
     /// Reads the wave results of a call from the context.

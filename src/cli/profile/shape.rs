@@ -42,6 +42,9 @@ impl AccessLine {
                 let checked = if guarded { ", checked" } else { "" };
                 format!("inline, affine with stride {stride}{checked}")
             }
+            Access::Runs => {
+                "inline where lanes follow one another, else a call of the runtime".to_owned()
+            }
             Access::Call => "call of the runtime".to_owned(),
         };
         AccessLine { place, text, how }

@@ -1,5 +1,6 @@
 //! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! loads and stores inside their loops or not, loops inside the lane groups or not and with their checks before the turns or
+//! loads and stores inside their loops or not, in runs where only their addresses show them or not, loops inside the
+//! lane groups or not and with their checks before the turns or
 //! in each, dead registers kept or not, counters compiled in or not, long and short regions, first and second
 //! translations.
 
@@ -42,6 +43,10 @@ impl Shape {
             },
             JitOptions {
                 no_lines: true,
+                ..base
+            },
+            JitOptions {
+                no_runs: true,
                 ..base
             },
             JitOptions {
@@ -113,6 +118,7 @@ impl Shape {
             (options.no_fused, ", loads apart"),
             (options.no_fused_stores, ", stores apart"),
             (options.no_lines, ", compares by lane"),
+            (options.no_runs, ", no runs"),
             (options.no_sink, ", writes in place"),
             (options.no_hoist, ", each turn by itself"),
             (options.no_interchange, ", loops outside"),

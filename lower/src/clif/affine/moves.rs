@@ -4,7 +4,9 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::Data;
+use frontend::state::LANES;
 
+use super::super::runs::Runs;
 use super::super::{Emitter, access, trusted};
 use super::Access;
 use crate::wide;
@@ -226,11 +228,48 @@ impl Emitter<'_> {
         let partial = self.when_full(a.exec);
         self.vectors(load, a, places, done);
         self.b.switch_to_block(partial);
+        if let Some(len) = a.lds
+            && !load
+            && a.is_run()
+        {
+            self.part_of_run(a, len, places, done);
+        }
         self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
             (true, _) => e.four(load, a, at, places, bytes),
             (false, true) => e.load_to(places, bytes, at, a.data),
             (false, false) => e.store_from(places, bytes, at, a.data),
         });
+    }
+
+    /// Stores some lanes' elements, which follow one another in LDS, by loading those between them and storing all,
+    /// where the elements of all lanes are in LDS; leaves the builder where they are not.
+    fn part_of_run(
+        &mut self,
+        a: &Access,
+        len: Value,
+        places: &[Value],
+        done: cranelift_codegen::ir::Block,
+    ) {
+        let lds = self.lds_start();
+        let before = self.b.ins().imul_imm_s(a.first, a.stride);
+        let start = self.b.ins().isub(a.start, before);
+        let low = self.b.ins().isub(start, lds);
+        let high = self.b.ins().iadd_imm_s(low, LANES as i64 * a.stride);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let below = self.b.ins().icmp(order, low, len);
+        let above = self.b.ins().icmp(order, high, len);
+        let inside = self.b.ins().band(below, above);
+        let (all, some) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(inside, all, &[], some, &[]);
+        self.b.switch_to_block(all);
+        let runs = Runs {
+            load: false,
+            data: a.data,
+            places,
+            exec: a.exec,
+        };
+        self.whole_run(&runs, start, done);
+        self.b.switch_to_block(some);
     }
 
     /// A lane's words from memory, `bytes` into their places.

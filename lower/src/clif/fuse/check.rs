@@ -1,16 +1,13 @@
 //! Whether the ranges of a segment's accesses are in bounds, once for the wave.
 
-use std::mem::offset_of;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Space;
 use frontend::state::LANES;
 
 use super::super::affine::{self, Lane};
-use super::super::{Emitter, access, offset32, trusted};
+use super::super::{Emitter, access};
 use super::{Fused, Fusion};
-use crate::abi::Context;
 use crate::facts::Affine;
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
@@ -80,9 +77,7 @@ impl Emitter<'_> {
     ) -> Value {
         let mut inside = self.b.ins().iconst(types::I8, 1);
         if fusion.accesses.iter().any(|access| access.lds) {
-            let lds_at = offset32(offset_of!(Context, lds));
-            let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
-            fusion.lds = Some(lds);
+            fusion.lds = Some(self.lds_start());
         }
         let mut memory: HashMap<bool, (Value, Value)> = HashMap::default();
         let mut families = families(&fusion.accesses);

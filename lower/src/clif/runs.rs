@@ -1,0 +1,341 @@
+//! Accesses at addresses of which nothing is known, made inline as far as the elements of neighbouring lanes follow
+//! one another. So do those of most kernels, in runs of 8 lanes or more whose starts depend on bits of the lane's
+//! number. From the first group of lanes on that is no run the runtime makes the access.
+//!
+//! A group may have lanes that are off. Loading what they do not ask for does no harm. Nobody else uses the
+//! workgroup's LDS while its wave runs, so what lies at such a lane's place is stored again; a store of a part of a group
+//! to memory is left to the runtime.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+
+use super::lanes::{Lanes, dwords_type};
+use super::whole::data_words;
+use super::{Emitter, access, offset32, trusted};
+use crate::abi::Context;
+use crate::functions::{EffectFn, mem_code};
+use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
+use crate::maps::HashSet;
+use crate::schedule::Schedule;
+use crate::wide;
+
+/// Elements of lanes that are moved a group at a time.
+pub(super) struct Runs<'a> {
+    pub(super) load: bool,
+    pub(super) data: Data,
+    /// The slots where the words of the elements lie, or go to.
+    pub(super) places: &'a [Value],
+    /// Lanes that act.
+    pub(super) exec: Value,
+}
+
+/// Where a group's lanes are in slots.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Byte offset of the first.
+    offset: Value,
+    /// Number of the first, I64.
+    lane: Value,
+}
+
+/// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
+fn is_computed(block: &Block, address: Val) -> bool {
+    let mut seen = HashSet::default();
+    let mut work = vec![address];
+    while let Some(v) = work.pop() {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::Load(..) | Op::Atomic(..) | Op::Effect { .. } if node.ty.vary != Vary::Wave => {
+                return false;
+            }
+            _ if seen.insert(v) => work.extend(node.args.iter()),
+            _ => {}
+        }
+    }
+    true
+}
+
+impl Emitter<'_> {
+    /// Is a node an access that goes inline in runs?
+    pub(super) fn goes_in_runs(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let (Op::Load(space, data, _) | Op::Store(space, data, _)) = node.op else {
+            return false;
+        };
+        // Nothing lies in the low 4 GiB.
+        let zext = block.nodes[node.args[0].index()].op == Op::Zext;
+        let known = space == Space::Lds || space == Space::Global && !zext;
+        let dwords = matches!(data, Data::Dwords(_)) && access::has_run(data);
+        known && dwords && !self.o.no_runs && is_computed(block, node.args[0])
+    }
+
+    /// Emits such an access.
+    pub(super) fn in_runs(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let (load, space, data, site) = match node.op {
+            Op::Load(space, data, site) => (true, space, data, site),
+            Op::Store(space, data, site) => (false, space, data, site),
+            _ => unreachable!("bug: {:?} is no access", node.op),
+        };
+        let addresses = self.addresses(block, plan, node.args[0]);
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Both ways have it.
+        self.new_exec(block, plan, v);
+        let places: Vec<Value> = if load {
+            self.outputs(block, plan, v, access::words(data))
+        } else {
+            let words = data_words(node).iter();
+            words
+                .map(|&word| self.place_address(block, plan, word))
+                .collect()
+        };
+        let runs = Runs {
+            load,
+            data,
+            places: &places,
+            exec,
+        };
+        let done = self.b.create_block();
+        let lane = self.runs(&runs, space, &addresses, done);
+
+        // The lanes from here on.
+        let ones = self.b.ins().iconst(types::I64, -1);
+        let rest = self.b.ins().ishl(ones, lane);
+        let rest = self.b.ins().band(exec, rest);
+        self.memory_call(
+            block,
+            plan,
+            v,
+            (space, data, site),
+            (&addresses, rest, &places),
+        );
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// The call of the runtime for a load or store of the lanes in `exec`, whose address and data or results are in
+    /// slots.
+    fn memory_call(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (space, data, site): (Space, Data, SiteId),
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let code = mem_code(space, data) as i64;
+        let mut args = addresses.to_vec();
+        args.extend([exec, self.b.ins().iconst(types::I64, code)]);
+        match block.nodes[v.index()].op {
+            Op::Load(..) => self.effect_to(block, plan, v, (EffectFn::Load, site), &args, places),
+            _ => {
+                args.extend(places);
+                self.effect_to(block, plan, v, (EffectFn::Store, site), &args, &[]);
+            }
+        }
+    }
+
+    /// The loop over the groups that are runs, which goes to `done`. Leaves the builder where a group is none; gives
+    /// its first lane (I64).
+    fn runs(&mut self, a: &Runs<'_>, space: Space, addresses: &[Value], done: HostBlock) -> Value {
+        let count = self.lanes_of_group(a.data);
+        let (base, len) = self.memory_of(space);
+        let all = count as i64 * i64::from(access::bytes(a.data));
+        let last = self.b.ins().iadd_imm_s(len, -all);
+        let lds = (space == Space::Lds).then(|| self.lds_start());
+        let (head, rest) = (self.b.create_block(), self.b.create_block());
+        let offset = self.b.append_block_param(head, types::I64);
+        let first = self.b.append_block_param(rest, types::I64);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let room = IntCC::UnsignedGreaterThanOrEqual;
+        let room = self.b.ins().icmp_imm_u(room, len, all);
+        let to = [BlockArg::Value(zero)];
+        self.b.ins().brif(room, head, &to, rest, &to);
+
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let group = Group { offset, lane };
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let mut same = self.follow(a.data, addresses[0], group, true);
+        let low = self.word_at(addresses[0], offset);
+        let mut away = self.b.ins().uextend(types::I64, low);
+        if lds.is_none() {
+            let equal = self.follow(a.data, addresses[1], group, false);
+            same = self.b.ins().band(same, equal);
+            // The low words do not wrap.
+            let fits = self.b.ins().icmp_imm_u(order, low, (1 << 32) - all);
+            self.or_leave(fits, rest, lane);
+            let high = self.word_at(addresses[1], offset);
+            let high = self.b.ins().uextend(types::I64, high);
+            let high = self.b.ins().ishl_imm_u(high, 32);
+            let address = self.b.ins().bor(high, away);
+            away = self.b.ins().isub(address, base);
+        }
+        let inside = self.b.ins().icmp(order, away, last);
+        self.or_leave(inside, rest, lane);
+        let same = self.of_lanes(count).collect_mask(&[same]);
+        let same = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, same, (1 << count) - 1);
+        self.or_leave(same, rest, lane);
+        let start = self.b.ins().iadd(lds.unwrap_or(base), away);
+        let to_memory = lds.is_none() && !a.load;
+        self.group(a, start, group, to_memory.then_some(rest));
+        self.next_group(count, offset, head, done);
+        self.b.switch_to_block(rest);
+        first
+    }
+
+    /// Leaves for `rest`, with the group's first lane, unless `good`.
+    fn or_leave(&mut self, good: Value, rest: HostBlock, lane: Value) {
+        let on = self.b.create_block();
+        let to = [BlockArg::Value(lane)];
+        self.b.ins().brif(good, on, &[], rest, &to);
+        self.b.switch_to_block(on);
+    }
+
+    /// A loop over the wave, whose elements follow one another in LDS from `start` on.
+    pub(super) fn whole_run(&mut self, a: &Runs<'_>, start: Value, done: HostBlock) {
+        let head = self.b.create_block();
+        let offset = self.b.append_block_param(head, types::I64);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let bytes = i64::from(access::bytes(a.data));
+        let away = self.b.ins().imul_imm_s(lane, bytes);
+        let start = self.b.ins().iadd(start, away);
+        self.group(a, start, Group { offset, lane }, None);
+        let count = self.lanes_of_group(a.data);
+        self.next_group(count, offset, head, done);
+    }
+
+    /// Goes to the next group, or to `done`.
+    fn next_group(&mut self, count: usize, offset: Value, head: HostBlock, done: HostBlock) {
+        let next = self.b.ins().iadd_imm_s(offset, 4 * count as i64);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
+        let to = [BlockArg::Value(next)];
+        self.b.ins().brif(more, head, &to, done, &[]);
+    }
+
+    /// Lanes of a group.
+    fn lanes_of_group(&self, data: Data) -> usize {
+        match data {
+            Data::Dwords(1) => self.per(),
+            _ => 4,
+        }
+    }
+
+    /// Of which lanes of a group are the words in a slot the first's, plus steps of an element if that is asked for?
+    fn follow(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
+        let count = self.lanes_of_group(data);
+        let ty = dwords_type(count);
+        let at = self.b.ins().iadd(slot, group.offset);
+        let words = self.b.ins().load(ty, trusted(), at, 0);
+        let first = self.word_at(slot, group.offset);
+        let mut line = self.b.ins().splat(ty, first);
+        let mut lanes = self.of_lanes(count);
+        if steps {
+            let step = access::bytes(data);
+            let steps = lanes.dwords_by(|n| n as u32 * step);
+            line = lanes.b.ins().iadd(line, steps);
+        }
+        lanes.b.ins().icmp(IntCC::Equal, words, line)
+    }
+
+    fn word_at(&mut self, slot: Value, offset: Value) -> Value {
+        let at = self.b.ins().iadd(slot, offset);
+        self.b.ins().load(types::I32, trusted(), at, 0)
+    }
+
+    /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
+    /// first lane, if that is given.
+    fn group(&mut self, a: &Runs<'_>, start: Value, group: Group, other: Option<HostBlock>) {
+        let every = (1 << self.lanes_of_group(a.data)) - 1;
+        let on = self.b.ins().ushr(a.exec, group.lane);
+        let on = self.b.ins().band_imm_u(on, every);
+        let full = self.b.ins().icmp_imm_u(IntCC::Equal, on, every);
+        let whole = self.b.create_block();
+        if let Some(other) = other {
+            let to = [BlockArg::Value(group.lane)];
+            self.b.ins().brif(full, whole, &[], other, &to);
+            self.b.switch_to_block(whole);
+            self.elements(a, start, group, None);
+            return;
+        }
+        let (part, next) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(full, whole, &[], part, &[]);
+        for (way, mask) in [(whole, None), (part, Some(on))] {
+            self.b.switch_to_block(way);
+            self.elements(a, start, group, mask);
+            self.b.ins().jump(next, &[]);
+        }
+        self.b.switch_to_block(next);
+    }
+
+    /// Moves the elements of a group; the lanes that are not in `on`, if it is given, keep what they have.
+    fn elements(&mut self, a: &Runs<'_>, start: Value, group: Group, on: Option<Value>) {
+        let count = self.lanes_of_group(a.data);
+        let ty = dwords_type(count);
+        let places = a.places.iter();
+        let places: Vec<Value> = places
+            .map(|&place| self.b.ins().iadd(place, group.offset))
+            .collect();
+        let in_slots = |e: &mut Self| -> Vec<Value> {
+            let load = |&place: &Value| e.b.ins().load(ty, trusted(), place, 0);
+            places.iter().map(load).collect()
+        };
+        let stride = i64::from(access::bytes(a.data));
+        let in_memory = |e: &mut Self| match count {
+            wide::LANES => e.load_eight(start, 0, stride, a.data),
+            _ => e.load_run(start, 0, a.data),
+        };
+        let mut words = match a.load {
+            true => in_memory(self),
+            false => in_slots(self),
+        };
+        if let Some(on) = on {
+            let old = match a.load {
+                true => in_slots(self),
+                false => in_memory(self),
+            };
+            let on = self.b.ins().ireduce(types::I32, on);
+            let mut lanes = self.of_lanes(count);
+            let mask = lanes.expand_mask(on);
+            for (word, old) in words.iter_mut().zip(old) {
+                *word = lanes.select(Width::W32, &mask, &[*word], &[old])[0];
+            }
+        }
+        if a.load {
+            for (&place, word) in places.iter().zip(words) {
+                self.b.ins().store(trusted(), word, place, 0);
+            }
+        } else if count == wide::LANES {
+            self.store_eight(start, 0, stride, a.data, &words);
+        } else {
+            self.store_run(start, 0, a.data, &words);
+        }
+    }
+
+    /// Where LDS begins.
+    pub(super) fn lds_start(&mut self) -> Value {
+        let at = offset32(offset_of!(Context, lds));
+        self.b.ins().load(types::I64, trusted(), self.ctx, at)
+    }
+}
+
+impl<'f> Emitter<'f> {
+    /// Groups of one vector of so many lanes.
+    fn of_lanes(&mut self, per: usize) -> Lanes<'_, 'f> {
+        Lanes {
+            b: &mut self.b,
+            exact_nan: self.o.exact_nan,
+            slices: 1,
+            per,
+        }
+    }
+}
