@@ -98,26 +98,20 @@ pub trait Session {
 }
 
 impl Turn {
-    /// The next wave to run, which is not ready any more.
+    /// Runs the waves that are ready, as [`Session::run`] does; `run` runs the one with a number.
     #[inline]
-    pub fn take(&mut self) -> Option<u32> {
-        let index = (self.ready != 0).then(|| self.ready.trailing_zeros())?;
-        self.ready &= self.ready - 1;
-        Some(index)
-    }
-
-    /// Notes how a wave came back; a reason not to run others now.
-    #[inline]
-    pub fn note(&mut self, index: u32, exit: Exit) -> Option<Stop> {
-        match exit {
-            Exit::End => None,
-            Exit::Barrier => {
-                self.waiting |= 1 << index;
-                None
+    pub fn each(&mut self, mut run: impl FnMut(u32) -> Exit) -> Stop {
+        while self.ready != 0 {
+            let index = self.ready.trailing_zeros();
+            self.ready &= self.ready - 1;
+            match run(index) {
+                Exit::End => {}
+                Exit::Barrier => self.waiting |= 1 << index,
+                Exit::Yield => return Stop::Burned(index),
+                Exit::Fault(fault) => return Stop::Fault(index, fault),
             }
-            Exit::Yield => Some(Stop::Burned(index)),
-            Exit::Fault(fault) => Some(Stop::Fault(index, fault)),
         }
+        Stop::All
     }
 }
 
@@ -132,16 +126,12 @@ impl<E: Engine + ?Sized> Session for Settled<'_, E> {
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
-        while let Some(index) = turn.take() {
+        turn.each(|index| {
             group.select(index);
             let wave = &mut waves[index as usize];
             wave.settle();
-            let exit = self.0.run(wave, group, &mut fuel.clone());
-            if let Some(stop) = turn.note(index, exit) {
-                return stop;
-            }
-        }
-        Stop::All
+            self.0.run(wave, group, &mut fuel.clone())
+        })
     }
 }
 

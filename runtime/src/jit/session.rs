@@ -277,14 +277,10 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
         fuel: u64,
     ) -> Stop {
         let mut host = Host::new(group);
-        while let Some(index) = turn.take() {
+        turn.each(|index| {
             host.group.select(index);
-            let exit = self.wave(&mut waves[index as usize], &mut host, &mut fuel.clone());
-            if let Some(stop) = turn.note(index, exit) {
-                return stop;
-            }
-        }
-        Stop::All
+            self.wave(&mut waves[index as usize], &mut host, &mut fuel.clone())
+        })
     }
 }
 
