@@ -14,7 +14,7 @@ use frontend::state::LANES;
 use super::Emitter;
 use super::access;
 use super::affine;
-use super::lanes::{Lanes, dwords_type};
+use super::lanes::dwords_type;
 use super::segment::Body;
 use super::whole::bounds;
 use crate::facts::Affine;
@@ -361,12 +361,7 @@ impl Emitter<'_> {
                 out.push(value);
             }
         }
-        let mut lanes = Lanes {
-            b: &mut self.b,
-            exact_nan: self.o.exact_nan,
-            slices,
-            per,
-        };
+        let mut lanes = self.of_lanes(slices, per);
         out.into_iter()
             .map(|fours| lanes.join_fours(fours))
             .collect()

@@ -16,7 +16,7 @@ mod integer;
 mod operations;
 
 pub(crate) use self::functions::is_inline;
-use super::flags;
+use super::{Emitter, flags};
 use crate::ir::{Float, Width};
 use crate::wide::{self, Intrinsic};
 
@@ -54,6 +54,18 @@ pub(crate) fn dwords_type(per: usize) -> Clif {
 /// A vector of quads.
 fn quads_type(per: usize) -> Clif {
     if per == 8 { types::I64X4 } else { types::I64X2 }
+}
+
+impl<'f> Emitter<'f> {
+    /// Operations on groups of `slices` host vectors of `per` lanes.
+    pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
+        Lanes {
+            b: &mut self.b,
+            exact_nan: self.o.exact_nan,
+            slices,
+            per,
+        }
+    }
 }
 
 impl Lanes<'_, '_> {

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
-use super::lanes::{Lanes, dwords_type};
+use super::lanes::dwords_type;
 use super::whole::data_words;
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
@@ -176,7 +176,7 @@ impl Emitter<'_> {
         }
         let inside = self.b.ins().icmp(order, away, last);
         self.or_leave(inside, rest, lane);
-        let same = self.of_lanes(count).collect_mask(&[same]);
+        let same = self.of_lanes(1, count).collect_mask(&[same]);
         let same = self
             .b
             .ins()
@@ -238,7 +238,7 @@ impl Emitter<'_> {
         let words = self.b.ins().load(ty, trusted(), at, 0);
         let first = self.word_at(slot, group.offset);
         let mut line = self.b.ins().splat(ty, first);
-        let mut lanes = self.of_lanes(count);
+        let mut lanes = self.of_lanes(1, count);
         if steps {
             let step = access::bytes(data);
             let steps = lanes.dwords_by(|n| n as u32 * step);
@@ -304,7 +304,7 @@ impl Emitter<'_> {
                 false => in_memory(self),
             };
             let on = self.b.ins().ireduce(types::I32, on);
-            let mut lanes = self.of_lanes(count);
+            let mut lanes = self.of_lanes(1, count);
             let mask = lanes.expand_mask(on);
             for (word, old) in words.iter_mut().zip(old) {
                 *word = lanes.select(Width::W32, &mask, &[*word], &[old])[0];
@@ -325,17 +325,5 @@ impl Emitter<'_> {
     pub(super) fn lds_start(&mut self) -> Value {
         let at = offset32(offset_of!(Context, lds));
         self.b.ins().load(types::I64, trusted(), self.ctx, at)
-    }
-}
-
-impl<'f> Emitter<'f> {
-    /// Groups of one vector of so many lanes.
-    fn of_lanes(&mut self, per: usize) -> Lanes<'_, 'f> {
-        Lanes {
-            b: &mut self.b,
-            exact_nan: self.o.exact_nan,
-            slices: 1,
-            per,
-        }
     }
 }

@@ -11,7 +11,6 @@ use super::{Emitter, trusted};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
-use crate::wide;
 use shape::{is_empty, skippable, slices};
 
 mod shape;
@@ -360,12 +359,7 @@ impl<'f> Emitter<'f> {
     }
 
     pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
-        Lanes {
-            b: &mut self.b,
-            exact_nan: self.o.exact_nan,
-            slices: body.slices,
-            per: if self.o.wide { wide::LANES } else { 4 },
-        }
+        self.of_lanes(body.slices, self.per())
     }
 
     fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &[Value]) {

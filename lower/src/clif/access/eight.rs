@@ -1,12 +1,12 @@
 //! Elements of eight lanes at a time, for the wide back end. In a vector of eight lanes whatever works within 128
 //! bits works on lanes 0 to 3 and 4 to 7 side by side, so these are brought there first.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use frontend::op::Data;
 
 use super::{bytes, guest, has_run};
 use crate::clif::Emitter;
-use crate::clif::lanes::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::wide::{self, Intrinsic};
 
 /// The low quads of two vectors, in each half.
@@ -25,34 +25,29 @@ fn interleaved(data: Data, stride: i64) -> bool {
     data == Data::Dwords(4) && stride == 8
 }
 
-impl<'f> Emitter<'f> {
-    fn within_eight(&mut self) -> Lanes<'_, 'f> {
-        Lanes {
-            b: &mut self.b,
-            exact_nan: self.o.exact_nan,
-            slices: 1,
-            per: wide::LANES,
-        }
-    }
-
+impl Emitter<'_> {
     fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
         self.b.ins().load(types::I32X4, guest(), start, offset)
     }
 
+    fn in_eight(&mut self, f: Intrinsic, args: &[Value], result: Type) -> Value {
+        self.of_lanes(1, wide::LANES).intrinsic(f, args, result)
+    }
+
     /// Two pieces of 16 bytes as one vector.
     fn two_pieces(&mut self, low: Value, high: Value) -> Value {
-        self.within_eight()
-            .intrinsic(Intrinsic::Join, &[low, high], types::I32X8)
+        self.in_eight(Intrinsic::Join, &[low, high], types::I32X8)
     }
 
     fn shuffled(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
-        self.within_eight().shuffle(types::I32X8, a, b, pattern)
+        self.of_lanes(1, wide::LANES)
+            .shuffle(types::I32X8, a, b, pattern)
     }
 
     /// Halves of 128 bits of a vector: lanes 0 to 3 and 4 to 7.
     pub(in crate::clif) fn halves(&mut self, v: Value) -> [Value; 2] {
         [Intrinsic::LowHalf, Intrinsic::HighHalf]
-            .map(|half| self.within_eight().intrinsic(half, &[v], types::I32X4))
+            .map(|half| self.in_eight(half, &[v], types::I32X4))
     }
 
     /// Where something `away` bytes from `start` is: an address and a constant.
@@ -145,7 +140,7 @@ impl<'f> Emitter<'f> {
         if ty == types::I64 {
             parts = self.b.ins().scalar_to_vector(types::I64X2, parts);
         }
-        self.within_eight().intrinsic(widen, &[parts], types::I32X8)
+        self.in_eight(widen, &[parts], types::I32X8)
     }
 
     /// The words of eight lanes whose elements of two or four words are anywhere.
@@ -157,11 +152,7 @@ impl<'f> Emitter<'f> {
                     let quad = e.b.ins().load(types::I64, guest(), from[lane], 0);
                     e.b.ins().scalar_to_vector(types::I64X2, quad)
                 });
-                Lanes {
-                    per: 4,
-                    ..e.within_eight()
-                }
-                .shuffle(types::I32X4, a, b, LOW_QUADS)
+                e.of_lanes(1, 4).shuffle(types::I32X4, a, b, LOW_QUADS)
             }
         };
         let step = if data == Data::Dwords(4) { 1 } else { 2 };
@@ -188,7 +179,7 @@ impl<'f> Emitter<'f> {
             stored.clear();
             for halves in [Intrinsic::LowHalves, Intrinsic::HighHalves] {
                 for two in pieces.chunks_exact(2) {
-                    stored.push(self.within_eight().intrinsic(halves, two, types::I32X8));
+                    stored.push(self.in_eight(halves, two, types::I32X8));
                 }
             }
         }
@@ -209,10 +200,7 @@ impl<'f> Emitter<'f> {
         let packed = self.shuffled(lanes, lanes, pattern);
         let [low, high] = self.halves(packed);
         let pattern = if size == 1 { UNPACK_LOW } else { LOW_QUADS };
-        let four = &mut Lanes {
-            per: 4,
-            ..self.within_eight()
-        };
+        let mut four = self.of_lanes(1, 4);
         if size == 1 {
             let both = four.shuffle(types::I64X2, low, high, pattern);
             let both = self.b.ins().extractlane(both, 0);

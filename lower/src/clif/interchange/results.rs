@@ -9,7 +9,7 @@ use cranelift_frontend::Variable;
 
 use super::Turn;
 use crate::clif::boundary::slot_type;
-use crate::clif::lanes::{Lanes, dwords_type};
+use crate::clif::lanes::dwords_type;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Turns};
 use crate::ir::{Slot, Val, Width};
@@ -145,7 +145,7 @@ impl Emitter<'_> {
         if shadows.is_empty() {
             return;
         }
-        let (per, exact_nan) = (self.per(), self.o.exact_nan);
+        let per = self.per();
         let ty = dwords_type(per);
         self.through_wave(4 * per as i64, &mut |e, offset, wave, frame| {
             let first = e.b.ins().ushr_imm_u(offset, 2);
@@ -157,12 +157,7 @@ impl Emitter<'_> {
                 let from = Self::frame_offset(slot);
                 let new = e.b.ins().load(ty, trusted(), frame, from);
                 let old = e.b.ins().load(ty, trusted(), wave, at);
-                let mut lanes = Lanes {
-                    b: &mut e.b,
-                    exact_nan,
-                    slices: 1,
-                    per,
-                };
+                let mut lanes = e.of_lanes(1, per);
                 let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
                 let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
                 e.b.ins().store(trusted(), chosen, wave, at);
