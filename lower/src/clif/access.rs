@@ -1,14 +1,13 @@
-//! Elements of guest memory and LDS, one lane at a time and four lanes at a time, as words in registers. All
-//! addresses are host addresses that were checked.
+//! Elements of guest memory and LDS, one lane, four lanes or eight at a time, as words in registers. All addresses
+//! are host addresses that were checked.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use frontend::op::Data;
 
-use super::{Emitter, flags};
+use super::{Emitter, flags, trusted};
+use crate::wide;
 
 mod eight;
-
-pub(super) use eight::suits_eight;
 
 /// Does inline code know how such an element lies in memory?
 pub(super) fn is_known(data: Data) -> bool {
@@ -39,6 +38,11 @@ pub(super) fn words(data: Data) -> usize {
 /// Is there a vector form for lanes that follow one another?
 pub(super) fn has_run(data: Data) -> bool {
     is_known(data) && data != Data::Dwords(3)
+}
+
+/// Do elements that are `stride` apart follow one another, and is there a vector form for that?
+pub(super) fn is_run(data: Data, stride: i64) -> bool {
+    has_run(data) && stride == i64::from(bytes(data))
 }
 
 /// Guest memory may be anywhere, and was checked.
@@ -112,11 +116,88 @@ impl Emitter<'_> {
         self.b.ins().load(ty, guest(), start, offset)
     }
 
+    /// How many lanes whose elements are `stride` apart are moved at once: four or eight.
+    pub(super) fn lanes_at_once(&self, data: Data, stride: i64) -> usize {
+        match self.per() == wide::LANES && eight::suits_eight(data, stride) {
+            true => wide::LANES,
+            false => 4,
+        }
+    }
+
+    /// The words of four or eight lanes whose elements are `stride` apart, the first `away` from `start`: a vector
+    /// for each word.
+    pub(super) fn load_lanes(
+        &mut self,
+        lanes: usize,
+        (start, away): (Value, i64),
+        stride: i64,
+        data: Data,
+    ) -> Vec<Value> {
+        if lanes == wide::LANES {
+            return self.load_eight(start, away, stride, data);
+        }
+        match i32::try_from(away) {
+            Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
+            _ => {
+                let from = self.four_addresses(start, away, stride);
+                self.load_four(from, data)
+            }
+        }
+    }
+
+    /// Stores four or eight lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
+    /// first; `words` is a vector for each word.
+    pub(super) fn store_lanes(
+        &mut self,
+        lanes: usize,
+        (start, away): (Value, i64),
+        stride: i64,
+        data: Data,
+        words: &[Value],
+    ) {
+        if lanes == wide::LANES {
+            self.store_eight(start, away, stride, data, words);
+            return;
+        }
+        match i32::try_from(away) {
+            Ok(away) if is_run(data, stride) => self.store_run(start, away, data, words),
+            _ => {
+                let to = self.four_addresses(start, away, stride);
+                self.store_four(to, data, words);
+            }
+        }
+    }
+
+    fn four_addresses(&mut self, start: Value, away: i64, stride: i64) -> [Value; 4] {
+        [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away + stride * k))
+    }
+
+    // ---- slots of the frame
+
+    /// Addresses `bytes` into the slots at some places.
+    pub(super) fn places_at(&mut self, places: &[Value], bytes: Value) -> Vec<Value> {
+        let place = |&place: &Value| self.b.ins().iadd(place, bytes);
+        places.iter().map(place).collect()
+    }
+
+    /// What is at places in slots, a value for each.
+    pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
+        let load = |&place: &Value| self.b.ins().load(ty, trusted(), place, 0);
+        places.iter().map(load).collect()
+    }
+
+    /// Puts a value at each place.
+    pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
+        for (&place, &word) in places.iter().zip(words) {
+            self.b.ins().store(trusted(), word, place, 0);
+        }
+    }
+
     // ---- four lanes
 
     /// The words of four lanes whose elements follow one another from `start + offset` on: a vector for each
     /// word.
-    pub(super) fn load_run(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
+    fn load_run(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
         let size = match data {
             Data::Dwords(n) => {
                 let loaded: Vec<Value> = (0..i32::from(n))
@@ -150,7 +231,7 @@ impl Emitter<'_> {
     }
 
     /// Stores four lanes' elements one after the other; `lanes` is a vector for each word.
-    pub(super) fn store_run(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
+    fn store_run(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
         if let Data::Dwords(_) = data {
             for (i, value) in self.join(lanes).into_iter().enumerate() {
                 let at = offset + 16 * i as i32;
@@ -180,7 +261,7 @@ impl Emitter<'_> {
     }
 
     /// The words of four lanes whose elements are anywhere: a vector for each word.
-    pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
+    fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(4) => {
                 let whole = from.map(|at| self.b.ins().load(types::I32X4, guest(), at, 0));
@@ -212,7 +293,7 @@ impl Emitter<'_> {
     }
 
     /// Stores four lanes' elements anywhere, the lowest lane's first; `lanes` is a vector for each word.
-    pub(super) fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
+    fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
         match data {
             Data::Dwords(4) => {
                 let whole = self.transpose(lanes);

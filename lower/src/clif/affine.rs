@@ -143,7 +143,7 @@ struct Access {
 impl Access {
     /// Do the lanes follow one another without gaps?
     fn is_run(&self) -> bool {
-        self.stride == i64::from(access::bytes(self.data)) && access::has_run(self.data)
+        access::is_run(self.data, self.stride)
     }
 }
 

@@ -21,7 +21,6 @@ use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 use crate::schedule::{self, Place, Schedule, Segment};
-use crate::wide;
 
 mod alias;
 mod check;
@@ -335,31 +334,17 @@ impl Emitter<'_> {
                 })
                 .collect();
         }
-        let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
-        let per = self.per();
+        let (per, count) = (self.per(), self.lanes_at_once(data, stride));
         let mut out = vec![Vec::with_capacity(slices); access::words(data)];
-        if per == wide::LANES && access::suits_eight(data, stride) {
-            for j in 0..slices as i64 {
-                let away = i64::from(offset) + stride * 8 * j;
-                let eight = self.load_eight(start, away, stride, data);
-                for (out, value) in out.iter_mut().zip(eight) {
-                    out.push(value);
-                }
+        for first in (0..slices * per).step_by(count) {
+            let away = i64::from(offset) + stride * first as i64;
+            let words = self.load_lanes(count, (start, away), stride, data);
+            for (out, word) in out.iter_mut().zip(words) {
+                out.push(word);
             }
-            return out;
         }
-        for j in 0..(slices * per / 4) as i64 {
-            let away = |k: i64| i64::from(offset) + stride * (4 * j + k);
-            let four = match i32::try_from(away(0)) {
-                Ok(away) if run => self.load_run(start, away, data),
-                _ => {
-                    let from = [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away(k)));
-                    self.load_four(from, data)
-                }
-            };
-            for (out, value) in out.iter_mut().zip(four) {
-                out.push(value);
-            }
+        if count == per {
+            return out;
         }
         let mut lanes = self.of_lanes(slices, per);
         out.into_iter()

@@ -20,7 +20,6 @@ use crate::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::schedule::Schedule;
-use crate::wide;
 
 /// Elements of lanes that are moved a group at a time.
 pub(super) struct Runs<'a> {
@@ -281,28 +280,15 @@ impl Emitter<'_> {
     fn elements(&mut self, a: &Runs<'_>, start: Value, group: Group, on: Option<Value>) {
         let count = self.lanes_of_group(a.data);
         let ty = dwords_type(count);
-        let places = a.places.iter();
-        let places: Vec<Value> = places
-            .map(|&place| self.b.ins().iadd(place, group.offset))
-            .collect();
-        let in_slots = |e: &mut Self| -> Vec<Value> {
-            let load = |&place: &Value| e.b.ins().load(ty, trusted(), place, 0);
-            places.iter().map(load).collect()
-        };
+        let slots = self.places_at(a.places, group.offset);
         let stride = i64::from(access::bytes(a.data));
-        let in_memory = |e: &mut Self| match count {
-            wide::LANES => e.load_eight(start, 0, stride, a.data),
-            _ => e.load_run(start, 0, a.data),
+        let words_of = |e: &mut Self, memory: bool| match memory {
+            true => e.load_lanes(count, (start, 0), stride, a.data),
+            false => e.load_places(ty, &slots),
         };
-        let mut words = match a.load {
-            true => in_memory(self),
-            false => in_slots(self),
-        };
+        let mut words = words_of(self, a.load);
         if let Some(on) = on {
-            let old = match a.load {
-                true => in_slots(self),
-                false => in_memory(self),
-            };
+            let old = words_of(self, !a.load);
             let on = self.b.ins().ireduce(types::I32, on);
             let mut lanes = self.of_lanes(1, count);
             let mask = lanes.expand_mask(on);
@@ -310,14 +296,9 @@ impl Emitter<'_> {
                 *word = lanes.select(Width::W32, &mask, &[*word], &[old])[0];
             }
         }
-        if a.load {
-            for (&place, word) in places.iter().zip(words) {
-                self.b.ins().store(trusted(), word, place, 0);
-            }
-        } else if count == wide::LANES {
-            self.store_eight(start, 0, stride, a.data, &words);
-        } else {
-            self.store_run(start, 0, a.data, &words);
+        match a.load {
+            true => self.store_places(&slots, &words),
+            false => self.store_lanes(count, (start, 0), stride, a.data, &words),
         }
     }
 

@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use frontend::op::Data;
 
-use super::{bytes, guest, has_run};
+use super::{bytes, guest, is_run};
 use crate::clif::Emitter;
 use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::wide::{self, Intrinsic};
@@ -15,9 +15,8 @@ const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22,
 const HIGH_QUADS: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
 
 /// Are elements that are `stride` apart moved eight lanes at a time?
-pub(in crate::clif) fn suits_eight(data: Data, stride: i64) -> bool {
-    let run = has_run(data) && stride == i64::from(bytes(data));
-    run || matches!(data, Data::Dwords(2 | 4))
+pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
+    is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
 }
 
 /// Words of an element that follow one another as those of the lanes do, where others lie between: two runs.
@@ -60,7 +59,7 @@ impl Emitter<'_> {
     }
 
     /// The words of eight lanes whose elements are `stride` apart, the first `away` from `start`.
-    pub(in crate::clif) fn load_eight(
+    pub(super) fn load_eight(
         &mut self,
         start: Value,
         away: i64,
@@ -86,7 +85,7 @@ impl Emitter<'_> {
 
     /// Stores eight lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
     /// first; `lanes` is a vector for each word.
-    pub(in crate::clif) fn store_eight(
+    pub(super) fn store_eight(
         &mut self,
         start: Value,
         away: i64,

@@ -6,8 +6,9 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use frontend::op::Data;
 use frontend::state::LANES;
 
+use super::super::lanes::dwords_type;
 use super::super::runs::Runs;
-use super::super::{Emitter, access, trusted};
+use super::super::{Emitter, trusted};
 use super::Access;
 use crate::wide;
 
@@ -31,71 +32,35 @@ impl Emitter<'_> {
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
-                let lanes = self.lanes_at_once(a).min(self.row);
-                for j in 0..self.row / lanes {
-                    let at = self.b.ins().iadd_imm_s(a.start, lanes * j * a.stride);
-                    let bytes = self.b.ins().iconst(types::I64, bytes + 4 * lanes * j);
-                    match lanes {
-                        8 => self.eight(load, a, at, places, bytes),
-                        _ => self.four(load, a, at, places, bytes),
-                    }
+                let lanes = self.lanes_at_once(a.data, a.stride).min(self.row as usize);
+                for first in (0..self.row).step_by(lanes) {
+                    let at = self.b.ins().iadd_imm_s(a.start, first * a.stride);
+                    let bytes = self.b.ins().iconst(types::I64, bytes + 4 * first);
+                    self.some(lanes, load, a, at, places, bytes);
                 }
             }
         }
     }
 
-    /// How many lanes that all act are moved at once.
-    fn lanes_at_once(&self, a: &Access) -> i64 {
-        match self.per() == wide::LANES && access::suits_eight(a.data, a.stride) {
-            true => 8,
-            false => 4,
-        }
-    }
-
-    /// Moves eight lanes of which the first is at `at`, between memory and places.
-    fn eight(&mut self, load: bool, a: &Access, at: Value, places: &[Value], bytes: Value) {
-        let slots: Vec<Value> = places
-            .iter()
-            .map(|&place| self.b.ins().iadd(place, bytes))
-            .collect();
+    /// Moves four or eight lanes of which the first is at `at`, between memory and places.
+    fn some(
+        &mut self,
+        lanes: usize,
+        load: bool,
+        a: &Access,
+        at: Value,
+        places: &[Value],
+        bytes: Value,
+    ) {
+        let slots = self.places_at(places, bytes);
         if load {
-            let lanes = self.load_eight(at, 0, a.stride, a.data);
-            for (&slot, value) in slots.iter().zip(lanes) {
-                self.b.ins().store(trusted(), value, slot, 0);
-            }
+            let words = self.load_lanes(lanes, (at, 0), a.stride, a.data);
+            self.store_places(&slots, &words);
+        } else if lanes == wide::LANES || a.is_run() {
+            let words = self.load_places(dwords_type(lanes), &slots);
+            self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
         } else {
-            let lanes: Vec<Value> = slots
-                .iter()
-                .map(|&slot| self.b.ins().load(types::I32X8, trusted(), slot, 0))
-                .collect();
-            self.store_eight(at, 0, a.stride, a.data, &lanes);
-        }
-    }
-
-    /// Moves four lanes of which the first is at `at`, between memory and places.
-    fn four(&mut self, load: bool, a: &Access, at: Value, places: &[Value], bytes: Value) {
-        let slots: Vec<Value> = places
-            .iter()
-            .map(|&place| self.b.ins().iadd(place, bytes))
-            .collect();
-        if load {
-            let lanes = if a.is_run() {
-                self.load_run(at, 0, a.data)
-            } else {
-                let each = [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(at, k * a.stride));
-                self.load_four(each, a.data)
-            };
-            for (&slot, value) in slots.iter().zip(lanes) {
-                self.b.ins().store(trusted(), value, slot, 0);
-            }
-        } else if a.is_run() {
-            let lanes: Vec<Value> = slots
-                .iter()
-                .map(|&slot| self.b.ins().load(types::I32X4, trusted(), slot, 0))
-                .collect();
-            self.store_run(at, 0, a.data, &lanes);
-        } else {
-            for k in 0..4 {
+            for k in 0..lanes as i64 {
                 let to = self.b.ins().iadd_imm_s(at, k * a.stride);
                 let lane = self.b.ins().iconst(types::I64, 4 * k);
                 self.store_from(&slots, lane, to, a.data);
@@ -235,7 +200,7 @@ impl Emitter<'_> {
             self.part_of_run(a, len, places, done);
         }
         self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
-            (true, _) => e.four(load, a, at, places, bytes),
+            (true, _) => e.some(4, load, a, at, places, bytes),
             (false, true) => e.load_to(places, bytes, at, a.data),
             (false, false) => e.store_from(places, bytes, at, a.data),
         });
@@ -279,21 +244,14 @@ impl Emitter<'_> {
     }
 
     fn words_to(&mut self, places: &[Value], bytes: Value, words: &[Value]) {
-        for (&place, &word) in places.iter().zip(words) {
-            let at = self.b.ins().iadd(place, bytes);
-            self.b.ins().store(trusted(), word, at, 0);
-        }
+        let slots = self.places_at(places, bytes);
+        self.store_places(&slots, words);
     }
 
     /// A lane's words, `bytes` into their places, to memory.
     fn store_from(&mut self, places: &[Value], bytes: Value, to: Value, data: Data) {
-        let words: Vec<Value> = places
-            .iter()
-            .map(|&place| {
-                let at = self.b.ins().iadd(place, bytes);
-                self.b.ins().load(types::I32, trusted(), at, 0)
-            })
-            .collect();
+        let slots = self.places_at(places, bytes);
+        let words = self.load_places(types::I32, &slots);
         self.store_one(to, data, &words);
     }
 
@@ -305,7 +263,7 @@ impl Emitter<'_> {
         places: &[Value],
         done: cranelift_codegen::ir::Block,
     ) {
-        let lanes = self.lanes_at_once(a);
+        let lanes = self.lanes_at_once(a.data, a.stride);
         let head = self.b.create_block();
         let bytes = self.b.append_block_param(head, types::I64);
         let zero = self.b.ins().iconst(types::I64, 0);
@@ -322,11 +280,8 @@ impl Emitter<'_> {
                 }
             };
             let guest = self.b.ins().iadd(a.start, guest_bytes);
-            match lanes {
-                8 => self.eight(load, a, guest, places, at),
-                _ => self.four(load, a, guest, places, at),
-            }
-            at = self.b.ins().iadd_imm_s(at, 4 * lanes);
+            self.some(lanes, load, a, guest, places, at);
+            at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
         }
         let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, at, 256);
         self.b

@@ -1,15 +1,14 @@
 //! Which stores a segment makes itself, and how.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::Value;
 use frontend::op::Data;
 
 use super::super::segment::Body;
 use super::super::whole::data_words;
-use super::super::{Emitter, access, affine};
+use super::super::{Emitter, affine};
 use super::alias;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::{self, Class, Schedule};
-use crate::wide;
 
 impl Emitter<'_> {
     /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.
@@ -106,41 +105,22 @@ impl Emitter<'_> {
         data: Data,
         words: &[Vec<Value>],
     ) {
-        let run = stride == i64::from(access::bytes(data)) && access::has_run(data);
-        let per = self.per();
-        if per == wide::LANES && access::suits_eight(data, stride) {
-            for j in 0..words[0].len() {
-                let eight: Vec<Value> = words.iter().map(|word| word[j]).collect();
-                let away = i64::from(offset) + stride * 8 * j as i64;
-                self.store_eight(start, away, stride, data, &eight);
-            }
-            return;
-        }
-        let fours: Vec<Vec<Value>> = words.iter().map(|word| self.fours(word)).collect();
-        for j in 0..words[0].len() * per / 4 {
-            let four: Vec<Value> = fours.iter().map(|word| word[j]).collect();
-            let away = |k: i64| i64::from(offset) + stride * (4 * j as i64 + k);
-            match i32::try_from(away(0)) {
-                Ok(away) if run => self.store_run(start, away, data, &four),
-                _ => {
-                    let to = [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away(k)));
-                    self.store_four(to, data, &four);
-                }
-            }
+        let count = self.lanes_at_once(data, stride);
+        let words: Vec<Vec<Value>> = match count == self.per() {
+            true => words.to_vec(),
+            false => words.iter().map(|word| self.fours(word)).collect(),
+        };
+        for j in 0..words[0].len() {
+            let each: Vec<Value> = words.iter().map(|word| word[j]).collect();
+            let away = i64::from(offset) + stride * (count * j) as i64;
+            self.store_lanes(count, (start, away), stride, data, &each);
         }
     }
 
-    /// Host vectors as vectors of four lanes.
+    /// Vectors of eight lanes as vectors of four.
     fn fours(&mut self, word: &[Value]) -> Vec<Value> {
-        let per = self.per();
-        if per == 4 {
-            return word.to_vec();
-        }
-        let mut fours = Vec::with_capacity(word.len() * per / 4);
-        for &value in word {
-            fours.extend(self.halves(value));
-        }
-        fours
+        let halves = word.iter().map(|&value| self.halves(value));
+        halves.flatten().collect()
     }
 }
 
