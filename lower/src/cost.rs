@@ -22,8 +22,6 @@ use crate::profile::BlockShape;
 use crate::support::{is_control, plain};
 use crate::wide;
 
-mod length;
-
 /// Host instructions of one guest instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
@@ -90,64 +88,50 @@ impl Costs {
         }))
     }
 
-    /// The shapes of a region's blocks, with host instructions where a profile has host bytes. `start` is
-    /// what is known of the registers at its beginning: bits of `WaveState::START`.
-    pub fn blocks(&mut self, f: &Func, start: u64) -> Result<Vec<BlockShape>, LowerError> {
+    /// The shapes of a region's blocks, with host instructions where a profile has host bytes: `count` counts those
+    /// of a piece of host code, which begins and ends with whole ones. `start` is what is known of the registers at
+    /// the region's beginning: bits of `WaveState::START`.
+    pub fn blocks(
+        &mut self,
+        f: &Func,
+        start: u64,
+        count: &dyn Fn(&[u8]) -> u32,
+    ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
             ..Options::default()
         };
         let (notes, code) = self.compile(f, &options, Some(Notes::new()))?;
         let bytes = code.buffer.data();
-        let mut unknown = None;
-        let shape = notes.expect("notes were asked for").sized(code, |range| {
-            let count = length::instructions(&bytes[range]);
-            count.unwrap_or_else(|opcode| {
-                unknown = Some(opcode);
-                0
-            })
-        });
-        match unknown {
-            None => Ok(shape.blocks),
-            Some(opcode) => Err(LowerError::Region {
-                entry: f.entry,
-                message: format!("host instructions of unknown length: {opcode:02x?}"),
-            }),
-        }
+        let notes = notes.expect("notes were asked for");
+        Ok(notes.sized(code, |range| count(&bytes[range])).blocks)
     }
 
     /// As [`Costs::blocks`], by the wide back end.
-    pub fn wide_blocks(&mut self, f: &Func, start: u64) -> Result<Vec<BlockShape>, LowerError> {
+    pub fn wide_blocks(
+        &mut self,
+        f: &Func,
+        start: u64,
+        count: &dyn Fn(&[u8]) -> u32,
+    ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
             wide: true,
             ..Options::default()
         };
-        let region = |message: String| LowerError::Region {
+        let notes = self.emit(f, &options, Some(Notes::new()));
+        let code = wide::compile(&self.codegen.func, false).map_err(|e| LowerError::Region {
             entry: f.entry,
-            message,
-        };
-        self.codegen.clear();
-        let emitted = clif::emit_with(
-            f,
-            &options,
-            0,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            self.isa.frontend_config(),
-            Some(Notes::new()),
-        );
-        let code = wide::compile(&self.codegen.func, false).map_err(|e| region(e.to_string()))?;
+            message: e.to_string(),
+        })?;
         let mut at = code.first;
         let mut pieces = Vec::with_capacity(code.locs.len());
         for (loc, bytes) in code.locs {
-            let piece = &code.bytes[at..at + bytes as usize];
-            let count = length::instructions(piece)
-                .map_err(|bytes| region(format!("instructions of unknown length: {bytes:02x?}")))?;
-            pieces.push((loc, count));
-            at += bytes as usize;
+            let end = at + bytes as usize;
+            pieces.push((loc, count(&code.bytes[at..end])));
+            at = end;
         }
-        let notes = emitted.notes.expect("notes were asked for");
+        let notes = notes.expect("notes were asked for");
         Ok(notes.of_pieces(pieces).blocks)
     }
 
@@ -165,14 +149,9 @@ impl Costs {
         })
     }
 
-    fn compile(
-        &mut self,
-        f: &Func,
-        options: &Options,
-        notes: Option<Notes>,
-    ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
+    /// Makes the region's CLIF.
+    fn emit(&mut self, f: &Func, options: &Options, notes: Option<Notes>) -> Option<Notes> {
         self.codegen.clear();
-        self.codegen.set_disasm(notes.is_none());
         let emitted = clif::emit_with(
             f,
             options,
@@ -182,6 +161,18 @@ impl Costs {
             self.isa.frontend_config(),
             notes,
         );
+        emitted.notes
+    }
+
+    fn compile(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        notes: Option<Notes>,
+    ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
+        let printed = notes.is_none();
+        let notes = self.emit(f, options, notes);
+        self.codegen.set_disasm(printed);
         let code = self
             .codegen
             .compile(&*self.isa, &mut ControlPlane::default())
@@ -189,7 +180,7 @@ impl Costs {
                 entry: f.entry,
                 message: format!("{:?}", e.inner),
             })?;
-        Ok((emitted.notes, code))
+        Ok((notes, code))
     }
 }
 

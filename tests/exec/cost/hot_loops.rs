@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use frontend::WaveState;
+use iced_x86::{Decoder, DecoderOptions};
 use lower::cost::Costs;
 use lower::ir::Func;
 use lower::profile::{Access, BlockShape, MASKED_GROUP};
@@ -118,6 +119,15 @@ fn line(shape: &BlockShape) -> String {
     )
 }
 
+/// Instructions of a piece of host code.
+fn instructions(code: &[u8]) -> u32 {
+    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+    let all = decoder.iter().inspect(|inst| {
+        assert!(!inst.is_invalid(), "no instruction: {code:02x?}");
+    });
+    all.count() as u32
+}
+
 /// The lines of a kernel.
 fn kernel(
     costs: &mut Costs,
@@ -156,8 +166,8 @@ fn kernel(
         }
         let start = if regions.is_empty() { start } else { 0 };
         let shapes = match wide {
-            true => costs.wide_blocks(&func, start),
-            false => costs.blocks(&func, start),
+            true => costs.wide_blocks(&func, start, &instructions),
+            false => costs.blocks(&func, start, &instructions),
         };
         let shapes = shapes.expect("the region compiles");
         assert_eq!(shapes.len(), func.blocks.len());
