@@ -137,28 +137,27 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPOR, len, first, Src::Reg(other)))
     }
 
-    /// The intrinsic that an instruction calls.
-    pub(super) fn called(&self, inst: clif::Inst) -> Option<Intrinsic> {
+    /// The name of what an instruction calls.
+    fn callee(&self, inst: clif::Inst) -> Option<&clif::UserExternalName> {
         let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
             return None;
         };
         let clif::ExternalName::User(name) = self.clif.dfg.ext_funcs[func_ref].name else {
             return None;
         };
-        let name = &self.clif.params.user_named_funcs()[name];
+        Some(&self.clif.params.user_named_funcs()[name])
+    }
+
+    /// The intrinsic that an instruction calls.
+    pub(super) fn called(&self, inst: clif::Inst) -> Option<Intrinsic> {
+        let name = self.callee(inst)?;
         let number = (name.namespace == INTRINSIC).then_some(name.index)?;
         Intrinsic::ALL.get(number as usize).copied()
     }
 
     /// A call by name: what CLIF has no instruction for.
     pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
-            return Err(self.refuse(inst));
-        };
-        let clif::ExternalName::User(name) = self.clif.dfg.ext_funcs[func_ref].name else {
-            return Err(self.refuse(inst));
-        };
-        let name = &self.clif.params.user_named_funcs()[name];
+        let name = self.callee(inst).ok_or_else(|| self.refuse(inst))?;
         let args = self.clif.dfg.inst_args(inst);
         let len = length(self.ty(args[0]))?;
         let reg = if name.namespace == SHUFFLE {
