@@ -112,10 +112,10 @@ impl GroupRunner<'_> {
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
             self.initial.start(wave, index as u32, ids);
             if self.scratch.lane_bytes != 0 {
-                let scratch = self.scratch_of(index as u32);
+                let bytes = self.scratch.wave_bytes();
+                let base = self.scratch.base + index as u64 * bytes;
                 let used = (index as u32) < room.scratch_used;
-                self.memory
-                    .begin_scratch(scratch.base, scratch.wave_bytes(), used);
+                self.memory.begin_scratch(base, bytes, used);
             }
         }
         room.scratch_used = room.scratch_used.max(count);
@@ -176,13 +176,6 @@ impl GroupRunner<'_> {
                 return Outcome::Done;
             }
             round = turn.ready;
-        }
-    }
-
-    fn scratch_of(&self, wave: u32) -> Scratch {
-        Scratch {
-            base: self.scratch.base + u64::from(wave) * self.scratch.wave_bytes(),
-            ..self.scratch
         }
     }
 }

@@ -90,8 +90,7 @@ impl Shape {
     pub fn group(&self, index: u64) -> GroupShape {
         let [x, y, _] = self.counts.map(u64::from);
         let id = [index % x, index / x % y, index / x / y].map(|n| n as u32);
-        let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
-        GroupShape { id, size }
+        self.at(id)
     }
 
     /// The workgroup behind `group`, as [`Shape::group`] would give it, without its divisions.
@@ -104,6 +103,11 @@ impl Shape {
             }
             *id = 0;
         }
+        self.at(id)
+    }
+
+    /// The workgroup with this number in each dimension.
+    fn at(&self, id: [u32; 3]) -> GroupShape {
         let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
         GroupShape { id, size }
     }

@@ -149,6 +149,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         })
     }
 
+    /// Makes the frame long enough for a region that uses `slots` of it; none that came before used so many.
     #[cold]
     fn enlarge(&mut self, slots: usize) {
         self.frame.resize(slots, [0; LANES]);
