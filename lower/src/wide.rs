@@ -9,6 +9,7 @@ use crate::object::Patch;
 mod alloc;
 mod emit;
 pub mod encode;
+pub mod evex;
 mod inst;
 pub mod rows;
 mod scan;

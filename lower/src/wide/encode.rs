@@ -58,6 +58,8 @@ pub enum Len {
     L128 = 0,
     /// 256 bits.
     L256 = 1,
+    /// 512 bits, which only the EVEX coding has.
+    L512 = 2,
 }
 
 /// What an address begins with.
@@ -131,11 +133,12 @@ impl Code {
             Map::M0F3A => self.bytes.extend([0x0f, 0x3a]),
         }
         self.bytes.push(row.opcode);
-        self.operands(reg, rm, imm);
+        self.operands(reg, rm, 1, imm);
     }
 
     /// A VEX instruction: `reg` and `rm` as the row has them, `vvvv` the further source (or 0).
     pub fn vex(&mut self, row: Row, len: Len, reg: u8, vvvv: u8, rm: Rm, imm: &[u8]) {
+        assert!(len != Len::L512, "bug: 512 bits in VEX");
         let (x, b) = extensions(rm);
         let last = (!vvvv & 15) << 3 | (len as u8) << 2 | row.prefix as u8;
         let r = (!reg >> 3 & 1) << 7;
@@ -147,21 +150,21 @@ impl Code {
                 .extend([0xc4, second, u8::from(row.w) << 7 | last]);
         }
         self.bytes.push(row.opcode);
-        self.operands(reg, rm, imm);
+        self.operands(reg, rm, 1, imm);
     }
 
-    /// The ModRM byte and what follows it.
-    fn operands(&mut self, reg: u8, rm: Rm, imm: &[u8]) {
+    /// The ModRM byte and what follows it; a short displacement is counted in `unit` bytes.
+    pub(super) fn operands(&mut self, reg: u8, rm: Rm, unit: i32, imm: &[u8]) {
         let reg = (reg & 7) << 3;
         match rm {
             Rm::Reg(r) => self.bytes.push(0xc0 | reg | r & 7),
-            Rm::Mem(mem) => self.memory(reg, mem),
+            Rm::Mem(mem) => self.memory(reg, mem, unit),
         }
         self.bytes.extend(imm);
         self.close();
     }
 
-    fn memory(&mut self, reg: u8, mem: Mem) {
+    fn memory(&mut self, reg: u8, mem: Mem, unit: i32) {
         let base = match mem.base {
             Base::Reg(base) => base,
             Base::Label(label) => {
@@ -172,10 +175,14 @@ impl Code {
             }
         };
         // Registers 5 and 13 have no form without displacement, 4 and 12 none without a second byte.
-        let (mode, disp): (u8, &[u8]) = match i8::try_from(mem.disp) {
-            Ok(0) if base & 7 != 5 => (0, &[]),
-            Ok(short) => (0x40, &[short as u8]),
-            Err(_) => (0x80, &mem.disp.to_le_bytes()),
+        let short = match mem.disp % unit {
+            0 => i8::try_from(mem.disp / unit).ok(),
+            _ => None,
+        };
+        let (mode, disp): (u8, &[u8]) = match short {
+            Some(0) if base & 7 != 5 => (0, &[]),
+            Some(short) => (0x40, &[short as u8]),
+            None => (0x80, &mem.disp.to_le_bytes()),
         };
         match mem.index {
             None if base & 7 != 4 => self.bytes.push(mode | reg | base & 7),
@@ -223,7 +230,7 @@ impl Code {
 }
 
 /// The upper bits of the registers in an operand: of the index, and of the base or register.
-fn extensions(rm: Rm) -> (u8, u8) {
+pub(super) fn extensions(rm: Rm) -> (u8, u8) {
     match rm {
         Rm::Reg(r) => (0, r >> 3),
         Rm::Mem(mem) => {

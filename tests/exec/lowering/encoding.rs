@@ -1,8 +1,9 @@
 //! The wide back end's encoder against a disassembler: every row in random forms is one instruction of just
 //! that length with the mnemonic of its row and the operands that were asked for, and is encoded alike again.
 
-use iced_x86::{Decoder, DecoderOptions, Encoder, Instruction, OpKind, Register};
+use iced_x86::{Decoder, DecoderOptions, Encoder, Instruction, OpKind, Register, RoundingControl};
 use lower::wide::encode::{Base, Code, Len, Mem, Rm};
+use lower::wide::evex::{self, Rounding, Tuple, With};
 use lower::wide::rows::{legacy, vex};
 
 /// Numbers without a pattern.
@@ -21,8 +22,14 @@ impl Random {
     }
 
     fn memory(&mut self) -> Mem {
-        let disp = match self.below(4) {
+        self.memory_in(1)
+    }
+
+    /// Memory whose displacement is often a small multiple of a unit.
+    fn memory_in(&mut self, unit: i32) -> Mem {
+        let disp = match self.below(if unit == 1 { 4 } else { 8 }) {
             0 => 0,
+            4..8 => [4, 8, 16, 32, unit][self.below(5) as usize] * (self.below(260) as i32 - 130),
             1 => self.below(256) as i32 - 128,
             2 => [127, 128, -128, -129][self.below(4) as usize],
             _ => self.below(1 << 30) as i32 - (1 << 29),
@@ -99,16 +106,24 @@ fn constant_bytes(name: &str) -> usize {
         "VPSHUFD",
         "VPERMQ",
         "VPERM2I128",
-        "VPBLEND",
+        "VPBLENDD",
+        "VPBLENDV",
         "VPINSR",
         "VPEXTR",
         "VINSERT",
         "VEXTRACT",
         "VCVTPS2PH",
+        "VPTERNLOG",
+        "VRNDSCALE",
+        "VPCMPD",
+        "VPCMPU",
+        "VPCMPQ",
         "ALU_I8",
         "SHIFT_I",
     ];
-    if name.ends_with("_I32") {
+    if name == "VPERMQ_V" {
+        0
+    } else if name.ends_with("_I32") {
         4
     } else if name.ends_with("_I") || one.iter().any(|prefix| name.starts_with(prefix)) {
         1
@@ -237,4 +252,177 @@ fn labels_are_distances_from_the_end() {
     assert_eq!(load.ip_rel_memory_address(), 68);
     assert_eq!(load.len(), end);
     assert_eq!(decoder.decode().near_branch_target(), 0);
+}
+
+/// What the disassembler calls a row of the EVEX coding.
+fn evex_mnemonic(name: &str) -> Option<&str> {
+    match name {
+        "VMOVD_TO" | "VMOVD_FROM" => Some("VMOVD"),
+        "VMOVQ_TO" | "VMOVQ_FROM" => Some("VMOVQ"),
+        _ => mnemonic(name),
+    }
+}
+
+/// Rows whose operand is in memory, or a register, only.
+fn evex_operand(name: &str) -> Option<bool> {
+    match name {
+        "VPMOVD2M" | "VPMOVQ2M" | "VPMOVM2D" | "VPMOVM2Q" | "VPBROADCASTD_R" | "VPBROADCASTQ_R" => {
+            Some(false)
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn evex_rows_are_what_they_say() {
+    let mut random = Random(0x0f1e_2d3c_4b5a_6978);
+    for &(name, row) in evex::rows::ALL {
+        let constant = &[1u8, 0, 0, 0][..constant_bytes(name)];
+        let digit = name.ends_with("_I");
+        let mut seen = [0; 5];
+        for _ in 0..3000 {
+            let reg = match name {
+                "VPSRAQ_I" => 4,
+                _ if digit => 2,
+                _ => random.below(32) as u8,
+            };
+            let vvvv = random.below(32) as u8;
+            let memory = evex_operand(name).unwrap_or(random.below(2) == 0);
+            let rm = match memory {
+                true => Rm::Mem(random.memory_in(64)),
+                false => Rm::Reg(random.below(32) as u8),
+            };
+            let length = [Len::L128, Len::L256, Len::L512][random.below(3) as usize];
+            let mask = if random.below(2) == 0 {
+                0
+            } else {
+                random.below(8) as u8
+            };
+            let rounding = [
+                Rounding::Nearest,
+                Rounding::Down,
+                Rounding::Up,
+                Rounding::Zero,
+            ];
+            let with = With {
+                mask,
+                zero: mask != 0 && random.below(2) == 0,
+                broadcast: memory && random.below(2) == 0,
+                rounding: (!memory && random.below(4) == 0)
+                    .then(|| rounding[random.below(4) as usize]),
+            };
+            // Which forms there are, the disassembler knows: what a row lacks is invalid, or has other operands.
+            let mut code = Code::default();
+            for vvvv in [vvvv, 0] {
+                code = Code::default();
+                code.evex(row, length, with, reg, vvvv, rm, constant);
+                if !Decoder::new(64, &code.bytes, DecoderOptions::NONE)
+                    .decode()
+                    .is_invalid()
+                {
+                    break;
+                }
+            }
+            let inst = Decoder::new(64, &code.bytes, DecoderOptions::NONE).decode();
+            if inst.is_invalid() {
+                continue;
+            }
+            assert_eq!(inst.len(), code.bytes.len(), "{name}: {inst}");
+            assert!(
+                format!("{:?}", inst.code()).starts_with("EVEX"),
+                "{name}: {inst}"
+            );
+            if let Some(mnemonic) = evex_mnemonic(name) {
+                let found = format!("{:?}", inst.mnemonic()).to_uppercase();
+                assert_eq!(found, mnemonic, "{inst}");
+            }
+            check_evex(&inst, name, (reg, vvvv, rm), (length, row.tuple), with);
+            again(&inst, &code.bytes, name);
+            seen[0] += 1;
+            seen[1] += u32::from(with.mask != 0);
+            seen[2] += u32::from(with.broadcast);
+            seen[3] += u32::from(with.rounding.is_some());
+            seen[4] += u32::from(matches!(rm, Rm::Mem(_)));
+        }
+        assert!(seen[0] > 100, "{name} has {seen:?} forms");
+    }
+}
+
+/// The other side encodes an instruction alike, but for what it chooses itself.
+fn again(inst: &Instruction, bytes: &[u8], name: &str) {
+    let mut encoder = Encoder::new(64);
+    encoder
+        .encode(inst, 0)
+        .unwrap_or_else(|e| panic!("{name}: {inst}: {e}"));
+    let other = encoder.take_buffer();
+    let redecoded = Decoder::new(64, &other, DecoderOptions::NONE).decode();
+    assert_eq!(redecoded, *inst, "{name}: {bytes:02x?} and {other:02x?}");
+    assert!(
+        bytes.len() <= other.len(),
+        "{name}: {bytes:02x?} and {other:02x?}"
+    );
+}
+
+/// Registers, memory, mask, and what else was asked for.
+fn check_evex(
+    inst: &Instruction,
+    name: &str,
+    (reg, vvvv, rm): (u8, u8, Rm),
+    (length, tuple): (Len, Tuple),
+    with: With,
+) {
+    let registers: Vec<Register> = (0..inst.op_count())
+        .filter(|&n| inst.op_kind(n) == OpKind::Register)
+        .map(|n| inst.op_register(n))
+        .collect();
+    // Where the register of an operand has fewer than 32, the upper bits do not count.
+    let has = |n: u8| {
+        registers.iter().any(|r| match () {
+            () if r.is_vector_register() => r.number() == usize::from(n),
+            () if r.is_k() => r.number() == usize::from(n & 7),
+            () => r.number() == usize::from(n & 15),
+        })
+    };
+    if !name.ends_with("_I") {
+        assert!(has(reg), "{name}: {inst} has no {reg}");
+    }
+    match rm {
+        Rm::Reg(r) => assert!(has(r), "{name}: {inst} has no {r}"),
+        Rm::Mem(mem) => check_memory(inst, mem, name),
+    }
+    let vectors = registers.iter().filter(|r| r.is_vector_register()).count();
+    let others = usize::from(matches!(rm, Rm::Reg(_)));
+    if vectors > 1 + others || name.ends_with("_I") {
+        assert!(has(vvvv), "{name}: {inst} has no {vvvv}");
+    }
+    let mask = match with.mask {
+        0 => Register::None,
+        n => Register::K0 + u32::from(n),
+    };
+    assert_eq!(inst.op_mask(), mask, "{name}: {inst}");
+    assert_eq!(inst.zeroing_masking(), with.zero, "{name}: {inst}");
+    assert_eq!(inst.is_broadcast(), with.broadcast, "{name}: {inst}");
+    let rounding = match with.rounding {
+        None => None,
+        // Of instructions that do not round the field only says that exceptions are suppressed.
+        Some(_) if inst.suppress_all_exceptions() => None,
+        Some(Rounding::Nearest) => Some(RoundingControl::RoundToNearest),
+        Some(Rounding::Down) => Some(RoundingControl::RoundDown),
+        Some(Rounding::Up) => Some(RoundingControl::RoundUp),
+        Some(Rounding::Zero) => Some(RoundingControl::RoundTowardZero),
+    };
+    assert_eq!(
+        inst.rounding_control(),
+        rounding.unwrap_or(RoundingControl::None),
+        "{name}: {inst}"
+    );
+    let sizes = registers.iter().filter(|r| r.is_vector_register());
+    let memory = match rm {
+        Rm::Mem(_) if !with.broadcast => inst.memory_size().size(),
+        _ => 0,
+    };
+    let size = sizes.map(|r| r.size()).chain([memory]).max();
+    if let (Tuple::Full(_) | Tuple::FullMem, None, false) = (tuple, with.rounding, with.broadcast) {
+        assert_eq!(size, Some(16 << length as usize), "{name}: {inst}");
+    }
 }
