@@ -71,7 +71,7 @@ pub fn reads(f: &Func, lives: &Lives) -> [[u64; 4]; 2] {
 }
 
 /// Live registers of a region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Lives {
     /// At the beginning of each block.
     pub start: Vec<Live>,
@@ -81,27 +81,55 @@ pub struct Lives {
 
 /// Live registers at the beginning and at the end of every block.
 pub fn lives(f: &Func) -> Lives {
+    let none = vec![Live::default(); f.blocks.len()];
     let mut lives = Lives {
-        start: vec![Live::default(); f.blocks.len()],
-        end: vec![Live::default(); f.blocks.len()],
+        start: none.clone(),
+        end: none,
     };
-    let mut known = vec![false; f.blocks.len()];
-    let mut space = Vec::new();
-    loop {
-        let mut changed = false;
-        for i in (0..f.blocks.len()).rev() {
-            let block = &f.blocks[i];
-            let live = live_at_end(block, &lives.start);
-            // A block's beginning follows from its end.
-            if std::mem::replace(&mut known[i], true) && live == lives.end[i] {
-                continue;
+    lives.settle(f, vec![false; f.blocks.len()]);
+    lives
+}
+
+impl Lives {
+    /// Finds the live registers anew where others' code may change them: in block `last` and in those that lead to
+    /// it. Where control goes must be as it was.
+    pub fn again(&mut self, f: &Func, last: usize) {
+        let mut known = vec![true; f.blocks.len()];
+        known[last] = false;
+        loop {
+            let before = known.clone();
+            for (i, block) in f.blocks.iter().enumerate().rev() {
+                let mut next = block.term.targets().filter_map(|t| t.block());
+                known[i] &= next.all(|to| known[to]);
             }
-            changed = true;
-            lives.start[i] = live_at_start(block, live, false, &mut space);
-            lives.end[i] = live;
+            if known == before {
+                break;
+            }
         }
-        if !changed {
-            return lives;
+        for i in (0..known.len()).filter(|&i| !known[i]) {
+            (self.start[i], self.end[i]) = (Live::default(), Live::default());
+        }
+        self.settle(f, known);
+    }
+
+    /// Goes over the blocks until nothing changes; the others are `known` already.
+    fn settle(&mut self, f: &Func, mut known: Vec<bool>) {
+        let mut space = Vec::new();
+        loop {
+            let mut changed = false;
+            for (i, block) in f.blocks.iter().enumerate().rev() {
+                let live = live_at_end(block, &self.start);
+                // A block's beginning follows from its end.
+                if std::mem::replace(&mut known[i], true) && live == self.end[i] {
+                    continue;
+                }
+                changed = true;
+                self.start[i] = live_at_start(block, live, false, &mut space);
+                self.end[i] = live;
+            }
+            if !changed {
+                return;
+            }
         }
     }
 }

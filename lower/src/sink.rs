@@ -63,7 +63,7 @@ pub fn sink(f: &Func) -> (Option<Func>, Lives) {
             f.blocks[p] = first;
             f.blocks[b] = second;
             temps = used;
-            lives = liveness::lives(f);
+            lives.again(f, b);
         }
     }
     (out, lives)
