@@ -4,6 +4,7 @@
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use frontend::op::Data;
 
+use super::scalar::joined;
 use super::{Emitter, flags, trusted};
 use crate::wide;
 
@@ -97,12 +98,7 @@ impl Emitter<'_> {
         }
         for (i, pair) in words.chunks(2).enumerate() {
             let value = match *pair {
-                [low, high] => {
-                    let low = self.b.ins().uextend(types::I64, low);
-                    let high = self.b.ins().uextend(types::I64, high);
-                    let high = self.b.ins().ishl_imm_u(high, 32);
-                    self.b.ins().bor(low, high)
-                }
+                [low, high] => joined(&mut self.b, low, high),
                 _ => pair[0],
             };
             self.b.ins().store(guest(), value, to, 8 * i as i32);

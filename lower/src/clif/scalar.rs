@@ -432,3 +432,11 @@ impl Scalars<'_, '_> {
         result
     }
 }
+
+/// Two words as one 64-bit value; as `Scalars::pair`, but that the last instruction overwrites the low word.
+pub(super) fn joined(b: &mut FunctionBuilder<'_>, low: Value, high: Value) -> Value {
+    let low = b.ins().uextend(types::I64, low);
+    let high = b.ins().uextend(types::I64, high);
+    let high = b.ins().ishl_imm_u(high, 32);
+    b.ins().bor(low, high)
+}

@@ -8,6 +8,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
 
 use frontend::op::Space;
 
+use super::scalar::joined;
 use super::{Emitter, flags, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
@@ -432,12 +433,7 @@ impl Emitter<'_> {
             .collect();
         match words[..] {
             [word] => word,
-            [lo, hi] => {
-                let lo = self.b.ins().uextend(types::I64, lo);
-                let hi = self.b.ins().uextend(types::I64, hi);
-                let hi = self.b.ins().ishl_imm_u(hi, 32);
-                self.b.ins().bor(lo, hi)
-            }
+            [low, high] => joined(&mut self.b, low, high),
             _ => unreachable!("bug: a value of {} words", words.len()),
         }
     }

@@ -15,6 +15,7 @@ use frontend::op::{Data, Space};
 use super::results::Results;
 use crate::abi::{Context, ExitCode};
 use crate::clif::boundary::slot_type;
+use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, offset32, trusted};
 use crate::facts::Facts;
 use crate::interchange::alone::Alone;
@@ -110,7 +111,7 @@ impl Emitter<'_> {
         let results = self.begin_results(&plan.masks, fuel, &slots);
         // Bits of lanes that do not act stay.
         for (&place, &var) in &results.masks {
-            let before = self.mask_register(place);
+            let before = self.mask_before(place);
             let others = self.b.ins().band_not(before, exec);
             self.b.def_var(var, others);
         }
@@ -131,7 +132,7 @@ impl Emitter<'_> {
             fail,
         };
         if let Some(place) = plan.left {
-            let gone = self.mask_register(place);
+            let gone = self.mask_before(place);
             let gone = self.b.ins().band(gone, exec);
             let none = self.b.ins().icmp_imm_u(IntCC::Equal, gone, 0);
             self.require(fail, none);
@@ -262,26 +263,6 @@ impl Emitter<'_> {
         Reach { base, lds, last }
     }
 
-    /// A mask register's 64 bits.
-    fn mask_register(&mut self, place: MaskPlace) -> Value {
-        match place {
-            MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
-            MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
-            MaskPlace::Pair(n) => {
-                let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
-                let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
-                self.joined(low, high)
-            }
-        }
-    }
-
-    fn joined(&mut self, low: Value, high: Value) -> Value {
-        let low = self.b.ins().uextend(types::I64, low);
-        let high = self.b.ins().uextend(types::I64, high);
-        let high = self.b.ins().ishl_imm_u(high, 32);
-        self.b.ins().bor(low, high)
-    }
-
     /// Declares what goes round. Words that a turn makes as floats stay in the float registers.
     fn declare(&mut self, t: &mut Lane<'_>) {
         for &n in t.plan.outs.keys().filter(|&&n| !t.plan.in_pair(n)) {
@@ -352,14 +333,14 @@ impl Emitter<'_> {
                 let at = Self::home_offset(n);
                 self.b.ins().load(types::I32, trusted(), t.wave, at)
             });
-            let mut value = self.joined(low, high);
+            let mut value = joined(&mut self.b, low, high);
             if t.plan.based.contains(&n) {
                 value = self.b.ins().isub(value, t.memory.base);
             }
             self.b.def_var(var, value);
         }
         for (&place, &var) in &t.masks {
-            let bits = self.mask_register(place);
+            let bits = self.mask_before(place);
             let bit = self.bit_of(t, bits);
             self.b.def_var(var, bit);
         }

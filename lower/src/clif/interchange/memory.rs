@@ -1,15 +1,12 @@
 //! Loads inside a loop that runs inside the lane groups.
 
-use std::mem::offset_of;
-
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Loaded, Turn};
 use frontend::op::Space;
 
-use crate::abi::Context;
-use crate::clif::{Emitter, access, flags, offset32, trusted};
+use crate::clif::{Emitter, access, flags};
 use crate::interchange::{Kind, Plan, unmerged};
 use crate::ir::{Op, Val};
 
@@ -130,8 +127,7 @@ impl Emitter<'_> {
         }
         let start = match space {
             Space::Lds => {
-                let lds_at = offset32(offset_of!(Context, lds));
-                let lds = self.b.ins().load(types::I64, trusted(), self.ctx, lds_at);
+                let lds = self.lds_start();
                 self.b.ins().iadd(lds, start)
             }
             _ => start,

@@ -8,6 +8,7 @@ use super::{Carried, Loaded, Turn};
 use cranelift_frontend::Variable;
 
 use crate::clif::lanes::dwords_type;
+use crate::clif::scalar::joined;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{Form, Kind, MaskPlace, Turns, is_all, mask_read, pair_read, unmerged};
 use crate::ir::{Op, Slot, Val, Vary, Width};
@@ -23,11 +24,8 @@ impl Emitter<'_> {
             e.b.ins().load(types::I32, trusted(), wave, at)
         };
         let wide = |e: &mut Self, n: u8, lane: i64| {
-            let (lo, hi) = (word(e, n, lane), word(e, n + 1, lane));
-            let lo = e.b.ins().uextend(types::I64, lo);
-            let hi = e.b.ins().uextend(types::I64, hi);
-            let hi = e.b.ins().ishl_imm_u(hi, 32);
-            e.b.ins().bor(lo, hi)
+            let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
+            joined(&mut e.b, low, high)
         };
         for (&n, &stride) in &t.plan.pairs {
             let first = wide(self, n, 0);
@@ -89,18 +87,12 @@ impl Emitter<'_> {
         match place {
             MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
             MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
-            MaskPlace::Pair(n) => self.scalar_pair(n),
+            MaskPlace::Pair(n) => {
+                let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
+                let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
+                joined(&mut self.b, low, high)
+            }
         }
-    }
-
-    /// s[n:n+1] as it is outside of the turns.
-    fn scalar_pair(&mut self, n: u8) -> Value {
-        let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
-        let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
-        let low = self.b.ins().uextend(types::I64, low);
-        let high = self.b.ins().uextend(types::I64, high);
-        let high = self.b.ins().ishl_imm_u(high, 32);
-        self.b.ins().bor(low, high)
     }
 
     /// Vectors of what a form of the turn reads and no turn writes, once for the group.
@@ -183,12 +175,7 @@ impl Emitter<'_> {
                 let lo = self.base(t, node.args[0]);
                 self.no_wrap(t, lo, s, false);
                 let hi = self.base(t, node.args[1]);
-                let (lo, hi) = (
-                    self.b.ins().uextend(types::I64, lo),
-                    self.b.ins().uextend(types::I64, hi),
-                );
-                let hi = self.b.ins().ishl_imm_u(hi, 32);
-                self.b.ins().bor(lo, hi)
+                joined(&mut self.b, lo, hi)
             }
             Op::Zext | Op::Sext => {
                 let s = stride(t, 0);
