@@ -10,7 +10,8 @@ use lower::interchange::alone;
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
     ADD, ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, OR64, STEP, VCC, advance,
-    arithmetic, branch, compare_some, lds, load, sop1, sop2, v, vop1, vop2, vop3, vopc,
+    arithmetic, branch, branch_to, compare_some, count_down, lds, load, sop1, sop2, v, vop1, vop2,
+    vop3, vopc,
 };
 
 const AND: u32 = 0x13;
@@ -121,14 +122,8 @@ fn program(r: &mut Random) -> Vec<u32> {
     let start = code.len();
     code.push(vop2(ADD, 20, 129, 20));
     turn(r, &mut code);
-    let back = |code: &mut Vec<u32>, op: u32| {
-        let back = start as i32 - code.len() as i32 - 1;
-        code.push(branch(op, back));
-    };
     if r.once_in(4) {
-        code.push(sop2(0, COUNT, COUNT, 193));
-        code.push(0xbf07_0000 | 128 << 8 | COUNT);
-        back(&mut code, 5);
+        count_down(&mut code, start);
     } else {
         match r.below(3) {
             0 => code.extend([vopc(0xc9, v(20), 21), sop2(AND64, EXEC, EXEC, VCC)]),
@@ -139,7 +134,7 @@ fn program(r: &mut Random) -> Vec<u32> {
                 sop2(ANDN2, EXEC, EXEC, LEFT),
             ]),
         }
-        back(&mut code, 9);
+        branch_to(&mut code, 9, start);
     }
     code.push(sop2(OR64, EXEC, EXEC, LEFT));
     arithmetic(r, &mut code);

@@ -61,9 +61,22 @@ pub(super) fn sop2(op: u32, dst: u32, src0: u32, src1: u32) -> u32 {
     0x8000_0000 | op << 23 | dst << 16 | src1 << 8 | src0
 }
 
-/// A branch that EXEC decides (8: when it is 0, 9: when it is not), over `words` words.
+/// A branch: 2 always, 4 and 5 by SCC, 8 when EXEC is 0 and 9 when it is not; over `words` words.
 pub(super) fn branch(op: u32, words: i32) -> u32 {
     0xbf80_0000 | op << 16 | words as u32 & 0xffff
+}
+
+/// A branch to word number `start` of a program.
+pub(super) fn branch_to(code: &mut Vec<u32>, op: u32, start: usize) {
+    let back = start as i32 - code.len() as i32 - 1;
+    code.push(branch(op, back));
+}
+
+/// The end of a loop from word number `start` on that makes as many turns as the count says.
+pub(super) fn count_down(code: &mut Vec<u32>, start: usize) {
+    // s_cmp_lg_u32 count, 0
+    code.extend([sop2(0, COUNT, COUNT, 193), 0xbf07_0000 | 128 << 8 | COUNT]);
+    branch_to(code, 5, start);
 }
 
 /// `global_load_dword…` of 1 to 4 dwords.

@@ -9,7 +9,7 @@ use super::planned;
 use crate::lowering::rounds::{Rounds, compare, shapes, state, with_code};
 use crate::lowering::words::{
     ADD, AND64, ANDN2, BREAK, COUNT, EXEC, LEFT, OR64, STEP, VCC, XOR64, arithmetic, branch,
-    compare_some, sop1, sop2, v, vop1, vop2, vopc,
+    branch_to, compare_some, count_down, sop1, sop2, v, vop1, vop2, vopc,
 };
 
 /// A block under a mask, its own saved in s[saved:saved+1].
@@ -96,17 +96,12 @@ fn divergent(r: &mut Random) -> Vec<u32> {
         if r.once_in(3) {
             // As structured code has it: out when none is left, else back.
             code.push(branch(8, 1));
-            let back = start as i32 - code.len() as i32 - 1;
-            code.push(branch(2, back));
+            branch_to(&mut code, 2, start);
         } else {
-            let back = start as i32 - code.len() as i32 - 1;
-            code.push(branch(9, back));
+            branch_to(&mut code, 9, start);
         }
     } else {
-        code.push(sop2(0, COUNT, COUNT, 193));
-        code.push(0xbf07_0000 | 128 << 8 | COUNT);
-        let back = start as i32 - code.len() as i32 - 1;
-        code.push(branch(5, back));
+        count_down(&mut code, start);
     }
     code.push(sop2(*r.pick(&[OR64, XOR64]), EXEC, EXEC, LEFT));
     arithmetic(r, &mut code);

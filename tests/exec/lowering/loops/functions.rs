@@ -8,7 +8,7 @@ use super::{planned, planned_for};
 use crate::lowering::rounds::{Rounds, shapes};
 use crate::lowering::words::{
     ADD, ADD_CO, ADDC_CO, AND64, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, STEP, VCC, arithmetic,
-    branch, compare_some, lds, load, sop1, sop2, v, vop1, vop2, vop3, vopc,
+    branch, branch_to, compare_some, count_down, lds, load, sop1, sop2, v, vop1, vop2, vop3, vopc,
 };
 
 /// Registers that hold anything.
@@ -109,14 +109,10 @@ fn turns(r: &mut Random) -> Vec<u32> {
     }
     code.push(vop2(ADD, 20, 129, 20));
     if r.once_in(2) {
-        code.push(sop2(0, COUNT, COUNT, 193));
-        code.push(0xbf07_0000 | 128 << 8 | COUNT);
-        let back = start as i32 - code.len() as i32 - 1;
-        code.push(branch(5, back));
+        count_down(&mut code, start);
     } else {
         code.extend([vopc(0xc9, v(20), 21), sop2(AND64, EXEC, EXEC, VCC)]);
-        let back = start as i32 - code.len() as i32 - 1;
-        code.push(branch(9, back));
+        branch_to(&mut code, 9, start);
     }
     code.push(sop1(1, EXEC, 193));
     code.extend([32, 34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));

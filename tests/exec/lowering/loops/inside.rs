@@ -7,8 +7,8 @@ use harness::snippet::{BARRIER, Bench, END};
 use super::planned;
 use crate::lowering::rounds::{Round, Rounds, compare, shapes, state, with_code};
 use crate::lowering::words::{
-    ADD, ADD_CO, ADDC_CO, BASE, COUNT, LSHLREV, STEP, VCC, advance, branch, lds, load, sop1, sop2,
-    v, vop1, vop2,
+    ADD, ADD_CO, ADDC_CO, BASE, COUNT, LSHLREV, STEP, VCC, advance, branch, count_down, lds, load,
+    sop1, sop2, v, vop1, vop2,
 };
 
 /// A program and how often its loop goes round.
@@ -69,10 +69,7 @@ fn program(r: &mut Random) -> Vec<u32> {
             ]),
         }
     }
-    code.push(sop2(0, COUNT, COUNT, 193));
-    code.push(0xbf07_0000 | 128 << 8 | COUNT);
-    let back = start as i32 - code.len() as i32 - 1;
-    code.push(0xbf85_0000 | back as u32 & 0xffff);
+    count_down(&mut code, start);
     // s_mov_b64 vcc, 0: nobody wants the carries of the last turn.
     code.extend([0xbe80_0000 | 106 << 16 | 1 << 8 | 128, BARRIER, END]);
     code

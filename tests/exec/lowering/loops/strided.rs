@@ -9,7 +9,7 @@ use super::planned;
 use crate::lowering::rounds::{Rounds, shapes};
 use crate::lowering::words::{
     ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance,
-    arithmetic, branch, lds, load, sop1, sop2, v, vop1, vop2, vopc,
+    arithmetic, branch_to, lds, load, sop1, sop2, v, vop1, vop2, vopc,
 };
 
 /// The bound of the index (64 bits).
@@ -70,8 +70,7 @@ fn strided(r: &mut Random) -> Vec<u32> {
             sop2(ANDN2, EXEC, EXEC, LEFT),
         ]);
     }
-    let back = start as i32 - code.len() as i32 - 1;
-    code.push(branch(9, back));
+    branch_to(&mut code, 9, start);
     code.push(sop1(1, EXEC, 193));
     arithmetic(r, &mut code);
     code.extend([34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));
