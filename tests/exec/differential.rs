@@ -6,7 +6,8 @@
 //! * `INSTRUCTIONS=` goes on until each target has executed so many on the interpreter, for long runs;
 //! * `SHOW_FAULTS=1` prints the programs that end in a fault;
 //! * `FAILURES=` after how many to stop, `ALL_SHAPES=1` each program in all shapes of the translator, not
-//!   in one that the program's number chooses;
+//!   in one that the program's number chooses; `SHAPE=` only shapes with this in their name;
+//! * `WITHOUT=` no rows with this in their name;
 //! * `WORDS=` words of each row and form under GPR indexing;
 //! * `SUMMARY=words` instead of programs single instructions, so many words of every row and form; `ROW=`
 //!   only rows with this in their name, `STATES=` from so many states;

@@ -104,8 +104,11 @@ pub(crate) struct Rows {
 impl Rows {
     /// The rows of a target.
     pub(crate) fn new(gfx: Gfx) -> Rows {
+        let without = std::env::var("WITHOUT").ok();
+        let wanted = |name: &str| without.as_ref().is_none_or(|part| !name.contains(part));
         let of = |encodings: &[Encoding]| -> Vec<&'static InstDesc> {
             isa::all()
+                .filter(|desc| wanted(desc.name_on(gfx)))
                 .filter(|desc| desc.opcodes.get(gfx).is_some())
                 .filter(|desc| encodings.contains(&desc.encoding))
                 .collect()
