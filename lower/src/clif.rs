@@ -73,6 +73,10 @@ pub struct Options {
     pub no_sink: bool,
     /// For the wide back end (see [`crate::wide`]).
     pub wide: bool,
+    /// What the wide back end writes.
+    pub isa: wide::Isa,
+    /// No vectors of 512 bits.
+    pub no_zmm: bool,
 }
 
 /// Flags of accesses to our own structures, and of bit casts.
@@ -327,7 +331,13 @@ impl<'f> Emitter<'f> {
 
     /// Lanes in a host vector.
     fn per(&self) -> usize {
-        if self.o.wide { wide::LANES } else { 4 }
+        let longest = self.o.isa == wide::Isa::Avx512 && !self.o.no_zmm;
+        match self.o.wide {
+            // Rows of lanes are not shorter than vectors, where that can be.
+            true if longest && self.row >= 2 * wide::LANES as i64 => 2 * wide::LANES,
+            true => wide::LANES,
+            false => 4,
+        }
     }
 
     /// A guest address.

@@ -112,17 +112,21 @@ impl Costs {
         &mut self,
         f: &Func,
         start: u64,
+        isa: wide::Isa,
         count: &dyn Fn(&[u8]) -> u32,
     ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
             wide: true,
+            isa,
             ..Options::default()
         };
         let notes = self.emit(f, &options, Some(Notes::new()));
-        let code = wide::compile(&self.codegen.func, false).map_err(|e| LowerError::Region {
-            entry: f.entry,
-            message: e.to_string(),
+        let code = wide::compile(&self.codegen.func, options.isa, false).map_err(|e| {
+            LowerError::Region {
+                entry: f.entry,
+                message: e.to_string(),
+            }
         })?;
         let mut at = code.first;
         let mut pieces = Vec::with_capacity(code.locs.len());

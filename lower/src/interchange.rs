@@ -124,6 +124,9 @@ pub struct Peel {
     pub zero: BTreeSet<MaskPlace>,
 }
 
+/// Lanes in a group at most, so that their mask is 32 bits.
+pub const MOST_LANES: usize = 32;
+
 /// What is given of the number of lanes in a group.
 #[derive(Clone, Copy)]
 struct Width {
@@ -139,7 +142,7 @@ impl Width {
     /// How the turns of loops inside groups of such vectors go round.
     fn rounds(self) -> Rounds {
         match self.per {
-            wide::LANES => Rounds::WideGroups,
+            wide::LANES.. => Rounds::WideGroups,
             _ => Rounds::Groups,
         }
     }
@@ -147,7 +150,8 @@ impl Width {
     /// Lanes in a group for which so many host vectors would be best.
     fn group(self, slices: usize) -> usize {
         let group = self.group.map(|lanes| usize::from(lanes).max(self.per));
-        group.unwrap_or(slices * self.per).min(self.row)
+        let group = group.unwrap_or(slices * self.per).min(self.row);
+        group.min(MOST_LANES)
     }
 }
 

@@ -31,10 +31,11 @@ pub enum HostLevel {
 
 impl HostLevel {
     /// What tests may use: nothing beyond SSE4.1 where the environment has `WAVELIFT_NO_AVX2`, which
-    /// pretends a CPU without it.
+    /// pretends a CPU without it, and no AVX-512 where it has `WAVELIFT_NO_AVX512`.
     pub fn pretended(self) -> HostLevel {
         match self {
             HostLevel::Native | HostLevel::Avx2 if wide::is_avx2_ruled_out() => HostLevel::Sse41,
+            HostLevel::Native if wide::is_avx512_ruled_out() => HostLevel::Avx2,
             level => level,
         }
     }
@@ -314,7 +315,8 @@ impl Jit {
         allocation: Allocation,
     ) -> Result<Object, Refused> {
         let emitted = self.emit(f, options, base);
-        let code = wide::compile(&self.codegen.func, allocation == Allocation::Quick)?;
+        let quick = allocation == Allocation::Quick;
+        let code = wide::compile(&self.codegen.func, options.isa, quick)?;
         let object = Object {
             code: code.bytes.into(),
             patches: code.patches,

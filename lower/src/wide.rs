@@ -1,5 +1,5 @@
-//! The wide back end: what an emitter wrote as CLIF with vectors of 256 bits, to host code for CPUs with
-//! AVX2 and FMA. Own selection and encoding, `regalloc2` for registers. It knows the instructions that
+//! The wide back end: what an emitter wrote as CLIF with vectors of 256 or 512 bits, to host code for CPUs with
+//! AVX2 and FMA, or with AVX-512. Own selection and encoding, `regalloc2` for registers. It knows the instructions that
 //! emission writes, no others: what it lacks it refuses, and Cranelift compiles the region instead.
 
 use cranelift_codegen::ir::Function;
@@ -14,8 +14,9 @@ mod inst;
 pub mod rows;
 mod scan;
 mod select;
+pub mod twins;
 
-/// Lanes of a vector.
+/// Lanes of a vector; AVX-512 has vectors of twice as many.
 pub const LANES: usize = 8;
 
 /// Namespace of functions that shuffle: the number is that of an immediate with 16 numbers of bytes of two
@@ -81,11 +82,13 @@ pub enum Intrinsic {
     ToHalf,
     /// The same toward zero.
     ToHalfTruncating,
+    /// Truth values of lanes of the low bits of an integer; for AVX-512 only.
+    MaskOfBits,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 26] = [
+    pub const ALL: [Intrinsic; 27] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -112,6 +115,7 @@ impl Intrinsic {
         Intrinsic::FromHalf,
         Intrinsic::ToHalf,
         Intrinsic::ToHalfTruncating,
+        Intrinsic::MaskOfBits,
     ];
 }
 
@@ -130,6 +134,21 @@ pub struct Code {
     pub first: usize,
     /// Lengths of the pieces, each with the source location that it is for.
     pub locs: Vec<(u32, u32)>,
+}
+
+/// Which vector instructions are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// AVX2 and FMA: 16 registers, masks in vectors.
+    #[default]
+    Avx2,
+    /// AVX-512 (F, BW, DQ, VL): 32 registers, masks in registers of their own.
+    Avx512,
+}
+
+/// Does the environment pretend that the CPU lacks AVX-512?
+pub(crate) fn is_avx512_ruled_out() -> bool {
+    std::env::var_os("WAVELIFT_NO_AVX512").is_some()
 }
 
 /// Does the environment pretend that the CPU lacks AVX2?
@@ -156,9 +175,26 @@ pub fn is_supported() -> bool {
     }
 }
 
+/// Can this CPU run what comes out for AVX-512?
+pub fn has_avx512() -> bool {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    {
+        is_supported()
+            && !is_avx512_ruled_out()
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    {
+        false
+    }
+}
+
 /// Compiles a function; `quick`: its registers by a linear scan.
-pub fn compile(func: &Function, quick: bool) -> Result<Code, Refused> {
-    let host = select::select(func)?;
+pub fn compile(func: &Function, isa: Isa, quick: bool) -> Result<Code, Refused> {
+    let host = select::select(func, isa)?;
     let output = alloc::allocate(&host, quick).map_err(Refused)?;
     let machine = emit::emit(&host, &output);
     Ok(Code {

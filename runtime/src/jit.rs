@@ -57,6 +57,8 @@ pub struct JitOptions {
     pub no_runs: bool,
     /// Registers are written where the guest writes them (for tests and measurements).
     pub no_sink: bool,
+    /// No vectors of 512 bits where the CPU has them (for tests and measurements).
+    pub no_zmm: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
@@ -85,6 +87,7 @@ impl Default for JitOptions {
             no_lines: false,
             no_runs: false,
             no_sink: false,
+            no_zmm: false,
             emitter: Emitter::Auto,
             observe: false,
             profile: false,
@@ -163,6 +166,8 @@ pub struct JitEngine {
     /// Unlike that of any other engine.
     id: u64,
     options: JitOptions,
+    /// What the wide emitter writes.
+    isa: wide::Isa,
     shared: Arc<Shared>,
     improver: Improver,
     compiler: Mutex<Jit>,
@@ -210,6 +215,10 @@ impl JitEngine {
             }
             _ => Emitter::Cranelift,
         };
+        let isa = match host {
+            HostLevel::Native if wide::has_avx512() => wide::Isa::Avx512,
+            _ => wide::Isa::Avx2,
+        };
         let options = JitOptions {
             tier,
             host,
@@ -219,6 +228,7 @@ impl JitEngine {
         Ok(JitEngine {
             id: NEXT.fetch_add(1, Relaxed),
             options,
+            isa,
             shared: Arc::default(),
             improver: Improver::default(),
             host: compiler.host(),

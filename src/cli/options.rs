@@ -60,7 +60,7 @@ enum EmitterName {
     Auto,
     /// Cranelift
     Cranelift,
-    /// The wide back end (AVX2 and FMA), Cranelift for code that it refuses
+    /// The wide back end (AVX-512, or AVX2 and FMA), Cranelift for code that it refuses
     Wide,
 }
 

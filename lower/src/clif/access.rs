@@ -6,6 +6,7 @@ use frontend::op::Data;
 
 use super::scalar::joined;
 use super::{Emitter, flags, trusted};
+use crate::clif::lanes::dwords_type;
 use crate::wide;
 
 mod eight;
@@ -112,15 +113,16 @@ impl Emitter<'_> {
         self.b.ins().load(ty, guest(), start, offset)
     }
 
-    /// How many lanes whose elements are `stride` apart are moved at once: four or eight.
+    /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16.
     pub(super) fn lanes_at_once(&self, data: Data, stride: i64) -> usize {
-        match self.per() == wide::LANES && eight::suits_eight(data, stride) {
-            true => wide::LANES,
-            false => 4,
+        match self.per() {
+            per @ wide::LANES.. if data == Data::Dwords(1) && is_run(data, stride) => per,
+            wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
+            _ => 4,
         }
     }
 
-    /// The words of four or eight lanes whose elements are `stride` apart, the first `away` from `start`: a vector
+    /// The words of four, eight or 16 lanes whose elements are `stride` apart, the first `away` from `start`: a vector
     /// for each word.
     pub(super) fn load_lanes(
         &mut self,
@@ -131,6 +133,9 @@ impl Emitter<'_> {
     ) -> Vec<Value> {
         if lanes == wide::LANES {
             return self.load_eight(start, away, stride, data);
+        } else if lanes > wide::LANES {
+            let (start, offset) = self.near(start, away);
+            return vec![self.load_vector(dwords_type(lanes), start, offset)];
         }
         match i32::try_from(away) {
             Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
@@ -141,7 +146,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores four or eight lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
+    /// Stores four, eight or 16 lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
     /// first; `words` is a vector for each word.
     pub(super) fn store_lanes(
         &mut self,
@@ -153,6 +158,10 @@ impl Emitter<'_> {
     ) {
         if lanes == wide::LANES {
             self.store_eight(start, away, stride, data, words);
+            return;
+        } else if lanes > wide::LANES {
+            let (start, offset) = self.near(start, away);
+            self.b.ins().store(guest(), words[0], start, offset);
             return;
         }
         match i32::try_from(away) {

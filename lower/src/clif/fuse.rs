@@ -348,7 +348,7 @@ impl Emitter<'_> {
         }
         let mut lanes = self.of_lanes(slices, per);
         out.into_iter()
-            .map(|fours| lanes.join_fours(fours))
+            .map(|parts| lanes.join_parts(count, parts))
             .collect()
     }
 }

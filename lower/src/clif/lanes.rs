@@ -1,7 +1,7 @@
-//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of eight for
-//! the wide back end. A W32 value is one vector of dwords a slice, a mask one of all ones or zeros. A W64
+//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of eight or 16
+//! for the wide back end. A W32 value is one vector of dwords a slice, a mask one of all ones or zeros. A W64
 //! value is two vectors of quads, in the order in which dwords unpack: of four lanes 0, 1 and 2, 3, of
-//! eight 0, 1, 4, 5 and 2, 3, 6, 7.
+//! eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -28,8 +28,10 @@ pub(crate) struct Lanes<'a, 'f> {
     pub(crate) exact_nan: bool,
     /// Host vectors in a group.
     pub(crate) slices: usize,
-    /// Lanes in a host vector: 4, or 8 for the wide back end.
+    /// Lanes in a host vector: 4, or 8 or 16 for the wide back end.
     pub(crate) per: usize,
+    /// Masks are registers of their own.
+    pub(crate) masks: bool,
 }
 
 /// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
@@ -48,18 +50,27 @@ const LOW_HALVES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22
 
 /// A vector of dwords.
 pub(crate) fn dwords_type(per: usize) -> Clif {
-    if per == 8 { types::I32X8 } else { types::I32X4 }
+    match per {
+        16 => types::I32X16,
+        8 => types::I32X8,
+        _ => types::I32X4,
+    }
 }
 
 /// A vector of quads.
 fn quads_type(per: usize) -> Clif {
-    if per == 8 { types::I64X4 } else { types::I64X2 }
+    match per {
+        16 => types::I64X8,
+        8 => types::I64X4,
+        _ => types::I64X2,
+    }
 }
 
 impl<'f> Emitter<'f> {
     /// Operations on groups of `slices` host vectors of `per` lanes.
     pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
         Lanes {
+            masks: self.o.wide && self.o.isa == wide::Isa::Avx512,
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
             slices,
@@ -81,6 +92,8 @@ impl Lanes<'_, '_> {
 
     fn vector(&self, float: Float) -> Clif {
         match (float, self.per) {
+            (Float::F32, 16) => types::F32X16,
+            (Float::F64, 16) => types::F64X8,
             (Float::F32, 8) => types::F32X8,
             (Float::F32, _) => types::F32X4,
             (Float::F64, 8) => types::F64X4,
@@ -133,7 +146,7 @@ impl Lanes<'_, '_> {
         if let Some(before) = self.sorted_back(a, b, &mask) {
             return self.cast(ty, before);
         }
-        if self.per == 8 {
+        if self.per > 4 {
             let mask = self
                 .b
                 .func
@@ -249,22 +262,24 @@ impl Lanes<'_, '_> {
         self.quads_by(|_| word)
     }
 
-    /// Vectors of four lanes as host vectors.
-    pub(crate) fn join_fours(&mut self, fours: Vec<Value>) -> Vec<Value> {
-        if self.per == 4 {
-            return fours;
+    /// Vectors of so many lanes as host vectors.
+    pub(crate) fn join_parts(&mut self, lanes: usize, mut parts: Vec<Value>) -> Vec<Value> {
+        let mut lanes = lanes;
+        while lanes < self.per {
+            lanes *= 2;
+            let ty = dwords_type(lanes);
+            let pairs = parts.chunks_exact(2);
+            parts = pairs
+                .map(|pair| self.intrinsic(Intrinsic::Join, pair, ty))
+                .collect();
         }
-        let ty = self.dwords_type();
-        let pairs = fours.chunks_exact(2);
-        pairs
-            .map(|pair| self.intrinsic(Intrinsic::Join, pair, ty))
-            .collect()
+        parts
     }
 
     /// The lane of quad n of the second or first vector of a slice.
     pub(crate) fn lane_of_quad(&self, second: bool, n: usize) -> usize {
-        let n = if self.per == 8 {
-            n & 1 | (n & 2) << 1
+        let n = if self.per > 4 {
+            n & 1 | (n & !1) << 1
         } else {
             n
         };
@@ -335,6 +350,17 @@ impl Lanes<'_, '_> {
     /// Mask bits (I32, bit 0 is the group's first lane) as masks.
     pub(crate) fn expand_mask(&mut self, bits: Value) -> Vec<Value> {
         let ty = self.dwords_type();
+        if self.masks {
+            return (0..self.slices)
+                .map(|j| {
+                    let here = match j * self.per {
+                        0 => bits,
+                        first => self.b.ins().ushr_imm_u(bits, first as i64),
+                    };
+                    self.intrinsic(Intrinsic::MaskOfBits, &[here], ty)
+                })
+                .collect();
+        }
         let all = self.b.ins().splat(ty, bits);
         let per = self.per;
         (0..self.slices)

@@ -8,6 +8,7 @@ use super::fuse::Fusion;
 use super::lanes::{Lanes, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
+use crate::interchange::MOST_LANES;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
@@ -131,7 +132,7 @@ impl<'f> Emitter<'f> {
         let after = self.b.create_block();
         let group = self.o.group.map(usize::from);
         let group = group.unwrap_or_else(|| self.per() * slices(block, segment));
-        let group = group.max(self.per());
+        let group = group.clamp(self.per(), MOST_LANES);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
             block,

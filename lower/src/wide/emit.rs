@@ -2,10 +2,13 @@
 
 use regalloc2::{Allocation, Edit, InstOrEdit, Output, RegClass};
 
+use super::Isa;
 use super::alloc::KEPT;
-use super::encode::{Base, Code, Len, Mem, Rm};
-use super::inst::{Cc, Compare, Form, HostFunc, HostInst, Imm, Op, RAX, RDI};
-use super::rows::{legacy, vex};
+use super::encode::{Base, Code, Len, Mem, Rm, Row};
+use super::evex::{self, Evex, With};
+use super::inst::{Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, RAX, RDI, vector_words};
+use super::rows::{legacy, masks, vex};
+use super::twins;
 use crate::object::Patch;
 
 const RSP: u8 = 4;
@@ -58,7 +61,7 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
         output,
         code: Code::default(),
         patches: Vec::new(),
-        spills: (func.stack as i32 + 31) & !31,
+        spills: (func.stack as i32 + align(func) - 1) & -align(func),
         exit: blocks as u32,
         pool: blocks as u32 + 1,
         kept: KEPT.into_iter().filter(|&n| used(n)).collect(),
@@ -93,7 +96,7 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
     // Constants, the largest first so that each is aligned to its size.
     let mut pool: Vec<usize> = (0..func.pool.len()).collect();
     pool.sort_by_key(|&n| std::cmp::Reverse(func.pool[n].len()));
-    while !e.code.bytes.len().is_multiple_of(32) && !pool.is_empty() {
+    while !e.code.bytes.len().is_multiple_of(align(func) as usize) && !pool.is_empty() {
         e.code.bytes.push(0xcc);
     }
     for n in pool {
@@ -107,6 +110,11 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
         first,
         locs,
     }
+}
+
+/// To what vectors are aligned.
+fn align(func: &HostFunc) -> i32 {
+    8 * vector_words(func.isa) as i32
 }
 
 /// The order of the blocks in memory: as they were made, parted edges behind where they come from, what is
@@ -134,7 +142,7 @@ impl Emit<'_> {
                 .legacy(legacy::ALU_I32, true, false, 5, Rm::Reg(RSP), &size);
         }
         // Vectors on the stack are aligned.
-        let mask = (-32i8) as u8;
+        let mask = (-align(self.func)) as u8;
         self.code
             .legacy(legacy::ALU_I8, true, false, 4, Rm::Reg(RSP), &[mask]);
     }
@@ -176,24 +184,61 @@ impl Emit<'_> {
     fn copy(&mut self, from: Allocation, to: Allocation) {
         let register = from.as_reg().or(to.as_reg());
         let class = register.expect("bug: a move from slot to slot").class();
-        let vector = class != RegClass::Int;
-        let (store, load) = if vector {
-            (vex::VMOVUPS_STORE, vex::VMOVUPS_LOAD)
-        } else {
-            (legacy::STORE, legacy::LOAD)
+        let (store, load, between) = match class {
+            RegClass::Int => (legacy::STORE, legacy::LOAD, legacy::LOAD),
+            RegClass::Float => (vex::VMOVUPS_STORE, vex::VMOVUPS_LOAD, vex::VMOVAPS),
+            MASK => (masks::KMOVW_STORE, masks::KMOVW, masks::KMOVW),
         };
         let (row, r, rm) = match (from.as_reg(), to.as_reg()) {
             (Some(_), Some(_)) if from == to => return,
-            (Some(_), Some(_)) if vector => (vex::VMOVAPS, reg(to), Rm::Reg(reg(from))),
-            (Some(_), Some(_)) => (load, reg(to), Rm::Reg(reg(from))),
+            (Some(_), Some(_)) => (between, reg(to), Rm::Reg(reg(from))),
             (Some(_), None) => (store, reg(from), Rm::Mem(self.slot(to))),
             _ => (load, reg(to), Rm::Mem(self.slot(from))),
         };
-        if vector {
-            self.code.vex(row, Len::L256, r, 0, rm, &[]);
-        } else {
-            self.code.legacy(row, true, false, r, rm, &[]);
+        let whole = match self.func.isa {
+            Isa::Avx2 => Len::L256,
+            Isa::Avx512 => Len::L512,
+        };
+        match class {
+            RegClass::Int => self.code.legacy(row, true, false, r, rm, &[]),
+            RegClass::Float => self.vector(row, whole, r, 0, rm, &[]),
+            MASK => self.code.vex(row, Len::L128, r, 0, rm, &[]),
         }
+    }
+
+    /// An instruction that has a VEX coding, in the EVEX coding where registers or length want that.
+    fn vector(&mut self, row: Row, len: Len, r: u8, vvvv: u8, rm: Rm, imm: &[u8]) {
+        let high = |r: u8| r >= 16;
+        if len != Len::L512 && !high(r) && !high(vvvv) && !matches!(rm, Rm::Reg(r) if high(r)) {
+            self.code.vex(row, len, r, vvvv, rm, imm);
+            return;
+        }
+        let twin = twins::twin(row).unwrap_or_else(|| panic!("bug: {row:?} has no EVEX coding"));
+        self.code.evex(twin, len, With::default(), r, vvvv, rm, imm);
+    }
+
+    fn evex(&mut self, host: &HostInst, row: Evex, len: Len, form: Form, a: &[Allocation]) {
+        let mut with = With::default();
+        let (r, v, rm) = match form {
+            Form::Rvm => (reg(a[0]), reg(a[1]), self.rm(host, &a[2..])),
+            Form::Rm => (reg(a[0]), 0, self.rm(host, &a[1..])),
+            Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
+            Form::Digit(n) => (n, reg(a[0]), self.rm(host, &a[1..])),
+            Form::Fma => (reg(a[0]), reg(a[2]), self.rm(host, &a[3..])),
+            Form::MaskedRvm => {
+                with.mask = reg(a[1]);
+                (reg(a[0]), reg(a[2]), self.rm(host, &a[3..]))
+            }
+            Form::ZeroedRm => {
+                (with.mask, with.zero) = (reg(a[1]), true);
+                (reg(a[0]), 0, self.rm(host, &a[2..]))
+            }
+            _ => unreachable!("bug: {form:?} in EVEX"),
+        };
+        let Op::Evex(.., imm) = host.op else {
+            unreachable!("bug: no EVEX instruction")
+        };
+        self.code.evex(row, len, with, r, v, rm, &imm_bytes(imm));
     }
 
     /// The operand that may lie in memory; `rest` are the allocations from it on.
@@ -231,10 +276,11 @@ impl Emit<'_> {
                     Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
                     Form::Digit(n) => (n, reg(a[0]), self.rm(host, &a[1..])),
                     Form::Fma => (reg(a[0]), reg(a[2]), self.rm(host, &a[3..])),
-                    Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} in VEX"),
+                    _ => unreachable!("bug: {form:?} in VEX"),
                 };
-                self.code.vex(row, len, r, v, rm, &bytes);
+                self.vector(row, len, r, v, rm, &bytes);
             }
+            Op::Evex(row, len, form, _) => self.evex(host, row, len, form, a),
             Op::Legacy(row, wide, form, imm) => {
                 let bytes = imm_bytes(imm);
                 let (r, rm) = match form {
@@ -266,6 +312,16 @@ impl Emit<'_> {
                     vex::VPCMPEQD
                 };
                 let r = reg(a[0]);
+                if self.func.isa == Isa::Avx512 && (r >= 16 || host.op == Op::Ones) {
+                    // All bits whatever the sources are, or the exclusive or.
+                    let (row, imm) = match host.op {
+                        Op::Ones => (evex::rows::VPTERNLOGD, &[0xff][..]),
+                        _ => (evex::rows::VPXORD, &[][..]),
+                    };
+                    let with = With::default();
+                    self.code.evex(row, Len::L512, with, r, r, Rm::Reg(r), imm);
+                    return;
+                }
                 self.code.vex(row, Len::L256, r, r, Rm::Reg(r), &[]);
             }
             Op::Set(compare) => {

@@ -1,9 +1,11 @@
-//! Host instructions before they have registers: static single assignment over virtual registers of two
-//! classes, general and vector. What register allocation asks of a function is answered here.
+//! Host instructions before they have registers: static single assignment over virtual registers of three
+//! classes, general, vector and, for AVX-512, mask. What register allocation asks of a function is answered here.
 
 use regalloc2::{Block, Inst, InstRange, Operand, PReg, PRegSet, RegClass, VReg};
 
+use super::Isa;
 use super::encode::{Len, Row};
+use super::evex::Evex;
 use crate::maps::HashMap;
 use crate::object::Symbol;
 
@@ -90,6 +92,10 @@ pub(super) enum Form {
     Digit(u8),
     /// reg (defined) from itself, vvvv and rm.
     Fma,
+    /// reg (defined) under a mask from vvvv and rm.
+    MaskedRvm,
+    /// reg (defined) from rm, with zeros outside a mask.
+    ZeroedRm,
     /// reg (defined) from itself and rm.
     Tied,
     /// rm (defined, a register) from itself, with a digit.
@@ -123,6 +129,8 @@ pub(super) enum Imm {
 pub(super) enum Op {
     /// VEX coded.
     Vex(Row, Len, Form, Imm),
+    /// EVEX coded.
+    Evex(Evex, Len, Form, Imm),
     /// Legacy coded; true: 64 bits.
     Legacy(Row, bool, Form, Imm),
     /// A constant in a general register.
@@ -218,6 +226,8 @@ pub(super) struct HostFunc {
     /// Constants.
     pub(super) pool: Vec<Vec<u8>>,
     pool_places: HashMap<Vec<u8>, u32>,
+    /// What is written.
+    pub(super) isa: Isa,
     /// Bytes of the stack that the function's own words take.
     pub(super) stack: u32,
     /// What of the region is being emitted.
@@ -245,10 +255,35 @@ pub(super) fn vector(n: u8) -> PReg {
     PReg::new(usize::from(n), RegClass::Float)
 }
 
+/// A mask register for the allocator.
+pub(super) fn mask(n: u8) -> PReg {
+    PReg::new(usize::from(n), MASK)
+}
+
+/// The class of mask registers.
+pub(super) const MASK: RegClass = RegClass::Vector;
+
+/// Words of 8 bytes in which a vector is kept.
+pub(super) fn vector_words(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx2 => 4,
+        Isa::Avx512 => 8,
+    }
+}
+
+/// Vector registers that there are.
+pub(super) fn vector_count(isa: Isa) -> u8 {
+    match isa {
+        Isa::Avx2 => 16,
+        Isa::Avx512 => 32,
+    }
+}
+
 impl HostFunc {
     /// An empty function, with space for about so many instructions.
-    pub(super) fn with_space(count: usize) -> HostFunc {
+    pub(super) fn with_space(isa: Isa, count: usize) -> HostFunc {
         HostFunc {
+            isa,
             insts: Vec::with_capacity(count),
             operands: Vec::with_capacity(3 * count),
             ..HostFunc::default()
@@ -491,8 +526,13 @@ impl regalloc2::Function for HostFunc {
                 for n in [RCX, RDX, RSI, RDI, 8, 9, 10, 11] {
                     set.add(general(n));
                 }
-                for n in 0..16 {
+                for n in 0..vector_count(self.isa) {
                     set.add(vector(n));
+                }
+                if self.isa == Isa::Avx512 {
+                    for n in 1..8 {
+                        set.add(mask(n));
+                    }
                 }
             }
             Op::MulHigh(..) => set.add(general(RAX)),
@@ -506,10 +546,9 @@ impl regalloc2::Function for HostFunc {
     }
 
     fn spillslot_size(&self, class: RegClass) -> usize {
-        // Words of 8 bytes: a vector takes 32.
         match class {
-            RegClass::Int => 1,
-            RegClass::Float | RegClass::Vector => 4,
+            RegClass::Int | MASK => 1,
+            RegClass::Float => vector_words(self.isa),
         }
     }
 }

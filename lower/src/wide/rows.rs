@@ -93,6 +93,23 @@ pub mod vex {
     }
 }
 
+/// Instructions of mask registers, in the VEX coding: of the low 16 or 8 bits.
+pub mod masks {
+    use super::*;
+    #[rustfmt::skip]
+    rows! {
+        // of 256 bits in length, as the coding has it
+        KANDW = row(None, M0F, 0x41);    KANDNW = row(None, M0F, 0x42);
+        KORW = row(None, M0F, 0x45);     KXNORW = row(None, M0F, 0x46);
+        KXORW = row(None, M0F, 0x47);
+        // of 128 bits
+        KNOTW = row(None, M0F, 0x44);
+        KMOVW = row(None, M0F, 0x90);    KMOVW_STORE = row(None, M0F, 0x91);
+        KMOVW_TO = row(None, M0F, 0x92); KMOVW_FROM = row(None, M0F, 0x93);
+        KMOVB_FROM = row(P66, M0F, 0x93);
+    }
+}
+
 /// Instructions of legacy coding.
 pub mod legacy {
     use super::*;

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use regalloc2::{Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
-use super::inst::{HostFunc, Op, general, vector};
+use super::inst::{HostFunc, MASK, Op, general, mask, vector, vector_count};
 use crate::maps::HashMap;
 
 mod lists;
@@ -52,16 +52,17 @@ struct Scan<'a> {
     /// The interval that follows a tied operand in its register, by that operand.
     heirs: Vec<Option<u32>>,
     /// By class and number.
-    taken: [Vec<Taken>; 2],
+    taken: [Vec<Taken>; 3],
     /// From where on each is surely free.
-    until: [[u32; 16]; 2],
+    until: [[u32; 32]; 3],
     /// Points where calls write.
     calls: Vec<u32>,
     /// Instructions that read or write each virtual register, only counted for those that are spilled.
     places: Option<Lists<u32>>,
     /// Short intervals, by instruction and virtual register; reads, then writes.
     short: [HashMap<(u32, u32), u32>; 2],
-    /// When words of the stack are taken, by class; vectors have several words each.
+    /// When words of the stack are taken: those of general and mask registers, and those of vectors, which have
+    /// several words each.
     slots: [Vec<Taken>; 2],
     /// Who comes in the order of beginnings.
     queue: Queue,
@@ -119,13 +120,28 @@ impl Queue {
 }
 
 fn class_index(class: RegClass) -> usize {
-    usize::from(class != RegClass::Int)
+    class as usize
 }
+
+/// Which words of the stack a class has.
+fn slot_index(class: RegClass) -> usize {
+    usize::from(class == RegClass::Float)
+}
+
+/// Vector registers by number, as many as there are at most.
+const VECTORS: [u8; 32] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+    26, 27, 28, 29, 30, 31,
+];
+
+/// Mask registers; number 0 means no mask.
+const MASKS: [u8; 7] = [1, 2, 3, 4, 5, 6, 7];
 
 fn preg(class: RegClass, n: usize) -> PReg {
     match class {
         RegClass::Int => general(n as u8),
-        _ => vector(n as u8),
+        MASK => mask(n as u8),
+        RegClass::Float => vector(n as u8),
     }
 }
 
@@ -159,9 +175,13 @@ impl<'a> Scan<'a> {
             homes: vec![Home::Nowhere; count],
             copied: vec![false; count],
             heirs: vec![None; count],
-            until: [[0; 16]; 2],
+            until: [[0; 32]; 3],
             intervals,
-            taken: [vec![Taken::default(); 16], vec![Taken::default(); 16]],
+            taken: [
+                vec![Taken::default(); 16],
+                vec![Taken::default(); usize::from(vector_count(func.isa))],
+                vec![Taken::default(); 8],
+            ],
             calls: Vec::new(),
             places: None,
             short: [HashMap::default(), HashMap::default()],
@@ -328,8 +348,9 @@ impl<'a> Scan<'a> {
         let allowed: &[u8] = match (class, crosses) {
             (RegClass::Int, false) => &FREE,
             (RegClass::Int, true) => &KEPT,
-            (_, false) => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
             (_, true) => &[],
+            (MASK, false) => &MASKS,
+            (RegClass::Float, false) => &VECTORS[..usize::from(vector_count(self.func.isa))],
         };
         let partners = self.intervals.partners.iter(n as usize);
         let partners = partners.filter_map(|p| match self.homes[p as usize] {
@@ -490,7 +511,7 @@ impl<'a> Scan<'a> {
     /// A word of the stack for a virtual register, if it can be that of one it is moved to.
     fn slot(&mut self, v: u32) -> u32 {
         let ranges = self.intervals.ranges(v);
-        let slots = &mut self.slots[class_index(self.intervals.classes[v as usize])];
+        let slots = &mut self.slots[slot_index(self.intervals.classes[v as usize])];
         let free = |taken: &Taken| {
             let mut ranges = ranges.iter();
             ranges.all(|&range| taken.is_free(range, |_| false))

@@ -10,18 +10,19 @@ use regalloc2::{Operand, RegClass, VReg};
 
 use facts::PartBase;
 
-use super::Refused;
 use super::encode::{Len, Row};
 use super::inst::{
     Addr, AddrBase, Cc, Compare, Form, HostBlock, HostFunc, Imm, Op, RAX, RCX, RDI, RDX, RSI, Src,
     general,
 };
 use super::rows::{legacy, vex};
+use super::{Isa, Refused};
 use crate::maps::HashMap;
 use crate::object;
 
 mod convert;
 mod facts;
+mod masks;
 mod scalar;
 mod shuffle;
 mod vector;
@@ -46,14 +47,16 @@ pub(super) struct Select<'a> {
     needed: Vec<bool>,
     /// Loads that the only instruction that uses them does itself.
     folded: Vec<bool>,
+    /// For AVX-512.
+    masks: masks::Masks,
 }
 
 /// Selects instructions for a function.
-pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
+pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
     let (same, defs) = facts::names(clif);
     let mut s = Select {
         clif,
-        h: HostFunc::with_space(clif.dfg.num_insts()),
+        h: HostFunc::with_space(isa, clif.dfg.num_insts()),
         same,
         defs,
         values: vec![VReg::invalid(); clif.dfg.num_values()],
@@ -63,6 +66,7 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
         slots: HashMap::default(),
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
+        masks: masks::Masks::default(),
     };
     for (slot, data) in &clif.sized_stack_slots {
         s.slots.insert(slot, s.h.stack as i32);
@@ -80,6 +84,9 @@ pub(super) fn select(clif: &Function) -> Result<HostFunc, Refused> {
             .push(HostBlock::new(places[block.as_u32() as usize], cold));
     }
     s.find_needed(&layout);
+    if s.is_avx512() {
+        s.find_masks(&layout);
+    }
     for block in layout {
         s.block(block)?;
     }
@@ -145,7 +152,10 @@ impl Select<'_> {
         let v = self.resolve(v);
         let n = v.as_u32() as usize;
         if self.values[n] != VReg::invalid() {
-            return Ok(self.values[n]);
+            return match self.is_mask(v) {
+                true => self.vector_of_mask(v),
+                false => Ok(self.values[n]),
+            };
         }
         if self.here[n].0 == self.block {
             return Ok(self.here[n].1);
@@ -269,7 +279,7 @@ impl Select<'_> {
         } else {
             let mut regs = Vec::with_capacity(params.len());
             for &param in params {
-                let reg = self.h.vreg(Self::class(self.ty(param)));
+                let reg = self.param_reg(param);
                 self.values[param.as_u32() as usize] = reg;
                 regs.push(reg);
             }
@@ -289,12 +299,13 @@ impl Select<'_> {
     fn target(&mut self, call: clif::BlockCall) -> Result<(usize, Vec<VReg>), Refused> {
         let lists = &self.clif.dfg.value_lists;
         let block = self.blocks[call.block(lists).as_u32() as usize];
+        let params = self.clif.dfg.block_params(call.block(lists)).iter();
         let mut regs = Vec::with_capacity(call.len(lists));
-        for arg in call.args(lists) {
+        for (arg, &param) in call.args(lists).zip(params) {
             let BlockArg::Value(v) = arg else {
                 return Err(Refused("an argument of an exception".to_owned()));
             };
-            regs.push(self.reg(v)?);
+            regs.push(self.argument(v, param)?);
         }
         Ok((block, regs))
     }
@@ -462,7 +473,9 @@ impl Select<'_> {
                 let vectors = |v: &Value| !self.ty(*v).is_int();
                 let result = self.clif.dfg.first_result(inst);
                 let float = vectors(&result) || self.clif.dfg.inst_args(inst).iter().any(vectors);
-                if float {
+                if float && self.is_avx512() && self.avx512(inst)? {
+                    Ok(())
+                } else if float {
                     self.vector(inst)
                 } else {
                     self.scalar(inst)
@@ -482,6 +495,7 @@ fn length(ty: Type) -> Result<Len, Refused> {
     match ty.bits() {
         ..=128 => Ok(Len::L128),
         256 => Ok(Len::L256),
+        512 => Ok(Len::L512),
         _ => Err(Refused(format!("vectors of type {ty}"))),
     }
 }

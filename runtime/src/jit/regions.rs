@@ -235,6 +235,8 @@ impl JitEngine {
             no_runs: self.options.no_runs,
             no_sink: self.options.no_sink,
             wide: self.options.emitter == Emitter::Wide,
+            isa: self.isa,
+            no_zmm: self.options.no_zmm,
         };
         (request, options)
     }

@@ -10,6 +10,7 @@ use lower::cost::Costs;
 use lower::ir::Func;
 use lower::profile::{Access, BlockShape, MASKED_GROUP};
 use lower::region::{self, Request};
+use lower::wide::Isa;
 use runtime::jit::JitOptions;
 use runtime::object::{self, Segment};
 use wavelift::manifest::Manifest;
@@ -131,7 +132,7 @@ fn instructions(code: &[u8]) -> u32 {
 /// The lines of a kernel.
 fn kernel(
     costs: &mut Costs,
-    wide: bool,
+    wide: Option<Isa>,
     (object, name): (&Path, &str),
     start: u64,
     out: &mut String,
@@ -166,8 +167,8 @@ fn kernel(
         }
         let start = if regions.is_empty() { start } else { 0 };
         let shapes = match wide {
-            true => costs.wide_blocks(&func, start, &instructions),
-            false => costs.blocks(&func, start, &instructions),
+            Some(isa) => costs.wide_blocks(&func, start, isa, &instructions),
+            None => costs.blocks(&func, start, &instructions),
         };
         let shapes = shapes.expect("the region compiles");
         assert_eq!(shapes.len(), func.blocks.len());
@@ -197,11 +198,12 @@ fn kernel(
 }
 
 /// All kernels.
-fn list(wide: bool) -> String {
+fn list(wide: Option<Isa>) -> String {
     let mut costs = Costs::new().expect("an x86-64 code generator");
     let mut out = match wide {
-        true => HEAD.replace("for x86-64-v3", "by the wide back end"),
-        false => HEAD.to_owned(),
+        Some(Isa::Avx2) => HEAD.replace("for x86-64-v3", "by the wide back end"),
+        Some(Isa::Avx512) => HEAD.replace("for x86-64-v3", "by the wide back end for AVX-512"),
+        None => HEAD.to_owned(),
     };
     let mut last = PathBuf::new();
     for ((object, name), start) in kernels() {
@@ -221,11 +223,17 @@ fn list(wide: bool) -> String {
 
 #[test]
 fn host_instructions_of_hot_loops() {
-    super::check("hot_loops.txt", &list(false));
+    super::check("hot_loops.txt", &list(None));
 }
 
 /// Nothing in the benchmarks is refused, and what is selected is counted as for Cranelift.
 #[test]
 fn host_instructions_of_hot_loops_in_wide_vectors() {
-    super::check("hot_loops_wide.txt", &list(true));
+    super::check("hot_loops_wide.txt", &list(Some(Isa::Avx2)));
+}
+
+/// Code for AVX-512 is made on any host.
+#[test]
+fn host_instructions_of_hot_loops_with_avx512() {
+    super::check("hot_loops_avx512.txt", &list(Some(Isa::Avx512)));
 }

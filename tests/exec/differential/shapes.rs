@@ -78,14 +78,29 @@ impl Shape {
                     let narrow = hosts.iter().flat_map(|&host| {
                         [Tier::Quick, Tier::Good].map(|tier| (host, tier, Emitter::Cranelift))
                     });
-                    let wide = [Tier::Quick, Tier::Good]
-                        .map(|tier| (HostLevel::Native, tier, Emitter::Wide));
-                    for (host, tier, emitter) in narrow.chain(wide) {
+                    let narrow = narrow.map(|how| (how, false));
+                    // On a CPU with AVX-512 the wide emitter writes that, with vectors of 512 bits or without, and
+                    // AVX2 when it is told to.
+                    let hosts = [
+                        (HostLevel::Native, false),
+                        (HostLevel::Native, true),
+                        (HostLevel::Avx2, false),
+                    ];
+                    let hosts = match lower::wide::has_avx512() {
+                        true => &hosts[..],
+                        false => &hosts[..1],
+                    };
+                    let wide = hosts.iter().flat_map(|&(host, no_zmm)| {
+                        let tiers = [Tier::Quick, Tier::Good];
+                        tiers.map(|tier| ((host, tier, Emitter::Wide), no_zmm))
+                    });
+                    for ((host, tier, emitter), no_zmm) in narrow.chain(wide) {
                         let options = JitOptions {
                             host,
                             tier,
                             emitter,
                             no_alone: loops.no_fused,
+                            no_zmm,
                             observe,
                             max_insts,
                             ..loops
@@ -94,6 +109,9 @@ impl Shape {
                     }
                 }
             }
+        }
+        if let Ok(part) = std::env::var("SHAPE") {
+            all.retain(|shape| shape.name().contains(&part));
         }
         all
     }
@@ -120,6 +138,7 @@ impl Shape {
             (options.no_lines, ", compares by lane"),
             (options.no_runs, ", no runs"),
             (options.no_sink, ", writes in place"),
+            (options.no_zmm, ", no zmm"),
             (options.no_hoist, ", each turn by itself"),
             (options.no_interchange, ", loops outside"),
             (options.observe, ", observed"),

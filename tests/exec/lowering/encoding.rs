@@ -5,6 +5,7 @@ use iced_x86::{Decoder, DecoderOptions, Encoder, Instruction, OpKind, Register, 
 use lower::wide::encode::{Base, Code, Len, Mem, Rm};
 use lower::wide::evex::{self, Rounding, Tuple, With};
 use lower::wide::rows::{legacy, vex};
+use lower::wide::twins;
 
 /// Numbers without a pattern.
 struct Random(u64);
@@ -424,5 +425,52 @@ fn check_evex(
     let size = sizes.map(|r| r.size()).chain([memory]).max();
     if let (Tuple::Full(_) | Tuple::FullMem, None, false) = (tuple, with.rounding, with.broadcast) {
         assert_eq!(size, Some(16 << length as usize), "{name}: {inst}");
+    }
+}
+
+/// The name that a row of the VEX coding has in the other.
+fn evex_name(name: &str, quads: bool) -> &str {
+    match (name, quads) {
+        ("VPAND", _) => "VPANDD",
+        ("VPANDN", _) => "VPANDND",
+        ("VPOR", _) => "VPORD",
+        ("VPXOR", _) => "VPXORD",
+        ("VROUNDPS", _) => "VRNDSCALEPS",
+        ("VROUNDPD", _) => "VRNDSCALEPD",
+        ("VROUNDSS", _) => "VRNDSCALESS",
+        ("VROUNDSD", _) => "VRNDSCALESD",
+        ("VINSERTI128", _) => "VINSERTI32X4",
+        ("VEXTRACTI128", _) => "VEXTRACTI32X4",
+        ("VMOVD_TO", true) => "VMOVQ_TO",
+        ("VMOVD_FROM", true) => "VMOVQ_FROM",
+        ("VPINSRD", true) => "VPINSRQ",
+        ("VPEXTRD", true) => "VPEXTRQ",
+        _ => name,
+    }
+}
+
+#[test]
+fn twins_are_the_same_instructions() {
+    let name_of = |twin: evex::Evex| {
+        let row = evex::rows::ALL.iter().find(|&&(_, row)| row == twin);
+        row.map(|&(name, _)| name)
+    };
+    let mut count = 0;
+    for &(name, row) in vex::ALL {
+        let Some(twin) = twins::twin(row) else {
+            continue;
+        };
+        assert_eq!(name_of(twin), Some(evex_name(name, false)));
+        count += 1;
+    }
+    assert!(count > 90, "{count} rows");
+    for (name, row) in [
+        ("VMOVD_TO", vex::VMOVD_TO),
+        ("VMOVD_FROM", vex::VMOVD_FROM),
+        ("VPINSRD", vex::VPINSRD),
+        ("VPEXTRD", vex::VPEXTRD),
+    ] {
+        let twin = twins::twin(row.w1()).expect("a quad form");
+        assert_eq!(name_of(twin), Some(evex_name(name, true)));
     }
 }

@@ -6,7 +6,7 @@ use frontend::op::Data;
 
 use super::{bytes, guest, is_run};
 use crate::clif::Emitter;
-use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
 use crate::wide::{self, Intrinsic};
 
 /// The low quads of two vectors, in each half.
@@ -43,14 +43,14 @@ impl Emitter<'_> {
             .shuffle(types::I32X8, a, b, pattern)
     }
 
-    /// Halves of 128 bits of a vector: lanes 0 to 3 and 4 to 7.
-    pub(in crate::clif) fn halves(&mut self, v: Value) -> [Value; 2] {
+    /// Halves of a vector, of so many lanes each.
+    pub(in crate::clif) fn halves(&mut self, lanes: usize, v: Value) -> [Value; 2] {
         [Intrinsic::LowHalf, Intrinsic::HighHalf]
-            .map(|half| self.in_eight(half, &[v], types::I32X4))
+            .map(|half| self.in_eight(half, &[v], dwords_type(lanes)))
     }
 
     /// Where something `away` bytes from `start` is: an address and a constant.
-    fn near(&mut self, start: Value, away: i64) -> (Value, i32) {
+    pub(super) fn near(&mut self, start: Value, away: i64) -> (Value, i32) {
         // Room for what is added to it.
         match i32::try_from(away) {
             Ok(away) if away < i32::MAX - 256 => (start, away),
@@ -197,7 +197,7 @@ impl Emitter<'_> {
             4 * (n / size) + n % size
         });
         let packed = self.shuffled(lanes, lanes, pattern);
-        let [low, high] = self.halves(packed);
+        let [low, high] = self.halves(4, packed);
         let pattern = if size == 1 { UNPACK_LOW } else { LOW_QUADS };
         let mut four = self.of_lanes(1, 4);
         if size == 1 {
@@ -213,7 +213,7 @@ impl Emitter<'_> {
     /// Stores eight lanes' elements of two or four words anywhere, the lowest lane's first.
     fn store_each_of_eight(&mut self, to: [Value; 8], data: Data, lanes: &[Value]) {
         let pieces = self.join_eight(lanes);
-        let halves: Vec<[Value; 2]> = pieces.iter().map(|&piece| self.halves(piece)).collect();
+        let halves: Vec<[Value; 2]> = pieces.iter().map(|&piece| self.halves(4, piece)).collect();
         for (lane, at) in to.into_iter().enumerate() {
             let (high, lane) = (lane / 4, lane % 4);
             let value = match data {

@@ -108,7 +108,7 @@ impl Emitter<'_> {
         let count = self.lanes_at_once(data, stride);
         let words: Vec<Vec<Value>> = match count == self.per() {
             true => words.to_vec(),
-            false => words.iter().map(|word| self.fours(word)).collect(),
+            false => words.iter().map(|word| self.parts(count, word)).collect(),
         };
         for j in 0..words[0].len() {
             let each: Vec<Value> = words.iter().map(|word| word[j]).collect();
@@ -117,10 +117,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Vectors of eight lanes as vectors of four.
-    fn fours(&mut self, word: &[Value]) -> Vec<Value> {
-        let halves = word.iter().map(|&value| self.halves(value));
-        halves.flatten().collect()
+    /// Host vectors as vectors of so many lanes.
+    fn parts(&mut self, lanes: usize, word: &[Value]) -> Vec<Value> {
+        let (mut parts, mut per) = (word.to_vec(), self.per());
+        while per > lanes {
+            per /= 2;
+            let halves = parts.iter().map(|&value| self.halves(per, value));
+            parts = halves.flatten().collect();
+        }
+        parts
     }
 }
 

@@ -130,14 +130,14 @@ impl Lanes<'_, '_> {
                             let factor = self.as_float(Float::F64, bits);
                             f = self.b.ins().fmul(f, factor);
                         }
-                        if self.per == 8 {
+                        if self.per > 4 {
                             f
                         } else {
                             self.b.ins().fvdemote(f)
                         }
                     })
                     .collect();
-                if self.per == 8 {
+                if self.per > 4 {
                     let ty = self.vector(Float::F32);
                     let f = self.intrinsic(Intrinsic::Demote, &halves, ty);
                     return self.as_bits(Float::F32, f);

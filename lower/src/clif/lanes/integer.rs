@@ -114,7 +114,7 @@ impl Lanes<'_, '_> {
     }
 
     pub(super) fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
-        if self.per == 8 {
+        if self.per > 4 {
             return self.wide_high_of_product(x, y, signed);
         }
         let halves: Vec<Value> = [false, true]
@@ -153,10 +153,10 @@ impl Lanes<'_, '_> {
 
     /// Ones in each dword, from ones in each byte.
     pub(super) fn popcount(&mut self, x: Value) -> Value {
-        let ty = if self.per == 8 {
-            types::I8X32
-        } else {
-            types::I8X16
+        let ty = match self.per {
+            16 => types::I8X64,
+            8 => types::I8X32,
+            _ => types::I8X16,
         };
         let bytes = self.cast(ty, x);
         let counts = self.b.ins().popcnt(bytes);

@@ -146,7 +146,7 @@ impl Lanes<'_, '_> {
                 let f = l.b.ins().fcvt_from_uint(ty, x);
                 l.as_bits(Float::F32, f)
             }),
-            Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) if self.per == 8 => {
+            Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) if self.per > 4 => {
                 self.widen_integers(a, matches!(op, Op::CvtFromU(_)))
             }
             Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) => {
@@ -176,7 +176,7 @@ impl Lanes<'_, '_> {
                 let ty = l.dwords_type();
                 l.b.ins().fcvt_to_uint_sat(ty, f)
             }),
-            Op::FWiden if self.per == 8 => {
+            Op::FWiden if self.per > 4 => {
                 let ty = self.vector(Float::F64);
                 let halves = [Intrinsic::PromoteLow, Intrinsic::PromoteHigh];
                 let wide = a.iter().flat_map(|&x| halves.map(|half| (x, half)));

@@ -6,17 +6,18 @@ use regalloc2::{
 };
 
 use super::live::{POINTS, before};
-use super::{Home, Scan, class_index, moves, preg};
+use super::{Home, MASKS, Scan, class_index, moves, preg};
 use crate::wide::alloc::FREE;
+use crate::wide::inst::{MASK, vector_count, vector_words};
 
 impl Scan<'_> {
-    /// Words of 8 bytes: vectors first, which take four, then those of general registers, then one for moves
-    /// in a circle and one for a register that lends itself.
+    /// Words of 8 bytes: vectors first, which take several, then one for moves in a circle and one for a register
+    /// that lends itself, then those of general and mask registers.
     fn stack(&self, class: RegClass, n: u32) -> Allocation {
-        let vectors = self.slots[1].len();
+        let (vectors, words) = (self.slots[1].len(), vector_words(self.func.isa));
         let at = match class {
-            RegClass::Int => 4 * (vectors + 2) + n as usize,
-            _ => 4 * n as usize,
+            RegClass::Int | MASK => words * (vectors + 2) + n as usize,
+            RegClass::Float => words * n as usize,
         };
         Allocation::stack(SpillSlot::new(at))
     }
@@ -37,7 +38,11 @@ impl Scan<'_> {
         point: u32,
         moves: &[(Allocation, Allocation)],
     ) -> Option<PReg> {
-        let pregs = (0..16).filter(|&r| class != RegClass::Int || FREE.contains(&(r as u8)));
+        let pregs = (0..usize::from(vector_count(self.func.isa))).filter(|&r| match class {
+            RegClass::Int => FREE.contains(&(r as u8)),
+            MASK => MASKS.contains(&(r as u8)),
+            RegClass::Float => true,
+        });
         let mut pregs = pregs.map(|r| preg(class, r));
         pregs.find(|preg| {
             let taken = &self.taken[class_index(class)][preg.hw_enc()];
@@ -50,7 +55,7 @@ impl Scan<'_> {
     /// The moves where a block hands its arguments over.
     fn edge(&self, pairs: &[(VReg, VReg)], point: u32, edits: &mut Vec<(ProgPoint, Edit)>) {
         let at = ProgPoint::before(Inst::new((point / POINTS) as usize));
-        for class in [RegClass::Int, RegClass::Float] {
+        for class in [RegClass::Int, RegClass::Float, MASK] {
             let aside = self.stack(RegClass::Float, self.slots[1].len() as u32);
             let lent = self.stack(RegClass::Float, self.slots[1].len() as u32 + 1);
             let pairs = pairs.iter().filter(|(_, param)| param.class() == class);
@@ -71,7 +76,7 @@ impl Scan<'_> {
                         push(Allocation::reg(preg), to);
                     }
                     None => {
-                        let n = if class == RegClass::Int { FREE[0] } else { 0 };
+                        let n = if class == MASK { MASKS[0] } else { FREE[0] };
                         let via = Allocation::reg(preg(class, usize::from(n)));
                         push(via, lent);
                         push(from, via);
@@ -115,7 +120,7 @@ impl Scan<'_> {
                 self.inst(inst, &mut allocs, &mut edits);
             }
         }
-        let words = 4 * (self.slots[1].len() + 2) + self.slots[0].len();
+        let words = vector_words(func.isa) * (self.slots[1].len() + 2) + self.slots[0].len();
         let spilled = !self.short[0].is_empty() || !self.short[1].is_empty();
         let moved = |(_, Edit::Move { from, to }): &(_, Edit)| from.is_stack() || to.is_stack();
         Output {

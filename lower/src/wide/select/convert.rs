@@ -67,6 +67,13 @@ impl Select<'_> {
         }
         let len = length(from)?;
         let a = self.reg(v)?;
+        if self.is_avx512() {
+            let reg = self.saturate(unsigned, len, a);
+            return Ok(match to.is_vector() {
+                true => reg,
+                false => self.move_to_general(false, reg),
+            });
+        }
         let convert = |s: &mut Self, a: VReg| s.rm(vex::VCVTTPS2DQ, len, Src::Reg(a), Imm::No);
         let half = self.dwords(len, 2_147_483_648f32.to_bits());
         let reg = if unsigned {
@@ -109,8 +116,13 @@ impl Select<'_> {
         } else {
             (f64::from(i32::MIN), f64::from(i32::MAX))
         };
-        let ordered = self.rvm_imm(vex::VCMPSD, len, a, Src::Reg(a), Imm::Byte(7));
-        let a = self.rvm(vex::VPAND, len, a, Src::Reg(ordered));
+        let a = match self.is_avx512() {
+            true => self.number_or_zero(a),
+            false => {
+                let ordered = self.rvm_imm(vex::VCMPSD, len, a, Src::Reg(a), Imm::Byte(7));
+                self.rvm(vex::VPAND, len, a, Src::Reg(ordered))
+            }
+        };
         let least = bound(self, least);
         let a = self.rvm(vex::VMAXSD, len, a, least);
         let most = bound(self, most);

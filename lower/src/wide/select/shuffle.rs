@@ -5,6 +5,7 @@ use regalloc2::{Operand, VReg};
 
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
+use crate::wide::evex::rows;
 use crate::wide::inst::{Form, Imm, Op, Src};
 use crate::wide::rows::vex;
 use crate::wide::{INTRINSIC, Intrinsic, Refused, SHUFFLE};
@@ -33,12 +34,14 @@ impl Select<'_> {
         if ty.is_float() || !matches!(ty.lane_bits(), 32 | 64) || ty.lane_type().is_float() {
             return Err(self.refuse(inst));
         }
-        let per_half = (128 / ty.lane_bits()) as u8;
-        let (half, lane) = (lane / per_half, lane % per_half);
+        let per_part = (128 / ty.lane_bits()) as u8;
+        let (at, lane) = (lane / per_part, lane % per_part);
         let whole = self.reg(args[0])?;
-        let part = match (half, insert) {
+        let len = length(ty)?;
+        let part = match (at, len) {
             (0, _) => whole,
-            _ => self.high_half(whole),
+            (_, Len::L512) => self.evex_mr(rows::VEXTRACTI32X4, len, whole, at),
+            _ => self.high_half(Len::L256, whole),
         };
         let row = |row: Row| if wide { row.w1() } else { row };
         if !insert {
@@ -53,27 +56,54 @@ impl Select<'_> {
         }
         let word = self.src(args[1])?;
         let part = self.rvm_imm(row(vex::VPINSRD), Len::L128, part, word, Imm::Byte(lane));
-        if length(ty)? == Len::L128 {
+        if len == Len::L128 {
             return Ok(part);
         }
-        let half = Imm::Byte(half);
-        Ok(self.rvm_imm(vex::VINSERTI128, Len::L256, whole, Src::Reg(part), half))
+        // The instruction for 128 bits takes their place in a longer vector.
+        Ok(self.rvm_imm(vex::VINSERTI128, len, whole, Src::Reg(part), Imm::Byte(at)))
     }
 
-    /// The high 128 bits of a vector.
-    fn high_half(&mut self, a: VReg) -> VReg {
-        self.reversed(vex::VEXTRACTI128, a, 1)
+    /// The high half of a vector.
+    fn high_half(&mut self, len: Len, a: VReg) -> VReg {
+        match len {
+            Len::L512 => self.evex_mr(rows::VEXTRACTI64X4, len, a, 1),
+            _ => self.reversed(vex::VEXTRACTI128, Len::L256, a, 1),
+        }
     }
 
-    /// Eight f32 as f16 in 128 bits, rounded as the number says: 0 to nearest even, 3 toward zero.
-    fn halves_of(&mut self, a: VReg, rounding: u8) -> VReg {
-        self.reversed(vex::VCVTPS2PH, a, rounding)
+    /// Two vectors as one, of this length.
+    fn joined(&mut self, len: Len, a: VReg, b: Src) -> VReg {
+        match len {
+            Len::L512 => self.evex_rvm(rows::VINSERTI64X4, len, a, b, Imm::Byte(1)),
+            _ => self.rvm_imm(vex::VINSERTI128, len, a, b, Imm::Byte(1)),
+        }
+    }
+
+    /// f32 as f16 in half of the bits, rounded as the number says: 0 to nearest even, 3 toward zero.
+    fn halves_of(&mut self, len: Len, a: VReg, rounding: u8) -> VReg {
+        self.reversed(vex::VCVTPS2PH, len, a, rounding)
+    }
+
+    /// Quads 0, 2, 4 and so on in the low half, the odd ones in the high one.
+    fn parted(&mut self, len: Len, a: VReg) -> VReg {
+        match len {
+            Len::L512 => self.order_quads(a, [0, 2, 4, 6, 1, 3, 5, 7]),
+            _ => self.rm(vex::VPERMQ, len, Src::Reg(a), Imm::Byte(0xd8)),
+        }
+    }
+
+    /// The reverse.
+    fn mixed(&mut self, len: Len, a: VReg) -> VReg {
+        match len {
+            Len::L512 => self.order_quads(a, [0, 4, 1, 5, 2, 6, 3, 7]),
+            _ => self.parted(len, a),
+        }
     }
 
     /// An instruction whose result is where others have a source.
-    fn reversed(&mut self, row: Row, a: VReg, imm: u8) -> VReg {
+    fn reversed(&mut self, row: Row, len: Len, a: VReg, imm: u8) -> VReg {
         let d = self.vec_reg();
-        let op = Op::Vex(row, Len::L256, Form::Mr, Imm::Byte(imm));
+        let op = Op::Vex(row, len, Form::Mr, Imm::Byte(imm));
         let operands = [Operand::reg_def(d), Operand::reg_use(a)];
         self.h.push(op, &operands, None);
         d
@@ -159,7 +189,11 @@ impl Select<'_> {
     pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
         let name = self.callee(inst).ok_or_else(|| self.refuse(inst))?;
         let args = self.clif.dfg.inst_args(inst);
+        if self.called(inst) == Some(Intrinsic::MaskOfBits) {
+            return self.mask_of_bits(inst, args[0]);
+        }
         let len = length(self.ty(args[0]))?;
+        let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
         let reg = if name.namespace == SHUFFLE {
             let imm = clif::Immediate::from_u32(name.index);
             let pattern = self.clif.dfg.immediates[imm].as_slice();
@@ -167,26 +201,34 @@ impl Select<'_> {
         } else {
             let intrinsic = Intrinsic::ALL.get(name.index as usize).copied();
             let intrinsic = intrinsic.ok_or_else(|| self.refuse(inst))?;
-            self.function(intrinsic, len, args)?
+            self.function(intrinsic, len, result, args)?
         };
         self.set(inst, reg);
         Ok(())
     }
 
-    fn function(&mut self, f: Intrinsic, len: Len, args: &[Value]) -> Result<VReg, Refused> {
+    /// An intrinsic of vectors of length `len` with a result of length `result`.
+    fn function(
+        &mut self,
+        f: Intrinsic,
+        len: Len,
+        result: Len,
+        args: &[Value],
+    ) -> Result<VReg, Refused> {
         if let Some(row) = widening(f) {
             let parts = self.src(args[0])?;
-            return Ok(self.rm(row, Len::L256, parts, Imm::No));
+            return Ok(self.rm(row, result, parts, Imm::No));
         }
         let a = self.reg(args[0])?;
         let second = |s: &mut Self| Ok(Src::Reg(s.reg(args[1])?));
         let of_both = |s: &mut Self, row| second(s).map(|b| s.rvm(row, len, a, b));
-        // Quads 0 and 2 in the low half, 1 and 3 in the high one; its own inverse.
-        let middle =
-            |s: &mut Self, a: VReg| s.rm(vex::VPERMQ, Len::L256, Src::Reg(a), Imm::Byte(0xd8));
         Ok(match f {
             Intrinsic::MulWideU => of_both(self, vex::VPMULUDQ)?,
             Intrinsic::MulWideS => of_both(self, vex::VPMULDQ)?,
+            Intrinsic::OddDwords if self.is_avx512() => {
+                let b = self.reg(args[1])?;
+                self.odd_dwords(len, a, b)
+            }
             Intrinsic::OddDwords => {
                 let b = second(self)?;
                 self.rvm_imm(vex::VPBLENDD, len, a, b, Imm::Byte(0xaa))
@@ -195,19 +237,23 @@ impl Select<'_> {
             | Intrinsic::PromoteHigh
             | Intrinsic::FromIntLow
             | Intrinsic::FromIntHigh => {
-                let mut half = middle(self, a);
+                let mut half = self.parted(len, a);
                 if matches!(f, Intrinsic::PromoteHigh | Intrinsic::FromIntHigh) {
-                    half = self.high_half(half);
+                    half = self.high_half(len, half);
                 }
                 let row = match f {
                     Intrinsic::PromoteLow | Intrinsic::PromoteHigh => vex::VCVTPS2PD,
                     _ => vex::VCVTDQ2PD,
                 };
-                self.rm(row, Len::L256, Src::Reg(half), Imm::No)
+                self.rm(row, len, Src::Reg(half), Imm::No)
             }
-            // What is above 128 bits is not looked at.
+            // What is above is not looked at.
             Intrinsic::LowHalf => a,
-            Intrinsic::HighHalf => self.high_half(a),
+            Intrinsic::HighHalf => self.high_half(len, a),
+            Intrinsic::LowHalves | Intrinsic::HighHalves if self.is_avx512() => {
+                let b = self.reg(args[1])?;
+                self.halves_of_two(len, a, b, f == Intrinsic::HighHalves)
+            }
             Intrinsic::LowHalves | Intrinsic::HighHalves => {
                 let b = second(self)?;
                 let halves = if f == Intrinsic::LowHalves {
@@ -215,50 +261,53 @@ impl Select<'_> {
                 } else {
                     0x31
                 };
-                self.rvm_imm(vex::VPERM2I128, Len::L256, a, b, Imm::Byte(halves))
+                self.rvm_imm(vex::VPERM2I128, len, a, b, Imm::Byte(halves))
             }
             Intrinsic::WidenBytesU
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU
-            | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
+            | Intrinsic::WidenShortsS
+            | Intrinsic::MaskOfBits => unreachable!("bug: {f:?} was seen to before"),
             Intrinsic::Join => {
                 let b = self.src(args[1])?;
-                self.rvm_imm(vex::VINSERTI128, Len::L256, a, b, Imm::Byte(1))
+                self.joined(result, a, b)
             }
             Intrinsic::ShiftLeft => of_both(self, vex::VPSLLVD)?,
             Intrinsic::ShiftRight => of_both(self, vex::VPSRLVD)?,
             Intrinsic::ShiftArithmetic => of_both(self, vex::VPSRAVD)?,
-            Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(a), Imm::No),
+            Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
             Intrinsic::WidenHigh => {
-                let high = self.high_half(a);
-                self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(high), Imm::No)
+                let high = self.high_half(len, a);
+                self.rm(vex::VCVTPH2PS, len, Src::Reg(high), Imm::No)
             }
             Intrinsic::Narrow => {
                 let b = self.reg(args[1])?;
-                let low = self.halves_of(a, 0);
-                let high = self.halves_of(b, 0);
-                let one = Imm::Byte(1);
-                self.rvm_imm(vex::VINSERTI128, Len::L256, low, Src::Reg(high), one)
+                let low = self.halves_of(len, a, 0);
+                let high = self.halves_of(len, b, 0);
+                self.joined(len, low, Src::Reg(high))
+            }
+            Intrinsic::FromHalf if self.is_avx512() => {
+                let low = self.evex_mr_plain(rows::VPMOVDW, len, a);
+                self.rm(vex::VCVTPH2PS, len, Src::Reg(low), Imm::No)
             }
             Intrinsic::FromHalf => {
-                let mask = self.dwords(Len::L256, 0xffff);
-                let low = self.rvm(vex::VPAND, Len::L256, a, mask);
-                let packed = self.rvm(vex::VPACKUSDW, Len::L256, low, Src::Reg(low));
-                let packed = middle(self, packed);
-                self.rm(vex::VCVTPH2PS, Len::L256, Src::Reg(packed), Imm::No)
+                let mask = self.dwords(len, 0xffff);
+                let low = self.rvm(vex::VPAND, len, a, mask);
+                let packed = self.rvm(vex::VPACKUSDW, len, low, Src::Reg(low));
+                let packed = self.parted(len, packed);
+                self.rm(vex::VCVTPH2PS, len, Src::Reg(packed), Imm::No)
             }
             Intrinsic::ToHalf | Intrinsic::ToHalfTruncating => {
                 let toward_zero = f == Intrinsic::ToHalfTruncating;
-                let halves = self.halves_of(a, if toward_zero { 3 } else { 0 });
-                self.rm(vex::VPMOVZXWD, Len::L256, Src::Reg(halves), Imm::No)
+                let halves = self.halves_of(len, a, if toward_zero { 3 } else { 0 });
+                self.rm(vex::VPMOVZXWD, len, Src::Reg(halves), Imm::No)
             }
             Intrinsic::Demote => {
                 let b = self.reg(args[1])?;
-                let low = self.rm(vex::VCVTPD2PS, Len::L256, Src::Reg(a), Imm::No);
-                let high = self.rm(vex::VCVTPD2PS, Len::L256, Src::Reg(b), Imm::No);
-                let one = Imm::Byte(1);
-                let both = self.rvm_imm(vex::VINSERTI128, Len::L256, low, Src::Reg(high), one);
-                middle(self, both)
+                let low = self.rm(vex::VCVTPD2PS, len, Src::Reg(a), Imm::No);
+                let high = self.rm(vex::VCVTPD2PS, len, Src::Reg(b), Imm::No);
+                let both = self.joined(len, low, Src::Reg(high));
+                self.mixed(len, both)
             }
         })
     }

@@ -116,8 +116,8 @@ impl Select<'_> {
 
     /// A vector constant of this lane in every lane.
     pub(super) fn lanes_of(&mut self, len: Len, lane: &[u8]) -> Src {
-        let size = if len == Len::L256 { 32 } else { 16 };
-        let mut bytes = [0; 32];
+        let size = 16 << len as usize;
+        let mut bytes = [0; 64];
         for (byte, &of_lane) in bytes.iter_mut().zip(lane.iter().cycle()) {
             *byte = of_lane;
         }

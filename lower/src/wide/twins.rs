@@ -1,0 +1,54 @@
+//! Instructions of the VEX coding as the EVEX coding has them, for registers 16 to 31 and for 512 bits.
+
+use super::encode::Row;
+use super::evex::{Evex, Tuple, rows};
+use super::rows::vex;
+
+/// A row in the EVEX coding, if it is there, with the same operands and the same constant.
+pub fn twin(row: Row) -> Option<Evex> {
+    if let Some(twin) = same(row) {
+        return Some(twin);
+    }
+    // 64 bits are the W bit in both codings.
+    let twin = same(Row { w: false, ..row }).filter(|_| row.w)?.w1();
+    let tuple = match twin.tuple {
+        Tuple::Full(_) => Tuple::Full(8),
+        Tuple::Fixed(4) => Tuple::Fixed(8),
+        tuple => tuple,
+    };
+    Some(Evex { tuple, ..twin })
+}
+
+fn same(row: Row) -> Option<Evex> {
+    macro_rules! twins {
+        ($($vex:ident => $evex:ident,)* = $($same:ident,)*) => {
+            match row {
+                $(vex::$vex => rows::$evex,)*
+                $(vex::$same => rows::$same,)*
+                _ => return None,
+            }
+        };
+    }
+    Some(twins! {
+        VPAND => VPANDD, VPANDN => VPANDND, VPOR => VPORD, VPXOR => VPXORD,
+        VROUNDPS => VRNDSCALEPS, VROUNDPD => VRNDSCALEPD,
+        VROUNDSS => VRNDSCALESS, VROUNDSD => VRNDSCALESD,
+        VINSERTI128 => VINSERTI32X4, VEXTRACTI128 => VEXTRACTI32X4,
+        =
+        VPADDD, VPADDQ, VPSUBD, VPSUBQ, VPMULLD, VPMULUDQ, VPMULDQ, VPADDB, VPSHUFB, VPSADBW,
+        VPMINUD, VPMAXUD, VPMINSD, VPMAXSD,
+        VPSLLD, VPSRLD, VPSRAD, VPSLLQ, VPSRLQ, VPSLLVD, VPSRLVD, VPSRAVD,
+        VPSHIFTD_I, VPSHIFTQ_I, VPSRLW_I,
+        VADDPS, VMULPS, VSUBPS, VDIVPS, VMAXPS, VSQRTPS, VMAXSD, VMINSD, VCVTTSD2SI,
+        VADDPD, VMULPD, VSUBPD, VDIVPD, VSQRTPD,
+        VADDSS, VMULSS, VSUBSS, VDIVSS, VSQRTSS, VADDSD, VMULSD, VSUBSD, VDIVSD, VSQRTSD,
+        VFMADD231PS, VFMADD231PD, VFMADD231SS, VFMADD231SD,
+        VCVTDQ2PS, VCVTTPS2DQ, VCVTDQ2PD, VCVTPS2PD, VCVTPD2PS, VCVTSS2SD, VCVTSD2SS,
+        VCVTPH2PS, VCVTPS2PH, VCVTSI2SS, VCVTSI2SD,
+        VMOVUPS_LOAD, VMOVUPS_STORE, VMOVAPS, VMOVSS_LOAD, VMOVSD_LOAD, VMOVSS_STORE, VMOVSD_STORE,
+        VMOVD_TO, VMOVD_FROM, VPBROADCASTD, VPBROADCASTQ,
+        VPUNPCKLDQ, VPUNPCKHDQ, VPUNPCKLQDQ, VPUNPCKHQDQ, VSHUFPS, VPSHUFD, VPERMQ,
+        VPINSRD, VPEXTRD,
+        VPMOVSXBD, VPMOVZXBD, VPMOVSXBW, VPMOVZXBW, VPMOVSXWD, VPMOVZXWD,
+    })
+}
