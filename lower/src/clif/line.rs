@@ -31,12 +31,6 @@ struct Compare {
     affine: Affine,
 }
 
-/// What is known when masks are computed so.
-struct Lines {
-    /// All that must hold (I8).
-    good: Value,
-}
-
 impl Emitter<'_> {
     /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
     /// other. Nothing where there is no such way.
@@ -65,13 +59,12 @@ impl Emitter<'_> {
             let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
             good = self.b.ins().band(good, full);
         }
-        let mut lines = Lines { good };
         let masks: Vec<Value> = bits
             .iter()
-            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut lines))
+            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut good))
             .collect();
         let (lined, general) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(lines.good, lined, &[], general, &[]);
+        self.b.ins().brif(good, lined, &[], general, &[]);
         self.b.switch_to_block(lined);
         for (&(_, var), mask) in bits.iter().zip(masks) {
             self.b.def_var(var, mask);
@@ -148,12 +141,9 @@ impl Emitter<'_> {
         let Some(leaves) = affine::leaves(block, v) else {
             return false;
         };
-        let mut before = plan
-            .segments
-            .iter()
-            .take_while(|s| !std::ptr::eq(*s, segment));
-        let written: HashSet<u8> = before
-            .by_ref()
+        let segments = plan.segments.iter();
+        let written: HashSet<u8> = segments
+            .take_while(|s| !std::ptr::eq(*s, segment))
             .flat_map(|s| s.stores.iter().map(|&(n, _)| n))
             .collect();
         leaves.iter().all(|&leaf| {
@@ -168,14 +158,14 @@ impl Emitter<'_> {
         })
     }
 
-    /// The 64 bits of a mask.
+    /// The 64 bits of a mask, if `good` (I8), to which is added what must hold.
     fn mask_by_lines(
         &mut self,
         block: &Block,
         plan: &Schedule,
         segment: &Segment,
         v: Val,
-        lines: &mut Lines,
+        good: &mut Value,
     ) -> Value {
         let node = &block.nodes[v.index()];
         if is_before(block, plan, segment, v) {
@@ -184,12 +174,12 @@ impl Emitter<'_> {
         if let Op::Icmp(_) = node.op {
             let compare = self.compare_of(block, v);
             let compare = compare.expect("a mask that suits has compares with lines");
-            return self.compare_by_line(block, plan, &compare, lines);
+            return self.compare_by_line(block, plan, &compare, good);
         }
         let args: Vec<Value> = node
             .args
             .iter()
-            .map(|&a| self.mask_by_lines(block, plan, segment, a, lines))
+            .map(|&a| self.mask_by_lines(block, plan, segment, a, good))
             .collect();
         match node.op {
             Op::And => self.b.ins().band(args[0], args[1]),
@@ -199,12 +189,13 @@ impl Emitter<'_> {
         }
     }
 
+    /// The 64 bits of a compare with a line, likewise.
     fn compare_by_line(
         &mut self,
         block: &Block,
         plan: &Schedule,
         compare: &Compare,
-        lines: &mut Lines,
+        good: &mut Value,
     ) -> Value {
         let limit = self.scalar(block, plan, compare.limit);
         let stride = compare.affine.stride;
@@ -215,8 +206,8 @@ impl Emitter<'_> {
         let run = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
         let ends = self.ends(block, plan, compare.line, affine, run);
         let [first, last] = ends.addresses;
-        for good in ends.conditions {
-            lines.good = self.b.ins().band(lines.good, good);
+        for condition in ends.conditions {
+            *good = self.b.ins().band(*good, condition);
         }
         if stride == 0 {
             let code = int_cc(compare.cond);
@@ -239,8 +230,8 @@ impl Emitter<'_> {
         let span = self.b.ins().isub(last, first);
         let exact = stride * (LANES as i64 - 1);
         let exact = self.b.ins().icmp_imm_u(IntCC::Equal, span, exact);
-        for good in [rises, exact] {
-            lines.good = self.b.ins().band(lines.good, good);
+        for condition in [rises, exact] {
+            *good = self.b.ins().band(*good, condition);
         }
         let away = self.b.ins().isub(limit, first);
         let away = match self.b.func.dfg.value_type(away) {

@@ -18,12 +18,12 @@ use crate::ir::{Slot, Val, Width};
 pub(super) struct Results {
     /// Fuel that the group with most turns left.
     pub(super) left: Variable,
-    /// Fuel that the group with fewest turns left.
-    pub(super) most: Variable,
     /// Would that group have gone round once more?
     pub(super) taken: Variable,
     /// Its scalars.
     pub(super) slots: Vec<Variable>,
+    /// Fuel that the group with fewest turns left.
+    pub(super) most: Variable,
     /// Bits of all groups.
     pub(super) masks: BTreeMap<MaskPlace, Variable>,
 }
