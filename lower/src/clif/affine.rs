@@ -1,6 +1,6 @@
 //! Memory accesses whose addresses are known to be affine: one scalar address and one range check for the
-//! wave, or for each of its rows, then vectors. What the check does not cover (a wrapped address, a registered range, a fault) goes
-//! the long way: all addresses are computed and the runtime's function is called.
+//! wave, or for each of its rows, then vectors. What the check does not cover (a wrapped address, a registered
+//! range, a fault) goes the long way: all addresses are computed and the runtime's function is called.
 
 use std::mem::offset_of;
 
@@ -10,7 +10,7 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::access;
-use super::whole::{bounds, data_words};
+use super::whole::{bounds, load_or_store};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::facts::{Affine, Step};
@@ -83,9 +83,8 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
 /// Is a memory node one that this file emits, given how its address varies?
 pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     let node = &block.nodes[v.index()];
-    let (space, data) = match node.op {
-        Op::Load(space, data, _) | Op::Store(space, data, _) => (space, data),
-        _ => return false,
+    let Some((_, space, data, _)) = load_or_store(node.op) else {
+        return false;
     };
     let known_space = matches!(space, Space::Global | Space::Flat | Space::Lds);
     let few_rows = affine.whole || row >= 8;
@@ -113,6 +112,20 @@ pub(super) struct Ends {
     pub(super) addresses: [Value; 2],
     /// Further conditions (I8) on which it is affine.
     pub(super) conditions: Vec<Value>,
+}
+
+/// Addresses of a run of lanes in a space, I64.
+pub(super) struct Line {
+    /// That of the first lane.
+    pub(super) start: Value,
+    /// That of the last, where it is known by itself.
+    end: Value,
+    /// From the first to the last.
+    span: Value,
+    /// The lowest from the space's beginning on.
+    pub(super) low: Value,
+    /// The highest.
+    pub(super) high: Value,
 }
 
 /// A run of lanes whose addresses were checked.
@@ -205,12 +218,8 @@ impl Emitter<'_> {
     /// Emits a load or store whose address is affine.
     pub(super) fn affine_access(&mut self, block: &Block, plan: &Schedule, v: Val, affine: Affine) {
         let node = &block.nodes[v.index()];
-        let (load, space, data, site) = match node.op {
-            Op::Load(space, data, site) => (true, space, data, site),
-            Op::Store(space, data, site) => (false, space, data, site),
-            _ => unreachable!("bug: {:?} is no access", node.op),
-        };
-        let words = access::words(data);
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
         // Everything that both ways need is computed before they part.
         for leaf in leaves(block, node.args[0]).unwrap_or_default() {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
@@ -219,14 +228,7 @@ impl Emitter<'_> {
         }
         let exec = self.mask_bits(block, plan, node.args[1]);
         let new_exec = self.new_exec(block, plan, v);
-        let places = if load {
-            self.outputs(block, plan, v, words)
-        } else {
-            let data: Vec<Val> = data_words(node).to_vec();
-            data.iter()
-                .map(|&d| self.place_address(block, plan, d))
-                .collect()
-        };
+        let places = self.places(block, plan, v);
         let mut bounding = Vec::new();
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
@@ -417,46 +419,70 @@ impl Emitter<'_> {
         (base, len): (Value, Value),
         slow: cranelift_codegen::ir::Block,
     ) -> Piece {
-        let stride = affine.stride;
         let [first, last] = ends.lanes;
-        let [start, end] = ends.addresses.map(|address| match lds {
-            true => self.b.ins().uextend(types::I64, address),
-            false => address,
-        });
-        let distance = self.b.ins().isub(last, first);
-        let span = self.b.ins().imul_imm_s(distance, stride);
-        let offset = self.b.ins().isub(start, base);
-        // The lowest byte and the end of the highest element.
-        let (low, high) = if stride < 0 {
-            (self.b.ins().iadd(offset, span), offset)
-        } else {
-            (offset, self.b.ins().iadd(offset, span))
-        };
-        let high = self
-            .b
-            .ins()
-            .iadd_imm_u(high, i64::from(access::bytes(data)));
-        let below = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, low, len);
-        let ends_inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, high, len);
-        let mut inside = self.b.ins().band(below, ends_inside);
-        if affine.guarded && stride != 0 {
-            let real = self.b.ins().isub(end, start);
-            let good = self.b.ins().icmp(IntCC::Equal, real, span);
-            inside = self.b.ins().band(inside, good);
-        }
-        for good in ends.conditions {
-            inside = self.b.ins().band(inside, good);
-        }
+        let line = self.line_of(&ends, affine, lds, base);
+        let bytes = i64::from(access::bytes(data));
+        let end = self.b.ins().iadd_imm_s(line.high, bytes);
+        let inside = self.is_inside(ends, affine, &line, (line.low, end), len);
         let on = self.b.create_block();
         self.b.ins().brif(inside, on, &[], slow, &[]);
         self.b.switch_to_block(on);
         let start = if lds {
             let lds = self.lds_start();
-            self.b.ins().iadd(lds, start)
+            self.b.ins().iadd(lds, line.start)
         } else {
-            start
+            line.start
         };
         Piece { first, last, start }
+    }
+
+    /// The line on which the addresses of a run of lanes are, in a space that begins at `base`.
+    pub(super) fn line_of(&mut self, ends: &Ends, affine: Affine, lds: bool, base: Value) -> Line {
+        let [start, end] = ends.addresses.map(|address| match lds {
+            true => self.b.ins().uextend(types::I64, address),
+            false => address,
+        });
+        let distance = self.b.ins().isub(ends.lanes[1], ends.lanes[0]);
+        let span = self.b.ins().imul_imm_s(distance, affine.stride);
+        let offset = self.b.ins().isub(start, base);
+        let far = self.b.ins().iadd(offset, span);
+        let (low, high) = if affine.stride < 0 {
+            (far, offset)
+        } else {
+            (offset, far)
+        };
+        Line {
+            start,
+            end,
+            span,
+            low,
+            high,
+        }
+    }
+
+    /// Do the bytes from `first` to `last` lie in a space of `len`, and are the addresses between the ends of a run on
+    /// its line (I8)?
+    pub(super) fn is_inside(
+        &mut self,
+        ends: Ends,
+        affine: Affine,
+        line: &Line,
+        (first, last): (Value, Value),
+        len: Value,
+    ) -> Value {
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let below = self.b.ins().icmp(order, first, len);
+        let above = self.b.ins().icmp(order, last, len);
+        let mut inside = self.b.ins().band(below, above);
+        if affine.guarded && affine.stride != 0 {
+            let real = self.b.ins().isub(line.end, line.start);
+            let good = self.b.ins().icmp(IntCC::Equal, real, line.span);
+            inside = self.b.ins().band(inside, good);
+        }
+        for good in ends.conditions {
+            inside = self.b.ins().band(inside, good);
+        }
+        inside
     }
 
     /// All addresses by scalar code, then the runtime's function.

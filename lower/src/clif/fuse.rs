@@ -16,7 +16,7 @@ use super::access;
 use super::affine;
 use super::lanes::dwords_type;
 use super::segment::Body;
-use super::whole::bounds;
+use super::whole::{bounds, load_or_store};
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
@@ -187,14 +187,11 @@ impl Emitter<'_> {
     /// A load or store, as its node and its facts say.
     fn access_of(&self, block: &Block, v: Val) -> Fused {
         let node = &block.nodes[v.index()];
-        let (store, space, data) = match node.op {
-            Op::Load(space, data, _) => (false, space, data),
-            Op::Store(space, data, _) => (true, space, data),
-            _ => unreachable!("bug: {:?} is no access", node.op),
-        };
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
         let (base, offset) = parts(block, node.args[0]);
         let mut words = vec![None; access::words(data)];
-        words[0] = (!store).then_some(v);
+        words[0] = load.then_some(v);
         Fused {
             v,
             data,
@@ -204,7 +201,7 @@ impl Emitter<'_> {
             offset,
             start: None,
             words,
-            store,
+            store: !load,
         }
     }
 

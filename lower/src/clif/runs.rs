@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, ty
 use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
-use super::whole::data_words;
+use super::whole::load_or_store;
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};
@@ -61,7 +61,7 @@ impl Emitter<'_> {
     /// Is a node an access that goes inline in runs?
     pub(super) fn goes_in_runs(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
-        let (Op::Load(space, data, _) | Op::Store(space, data, _)) = node.op else {
+        let Some((_, space, data, _)) = load_or_store(node.op) else {
             return false;
         };
         // Nothing lies in the low 4 GiB.
@@ -74,23 +74,13 @@ impl Emitter<'_> {
     /// Emits such an access.
     pub(super) fn in_runs(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
-        let (load, space, data, site) = match node.op {
-            Op::Load(space, data, site) => (true, space, data, site),
-            Op::Store(space, data, site) => (false, space, data, site),
-            _ => unreachable!("bug: {:?} is no access", node.op),
-        };
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Both ways have it.
         self.new_exec(block, plan, v);
-        let places: Vec<Value> = if load {
-            self.outputs(block, plan, v, access::words(data))
-        } else {
-            let words = data_words(node).iter();
-            words
-                .map(|&word| self.place_address(block, plan, word))
-                .collect()
-        };
+        let places = self.places(block, plan, v);
         let runs = Runs {
             load,
             data,

@@ -6,10 +6,10 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
 
-use frontend::op::Space;
+use frontend::op::{Data, Space};
 
 use super::scalar::joined;
-use super::{Emitter, flags, offset32, trusted};
+use super::{Emitter, access, flags, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
@@ -35,48 +35,18 @@ impl Emitter<'_> {
             Op::Call(f, mode) => self.call(block, plan, v, f, mode),
             Op::ScalarLoad(n, site) => self.scalar_load(block, plan, v, n, site),
             Op::Load(space, data, site) => {
-                let mut args = self.addresses(block, plan, node.args[0]);
-                args.push(self.mask_bits(block, plan, node.args[1]));
-                args.push(
-                    self.b
-                        .ins()
-                        .iconst(types::I64, mem_code(space, data) as i64),
-                );
-                for &bound in bounds(node) {
-                    args.extend(self.effect_arg(block, plan, bound));
-                }
+                let code = mem_code(space, data);
                 let results = load_results(data);
-                self.effect(block, plan, v, EffectFn::Load, site, &args, results, 0);
+                self.memory_node(block, plan, v, (EffectFn::Load, site), code, results);
             }
             Op::Store(space, data, site) => {
-                let mut args = self.addresses(block, plan, node.args[0]);
-                args.push(self.mask_bits(block, plan, node.args[1]));
-                args.push(
-                    self.b
-                        .ins()
-                        .iconst(types::I64, mem_code(space, data) as i64),
-                );
-                for &word in data_words(node) {
-                    args.extend(self.words(block, plan, word));
-                }
-                for &bound in bounds(node) {
-                    args.extend(self.effect_arg(block, plan, bound));
-                }
-                self.effect(block, plan, v, EffectFn::Store, site, &args, 0, 0);
+                let code = mem_code(space, data);
+                self.memory_node(block, plan, v, (EffectFn::Store, site), code, 0);
             }
             Op::Atomic(space, op, dwords, wanted, site) => {
-                let mut args = self.addresses(block, plan, node.args[0]);
-                args.push(self.mask_bits(block, plan, node.args[1]));
                 let code = atomic_code(space, op, dwords);
-                args.push(self.b.ins().iconst(types::I64, code as i64));
-                for &word in data_words(node) {
-                    args.extend(self.words(block, plan, word));
-                }
-                for &bound in bounds(node) {
-                    args.extend(self.effect_arg(block, plan, bound));
-                }
                 let results = if wanted { usize::from(dwords) } else { 0 };
-                self.effect(block, plan, v, EffectFn::Atomic, site, &args, results, 0);
+                self.memory_node(block, plan, v, (EffectFn::Atomic, site), code, results);
             }
             Op::Effect {
                 f,
@@ -103,7 +73,44 @@ impl Emitter<'_> {
         }
     }
 
+    /// Calls the runtime's function for a memory node.
+    fn memory_node(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (f, site): (EffectFn, SiteId),
+        code: u64,
+        results: usize,
+    ) {
+        let node = &block.nodes[v.index()];
+        let mut args = self.addresses(block, plan, node.args[0]);
+        args.push(self.mask_bits(block, plan, node.args[1]));
+        args.push(self.b.ins().iconst(types::I64, code as i64));
+        for &word in data_words(node) {
+            args.extend(self.words(block, plan, word));
+        }
+        for &bound in bounds(node) {
+            args.extend(self.effect_arg(block, plan, bound));
+        }
+        self.effect(block, plan, v, f, site, &args, results, 0);
+    }
+
     // ---- arguments
+
+    /// Where the words of a load's or a store's elements go, or lie.
+    pub(super) fn places(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::Load(_, data, _) => self.outputs(block, plan, v, access::words(data)),
+            _ => {
+                let words = data_words(node).iter();
+                words
+                    .map(|&word| self.place_address(block, plan, word))
+                    .collect()
+            }
+        }
+    }
 
     /// Address of a lane value's 64 words. A wave value is spread to a slot first.
     pub(super) fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
@@ -453,14 +460,22 @@ pub(super) fn bounds(node: &Node) -> &[Val] {
     &node.args[bounds_at(node)..]
 }
 
+/// Whether a node is a load rather than a store, its space, its data, and its site; nothing if it is neither.
+pub(super) fn load_or_store(op: Op) -> Option<(bool, Space, Data, SiteId)> {
+    match op {
+        Op::Load(space, data, site) => Some((true, space, data, site)),
+        Op::Store(space, data, site) => Some((false, space, data, site)),
+        _ => None,
+    }
+}
+
 /// The data words of a memory node.
 pub(super) fn data_words(node: &Node) -> &[Val] {
     &node.args[2..bounds_at(node)]
 }
 
 /// Lane results of a load.
-fn load_results(data: frontend::op::Data) -> usize {
-    use frontend::op::Data;
+fn load_results(data: Data) -> usize {
     match data {
         Data::Dwords(n) | Data::Format(n) => usize::from(n),
         Data::FormatD16(n) => usize::from(n).div_ceil(2),

@@ -1,6 +1,5 @@
 //! Whether the ranges of a segment's accesses are in bounds, once for the wave.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Space;
 use frontend::state::LANES;
@@ -144,35 +143,12 @@ impl Emitter<'_> {
         (lds, (low, len)): (bool, (Value, Value)),
         (least, most): (i64, i64),
     ) -> Run {
-        let [start, end] = ends.addresses.map(|address| match lds {
-            true => self.b.ins().uextend(types::I64, address),
-            false => address,
-        });
-        let distance = self.b.ins().isub(ends.lanes[1], ends.lanes[0]);
-        let span = self.b.ins().imul_imm_s(distance, affine.stride);
-        let offset = self.b.ins().isub(start, low);
-        let far = self.b.ins().iadd(offset, span);
-        let (first, last) = if affine.stride < 0 {
-            (far, offset)
-        } else {
-            (offset, far)
-        };
-        let first = self.b.ins().iadd_imm_s(first, least);
-        let last = self.b.ins().iadd_imm_s(last, most);
-        let order = IntCC::UnsignedLessThanOrEqual;
-        let below = self.b.ins().icmp(order, first, len);
-        let above = self.b.ins().icmp(order, last, len);
-        let mut inside = self.b.ins().band(below, above);
-        if affine.guarded && affine.stride != 0 {
-            let real = self.b.ins().isub(end, start);
-            let good = self.b.ins().icmp(IntCC::Equal, real, span);
-            inside = self.b.ins().band(inside, good);
-        }
-        for good in ends.conditions {
-            inside = self.b.ins().band(inside, good);
-        }
+        let line = self.line_of(&ends, affine, lds, low);
+        let first = self.b.ins().iadd_imm_s(line.low, least);
+        let last = self.b.ins().iadd_imm_s(line.high, most);
+        let inside = self.is_inside(ends, affine, &line, (first, last), len);
         Run {
-            start,
+            start: line.start,
             span: (first, last),
             inside,
         }
