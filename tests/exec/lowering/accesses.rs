@@ -1,15 +1,17 @@
 //! Loads and stores of memory and LDS at addresses that count by lane or within rows, or almost, against the
 //! interpreter: in every group width, with fuel that runs out, accesses that leave memory, and words that wrap.
 
+use frontend::state::LANES;
+use frontend::target::Gfx;
 use harness::random::Random;
-use harness::snippet::{BARRIER, END};
+use harness::snippet::{BARRIER, Bench, END, set64};
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 
-use super::rounds::{Rounds, shapes};
+use super::rounds::{Rounds, compare, shapes, state, with_code};
 use super::words::{
-    ADD, ADD_CO, ADDC_CO, BASE, LSHLREV, STEP, lds, load, sop2, store, store_part, v, vop1, vop2,
-    vop3,
+    ADD, ADD_CO, ADDC_CO, BASE, ENDPGM, LSHLREV, STEP, lds, load, sop2, store, store_part, v, vop1,
+    vop2, vop3,
 };
 
 /// Accesses one behind the other to memory at v[2:3] and v[4:5], which may be the same or meet, and to LDS at v6
@@ -176,6 +178,51 @@ fn bent(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// Loads and stores with copies and little arithmetic between them, to elements that are often the same; mostly
+/// nobody wants the registers afterwards.
+fn copies(r: &mut Random) -> Vec<u32> {
+    let mut code = Vec::new();
+    for (pair, lds) in [(2, 6), (4, 7)] {
+        code.push(vop2(LSHLREV, lds, 128 + 2, 0));
+        if r.once_in(3) {
+            code.push(vop2(ADD, lds, 128 + 4 * r.below(3), lds));
+        }
+        code.push(vop1(1, pair + 1, BASE + 1));
+        code.push(vop2(ADD_CO, pair, BASE, lds));
+        code.push(vop2(ADDC_CO, pair + 1, 128, pair + 1));
+    }
+    for _ in 0..3 + r.below(8) {
+        let words = *r.pick(&[1, 1, 1, 2]);
+        let register = 8 + r.below(5);
+        let offset = *r.pick(&[0, 0, 256, 512]);
+        let (at, lds_at) = *r.pick(&[(2, 6), (2, 6), (4, 7)]);
+        match r.below(10) {
+            0..3 => code.extend(load(words, register, at, offset)),
+            3..6 => code.extend(store(words, register, at, offset)),
+            6 => code.extend(lds(r.once_in(2), words, register, lds_at, offset as u32)),
+            7 => code.push(vop1(1, register, v(8 + r.below(6)))),
+            _ => code.push(vop2(ADD, register, 129 + r.below(2), 8 + r.below(6))),
+        }
+    }
+    if !r.once_in(3) {
+        code.push(ENDPGM);
+    }
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn accesses_of_the_same_elements() {
+    let rounds = Rounds {
+        count: 300,
+        factor: 6_000_011,
+        shapes: shapes(),
+        program: copies,
+        prepare: |_, _| {},
+    };
+    rounds.run(|_| {});
+}
+
 #[test]
 fn accesses_that_count_by_lane() {
     let rounds = Rounds {
@@ -214,4 +261,36 @@ fn accesses_that_almost_count_by_lane() {
         inline * 16 > rounds,
         "{inline} of {rounds} have words that may wrap"
     );
+}
+
+/// A result of a load that only a store wants, behind a store to where it came from.
+#[test]
+fn what_was_loaded_is_older_than_what_is_stored() {
+    let bench = Bench::new();
+    let mut code = vec![
+        vop2(LSHLREV, 6, 128 + 2, 0),
+        vop1(1, 3, BASE + 1),
+        vop2(ADD_CO, 2, BASE, 6),
+        vop2(ADDC_CO, 3, 128, 3),
+    ];
+    code.extend(load(1, 8, 2, 0));
+    code.extend(load(1, 9, 2, 1024));
+    code.push(vop2(ADD, 9, 129, 9));
+    code.extend(store(1, 9, 2, 0));
+    code.extend(store(1, 8, 2, 2048));
+    code.push(ENDPGM);
+    code.extend([BARRIER, END]);
+    with_code(&bench, &code, |loaded, bytes| {
+        for n in 0..8 {
+            let mut before = state(&bench, &mut Random::new(n), Gfx::Gfx900);
+            set64(&mut before.sgpr, 126, u64::MAX);
+            set64(&mut before.sgpr, BASE as usize, bench.buffer());
+            before.rows = 0;
+            for lane in 0..LANES {
+                before.vgpr[0][lane] = lane as u32;
+            }
+            before.fuel = 1000;
+            compare(&bench, loaded, &before, bytes, &format!("state {n}"));
+        }
+    });
 }

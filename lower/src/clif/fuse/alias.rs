@@ -23,7 +23,7 @@ fn lanes_meet(a: &Fused, b: &Fused) -> bool {
 }
 
 /// Must the order of two different accesses be watched?
-fn concern(a: &Fused, b: &Fused) -> bool {
+pub(super) fn concern(a: &Fused, b: &Fused) -> bool {
     (a.store || b.store) && a.lds == b.lds
 }
 

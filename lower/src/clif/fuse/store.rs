@@ -80,11 +80,24 @@ impl Emitter<'_> {
         plan: &Schedule,
         body: &mut Body,
     ) {
-        for n in 0..self.fusion.accesses.len() {
-            let access = &self.fusion.accesses[n];
-            if !access.store {
-                continue;
+        let numbers = 0..self.fusion.accesses.len();
+        let stores: Vec<usize> = numbers.filter(|&n| self.fusion.accesses[n].store).collect();
+        // What only stores want is not loaded yet, and may lie where one of them stores.
+        for &n in &stores {
+            let store = self.fusion.accesses[n].v;
+            for &word in data_words(&block.nodes[store.index()]) {
+                let Some(&load) = self.fusion.of.get(&word) else {
+                    continue;
+                };
+                let accesses = &self.fusion.accesses;
+                let meets = |&n: &usize| alias::concern(&accesses[load], &accesses[n]);
+                if stores.iter().any(meets) {
+                    self.lane_value(block, plan, body, word);
+                }
             }
+        }
+        for n in stores {
+            let access = &self.fusion.accesses[n];
             let (v, data) = (access.v, access.data);
             let (stride, offset) = (access.affine.stride, access.offset);
             let words: Vec<Vec<Value>> = data_words(&block.nodes[v.index()])
