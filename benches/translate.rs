@@ -20,6 +20,8 @@ enum Kind {
     Straight,
     /// Loops of 40 instructions, one behind the other, with loads and stores.
     Loops,
+    /// Loops of five instructions, one behind the other: two of arithmetic and the counting.
+    SmallLoops,
     /// Short ifs, one behind the other.
     Branches,
 }
@@ -52,11 +54,11 @@ impl Kernel {
                     kernel
                         .words
                         .extend([0xdc50_8000, 0x147f_0002, 0xdc70_8000, 0x007f_1404]);
-                    // s_sub_u32 s8, s8, 1; s_cmp_lg_u32 s8, 0; s_cbranch_scc1
-                    kernel.words.extend([0x8088_8108, 0xbf07_8008]);
-                    let back = head as i64 - kernel.words.len() as i64 - 1;
-                    kernel.words.push(0xbf85_0000 | back as u32 & 0xffff);
-                    insts += 5;
+                    insts += 2 + kernel.count_down(head);
+                }
+                Kind::SmallLoops => {
+                    let head = kernel.words.len();
+                    insts += kernel.arithmetic(insts, 2) + kernel.count_down(head);
                 }
                 Kind::Branches => {
                     // v_cmp_gt_i32 vcc, v1, v2; s_and_saveexec_b64 s[10:11], vcc; s_cbranch_execz
@@ -82,6 +84,15 @@ impl Kernel {
         kernel.words.push(0xbf81_0000);
         kernel.insts = insts + REGISTERS as usize + 1;
         kernel
+    }
+
+    /// The end of a loop that begins at the word `head`; gives its number of instructions.
+    fn count_down(&mut self, head: usize) -> usize {
+        // s_sub_u32 s8, s8, 1; s_cmp_lg_u32 s8, 0; s_cbranch_scc1
+        self.words.extend([0x8088_8108, 0xbf07_8008]);
+        let back = head as i64 - self.words.len() as i64 - 1;
+        self.words.push(0xbf85_0000 | back as u32 & 0xffff);
+        3
     }
 
     /// `n` vector instructions on registers that change with `seed`.
@@ -213,7 +224,13 @@ fn memory() -> (f64, f64) {
 
 fn bench(c: &mut Criterion) {
     let mut jit = Jit::new(HostLevel::Native).expect("this host has a code generator");
-    for (kind, how) in [Kind::Straight, Kind::Loops, Kind::Branches]
+    let kinds = [
+        Kind::Straight,
+        Kind::Loops,
+        Kind::SmallLoops,
+        Kind::Branches,
+    ];
+    for (kind, how) in kinds
         .iter()
         .flat_map(|&kind| How::all().into_iter().map(move |how| (kind, how)))
     {
