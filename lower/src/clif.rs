@@ -37,6 +37,7 @@ pub mod profile;
 mod runs;
 mod scalar;
 mod segment;
+mod small;
 mod variables;
 mod whole;
 
@@ -69,6 +70,9 @@ pub struct Options {
     pub no_lines: bool,
     /// Call the runtime for all accesses at addresses of which nothing is known.
     pub no_runs: bool,
+    /// Make little code: short loops over the lanes by single host vectors, and of the region's loops only the first
+    /// 16 that can run inside the lane groups or lane by lane.
+    pub small: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,
     /// For the wide back end (see [`crate::wide`]).

@@ -44,7 +44,7 @@ impl HostLevel {
 /// How host registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allocation {
-    /// In one pass over the code: takes a third of the time and makes twice the code.
+    /// In one pass over little code: takes a third of the time, and what comes out takes longer to run.
     Quick,
     /// With care.
     Good,
@@ -262,10 +262,9 @@ impl Jit {
             entry: f.entry,
             message,
         };
-        // What runs seldom is not worth the time that runs take to translate.
-        let options = &Options {
-            no_runs: options.no_runs || allocation == Allocation::Quick,
-            ..*options
+        let options = &match allocation {
+            Allocation::Quick => options.small(),
+            Allocation::Good => *options,
         };
         let mut refused = None;
         if options.wide {

@@ -411,6 +411,9 @@ impl Emitter<'_> {
         }
         let counts = self.o.count || self.o.profile;
         for head in facts.loops() {
+            if self.o.is_enough(plans.len()) {
+                break;
+            }
             let Some(entry) = facts.at_loop(head) else {
                 continue;
             };

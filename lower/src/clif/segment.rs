@@ -131,7 +131,10 @@ impl<'f> Emitter<'f> {
             .collect();
         let after = self.b.create_block();
         let group = self.o.group.map(usize::from);
-        let group = group.unwrap_or_else(|| self.per() * slices(block, segment));
+        let group = group.unwrap_or_else(|| match self.o.is_narrow(segment) {
+            true => self.per(),
+            false => self.per() * slices(block, segment),
+        });
         let group = group.clamp(self.per(), MOST_LANES);
         self.profile_segment(block, plan, segment, group);
         let work = Work {

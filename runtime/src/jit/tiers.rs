@@ -1,8 +1,8 @@
-//! Tiers. A region is first translated with an allocation of registers that is made in no time, so that the
-//! wave begins soon. What runs often is translated once more on a thread beside, from the same lane IR in
-//! the same shape, with registers allocated with care; waves change over when they next enter the region.
-//! Both translations have the same entries, frame and registers in the wave, so that a change is nothing
-//! that a wave could notice.
+//! Tiers. A region is first translated to little code with an allocation of registers that is made in no time,
+//! so that the wave begins soon. What runs often is translated once more on a thread beside, from the same lane
+//! IR, in the shape that runs fastest and with registers allocated with care; waves change over when they next
+//! enter the region. Both translations have the same entries and registers in the wave, and keep nothing in the
+//! frame when they leave, so that a change is nothing that a wave could notice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};

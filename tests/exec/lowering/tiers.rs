@@ -26,11 +26,13 @@ const CODE: [u32; 9] = [
     0xbf8a_0000,
 ];
 
-fn engine(tier: Tier) -> JitEngine {
+/// `group` is the number of lanes in a group; by itself the first translation has smaller ones.
+fn engine(tier: Tier, group: Option<u8>) -> JitEngine {
     let options = JitOptions {
         exact_nan: true,
         observe: true,
         tier,
+        group,
         ..JitOptions::default()
     };
     JitEngine::new(options).expect("this host has a code generator")
@@ -38,10 +40,15 @@ fn engine(tier: Tier) -> JitEngine {
 
 /// Runs the code with `turns` of its loop until `enough`, for half a minute at most; every run has the same
 /// outcome. Tests with the same turns share translations, which are kept by content.
-fn run(engine: &JitEngine, turns: u32, mut enough: impl FnMut(usize) -> bool) {
-    let bench = Bench::new();
+fn run(engine: &JitEngine, turns: u32, enough: impl FnMut(usize) -> bool) {
     let mut words = CODE.to_vec();
     words[0] += turns;
+    run_words(engine, words, enough);
+}
+
+/// As [`run`], of other code.
+fn run_words(engine: &JitEngine, mut words: Vec<u32>, mut enough: impl FnMut(usize) -> bool) {
+    let bench = Bench::new();
     words.push(0xbf81_0000);
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let code = bench.load(GFX, &bytes);
@@ -62,7 +69,7 @@ fn run(engine: &JitEngine, turns: u32, mut enough: impl FnMut(usize) -> bool) {
 
 #[test]
 fn a_hot_region_is_translated_again() {
-    let engine = engine(Tier::Auto);
+    let engine = engine(Tier::Auto, None);
     let mut more = 0;
     run(&engine, 20, |_| {
         // Some runs more on the second translation.
@@ -79,11 +86,33 @@ fn a_hot_region_is_translated_again() {
 #[test]
 fn a_forced_tier_stays() {
     let bytes = [Tier::Quick, Tier::Good].map(|tier| {
-        let engine = engine(tier);
+        let engine = engine(tier, Some(8));
         run(&engine, 21, |runs| runs == 600);
         let all = engine.translated();
         assert_eq!(all.improved, 0, "{tier:?}");
         all.host_bytes
     });
-    assert!(bytes[0] > bytes[1], "quick code is longer: {bytes:?}");
+    assert!(
+        bytes[0] > bytes[1],
+        "quick code of the same shape is longer: {bytes:?}"
+    );
+}
+
+/// Where there are many loops, those that the first translation has one form of only come out the same.
+#[test]
+fn of_many_loops_the_first_translation_has_few_forms() {
+    // The loop of the code above, and its barrier.
+    let words = |loops: u32| {
+        let loops = (0..loops).flat_map(|n| [&[CODE[0] + 3 + n % 5], &CODE[1..6]].concat());
+        loops.chain([CODE[6]]).collect::<Vec<u32>>()
+    };
+    let bytes = [16, 32].map(|loops| {
+        let engine = engine(Tier::Quick, None);
+        run_words(&engine, words(loops), |runs| runs == 10);
+        engine.translated().host_bytes
+    });
+    assert!(4 * bytes[1] < 7 * bytes[0], "all have two: {bytes:?}");
+    let engine = engine(Tier::Auto, None);
+    run_words(&engine, words(32), |_| engine.translated().improved != 0);
+    assert_ne!(engine.translated().improved, 0, "they are hot");
 }
