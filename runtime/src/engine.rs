@@ -187,8 +187,10 @@ impl Group<'_> {
     /// The running wave is the one with this number.
     #[inline]
     pub fn select(&mut self, wave: u32) {
-        let first = self.scratch.base - u64::from(self.wave) * self.scratch.wave_bytes();
-        self.scratch.base = first + u64::from(wave) * self.scratch.wave_bytes();
+        if self.scratch.lane_bytes != 0 {
+            let first = self.scratch.base - u64::from(self.wave) * self.scratch.wave_bytes();
+            self.scratch.base = first + u64::from(wave) * self.scratch.wave_bytes();
+        }
         self.wave = wave;
     }
 }

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, JumpTableData, Value, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
@@ -47,27 +48,45 @@ impl Emitter<'_> {
         }
         let offset = offset32(offset_of!(Context, entry));
         let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
-        // A block that the table names twice would get the arguments of its loop's values twice, so
-        // the table leads to blocks of its own.
-        let empty: [BlockArg; 0] = [];
+        // A block that is named twice would get the arguments of its loop's values twice, so
+        // each way is a block of its own.
         let mut ways = vec![(self.b.create_block(), 0)];
         for (n, &block) in entries.iter().enumerate() {
             self.entry_numbers.insert(block, n as u32 + 1);
             ways.push((self.b.create_block(), block));
         }
-        let calls: Vec<_> = ways
-            .iter()
-            .map(|&(way, _)| self.b.func.dfg.block_call(way, &empty))
-            .collect();
-        let table = self
-            .b
-            .create_jump_table(JumpTableData::new(calls[0], &calls));
-        self.b.ins().br_table(entry, table);
+        self.find_way(entry, 0, &ways);
         for (way, to) in ways {
             self.b.switch_to_block(way);
             self.load_slots(&live_in[to]);
             let to = self.blocks[to];
             self.b.ins().jump(to, &[]);
+        }
+    }
+
+    /// Goes to one of the ways, of which `entry` is one's number and `first` the first one's, by halves.
+    fn find_way(&mut self, entry: clif::Value, first: usize, ways: &[(clif::Block, usize)]) {
+        if let [(way, _)] = ways {
+            self.b.ins().jump(*way, &[]);
+            return;
+        }
+        let middle = first + ways.len() / 2;
+        let (low, high) = ways.split_at(ways.len() / 2);
+        let mut side = |half: &[(clif::Block, usize)]| match half {
+            [(way, _)] => *way,
+            _ => self.b.create_block(),
+        };
+        let (below, above) = (side(low), side(high));
+        let compared = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, entry, middle as i64);
+        self.b.ins().brif(compared, below, &[], above, &[]);
+        for (to, first, half) in [(below, first, low), (above, middle, high)] {
+            if half.len() > 1 {
+                self.b.switch_to_block(to);
+                self.find_way(entry, first, half);
+            }
         }
     }
 

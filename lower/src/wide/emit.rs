@@ -367,18 +367,6 @@ impl Emit<'_> {
                     self.jump(no, next);
                 }
             }
-            Op::Table => {
-                let succs = self.func.succs(block);
-                for (n, to) in succs.iter().enumerate().skip(1) {
-                    let n = (n as i32).to_le_bytes();
-                    self.code
-                        .legacy(legacy::ALU_I32, false, false, 7, Rm::Reg(reg(a[0])), &n);
-                    let to = self.target(to.index());
-                    self.branch(Cc::E, to);
-                }
-                let to = self.target(succs[0].index());
-                self.jump(to, next);
-            }
             Op::Return => {
                 debug_assert_eq!(reg(a[0]), RAX);
                 self.code.branch(&[0xe9], self.exit);

@@ -155,8 +155,6 @@ pub(super) enum Op {
     Jump,
     /// To the first target when the comparison holds, else to the second.
     Branch(Compare),
-    /// To the target of the number in a register, to target 0 when there is none.
-    Table,
     /// The end, with the result in rax.
     Return,
 }
@@ -503,10 +501,7 @@ impl regalloc2::Function for HostFunc {
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        matches!(
-            self.insts[inst.index()].op,
-            Op::Jump | Op::Branch(_) | Op::Table
-        )
+        matches!(self.insts[inst.index()].op, Op::Jump | Op::Branch(_))
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {

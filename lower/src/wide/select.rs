@@ -326,15 +326,6 @@ impl Select<'_> {
                 self.h.push(Op::Branch(compare), operands, None);
                 self.h.end(index, [yes, no]);
             }
-            InstructionData::BranchTable { arg, table, .. } => {
-                let targets = self.clif.dfg.jump_tables[table].all_branches();
-                let targets = targets.iter().map(|&call| self.target(call));
-                let targets = targets.collect::<Result<Vec<_>, _>>()?;
-                let number = self.reg(arg)?;
-                self.h.push(Op::Table, &[Operand::reg_use(number)], None);
-                // The table's own first entry is where any other number goes, too.
-                self.h.end(index, targets.into_iter().skip(1));
-            }
             InstructionData::MultiAry {
                 opcode: Opcode::Return,
                 ..

@@ -64,6 +64,27 @@ pub(super) struct Region {
     pub(super) code: Arc<Compiled>,
     /// It is translated again when it is hot.
     pub(super) quick: bool,
+    /// What entering asks of the code each time: its frame slots and VGPRs.
+    pub(super) slots: usize,
+    pub(super) vgprs: u32,
+}
+
+impl Region {
+    fn new(number: usize, code: &Arc<Compiled>, quick: bool) -> Region {
+        Region {
+            number,
+            code: Arc::clone(code),
+            quick,
+            slots: code.frame_slots() as usize,
+            vgprs: code.vgprs(),
+        }
+    }
+
+    /// What waves that leave it have in `resume` above [`ENTRY_BITS`] bits for the way back in; never 0.
+    #[inline]
+    pub(super) fn token(&self) -> u64 {
+        self.number as u64 + 1
+    }
 }
 
 /// Engine, its generation and region that a wave left lately.
@@ -93,21 +114,13 @@ impl Regions {
     /// The region with a number.
     fn numbered(&self, number: usize) -> Option<Region> {
         let entry = self.by_number.get(number)?;
-        Some(Region {
-            number,
-            code: Arc::clone(&entry.code),
-            quick: entry.quick,
-        })
+        Some(Region::new(number, &entry.code, entry.quick))
     }
 
     fn add(&mut self, key: Key, code: Arc<Compiled>, quick: bool) -> Region {
         let number = self.by_number.len();
         self.by_key.insert(key, number);
-        let region = Region {
-            number,
-            code: Arc::clone(&code),
-            quick,
-        };
+        let region = Region::new(number, &code, quick);
         self.by_number.push(Entry { key, code, quick });
         region
     }

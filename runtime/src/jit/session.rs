@@ -25,26 +25,115 @@ thread_local! {
 
 /// Runs waves one after the other; `PROFILE` when the code counts.
 pub(super) struct JitSession<'e, const PROFILE: bool> {
+    regions: Regions<'e>,
+    machine: Machine<PROFILE>,
+}
+
+/// What a session knows of its engine's regions.
+struct Regions<'e> {
     engine: &'e JitEngine,
-    /// The engine's generation, key and region of the last wave that began.
-    last: Option<(u64, Key, Rc<Region>)>,
+    /// The region of the last wave that began. Of this turn or still the newest: see `settle`.
+    last: Option<Last>,
+    /// The region of the last wave that ran another one.
+    other: Option<Rc<Region>>,
+}
+
+/// A region that a wave began with.
+struct Last {
+    /// The engine's generation then.
+    generation: u64,
+    key: Key,
+    /// What the tokens of waves that left it have above the number of its entry.
+    token: u64,
+    region: Rc<Region>,
+}
+
+/// What code works with, and on.
+struct Machine<const PROFILE: bool> {
     /// Frame slots of the regions.
     frame: Vec<[u32; LANES]>,
-    /// What code works with; all that depends on the wave is set before each entry.
+    /// The surroundings are set for each turn, all that depends on the wave before each entry.
     ctx: Context,
 }
 
-impl<const PROFILE: bool> Drop for JitSession<'_, PROFILE> {
+impl<const PROFILE: bool> Drop for Machine<PROFILE> {
     fn drop(&mut self) {
         FRAME.replace(std::mem::take(&mut self.frame));
     }
 }
 
-impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
-    pub(super) fn new(engine: &'e JitEngine) -> Self {
-        JitSession {
-            engine,
-            last: None,
+impl Regions<'_> {
+    /// A turn begins: forgets what has been translated again since.
+    fn settle(&mut self) {
+        let now = self.engine.shared.generation();
+        if self
+            .last
+            .as_ref()
+            .is_some_and(|last| last.generation != now)
+        {
+            self.last = None;
+        }
+    }
+
+    /// The region to run next and where to enter it. `token` is what the wave had in `resume`.
+    #[inline(always)]
+    fn next(
+        &mut self,
+        wave: &WaveState,
+        group: &mut Group<'_>,
+        token: u64,
+    ) -> Result<(&Region, u32), FaultKind> {
+        let fresh = token & WaveState::FRESH != 0;
+        let known = self.last.as_ref().is_some_and(|last| match fresh {
+            true => last.key == Key::new(wave, group, token & WaveState::START),
+            false => last.token == token >> ENTRY_BITS,
+        });
+        if !known {
+            return self.look_up(wave, group, token);
+        }
+        let last = self.last.as_ref().expect("it was compared");
+        let entry = if fresh { 0 } else { entry_of(token) };
+        Ok((&last.region, entry))
+    }
+
+    /// As `next`, where it is not the region that the last wave began with.
+    #[cold]
+    #[inline(never)]
+    fn look_up(
+        &mut self,
+        wave: &WaveState,
+        group: &mut Group<'_>,
+        token: u64,
+    ) -> Result<(&Region, u32), FaultKind> {
+        if token & WaveState::FRESH != 0 {
+            let key = Key::new(wave, group, token & WaveState::START);
+            let generation = self.engine.shared.generation();
+            let region = self.engine.region(key, group)?;
+            let last = self.last.insert(Last {
+                generation,
+                key,
+                token: region.token(),
+                region,
+            });
+            return Ok((&last.region, 0));
+        }
+        let (region, entry) = match self.engine.left(token) {
+            Some(back) => back,
+            None => (self.engine.region(Key::new(wave, group, 0), group)?, 0),
+        };
+        Ok((self.other.insert(region), entry))
+    }
+}
+
+/// The number of the way back into a region.
+#[inline]
+fn entry_of(token: u64) -> u32 {
+    token as u32 & ((1 << ENTRY_BITS) - 1)
+}
+
+impl<const PROFILE: bool> Machine<PROFILE> {
+    fn new(engine: &JitEngine) -> Self {
+        Machine {
             frame: FRAME.take(),
             ctx: Context {
                 wave: ptr::null_mut(),
@@ -68,95 +157,22 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         }
     }
 
-    /// The region that a wave begins with.
-    #[inline]
-    fn first(
-        &mut self,
-        wave: &WaveState,
-        group: &mut Group<'_>,
-        start: u64,
-    ) -> Result<Rc<Region>, FaultKind> {
-        let key = Key::new(wave, group, start);
-        let now = self.engine.shared.generation();
-        if let Some((then, known, region)) = &self.last
-            && (*then, *known) == (now, key)
-        {
-            return Ok(Rc::clone(region));
-        }
-        let region = self.engine.region(key, group)?;
-        self.last = Some((now, key, Rc::clone(&region)));
-        Ok(region)
+    /// Waves of `group` run now.
+    fn surround(&mut self, group: &mut Group<'_>) {
+        self.ctx.arena_base = group.memory.arena_base();
+        self.ctx.arena_len = group.memory.limit();
+        self.ctx.lds = group.lds.as_mut_ptr();
+        self.ctx.lds_len = group.lds.size();
     }
 
-    /// The region to run next and where to enter it. `token` is what the wave had in `resume`.
-    fn next(
-        &mut self,
-        wave: &WaveState,
-        group: &mut Group<'_>,
-        token: u64,
-    ) -> Result<(Rc<Region>, u32), FaultKind> {
-        if token & WaveState::FRESH != 0 {
-            return Ok((self.first(wave, group, token & WaveState::START)?, 0));
-        }
-        if let Some((then, _, region)) = &self.last
-            && region.number as u64 + 1 == token >> ENTRY_BITS
-            && *then == self.engine.shared.generation()
-        {
-            return Ok((Rc::clone(region), token as u32 & ((1 << ENTRY_BITS) - 1)));
-        }
-        self.other(wave, group, token)
-    }
-
-    /// The region to run next where it is not the one that the last wave began with.
-    #[cold]
-    #[inline(never)]
-    fn other(
-        &mut self,
-        wave: &WaveState,
-        group: &mut Group<'_>,
-        token: u64,
-    ) -> Result<(Rc<Region>, u32), FaultKind> {
-        if let Some(back) = self.engine.left(token) {
-            return Ok(back);
-        }
-        let key = Key::new(wave, group, 0);
-        Ok((self.engine.region(key, group)?, 0))
-    }
-
-    /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
-    pub(super) fn step(
-        &mut self,
-        wave: &mut WaveState,
-        group: &mut Group<'_>,
-    ) -> Result<Exit, WaveFault> {
-        wave.resume = 0;
-        wave.settle();
-        let (pc, lane) = (wave.pc, None);
-        let region = self.engine.region(Key::new(wave, group, 0), group);
-        let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
-        let mut host = Host::new(group);
-        let exit = self.enter(&region, 0, wave, &mut host, &mut 0);
-        wave.resume = 0;
-        Ok(match exit {
-            ExitCode::Continue | ExitCode::Yield => Exit::Yield,
-            ExitCode::End => Exit::End,
-            ExitCode::Barrier => Exit::Barrier,
-            ExitCode::Fault => return Err(fault(&mut host)),
-            ExitCode::Interpret => {
-                let flow = self.engine.interpret(wave, host.group)?;
-                flow.exit(&mut 0).unwrap_or(Exit::Yield)
-            }
-        })
-    }
-
-    /// Makes the frame long enough for a region that uses `slots` of it; none that came before used so many.
+    /// Makes room for a region that wants so many slots.
     #[cold]
     fn enlarge(&mut self, slots: usize) {
         self.frame.resize(slots, [0; LANES]);
     }
 
-    /// Runs a region once; the fault of [`ExitCode::Fault`] is in `host`. Inlined, and `wave` too: the calls
-    /// would be a fifth of what coming back from a barrier costs.
+    /// Runs a region of a wave of the group of `surround` once; the fault of [`ExitCode::Fault`] is in `host`.
+    /// Inlined: the call would be a part of what coming back from a barrier costs.
     #[inline(always)]
     #[expect(
         unsafe_code,
@@ -164,25 +180,20 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     )]
     fn enter(
         &mut self,
-        region: &Region,
+        (engine, region): (&JitEngine, &Region),
         entry: u32,
         wave: &mut WaveState,
         host: &mut Host<'_, '_>,
         fuel: &mut u64,
     ) -> ExitCode {
-        let slots = region.code.frame_slots() as usize;
-        if self.frame.len() < slots {
-            self.enlarge(slots);
+        if self.frame.len() < region.slots {
+            self.enlarge(region.slots);
         }
-        wave.vgprs_touched = wave.vgprs_touched.max(region.code.vgprs());
+        wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
         let ticket = (*fuel).min(i32::MAX as u64) as u32;
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
         ctx.frame = self.frame.as_mut_ptr();
-        ctx.arena_base = host.group.memory.arena_base();
-        ctx.arena_len = host.group.memory.limit();
-        ctx.lds = host.group.lds.as_mut_ptr();
-        ctx.lds_len = host.group.lds.size();
         ctx.fuel = ticket;
         ctx.entry = entry;
         ctx.resume = 0;
@@ -195,9 +206,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         let start = PROFILE.then(Instant::now);
         // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, there
         // are as many counters as it has (none unless it profiles), the
-        // LDS buffer belongs to the group, the function table is in the order of `functions`, the
-        // arena up to its limit is mapped for as long as the memory lives, and `host` outlives the
-        // call.
+        // LDS buffer belongs to the group and is neither moved nor resized while its waves run, the function
+        // table is in the order of `functions`, the arena up to its limit is mapped for as long as the memory
+        // lives, and `host` outlives the call.
         let exit = unsafe { region.code.run(ctx) };
         if let Some(start) = start {
             counts[Shape::ENTERED] = 1;
@@ -214,20 +225,64 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             _ => fuel.saturating_sub(burned),
         };
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
-            wave.resume = (region.number as u64 + 1) << ENTRY_BITS | u64::from(ctx.resume);
+            wave.resume = region.token() << ENTRY_BITS | u64::from(ctx.resume);
         }
         if region.quick {
-            self.engine.warm(region, burned, host.group);
+            engine.warm(region, burned, host.group);
         }
         exit
+    }
+}
+
+impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
+    pub(super) fn new(engine: &'e JitEngine) -> Self {
+        JitSession {
+            regions: Regions {
+                engine,
+                last: None,
+                other: None,
+            },
+            machine: Machine::new(engine),
+        }
+    }
+
+    /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
+    pub(super) fn step(
+        &mut self,
+        wave: &mut WaveState,
+        group: &mut Group<'_>,
+    ) -> Result<Exit, WaveFault> {
+        wave.resume = 0;
+        wave.settle();
+        let (pc, lane) = (wave.pc, None);
+        let engine = self.regions.engine;
+        let region = engine.region(Key::new(wave, group, 0), group);
+        let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
+        self.machine.surround(group);
+        let mut host = Host::new(group);
+        let exit = self
+            .machine
+            .enter((engine, &region), 0, wave, &mut host, &mut 0);
+        wave.resume = 0;
+        Ok(match exit {
+            ExitCode::Continue | ExitCode::Yield => Exit::Yield,
+            ExitCode::End => Exit::End,
+            ExitCode::Barrier => Exit::Barrier,
+            ExitCode::Fault => return Err(fault(&mut host)),
+            ExitCode::Interpret => {
+                let flow = engine.interpret(wave, host.group)?;
+                flow.exit(&mut 0).unwrap_or(Exit::Yield)
+            }
+        })
     }
 
     /// Runs a wave as [`crate::Engine::run`] does.
     #[inline(always)]
     fn wave(&mut self, wave: &mut WaveState, host: &mut Host<'_, '_>, fuel: &mut u64) -> Exit {
+        let engine = self.regions.engine;
         loop {
             let token = std::mem::take(&mut wave.resume);
-            let (region, entry) = match self.next(wave, host.group, token) {
+            let (region, entry) = match self.regions.next(wave, host.group, token) {
                 Ok(next) => next,
                 Err(kind) => {
                     let (pc, lane) = (wave.pc, None);
@@ -237,7 +292,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             if wave.has_stale_vgprs() {
                 clear(wave, &region.code);
             }
-            match self.enter(&region, entry, wave, host, fuel) {
+            match self
+                .machine
+                .enter((engine, region), entry, wave, host, fuel)
+            {
                 ExitCode::Fault => return Exit::Fault(fault(host)),
                 ExitCode::Continue => {}
                 ExitCode::End => return Exit::End,
@@ -245,9 +303,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 ExitCode::Yield => return Exit::Yield,
                 ExitCode::Interpret => {
                     if PROFILE {
-                        self.engine.note_interpreted(wave, host.group);
+                        engine.note_interpreted(wave, host.group);
                     }
-                    let flow = self.engine.interpret(wave, host.group);
+                    let flow = engine.interpret(wave, host.group);
                     match flow.map(|flow| flow.exit(fuel)) {
                         Ok(None) => {}
                         Ok(Some(exit)) => return exit,
@@ -265,6 +323,8 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         group: &mut Group<'_>,
         fuel: &mut u64,
     ) -> Exit {
+        self.regions.settle();
+        self.machine.surround(group);
         self.wave(wave, &mut Host::new(group), fuel)
     }
 }
@@ -277,6 +337,8 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
+        self.regions.settle();
+        self.machine.surround(group);
         let mut host = Host::new(group);
         turn.each(|index| {
             host.group.select(index);
