@@ -84,11 +84,13 @@ pub enum Intrinsic {
     ToHalfTruncating,
     /// Truth values of lanes of the low bits of an integer; for AVX-512 only.
     MaskOfBits,
+    /// Dwords rotated to the right by a constant; for AVX-512 only.
+    Rotate,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 27] = [
+    pub const ALL: [Intrinsic; 28] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -116,6 +118,7 @@ impl Intrinsic {
         Intrinsic::ToHalf,
         Intrinsic::ToHalfTruncating,
         Intrinsic::MaskOfBits,
+        Intrinsic::Rotate,
     ];
 }
 

@@ -50,6 +50,11 @@ impl Lanes<'_, '_> {
     /// `v_alignbit` by a constant other than 0.
     pub(crate) fn align_by_const(&mut self, hi: &[Value], lo: &[Value], n: u32) -> Vec<Value> {
         self.map2(hi, lo, |l, h, lo| {
+            if l.masks && h == lo {
+                // AVX-512 rotates, too.
+                let n = l.b.ins().iconst(types::I32, i64::from(n));
+                return l.intrinsic(Intrinsic::Rotate, &[lo, n], l.dwords_type());
+            }
             let right = l.shift(lo, n, false);
             let left = l.shift(h, 32 - n, true);
             l.b.ins().bor(left, right)

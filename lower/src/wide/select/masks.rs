@@ -508,6 +508,26 @@ impl Select<'_> {
         Ok(self.evex_rvm(rows::VPSRAQ, len, a, Src::Reg(count), Imm::No))
     }
 
+    /// Dwords rotated by a constant.
+    pub(super) fn rotate(&mut self, inst: clif::Inst, args: &[Value]) -> Result<(), Refused> {
+        let Some(n) = self.int(args[1]) else {
+            return Err(self.refuse(inst));
+        };
+        let len = length(self.ty(args[0]))?;
+        let a = self.reg(args[0])?;
+        let d = self.vec_reg();
+        // Among shifts by constants the digit 0 rotates to the right.
+        let op = Op::Evex(
+            rows::VPSHIFTD_I,
+            len,
+            Form::Digit(0),
+            Imm::Byte(n as u8 & 31),
+        );
+        self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
+        self.set(inst, d);
+        Ok(())
+    }
+
     /// A general register in all lanes.
     fn splat_general(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
         let v = self.clif.dfg.inst_args(inst)[0];

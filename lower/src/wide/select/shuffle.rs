@@ -192,6 +192,9 @@ impl Select<'_> {
         if self.called(inst) == Some(Intrinsic::MaskOfBits) {
             return self.mask_of_bits(inst, args[0]);
         }
+        if self.called(inst) == Some(Intrinsic::Rotate) {
+            return self.rotate(inst, args);
+        }
         let len = length(self.ty(args[0]))?;
         let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
         let reg = if name.namespace == SHUFFLE {
@@ -267,7 +270,8 @@ impl Select<'_> {
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU
             | Intrinsic::WidenShortsS
-            | Intrinsic::MaskOfBits => unreachable!("bug: {f:?} was seen to before"),
+            | Intrinsic::MaskOfBits
+            | Intrinsic::Rotate => unreachable!("bug: {f:?} was seen to before"),
             Intrinsic::Join => {
                 let b = self.src(args[1])?;
                 self.joined(result, a, b)
