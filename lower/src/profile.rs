@@ -58,6 +58,8 @@ pub struct InterchangedShape {
 pub struct SegmentShape {
     /// Lanes in a group of the unmasked loop.
     pub group: u8,
+    /// Lanes in a group of the masked loop: a host vector.
+    pub masked_group: u8,
     /// Is there a loop for EXEC all ones (or for lanes that no EXEC concerns)?
     pub unmasked: bool,
     /// Counter of the runs of the masked loop, if there is one.
@@ -73,9 +75,6 @@ pub struct SegmentShape {
     /// Why it ends where it ends.
     pub ends: String,
 }
-
-/// Lanes in a group of masked loops.
-pub const MASKED_GROUP: u8 = 4;
 
 /// A memory instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]

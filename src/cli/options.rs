@@ -56,7 +56,7 @@ enum EngineName {
 /// An emitter by name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EmitterName {
-    /// The wide back end where the CPU has AVX2 and FMA, else Cranelift
+    /// The wide back end where the CPU has AVX-512, or AVX2 and FMA, else Cranelift
     Auto,
     /// Cranelift
     Cranelift,

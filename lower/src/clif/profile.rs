@@ -214,12 +214,14 @@ impl Emitter<'_> {
         segment: &Segment,
         group: usize,
     ) {
+        let masked_group = self.per() as u8;
         let Some(notes) = &mut self.notes else { return };
         let Some(shape) = notes.shape.blocks.last_mut() else {
             return;
         };
         shape.segments.push(SegmentShape {
             group: group as u8,
+            masked_group,
             operations: segment.nodes.len(),
             stores: segment.stores.len(),
             ends: end(block, plan, segment),

@@ -13,6 +13,7 @@ use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, ty
 use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
+use super::scalar::joined;
 use super::whole::load_or_store;
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
@@ -150,19 +151,18 @@ impl Emitter<'_> {
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut same = self.follow(a.data, addresses[0], group, true);
         let low = self.word_at(addresses[0], offset);
-        let mut away = self.b.ins().uextend(types::I64, low);
-        if lds.is_none() {
+        let away = if lds.is_some() {
+            self.b.ins().uextend(types::I64, low)
+        } else {
             let equal = self.follow(a.data, addresses[1], group, false);
             same = self.b.ins().band(same, equal);
             // The low words do not wrap.
             let fits = self.b.ins().icmp_imm_u(order, low, (1 << 32) - all);
             self.or_leave(fits, rest, lane);
             let high = self.word_at(addresses[1], offset);
-            let high = self.b.ins().uextend(types::I64, high);
-            let high = self.b.ins().ishl_imm_u(high, 32);
-            let address = self.b.ins().bor(high, away);
-            away = self.b.ins().isub(address, base);
-        }
+            let address = joined(&mut self.b, low, high);
+            self.b.ins().isub(address, base)
+        };
         let inside = self.b.ins().icmp(order, away, last);
         self.or_leave(inside, rest, lane);
         let same = self.of_lanes(1, count).collect_mask(&[same]);

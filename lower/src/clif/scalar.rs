@@ -279,7 +279,7 @@ impl Scalars<'_, '_> {
             }
             Op::Brev => self.b.ins().bitrev(arg(0)),
             Op::AlignBit => {
-                let wide = self.pair(arg(1), arg(0));
+                let wide = joined(self.b, arg(1), arg(0));
                 let amount = self.b.ins().band_imm_u(arg(2), 31);
                 let amount = self.b.ins().uextend(types::I64, amount);
                 let shifted = self.b.ins().ushr(wide, amount);
@@ -296,7 +296,7 @@ impl Scalars<'_, '_> {
                 self.b.ins().sshr_imm_u(shifted, up)
             }
             Op::Icmp(cond) => self.b.ins().icmp(int_cc(cond), arg(0), arg(1)),
-            Op::Pair => self.pair(arg(0), arg(1)),
+            Op::Pair => joined(self.b, arg(0), arg(1)),
             Op::Lo => self.b.ins().ireduce(types::I32, arg(0)),
             Op::Hi => {
                 let shifted = self.b.ins().ushr_imm_u(arg(0), 32);
@@ -375,14 +375,6 @@ impl Scalars<'_, '_> {
         }
     }
 
-    /// `{high, low}` as one 64-bit value (CLIF's own `iconcat` does not make an i64 on this host).
-    fn pair(&mut self, low: Value, high: Value) -> Value {
-        let low = self.b.ins().uextend(types::I64, low);
-        let high = self.b.ins().uextend(types::I64, high);
-        let high = self.b.ins().ishl_imm_u(high, 32);
-        self.b.ins().bor(high, low)
-    }
-
     fn narrow(&mut self, v: Value, width: Width) -> Value {
         if width == Width::W64 {
             self.b.ins().ireduce(types::I32, v)
@@ -399,7 +391,7 @@ impl Scalars<'_, '_> {
 
     /// `v_perm_b32` byte by byte.
     fn perm(&mut self, s0: Value, s1: Value, selectors: Value) -> Value {
-        let wide = self.pair(s1, s0);
+        let wide = joined(self.b, s1, s0);
         let mut result = self.iconst(types::I32, 0);
         for i in 0..4 {
             let sel = self.b.ins().ushr_imm_u(selectors, i * 8);
@@ -433,10 +425,10 @@ impl Scalars<'_, '_> {
     }
 }
 
-/// Two words as one 64-bit value; as `Scalars::pair`, but that the last instruction overwrites the low word.
+/// Two words as one 64-bit value (CLIF's own `iconcat` does not make an i64 on this host).
 pub(super) fn joined(b: &mut FunctionBuilder<'_>, low: Value, high: Value) -> Value {
     let low = b.ins().uextend(types::I64, low);
     let high = b.ins().uextend(types::I64, high);
     let high = b.ins().ishl_imm_u(high, 32);
-    b.ins().bor(low, high)
+    b.ins().bor(high, low)
 }

@@ -5,7 +5,7 @@ use regalloc2::{Allocation, Edit, InstOrEdit, Output, RegClass};
 use super::Isa;
 use super::alloc::KEPT;
 use super::encode::{Base, Code, Len, Mem, Rm, Row};
-use super::evex::{self, Evex, With};
+use super::evex::{self, With};
 use super::inst::{Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, RAX, RDI, vector_words};
 use super::rows::{legacy, masks, vex};
 use super::twins;
@@ -217,28 +217,19 @@ impl Emit<'_> {
         self.code.evex(twin, len, With::default(), r, vvvv, rm, imm);
     }
 
-    fn evex(&mut self, host: &HostInst, row: Evex, len: Len, form: Form, a: &[Allocation]) {
-        let mut with = With::default();
-        let (r, v, rm) = match form {
-            Form::Rvm => (reg(a[0]), reg(a[1]), self.rm(host, &a[2..])),
-            Form::Rm => (reg(a[0]), 0, self.rm(host, &a[1..])),
+    /// What a form has in the fields reg, vvvv and rm of a vector instruction.
+    fn fields(&self, host: &HostInst, form: Form, a: &[Allocation]) -> (u8, u8, Rm) {
+        let rm = |from: usize| self.rm(host, &a[from..]);
+        match form {
+            Form::Rvm => (reg(a[0]), reg(a[1]), rm(2)),
+            Form::Rvmr => (reg(a[0]), reg(a[1]), rm(3)),
+            Form::Rm | Form::Store => (reg(a[0]), 0, rm(1)),
             Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
-            Form::Digit(n) => (n, reg(a[0]), self.rm(host, &a[1..])),
-            Form::Fma => (reg(a[0]), reg(a[2]), self.rm(host, &a[3..])),
-            Form::MaskedRvm => {
-                with.mask = reg(a[1]);
-                (reg(a[0]), reg(a[2]), self.rm(host, &a[3..]))
-            }
-            Form::ZeroedRm => {
-                (with.mask, with.zero) = (reg(a[1]), true);
-                (reg(a[0]), 0, self.rm(host, &a[2..]))
-            }
-            _ => unreachable!("bug: {form:?} in EVEX"),
-        };
-        let Op::Evex(.., imm) = host.op else {
-            unreachable!("bug: no EVEX instruction")
-        };
-        self.code.evex(row, len, with, r, v, rm, &imm_bytes(imm));
+            Form::Digit(n) => (n, reg(a[0]), rm(1)),
+            Form::Fma | Form::MaskedRvm => (reg(a[0]), reg(a[2]), rm(3)),
+            Form::ZeroedRm => (reg(a[0]), 0, rm(2)),
+            Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} of vectors"),
+        }
     }
 
     /// The operand that may lie in memory; `rest` are the allocations from it on.
@@ -262,25 +253,26 @@ impl Emit<'_> {
     fn inst(&mut self, block: usize, host: &HostInst, a: &[Allocation], next: Option<usize>) {
         match host.op {
             Op::Vex(row, len, form, imm) => {
-                let bytes = imm_bytes(imm);
-                let (r, v, rm) = match form {
-                    Form::Rvm => (reg(a[0]), reg(a[1]), self.rm(host, &a[2..])),
-                    Form::Rvmr => {
-                        let rm = self.rm(host, &a[3..]);
-                        let fourth = [reg(a[2]) << 4];
-                        self.code.vex(row, len, reg(a[0]), reg(a[1]), rm, &fourth);
-                        return;
-                    }
-                    Form::Rm => (reg(a[0]), 0, self.rm(host, &a[1..])),
-                    Form::Store => (reg(a[0]), 0, self.rm(host, &a[1..])),
-                    Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
-                    Form::Digit(n) => (n, reg(a[0]), self.rm(host, &a[1..])),
-                    Form::Fma => (reg(a[0]), reg(a[2]), self.rm(host, &a[3..])),
-                    _ => unreachable!("bug: {form:?} in VEX"),
-                };
-                self.vector(row, len, r, v, rm, &bytes);
+                let (r, v, rm) = self.fields(host, form, a);
+                match form {
+                    Form::Rvmr => self.code.vex(row, len, r, v, rm, &[reg(a[2]) << 4]),
+                    _ => self.vector(row, len, r, v, rm, &imm_bytes(imm)),
+                }
             }
-            Op::Evex(row, len, form, _) => self.evex(host, row, len, form, a),
+            Op::Evex(row, len, form, imm) => {
+                let (r, v, rm) = self.fields(host, form, a);
+                let zero = form == Form::ZeroedRm;
+                let with = With {
+                    mask: if zero || form == Form::MaskedRvm {
+                        reg(a[1])
+                    } else {
+                        0
+                    },
+                    zero,
+                    ..With::default()
+                };
+                self.code.evex(row, len, with, r, v, rm, &imm_bytes(imm));
+            }
             Op::Legacy(row, wide, form, imm) => {
                 let bytes = imm_bytes(imm);
                 let (r, rm) = match form {

@@ -147,6 +147,17 @@ impl Select<'_> {
         self.h.vreg(RegClass::Float)
     }
 
+    /// The register that an instruction writes from up to two others, and from `rm` if it has that.
+    fn define(&mut self, class: RegClass, op: Op, uses: &[VReg], rm: Option<Src>) -> VReg {
+        let d = self.h.vreg(class);
+        let mut operands = [Operand::reg_def(d); 3];
+        for (operand, &reg) in operands[1..].iter_mut().zip(uses) {
+            *operand = Operand::reg_use(reg);
+        }
+        self.h.push(op, &operands[..1 + uses.len()], rm);
+        d
+    }
+
     /// A value in a register.
     fn reg(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);

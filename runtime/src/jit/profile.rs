@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use frontend::WaveState;
 use lower::jit::Compiled;
+use lower::profile::Shape;
 pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, SegmentShape};
-use lower::profile::{MASKED_GROUP, Shape};
 
 use super::JitEngine;
 use super::session::JitSession;
@@ -197,7 +197,7 @@ impl BlockProfile<'_> {
             let masked = self.masked(segment);
             let unmasked = executions.saturating_sub(masked) as f64;
             unmasked * f64::from(segment.unmasked_bytes) * rounds(segment.group)
-                + masked as f64 * f64::from(segment.masked_bytes) * rounds(MASKED_GROUP)
+                + masked as f64 * f64::from(segment.masked_bytes) * rounds(segment.masked_group)
         });
         let interchanged = self.shape.interchanged.map_or(0.0, |form| {
             inside as f64 * f64::from(form.bytes) * rounds(form.group)

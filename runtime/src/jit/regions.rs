@@ -80,10 +80,25 @@ impl Region {
         }
     }
 
-    /// What waves that leave it have in `resume` above [`ENTRY_BITS`] bits for the way back in; never 0.
+    /// What a wave that leaves it and comes back at `entry` has in `resume`; never 0.
     #[inline]
-    pub(super) fn token(&self) -> u64 {
-        self.number as u64 + 1
+    pub(super) fn token(&self, entry: u32) -> u64 {
+        (self.number as u64 + 1) << ENTRY_BITS | u64::from(entry)
+    }
+
+    /// Did a wave leave it, by what it has in `resume`?
+    #[inline]
+    pub(super) fn was_left(&self, token: u64) -> bool {
+        self.number as u64 + 1 == token >> ENTRY_BITS
+    }
+}
+
+/// The number of the way back in, by what a wave has in `resume`; 0 of a new wave.
+#[inline]
+pub(super) fn entry_of(token: u64) -> u32 {
+    match token & WaveState::FRESH {
+        0 => token as u32 & ((1 << ENTRY_BITS) - 1),
+        _ => 0,
     }
 }
 
@@ -146,7 +161,7 @@ impl Regions {
 }
 
 /// Where entry numbers end and region numbers begin in `WaveState::resume`.
-pub(super) const ENTRY_BITS: u32 = 24;
+const ENTRY_BITS: u32 = 24;
 
 thread_local! {
     /// Regions that this thread ran lately, by a hash of their address.
@@ -176,7 +191,7 @@ impl JitEngine {
     /// The region that a wave left at a barrier or a yield, with the number of its way back in.
     pub(super) fn left(&self, token: u64) -> Option<(Rc<Region>, u32)> {
         let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
-        let entry = (token & ((1 << ENTRY_BITS) - 1)) as u32;
+        let entry = entry_of(token);
         let place = number % RECENT;
         let now = self.shared.generation();
         LEFT.with_borrow_mut(|recent| {

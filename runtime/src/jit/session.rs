@@ -13,7 +13,7 @@ use lower::jit::Compiled;
 use lower::profile::Shape;
 
 use super::JitEngine;
-use super::regions::{ENTRY_BITS, Key, Region};
+use super::regions::{Key, Region, entry_of};
 use crate::engine::{Exit, Group, Session, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
@@ -25,12 +25,12 @@ thread_local! {
 
 /// Runs waves one after the other; `PROFILE` when the code counts.
 pub(super) struct JitSession<'e, const PROFILE: bool> {
-    regions: Regions<'e>,
+    nearby: Nearby<'e>,
     machine: Machine<PROFILE>,
 }
 
-/// What a session knows of its engine's regions.
-struct Regions<'e> {
+/// What a session has at hand of its engine's regions.
+struct Nearby<'e> {
     engine: &'e JitEngine,
     /// The region of the last wave that began. Of this turn or still the newest: see `settle`.
     last: Option<Last>,
@@ -43,8 +43,6 @@ struct Last {
     /// The engine's generation then.
     generation: u64,
     key: Key,
-    /// What the tokens of waves that left it have above the number of its entry.
-    token: u64,
     region: Rc<Region>,
 }
 
@@ -62,17 +60,11 @@ impl<const PROFILE: bool> Drop for Machine<PROFILE> {
     }
 }
 
-impl Regions<'_> {
+impl Nearby<'_> {
     /// A turn begins: forgets what has been translated again since.
     fn settle(&mut self) {
         let now = self.engine.shared.generation();
-        if self
-            .last
-            .as_ref()
-            .is_some_and(|last| last.generation != now)
-        {
-            self.last = None;
-        }
+        self.last.take_if(|last| last.generation != now);
     }
 
     /// The region to run next and where to enter it. `token` is what the wave had in `resume`.
@@ -83,52 +75,49 @@ impl Regions<'_> {
         group: &mut Group<'_>,
         token: u64,
     ) -> Result<(&Region, u32), FaultKind> {
-        let fresh = token & WaveState::FRESH != 0;
-        let known = self.last.as_ref().is_some_and(|last| match fresh {
-            true => last.key == Key::new(wave, group, token & WaveState::START),
-            false => last.token == token >> ENTRY_BITS,
-        });
-        if !known {
-            return self.look_up(wave, group, token);
+        if token & WaveState::FRESH != 0 {
+            let key = Key::new(wave, group, token & WaveState::START);
+            if self.last.as_ref().is_none_or(|last| last.key != key) {
+                self.begin(key, group)?;
+            }
+        } else if self
+            .last
+            .as_ref()
+            .is_none_or(|last| !last.region.was_left(token))
+        {
+            return self.elsewhere(wave, group, token);
         }
-        let last = self.last.as_ref().expect("it was compared");
-        let entry = if fresh { 0 } else { entry_of(token) };
-        Ok((&last.region, entry))
+        let last = self.last.as_ref().expect("it was compared or found");
+        Ok((&last.region, entry_of(token)))
     }
 
-    /// As `next`, where it is not the region that the last wave began with.
+    /// Finds the region that a wave begins with.
     #[cold]
     #[inline(never)]
-    fn look_up(
+    fn begin(&mut self, key: Key, group: &mut Group<'_>) -> Result<(), FaultKind> {
+        self.last = Some(Last {
+            generation: self.engine.shared.generation(),
+            key,
+            region: self.engine.region(key, group)?,
+        });
+        Ok(())
+    }
+
+    /// The region to run next where it is not the one that the last wave began with.
+    #[cold]
+    #[inline(never)]
+    fn elsewhere(
         &mut self,
         wave: &WaveState,
         group: &mut Group<'_>,
         token: u64,
     ) -> Result<(&Region, u32), FaultKind> {
-        if token & WaveState::FRESH != 0 {
-            let key = Key::new(wave, group, token & WaveState::START);
-            let generation = self.engine.shared.generation();
-            let region = self.engine.region(key, group)?;
-            let last = self.last.insert(Last {
-                generation,
-                key,
-                token: region.token(),
-                region,
-            });
-            return Ok((&last.region, 0));
-        }
         let (region, entry) = match self.engine.left(token) {
             Some(back) => back,
             None => (self.engine.region(Key::new(wave, group, 0), group)?, 0),
         };
         Ok((self.other.insert(region), entry))
     }
-}
-
-/// The number of the way back into a region.
-#[inline]
-fn entry_of(token: u64) -> u32 {
-    token as u32 & ((1 << ENTRY_BITS) - 1)
 }
 
 impl<const PROFILE: bool> Machine<PROFILE> {
@@ -225,7 +214,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             _ => fuel.saturating_sub(burned),
         };
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
-            wave.resume = region.token() << ENTRY_BITS | u64::from(ctx.resume);
+            wave.resume = region.token(ctx.resume);
         }
         if region.quick {
             engine.warm(region, burned, host.group);
@@ -237,7 +226,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
 impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     pub(super) fn new(engine: &'e JitEngine) -> Self {
         JitSession {
-            regions: Regions {
+            nearby: Nearby {
                 engine,
                 last: None,
                 other: None,
@@ -255,7 +244,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         wave.resume = 0;
         wave.settle();
         let (pc, lane) = (wave.pc, None);
-        let engine = self.regions.engine;
+        let engine = self.nearby.engine;
         let region = engine.region(Key::new(wave, group, 0), group);
         let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
         self.machine.surround(group);
@@ -279,10 +268,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     /// Runs a wave as [`crate::Engine::run`] does.
     #[inline(always)]
     fn wave(&mut self, wave: &mut WaveState, host: &mut Host<'_, '_>, fuel: &mut u64) -> Exit {
-        let engine = self.regions.engine;
+        let engine = self.nearby.engine;
         loop {
             let token = std::mem::take(&mut wave.resume);
-            let (region, entry) = match self.regions.next(wave, host.group, token) {
+            let (region, entry) = match self.nearby.next(wave, host.group, token) {
                 Ok(next) => next,
                 Err(kind) => {
                     let (pc, lane) = (wave.pc, None);
@@ -323,7 +312,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         group: &mut Group<'_>,
         fuel: &mut u64,
     ) -> Exit {
-        self.regions.settle();
+        self.nearby.settle();
         self.machine.surround(group);
         self.wave(wave, &mut Host::new(group), fuel)
     }
@@ -337,7 +326,7 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
-        self.regions.settle();
+        self.nearby.settle();
         self.machine.surround(group);
         let mut host = Host::new(group);
         turn.each(|index| {

@@ -8,7 +8,7 @@ use frontend::WaveState;
 use iced_x86::{Decoder, DecoderOptions};
 use lower::cost::Costs;
 use lower::ir::Func;
-use lower::profile::{Access, BlockShape, MASKED_GROUP};
+use lower::profile::{Access, BlockShape};
 use lower::region::{self, Request};
 use lower::wide::Isa;
 use runtime::jit::JitOptions;
@@ -86,7 +86,7 @@ fn line(shape: &BlockShape) -> String {
         once + parts.sum::<u32>()
     };
     let full = |s: &lower::profile::SegmentShape| (s.group, s.unmasked_bytes);
-    let masked = |s: &lower::profile::SegmentShape| (MASKED_GROUP, s.masked_bytes);
+    let masked = |s: &lower::profile::SegmentShape| (s.masked_group, s.masked_bytes);
     let segments = shape.segments.iter();
     let unmasked: Vec<_> = segments.clone().filter(|s| s.unmasked).map(full).collect();
     let with_mask = segments.clone().filter(|s| s.masked.is_some());

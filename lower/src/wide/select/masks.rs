@@ -4,7 +4,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
-use regalloc2::{Operand, VReg};
+use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
@@ -147,11 +147,9 @@ impl Select<'_> {
             return Ok(self.values[v.as_u32() as usize]);
         }
         if let Some(all) = self.all_or_nothing(v) {
-            let bits = self.int_reg();
-            let word = if all { 0xffff } else { 0 };
-            let def = [Operand::reg_def(bits)];
-            self.h.push(Op::MovImm(word), &def, None);
-            return Ok(self.mask_rm(masks::KMOVW_TO, bits));
+            let word = Op::MovImm(if all { 0xffff } else { 0 });
+            let bits = self.define(RegClass::Int, word, &[], None);
+            return Ok(self.mask_of_bits(bits));
         }
         let len = length(self.ty(v))?;
         let a = self.reg(v)?;
@@ -159,10 +157,8 @@ impl Select<'_> {
             true => rows::VPMOVQ2M,
             false => rows::VPMOVD2M,
         };
-        let d = self.mask_reg();
         let op = Op::Evex(row, len, Form::Rm, Imm::No);
-        self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
-        Ok(d)
+        Ok(self.define(MASK, op, &[], Some(Src::Reg(a))))
     }
 
     /// A mask as a vector of ones and zeros.
@@ -183,60 +179,41 @@ impl Select<'_> {
     }
 
     fn mask_rm(&mut self, row: Row, a: VReg) -> VReg {
-        let d = self.mask_reg();
         let op = Op::Vex(row, Len::L128, Form::Rm, Imm::No);
-        self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
-        d
+        self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
     fn mask_rvm(&mut self, row: Row, a: VReg, b: VReg) -> VReg {
-        let d = self.mask_reg();
         let op = Op::Vex(row, Len::L256, Form::Rvm, Imm::No);
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        self.h.push(op, &operands, Some(Src::Reg(b)));
-        d
+        self.define(MASK, op, &[a], Some(Src::Reg(b)))
     }
 
     pub(super) fn evex_rm(&mut self, row: Evex, len: Len, a: Src, imm: Imm) -> VReg {
-        let d = self.vec_reg();
         let op = Op::Evex(row, len, Form::Rm, imm);
-        self.h.push(op, &[Operand::reg_def(d)], Some(a));
-        d
+        self.define(RegClass::Float, op, &[], Some(a))
     }
 
     pub(super) fn evex_rvm(&mut self, row: Evex, len: Len, a: VReg, b: Src, imm: Imm) -> VReg {
-        let d = self.vec_reg();
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        self.h
-            .push(Op::Evex(row, len, Form::Rvm, imm), &operands, Some(b));
-        d
+        let op = Op::Evex(row, len, Form::Rvm, imm);
+        self.define(RegClass::Float, op, &[a], Some(b))
     }
 
     /// An instruction whose result is where others have a source.
-    pub(super) fn evex_mr(&mut self, row: Evex, len: Len, a: VReg, imm: u8) -> VReg {
-        let d = self.vec_reg();
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        let op = Op::Evex(row, len, Form::Mr, Imm::Byte(imm));
-        self.h.push(op, &operands, None);
-        d
+    pub(super) fn evex_mr(&mut self, row: Evex, len: Len, a: VReg, imm: Imm) -> VReg {
+        let op = Op::Evex(row, len, Form::Mr, imm);
+        self.define(RegClass::Float, op, &[a], None)
     }
 
-    /// The same without a constant.
-    pub(super) fn evex_mr_plain(&mut self, row: Evex, len: Len, a: VReg) -> VReg {
-        let d = self.vec_reg();
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        let op = Op::Evex(row, len, Form::Mr, Imm::No);
-        self.h.push(op, &operands, None);
-        d
+    /// A shift or rotation by a constant.
+    fn evex_digit(&mut self, row: Evex, digit: u8, len: Len, a: VReg, by: u8) -> VReg {
+        let op = Op::Evex(row, len, Form::Digit(digit), Imm::Byte(by));
+        self.define(RegClass::Float, op, &[], Some(Src::Reg(a)))
     }
 
     /// A comparison into a mask register.
     pub(super) fn evex_compare(&mut self, row: Evex, len: Len, a: VReg, b: Src, code: u8) -> VReg {
-        let d = self.mask_reg();
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
         let op = Op::Evex(row, len, Form::Rvm, Imm::Byte(code));
-        self.h.push(op, &operands, Some(b));
-        d
+        self.define(MASK, op, &[a], Some(b))
     }
 
     /// Three sources by a table of eight bits, the first of which is the highest of its index.
@@ -252,36 +229,31 @@ impl Select<'_> {
         d
     }
 
+    /// The result of an instruction where a mask is set, zeros elsewhere.
+    fn zeroed(&mut self, row: Evex, len: Len, mask: VReg, a: Src) -> VReg {
+        let op = Op::Evex(row, len, Form::ZeroedRm, Imm::No);
+        self.define(RegClass::Float, op, &[mask], Some(a))
+    }
+
     /// Lanes where a mask is set, zeros elsewhere.
     pub(super) fn kept(&mut self, quads: bool, len: Len, mask: VReg, a: Src) -> VReg {
-        let d = self.vec_reg();
         let row = match (a, quads) {
             (Src::Reg(_), false) => rows::VMOVDQA32,
             (Src::Reg(_), true) => rows::VMOVDQA32.w1(),
             (Src::Mem(_), false) => rows::VMOVDQU32_LOAD,
             (Src::Mem(_), true) => rows::VMOVDQU32_LOAD.w1(),
         };
-        let operands = [Operand::reg_def(d), Operand::reg_use(mask)];
-        let op = Op::Evex(row, len, Form::ZeroedRm, Imm::No);
-        self.h.push(op, &operands, Some(a));
-        d
+        self.zeroed(row, len, mask, a)
     }
 
     /// Lanes of `yes` where a mask is set, else of `no`.
     pub(super) fn picked(&mut self, quads: bool, len: Len, mask: VReg, yes: Src, no: VReg) -> VReg {
-        let d = self.vec_reg();
         let row = match quads {
             true => rows::VPBLENDMQ,
             false => rows::VPBLENDMD,
         };
-        let operands = [
-            Operand::reg_def(d),
-            Operand::reg_use(mask),
-            Operand::reg_use(no),
-        ];
         let op = Op::Evex(row, len, Form::MaskedRvm, Imm::No);
-        self.h.push(op, &operands, Some(yes));
-        d
+        self.define(RegClass::Float, op, &[mask, no], Some(yes))
     }
 
     /// Even dwords of the first, odd ones of the second.
@@ -291,11 +263,8 @@ impl Select<'_> {
     }
 
     /// Bits of a general register as a mask.
-    pub(super) fn mask_of_bits(&mut self, inst: clif::Inst, bits: Value) -> Result<(), Refused> {
-        let bits = self.reg(bits)?;
-        let d = self.mask_rm(masks::KMOVW_TO, bits);
-        self.set(inst, d);
-        Ok(())
+    pub(super) fn mask_of_bits(&mut self, bits: VReg) -> VReg {
+        self.mask_rm(masks::KMOVW_TO, bits)
     }
 
     /// A mask in a general register, with zeros above.
@@ -304,10 +273,8 @@ impl Select<'_> {
             16 => masks::KMOVW_FROM,
             _ => masks::KMOVB_FROM,
         };
-        let d = self.int_reg();
         let op = Op::Vex(row, Len::L128, Form::Rm, Imm::No);
-        let rm = Some(Src::Reg(mask));
-        self.h.push(op, &[Operand::reg_def(d)], rm);
+        let d = self.define(RegClass::Int, op, &[], Some(Src::Reg(mask)));
         match lanes {
             8 | 16 => d,
             _ => {
@@ -497,10 +464,7 @@ impl Select<'_> {
     fn shift_signed_quads(&mut self, len: Len, v: Value, amount: Value) -> Result<VReg, Refused> {
         let a = self.reg(v)?;
         if let Some(n) = self.int(amount) {
-            let d = self.vec_reg();
-            let op = Op::Evex(rows::VPSRAQ_I, len, Form::Digit(4), Imm::Byte(n as u8 & 63));
-            self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
-            return Ok(d);
+            return Ok(self.evex_digit(rows::VPSRAQ_I, 4, len, a, n as u8 & 63));
         }
         let n = self.reg(amount)?;
         let n = self.tied(legacy::ALU_I8, 4, false, n, Imm::Byte(63));
@@ -508,24 +472,11 @@ impl Select<'_> {
         Ok(self.evex_rvm(rows::VPSRAQ, len, a, Src::Reg(count), Imm::No))
     }
 
-    /// Dwords rotated by a constant.
-    pub(super) fn rotate(&mut self, inst: clif::Inst, args: &[Value]) -> Result<(), Refused> {
-        let Some(n) = self.int(args[1]) else {
-            return Err(self.refuse(inst));
-        };
-        let len = length(self.ty(args[0]))?;
-        let a = self.reg(args[0])?;
-        let d = self.vec_reg();
+    /// Dwords rotated to the right; nothing where it is not by a constant.
+    pub(super) fn rotate(&mut self, len: Len, a: VReg, by: Value) -> Option<VReg> {
+        let by = self.int(by)? as u8 & 31;
         // Among shifts by constants the digit 0 rotates to the right.
-        let op = Op::Evex(
-            rows::VPSHIFTD_I,
-            len,
-            Form::Digit(0),
-            Imm::Byte(n as u8 & 31),
-        );
-        self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
-        self.set(inst, d);
-        Ok(())
+        Some(self.evex_digit(rows::VPSHIFTD_I, 0, len, a, by))
     }
 
     /// A general register in all lanes.
@@ -551,8 +502,7 @@ impl Select<'_> {
     /// f32 lanes to 32-bit integers: toward zero, saturating, NaN to 0.
     pub(super) fn saturate(&mut self, unsigned: bool, len: Len, a: VReg) -> VReg {
         if unsigned {
-            let zero = self.vec_reg();
-            self.h.push(Op::Zero, &[Operand::reg_def(zero)], None);
+            let zero = self.define(RegClass::Float, Op::Zero, &[], None);
             // The second source is the result when the first is a NaN; what is too large becomes all ones.
             let a = self.rvm(vex::VMAXPS, len, a, Src::Reg(zero));
             return self.evex_rm(rows::VCVTTPS2UDQ, len, Src::Reg(a), Imm::No);
@@ -561,10 +511,7 @@ impl Select<'_> {
         let half = self.dwords(len, 2_147_483_648f32.to_bits());
         // Not less, and no NaN.
         let big = self.evex_compare(rows::VCMPPS, len, a, half, 13);
-        let whole = self.vec_reg();
-        let operands = [Operand::reg_def(whole), Operand::reg_use(ordered)];
-        let op = Op::Evex(rows::VCVTTPS2DQ, len, Form::ZeroedRm, Imm::No);
-        self.h.push(op, &operands, Some(Src::Reg(a)));
+        let whole = self.zeroed(rows::VCVTTPS2DQ, len, ordered, Src::Reg(a));
         let most = self.dwords(len, i32::MAX as u32);
         self.picked(false, len, big, most, whole)
     }

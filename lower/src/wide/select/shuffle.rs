@@ -1,7 +1,7 @@
 //! Selection of shuffles, of single lanes, and of what CLIF has no instruction for.
 
 use cranelift_codegen::ir::{self as clif, InstructionData, Value};
-use regalloc2::{Operand, VReg};
+use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
@@ -40,7 +40,7 @@ impl Select<'_> {
         let len = length(ty)?;
         let part = match (at, len) {
             (0, _) => whole,
-            (_, Len::L512) => self.evex_mr(rows::VEXTRACTI32X4, len, whole, at),
+            (_, Len::L512) => self.evex_mr(rows::VEXTRACTI32X4, len, whole, Imm::Byte(at)),
             _ => self.high_half(Len::L256, whole),
         };
         let row = |row: Row| if wide { row.w1() } else { row };
@@ -66,7 +66,7 @@ impl Select<'_> {
     /// The high half of a vector.
     fn high_half(&mut self, len: Len, a: VReg) -> VReg {
         match len {
-            Len::L512 => self.evex_mr(rows::VEXTRACTI64X4, len, a, 1),
+            Len::L512 => self.evex_mr(rows::VEXTRACTI64X4, len, a, Imm::Byte(1)),
             _ => self.reversed(vex::VEXTRACTI128, Len::L256, a, 1),
         }
     }
@@ -102,11 +102,8 @@ impl Select<'_> {
 
     /// An instruction whose result is where others have a source.
     fn reversed(&mut self, row: Row, len: Len, a: VReg, imm: u8) -> VReg {
-        let d = self.vec_reg();
         let op = Op::Vex(row, len, Form::Mr, Imm::Byte(imm));
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        self.h.push(op, &operands, None);
-        d
+        self.define(RegClass::Float, op, &[a], None)
     }
 
     /// Bytes of two vectors by a pattern of 16, in each half of 128 bits.
@@ -187,30 +184,23 @@ impl Select<'_> {
 
     /// A call by name: what CLIF has no instruction for.
     pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let name = self.callee(inst).ok_or_else(|| self.refuse(inst))?;
         let args = self.clif.dfg.inst_args(inst);
-        if self.called(inst) == Some(Intrinsic::MaskOfBits) {
-            return self.mask_of_bits(inst, args[0]);
-        }
-        if self.called(inst) == Some(Intrinsic::Rotate) {
-            return self.rotate(inst, args);
-        }
         let len = length(self.ty(args[0]))?;
-        let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
-        let reg = if name.namespace == SHUFFLE {
+        let reg = if let Some(f) = self.called(inst) {
+            let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
+            self.function(f, len, result, args)?
+        } else {
+            let name = self.callee(inst).filter(|name| name.namespace == SHUFFLE);
+            let name = name.ok_or_else(|| self.refuse(inst))?;
             let imm = clif::Immediate::from_u32(name.index);
             let pattern = self.clif.dfg.immediates[imm].as_slice();
             self.shuffle(len, args[0], args[1], pattern)?
-        } else {
-            let intrinsic = Intrinsic::ALL.get(name.index as usize).copied();
-            let intrinsic = intrinsic.ok_or_else(|| self.refuse(inst))?;
-            self.function(intrinsic, len, result, args)?
         };
         self.set(inst, reg);
         Ok(())
     }
 
-    /// An intrinsic of vectors of length `len` with a result of length `result`.
+    /// An intrinsic whose first argument has length `len` and whose result has length `result`.
     fn function(
         &mut self,
         f: Intrinsic,
@@ -269,9 +259,12 @@ impl Select<'_> {
             Intrinsic::WidenBytesU
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU
-            | Intrinsic::WidenShortsS
-            | Intrinsic::MaskOfBits
-            | Intrinsic::Rotate => unreachable!("bug: {f:?} was seen to before"),
+            | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
+            Intrinsic::MaskOfBits => self.mask_of_bits(a),
+            Intrinsic::Rotate => {
+                let rotated = self.rotate(len, a, args[1]);
+                rotated.ok_or_else(|| Refused("a rotation by no constant".to_owned()))?
+            }
             Intrinsic::Join => {
                 let b = self.src(args[1])?;
                 self.joined(result, a, b)
@@ -291,7 +284,7 @@ impl Select<'_> {
                 self.joined(len, low, Src::Reg(high))
             }
             Intrinsic::FromHalf if self.is_avx512() => {
-                let low = self.evex_mr_plain(rows::VPMOVDW, len, a);
+                let low = self.evex_mr(rows::VPMOVDW, len, a, Imm::No);
                 self.rm(vex::VCVTPH2PS, len, Src::Reg(low), Imm::No)
             }
             Intrinsic::FromHalf => {

@@ -4,7 +4,7 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, types};
-use regalloc2::{Operand, VReg};
+use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
@@ -133,32 +133,19 @@ impl Select<'_> {
     }
 
     pub(super) fn rvm_imm(&mut self, row: Row, len: Len, a: VReg, b: Src, imm: Imm) -> VReg {
-        let d = self.vec_reg();
-        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        self.h
-            .push(Op::Vex(row, len, Form::Rvm, imm), &operands, Some(b));
-        d
+        let op = Op::Vex(row, len, Form::Rvm, imm);
+        self.define(RegClass::Float, op, &[a], Some(b))
     }
 
     /// Lanes of `yes` where those of `which`, which are all ones or zeros, are ones, else of `no`.
     pub(super) fn blend(&mut self, len: Len, which: VReg, yes: Src, no: VReg) -> VReg {
-        let d = self.vec_reg();
-        let operands = [
-            Operand::reg_def(d),
-            Operand::reg_use(no),
-            Operand::reg_use(which),
-        ];
         let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
-        self.h.push(op, &operands, Some(yes));
-        d
+        self.define(RegClass::Float, op, &[no, which], Some(yes))
     }
 
     pub(super) fn rm(&mut self, row: Row, len: Len, a: Src, imm: Imm) -> VReg {
-        let d = self.vec_reg();
-        let operands = [Operand::reg_def(d)];
-        self.h
-            .push(Op::Vex(row, len, Form::Rm, imm), &operands, Some(a));
-        d
+        let op = Op::Vex(row, len, Form::Rm, imm);
+        self.define(RegClass::Float, op, &[], Some(a))
     }
 
     /// A source from a general register.
