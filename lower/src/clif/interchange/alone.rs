@@ -12,8 +12,9 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type as Clif, V
 use cranelift_frontend::Variable;
 use frontend::op::{Data, Space};
 
+use super::Written;
 use super::results::Results;
-use crate::abi::{Context, ExitCode};
+use crate::abi::Context;
 use crate::clif::boundary::slot_type;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, offset32, trusted};
@@ -103,7 +104,7 @@ impl Emitter<'_> {
         let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
         let left = self.variable(types::I32);
         let taken = self.variable(types::I8);
-        let slots: Vec<(Slot, Variable, Val)> = plan
+        let slots: Vec<Written> = plan
             .slots
             .iter()
             .map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v))
@@ -218,18 +219,9 @@ impl Emitter<'_> {
         self.commit_some(&shadows, exec);
         self.commit_scalars(&results, &slots);
         let rest = self.b.use_var(results.left);
-        self.b.ins().store(trusted(), rest, self.ctx, fuel_at);
+        self.set_fuel(rest);
         let taken = self.b.use_var(results.taken);
-        let tired = self.b.create_block();
-        let leave = self.b.create_block();
-        self.b.ins().brif(taken, tired, &[], leave, &[]);
-        self.b.switch_to_block(tired);
-        self.note_resume(Some(index));
-        let pc = self.address(block.pc);
-        self.leave(pc, ExitCode::Yield);
-        self.b.switch_to_block(leave);
-        self.scalars.clear();
-        self.jump(&plan.exit);
+        self.leave_loop(taken, (index, block.pc), &plan.exit);
     }
 
     /// Finds out what may be accessed; leaves for `fail` where nothing may.
@@ -389,7 +381,7 @@ impl Emitter<'_> {
         t: &Lane<'_>,
         results: &Results,
         (left, taken): (Variable, Variable),
-        slots: &[(Slot, Variable, Val)],
+        slots: &[Written],
     ) {
         for (place, &var) in &results.masks {
             let bit = match t.masks.get(place) {

@@ -2,22 +2,16 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use cranelift_frontend::Variable;
 
-use super::{Turn, memory};
+use super::{Turn, Written, memory};
 use crate::clif::Emitter;
 use crate::interchange::trips::Trips;
-use crate::ir::{Slot, Val};
+use crate::ir::Val;
 
 impl Emitter<'_> {
     /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
     /// number is known.
-    pub(super) fn before_turns(
-        &mut self,
-        t: &mut Turn<'_>,
-        slots: &[(Slot, Variable, Val)],
-        fuel: Value,
-    ) {
+    pub(super) fn before_turns(&mut self, t: &mut Turn<'_>, slots: &[Written], fuel: Value) {
         self.turn_scalars(t, slots);
         let known = &t.plan.known;
         for &v in &known.fixed {

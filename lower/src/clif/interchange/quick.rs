@@ -4,11 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
-use super::{Carried, Turn};
+use super::{Carried, Turn, Written};
 use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
-use crate::ir::{Op, Slot, Val, Width};
+use crate::ir::{Op, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
@@ -21,7 +21,7 @@ impl Emitter<'_> {
         t: &Turn<'_>,
         quick: &Quickly,
         (left, taken): (Variable, Variable),
-        slots: &[(Slot, Variable, Val)],
+        slots: &[Written],
         (slow, end): (clif::Block, clif::Block),
     ) -> clif::Block {
         let (enter, head) = (self.b.create_block(), self.b.create_block());
@@ -45,25 +45,18 @@ impl Emitter<'_> {
         self.b.switch_to_block(head);
         let block = &quick.form.block;
         let schedule = Schedule::unplaced(block, self.o.wide);
+        let body = Body {
+            values,
+            at: HashMap::default(),
+            ..t.body
+        };
         let mut own = Turn {
             form: &quick.form,
-            plan: t.plan,
-            schedule: &schedule,
-            body: Body {
-                values,
-                at: HashMap::default(),
-                ..t.body
-            },
-            bases: HashMap::default(),
             carried: t.carried.clone(),
             pairs: t.pairs.clone(),
             invariant: t.invariant.clone(),
             masks: t.masks.clone(),
-            results: HashMap::default(),
-            fixed: HashMap::default(),
-            checked: false,
-            fail: t.fail,
-            group: t.group,
+            ..Turn::new(t.plan, &schedule, body, t.fail)
         };
         self.turn_scalars(&own, slots);
         let (mut all, mut none) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
-use super::Turn;
+use super::{Turn, Written};
 use crate::clif::boundary::slot_type;
 use crate::clif::lanes::dwords_type;
 use crate::clif::{Emitter, trusted};
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         &mut self,
         masks: &BTreeMap<MaskPlace, Val>,
         fuel: Value,
-        slots: &[(Slot, Variable, Val)],
+        slots: &[Written],
     ) -> Results {
         let results = Results {
             left: self.variable(types::I32),
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         t: &Turn<'_>,
         results: &Results,
         (left, taken): (Variable, Variable),
-        slots: &[(Slot, Variable, Val)],
+        slots: &[Written],
         lane64: Value,
     ) {
         for (place, &var) in &results.masks {
@@ -102,7 +102,7 @@ impl Emitter<'_> {
     }
 
     /// Makes the results the wave's scalars.
-    pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[(Slot, Variable, Val)]) {
+    pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[Written]) {
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let value = self.b.use_var(var);
             self.b.def_var(self.vars[&slot], value);
