@@ -38,8 +38,30 @@ pub struct BlockShape {
     pub segments: Vec<SegmentShape>,
     /// If the block is a loop that also runs inside the lane groups: that form of it.
     pub interchanged: Option<InterchangedShape>,
+    /// If the block begins a loop for which code without counters has a form that cannot be counted: that form.
+    pub uncounted: Option<Uncounted>,
     /// Its memory instructions.
     pub accesses: Vec<AccessShape>,
+}
+
+/// A form of a loop of the guest that says no more than its results: which of its blocks ran how often, and with
+/// which lanes, nobody knows behind it. Code with counters goes from instruction to instruction instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uncounted {
+    /// Inside the loop over lane groups: a group of so many lanes makes all turns before the next begins.
+    Groups {
+        /// Lanes in a group.
+        lanes: u8,
+        /// Are there turns without masks, for groups whose acting lanes all go on?
+        quick: bool,
+    },
+    /// The turns that all lanes make are made so; then the wave goes on from instruction to instruction.
+    FirstTurns {
+        /// Lanes in a group.
+        lanes: u8,
+    },
+    /// Each lane makes all its turns before the next begins.
+    Alone,
 }
 
 /// A loop of the guest inside the loop over lane groups: a group makes all turns before the next begins.

@@ -22,7 +22,9 @@ pub(super) use collect::{KernelProfile, collect};
 ///
 /// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
 /// executions, mean active lanes and share of time of every instruction, and the shapes chosen. Time within
-/// a region is shared out by the host bytes that executions went through.
+/// a region is shared out by the host bytes that executions went through. Some loops have a faster form that
+/// cannot be counted: "without counters" names it, and what is counted and timed goes from instruction to
+/// instruction.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift profile examples/sha256/sha256.gfx900.toml

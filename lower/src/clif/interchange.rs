@@ -18,6 +18,7 @@ use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
+use crate::profile::Uncounted;
 use crate::schedule::Schedule;
 
 mod alone;
@@ -196,39 +197,64 @@ impl Emitter<'_> {
         if self.o.always_masked || self.o.no_interchange {
             return plans;
         }
-        let counts = self.o.count || self.o.profile;
+        let mut uncounted = 0;
         for head in facts.loops() {
-            if self.o.is_enough(plans.len()) {
+            if self.o.is_enough(plans.len() + uncounted) {
                 break;
             }
-            let Some(entry) = facts.at_loop(head) else {
+            let Some(plan) = self.plan_loop(head, live, facts) else {
                 continue;
             };
-            let (row, group) = (facts.row(), self.o.group);
-            let Some(plan) =
-                crate::interchange::plan(self.f, head, live, entry, row, self.per(), group)
-            else {
-                if !counts && let Some(plan) = self.plan_alone(head, live, facts) {
-                    self.keep_general(head, &plan.blocks);
-                    plans.insert(head, Inner::Alone(Box::new(plan)));
-                }
-                continue;
-            };
-            // How often the blocks of a larger loop ran, and with which lanes, nobody knows behind it; nor the
-            // lanes of an EXEC that a turn makes.
-            let known = |&(exec, _): &(Val, u32)| {
-                self.f.blocks[head].nodes[exec.index()].op == Op::ReadS(Slot::Exec)
-            };
-            let unknown = plan.blocks.len() > 1
-                || matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
-                || !self.f.blocks[head].counts.iter().all(known);
-            if counts && unknown {
+            if let Some(form) = self.uncounted(head, &plan) {
+                self.profile_uncounted(head, form);
+                uncounted += 1;
                 continue;
             }
-            self.keep_general(head, &plan.blocks);
-            plans.insert(head, Inner::Groups(Box::new(plan)));
+            let blocks = match &plan {
+                Inner::Groups(plan) => &plan.blocks,
+                Inner::Alone(plan) => &plan.blocks,
+            };
+            self.keep_general(head, blocks);
+            plans.insert(head, plan);
         }
         plans
+    }
+
+    /// Plans the loop that begins at block `head`.
+    fn plan_loop(&self, head: usize, live: &[Live], facts: &crate::facts::Facts) -> Option<Inner> {
+        let entry = facts.at_loop(head)?;
+        let (row, group) = (facts.row(), self.o.group);
+        let plan = crate::interchange::plan(self.f, head, live, entry, row, self.per(), group);
+        let groups = plan.map(|plan| Inner::Groups(Box::new(plan)));
+        groups.or_else(|| {
+            let plan = self.plan_alone(head, live, facts)?;
+            Some(Inner::Alone(Box::new(plan)))
+        })
+    }
+
+    /// The form of a loop that is to be counted and cannot be so: how often the blocks of a larger loop ran, and
+    /// with which lanes, nobody knows behind it; nor the lanes of an EXEC that a turn makes.
+    fn uncounted(&self, head: usize, plan: &Inner) -> Option<Uncounted> {
+        if !self.o.count && !self.o.profile {
+            return None;
+        }
+        let plan = match plan {
+            Inner::Groups(plan) => plan,
+            Inner::Alone(_) => return Some(Uncounted::Alone),
+        };
+        let block = &self.f.blocks[head];
+        let known = |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
+        let lanes = plan.group as u8;
+        if plan.peel.is_some() {
+            return Some(Uncounted::FirstTurns { lanes });
+        }
+        let unknown = plan.blocks.len() > 1
+            || matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
+            || !block.counts.iter().all(known);
+        unknown.then_some(Uncounted::Groups {
+            lanes,
+            quick: plan.quick.is_some(),
+        })
     }
 
     /// Gives the general loop that begins at `head` a block of its own.

@@ -9,7 +9,10 @@ use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::ir::{Block, Op, Val};
-use crate::profile::{Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Shape};
+use crate::maps::HashMap;
+use crate::profile::{
+    Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Shape, Uncounted,
+};
 use crate::schedule::{Schedule, Segment};
 
 /// A shape in the making.
@@ -18,6 +21,8 @@ pub struct Notes {
     shape: Shape,
     /// What host code is for, by source location minus one.
     pieces: Vec<Piece>,
+    /// Forms of loops that were left out because they cannot be counted, by first block.
+    uncounted: HashMap<usize, Uncounted>,
 }
 
 /// What a piece of host code is for.
@@ -46,6 +51,7 @@ impl Notes {
                 counters: Shape::FIRST,
             },
             pieces: Vec::new(),
+            uncounted: HashMap::default(),
         }
     }
 
@@ -153,6 +159,7 @@ impl Emitter<'_> {
             insts: block.guest_insts,
             executions,
             lanes,
+            uncounted: notes.uncounted.remove(&self.current),
             accesses,
             ..BlockShape::default()
         });
@@ -172,6 +179,13 @@ impl Emitter<'_> {
             let exec = self.scalar(block, plan, exec);
             let lanes = self.b.ins().popcnt(exec);
             self.add_to(counter, lanes);
+        }
+    }
+
+    /// The loop that begins at block `head` would have this form, were it not counted.
+    pub(super) fn profile_uncounted(&mut self, head: usize, form: Uncounted) {
+        if let Some(notes) = &mut self.notes {
+            notes.uncounted.insert(head, form);
         }
     }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use frontend::WaveState;
 use lower::jit::Compiled;
 use lower::profile::Shape;
-pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, SegmentShape};
+pub use lower::profile::{
+    Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Uncounted,
+};
 
 use super::JitEngine;
 use super::session::JitSession;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use wavelift::{Error, Kernel};
 
 use super::super::session::Session;
-use super::shape::{AccessLine, Interchanged, Segment, assumptions};
+use super::shape::{AccessLine, Interchanged, Segment, Uncounted, assumptions};
 
 /// What one kernel did in all its launches.
 #[derive(Serialize)]
@@ -57,6 +57,9 @@ pub(in super::super) struct Block {
     pub(super) share: f64,
     /// `None` unless it is a loop that also runs inside the lane groups.
     pub(super) interchanged: Option<Interchanged>,
+    /// The form that the loop has in code without counters, where that cannot be counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) uncounted: Option<Uncounted>,
     pub(super) segments: Vec<Segment>,
     pub(super) accesses: Vec<AccessLine>,
 }
@@ -221,6 +224,7 @@ fn region(
             mean_lanes: (runs != 0).then(|| lanes as f64 / runs as f64),
             share: share * part,
             interchanged: Interchanged::of(&block),
+            uncounted: shape.uncounted.map(Uncounted::from),
             segments: shape
                 .segments
                 .iter()

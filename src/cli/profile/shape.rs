@@ -1,7 +1,7 @@
 //! The shapes chosen for blocks, as numbers and in words.
 
 use frontend::WaveState;
-use runtime::jit::profile::{Access, BlockProfile, SegmentShape};
+use runtime::jit::profile::{self, Access, BlockProfile, SegmentShape};
 use serde::Serialize;
 
 use super::collect::{Block, Region};
@@ -12,6 +12,25 @@ pub(in super::super) struct Interchanged {
     group: u8,
     turns: u64,
     host_bytes: u32,
+}
+
+/// The form of a loop in code without counters (see [`profile::Uncounted`]).
+#[derive(Serialize)]
+#[serde(tag = "form", rename_all = "snake_case")]
+pub(in super::super) enum Uncounted {
+    Groups { lanes: u8, quick: bool },
+    FirstTurns { lanes: u8 },
+    Alone,
+}
+
+impl From<profile::Uncounted> for Uncounted {
+    fn from(form: profile::Uncounted) -> Uncounted {
+        match form {
+            profile::Uncounted::Groups { lanes, quick } => Uncounted::Groups { lanes, quick },
+            profile::Uncounted::FirstTurns { lanes } => Uncounted::FirstTurns { lanes },
+            profile::Uncounted::Alone => Uncounted::Alone,
+        }
+    }
 }
 
 /// A loop over lane groups.
@@ -108,6 +127,27 @@ impl Interchanged {
     }
 }
 
+impl Uncounted {
+    /// The form in words.
+    fn text(&self) -> String {
+        let form = match self {
+            Uncounted::Groups { lanes, quick } => {
+                let masks = if *quick {
+                    ", without masks while all that act go on"
+                } else {
+                    ""
+                };
+                format!("inside the lane groups, {lanes} lanes{masks}")
+            }
+            Uncounted::FirstTurns { lanes } => {
+                format!("turns that all lanes make inside the lane groups, {lanes} lanes")
+            }
+            Uncounted::Alone => "lane by lane, each with all its turns".to_owned(),
+        };
+        format!("without counters: {form}")
+    }
+}
+
 impl Block {
     /// Executions that went from instruction to instruction.
     fn outside(&self) -> u64 {
@@ -121,9 +161,10 @@ impl Block {
             let bytes = form.host_bytes;
             format!("{}, {bytes} host bytes", form.text(self.executions))
         });
+        let uncounted = self.uncounted.as_ref().map(Uncounted::text);
         let segments = self.segments.iter().enumerate();
         let segments = segments.map(|(i, s)| format!("loop {}: {}", i + 1, s.text(self.outside())));
-        form.into_iter().chain(segments).collect()
+        form.into_iter().chain(uncounted).chain(segments).collect()
     }
 
     /// How it was translated, in short.
@@ -131,7 +172,8 @@ impl Block {
         let form = self.interchanged.as_ref();
         let form = form.map(|form| form.text(self.executions));
         let segments = self.segments.iter().map(|s| s.versions(self.outside()));
-        let all: Vec<String> = form.into_iter().chain(segments).collect();
+        let uncounted = self.uncounted.as_ref().map(Uncounted::text);
+        let all: Vec<String> = form.into_iter().chain(uncounted).chain(segments).collect();
         all.join("; ")
     }
 }

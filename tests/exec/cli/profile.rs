@@ -162,6 +162,59 @@ fn loops_inside_the_lane_groups_are_told() {
 }
 
 #[test]
+fn forms_that_cannot_be_counted_are_told() {
+    for (benchmark, form, words) in [
+        (
+            "mandelbrot-2048",
+            serde_json::json!({"form": "groups", "lanes": 8, "quick": true}),
+            "inside the lane groups, 8 lanes, without masks while all that act go on",
+        ),
+        (
+            "reduction-16m",
+            serde_json::json!({"form": "first_turns", "lanes": 16}),
+            "turns that all lanes make inside the lane groups, 16 lanes",
+        ),
+        (
+            "spmv-256k",
+            serde_json::json!({"form": "alone"}),
+            "lane by lane, each with all its turns",
+        ),
+    ] {
+        let manifest = format!("benches/manifests/small/{benchmark}.gfx900.toml");
+        let arguments = ["profile", &manifest, "--emitter", "cranelift"];
+        let profile = wavelift(&arguments);
+        assert_eq!((profile.status, profile.stderr.as_str()), (0, ""));
+        let line = format!("\n      without counters: {words}\n");
+        assert!(
+            profile.stdout.contains(&line),
+            "{line} in {}",
+            profile.stdout
+        );
+        let bench = [
+            "bench",
+            &manifest,
+            "--seconds",
+            "0.001",
+            "--profile",
+            "--json",
+        ];
+        let bench = wavelift(&[&bench[..], &["--emitter", "cranelift"]].concat());
+        assert_eq!(bench.status, 0, "{}", bench.stderr);
+        let value = json(&bench);
+        let kernels = value["profile"].as_array().expect("a list");
+        let list =
+            |value: &serde_json::Value, key: &str| value[key].as_array().expect("a list").clone();
+        let forms: Vec<_> = kernels
+            .iter()
+            .flat_map(|kernel| list(kernel, "regions"))
+            .flat_map(|region| list(&region, "blocks"))
+            .filter_map(|block| block.get("uncounted").cloned())
+            .collect();
+        assert!(forms.contains(&form), "{form} in {forms:?}");
+    }
+}
+
+#[test]
 fn the_page_stands_alone_and_counts_every_instruction() {
     let folder = folder("profile");
     let page = folder.join("page.html");
