@@ -241,8 +241,8 @@ struct Emitter<'f> {
     steps: HashMap<Val, facts::Step>,
     /// Lane values at single lanes.
     at: HashMap<affine::Lane, HashMap<Val, Value>>,
-    /// Numbers of single lanes.
-    numbers: HashMap<affine::Lane, Value>,
+    /// Where single lanes are.
+    spots: HashMap<affine::Lane, affine::Spot>,
     /// Loads that the loop being emitted makes itself.
     fusion: fuse::Fusion,
 }
@@ -328,7 +328,7 @@ impl<'f> Emitter<'f> {
             bits: HashMap::default(),
             steps: HashMap::default(),
             at: HashMap::default(),
-            numbers: HashMap::default(),
+            spots: HashMap::default(),
             fusion: fuse::Fusion::default(),
         }
     }
@@ -361,13 +361,20 @@ impl<'f> Emitter<'f> {
         self.b.ins().symbol_value(types::I64, symbol)
     }
 
+    /// Leaves for another block unless `good` (I8).
+    fn require(&mut self, other: clif::Block, good: Value) {
+        let on = self.b.create_block();
+        self.b.ins().brif(good, on, &[], other, &[]);
+        self.b.switch_to_block(on);
+    }
+
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
         let head = self.heads.get(&index).unwrap_or(&self.blocks[index]);
         self.b.switch_to_block(*head);
         self.scalars.clear();
         self.bits.clear();
         self.at.clear();
-        self.numbers.clear();
+        self.spots.clear();
         self.slots = self.slots.max(plan.slots);
         if self.o.count {
             self.count(block);

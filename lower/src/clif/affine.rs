@@ -5,11 +5,12 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::access;
+use super::segment::Body;
 use super::whole::{bounds, load_or_store};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
@@ -104,35 +105,77 @@ pub(super) enum Lane {
     Number(u8),
 }
 
+/// A number of lanes or of bytes: what is computed (I64), if anything, and so many more.
+#[derive(Clone, Copy)]
+pub(super) struct Number {
+    computed: Option<Value>,
+    more: i64,
+}
+
+impl Number {
+    fn known(n: i64) -> Number {
+        Number {
+            computed: None,
+            more: n,
+        }
+    }
+
+    fn computed(n: Value) -> Number {
+        Number {
+            computed: Some(n),
+            more: 0,
+        }
+    }
+}
+
+/// Where values of a lane are found.
+#[derive(Clone, Copy)]
+pub(super) struct Spot {
+    lane: Number,
+    /// The wave and the frame plus the bytes of the computed part of the lane's number.
+    wave: Value,
+    frame: Value,
+}
+
+impl Spot {
+    /// A lane of the group that a loop is at.
+    pub(super) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
+        let computed = Some(lane);
+        Spot {
+            lane: Number { computed, more },
+            wave: body.wave,
+            frame: body.frame,
+        }
+    }
+}
+
 /// A run of lanes: addresses at its ends.
 pub(super) struct Ends {
-    /// Its first and last lane, I64.
-    pub(super) lanes: [Value; 2],
+    /// Its first and last lane.
+    lanes: [Number; 2],
     /// Addresses of the two; only the first where one is enough.
     pub(super) addresses: [Value; 2],
     /// Further conditions (I8) on which it is affine.
     pub(super) conditions: Vec<Value>,
 }
 
-/// Addresses of a run of lanes in a space, I64.
-pub(super) struct Line {
-    /// That of the first lane.
-    pub(super) start: Value,
-    /// That of the last, where it is known by itself.
-    end: Value,
-    /// From the first to the last.
-    span: Value,
-    /// The lowest from the space's beginning on.
-    pub(super) low: Value,
-    /// The highest.
-    pub(super) high: Value,
+/// Runs of lanes, each as long as the others, and what must hold for their bytes to be where they should.
+pub(super) struct Checked {
+    /// Addresses (in their space, I64) of the runs' first lanes.
+    pub(super) starts: Vec<Value>,
+    /// The first byte that any lane touches, relative to the space, of those there are.
+    firsts: Vec<Value>,
+    /// The end of the last.
+    last: Value,
+    /// All of this (I8).
+    pub(super) conditions: Vec<Value>,
 }
 
 /// A run of lanes whose addresses were checked.
 struct Piece {
-    /// Its first and last lane, I64.
-    first: Value,
-    last: Value,
+    /// Its first and last lane.
+    first: Number,
+    last: Number,
     /// Host address of the first lane's data.
     start: Value,
 }
@@ -141,10 +184,10 @@ struct Piece {
 struct Access {
     /// Lanes that act.
     exec: Value,
-    /// Number of the first lane that acts, I64.
-    first: Value,
-    /// Number of the last lane that acts, I64.
-    last: Value,
+    /// The first lane that acts.
+    first: Number,
+    /// The last lane that acts.
+    last: Number,
     /// Address of the first lane that acts.
     start: Value,
     stride: i64,
@@ -161,31 +204,34 @@ impl Access {
 }
 
 impl Emitter<'_> {
-    /// The value of a lane expression at one lane (I64).
+    /// The value of a lane expression at one lane.
     pub(super) fn at_lane(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
-        lane: Value,
+        spot: Spot,
         known: &mut HashMap<Val, Value>,
     ) -> Value {
         if let Some(&value) = known.get(&v) {
             return value;
         }
         let node = &block.nodes[v.index()];
+        let word = |e: &mut Self, base: Value, offset: i32| {
+            let offset = offset + 4 * spot.lane.more as i32;
+            e.b.ins().load(types::I32, trusted(), base, offset)
+        };
         let value = if node.ty.vary == Vary::Wave {
             self.scalar(block, plan, v)
         } else {
             match (node.op, plan.place[v.index()]) {
                 (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
-                    let bytes = self.b.ins().ishl_imm_u(lane, 2);
-                    let at = self.b.ins().iadd(self.wave, bytes);
-                    self.b
-                        .ins()
-                        .load(types::I32, trusted(), at, Self::home_offset(n))
+                    word(self, spot.wave, Self::home_offset(n))
                 }
-                (Op::LaneId, _) => self.b.ins().ireduce(types::I32, lane),
+                (Op::LaneId, _) => {
+                    let lane = self.number(spot.lane);
+                    self.b.ins().ireduce(types::I32, lane)
+                }
                 (
                     Op::Result(_)
                     | Op::Call(..)
@@ -193,19 +239,13 @@ impl Emitter<'_> {
                     | Op::Atomic(..)
                     | Op::Effect { .. },
                     Some(Place::Frame(slot)),
-                ) => {
-                    let bytes = self.b.ins().ishl_imm_u(lane, 2);
-                    let at = self.b.ins().iadd(self.frame, bytes);
-                    self.b
-                        .ins()
-                        .load(types::I32, trusted(), at, Self::frame_offset(slot))
-                }
-                (Op::Select, _) => self.at_lane(block, plan, node.args[1], lane, known),
+                ) => word(self, spot.frame, Self::frame_offset(slot)),
+                (Op::Select, _) => self.at_lane(block, plan, node.args[1], spot, known),
                 _ => {
                     let args: Vec<Value> = node
                         .args
                         .iter()
-                        .map(|&a| self.at_lane(block, plan, a, lane, known))
+                        .map(|&a| self.at_lane(block, plan, a, spot, known))
                         .collect();
                     self.wave_op(block, node, &args)
                 }
@@ -213,6 +253,58 @@ impl Emitter<'_> {
         };
         known.insert(v, value);
         value
+    }
+
+    /// A number as a value.
+    fn number(&mut self, n: Number) -> Value {
+        match n.computed {
+            None => self.b.ins().iconst(types::I64, n.more),
+            Some(computed) => self.plus(computed, n.more),
+        }
+    }
+
+    /// A value (I64) and so many bytes.
+    fn plus(&mut self, v: Value, bytes: i64) -> Value {
+        match bytes {
+            0 => v,
+            _ => self.b.ins().iadd_imm_s(v, bytes),
+        }
+    }
+
+    /// What lies between two lanes that are `stride` apart from their neighbours.
+    fn span(&mut self, [first, last]: [Number; 2], stride: i64) -> Number {
+        if let (None, None) = (first.computed, last.computed) {
+            return Number::known((last.more - first.more) * stride);
+        }
+        let (first, last) = (self.number(first), self.number(last));
+        let distance = self.b.ins().isub(last, first);
+        Number::computed(self.b.ins().imul_imm_s(distance, stride))
+    }
+
+    /// A value (I64) and a number of bytes beyond it.
+    fn beyond(&mut self, v: Value, bytes: Number) -> Value {
+        let v = match bytes.computed {
+            None => v,
+            Some(computed) => self.b.ins().iadd(v, computed),
+        };
+        self.plus(v, bytes.more)
+    }
+
+    /// Is a value (I32 or I64) this number, or its low word?
+    fn is_number(&mut self, v: Value, n: Number) -> Value {
+        let ty = self.b.func.dfg.value_type(v);
+        if n.computed.is_none() {
+            let n = match ty {
+                types::I32 => i64::from(n.more as i32),
+                _ => n.more,
+            };
+            return self.b.ins().icmp_imm_s(IntCC::Equal, v, n);
+        }
+        let mut n = self.number(n);
+        if ty == types::I32 {
+            n = self.b.ins().ireduce(types::I32, n);
+        }
+        self.b.ins().icmp(IntCC::Equal, v, n)
     }
 
     /// Emits a load or store whose address is affine.
@@ -261,10 +353,7 @@ impl Emitter<'_> {
         let memory = self.memory_of(space);
         let stride = affine.stride;
         let lds = space == Space::Lds;
-        let pieces: Vec<Piece> = runs
-            .into_iter()
-            .map(|ends| self.piece_of(ends, affine, (lds, data), memory, slow))
-            .collect();
+        let pieces = self.pieces_of(&runs, affine, (lds, data), memory, slow);
         self.b.ins().jump(fast, &[]);
 
         self.b.switch_to_block(slow);
@@ -304,33 +393,43 @@ impl Emitter<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// The number of a lane, I64.
-    fn lane_number(&mut self, lane: Lane) -> Value {
-        if let Some(&number) = self.numbers.get(&lane) {
-            return number;
+    /// Where values of a lane are found.
+    fn spot(&mut self, lane: Lane) -> Spot {
+        if let Some(&spot) = self.spots.get(&lane) {
+            return spot;
         }
         let number = match lane {
-            Lane::First(exec) => {
-                let zeros = self.b.ins().ctz(exec);
-                self.b.ins().band_imm_u(zeros, 63)
-            }
+            Lane::First(exec) => self.b.ins().ctz(exec),
             Lane::Last(exec) => {
                 let zeros = self.b.ins().clz(exec);
                 let c63 = self.b.ins().iconst(types::I64, 63);
-                let number = self.b.ins().isub(c63, zeros);
-                self.b.ins().band_imm_u(number, 63)
+                self.b.ins().isub(c63, zeros)
             }
-            Lane::Number(n) => self.b.ins().iconst(types::I64, i64::from(n)),
+            Lane::Number(n) => {
+                let (wave, frame) = (self.wave, self.frame);
+                let lane = Number::known(i64::from(n));
+                return Spot { lane, wave, frame };
+            }
         };
-        self.numbers.insert(lane, number);
-        number
+        let number = self.b.ins().band_imm_u(number, 63);
+        let spot = self.computed_spot(number);
+        self.spots.insert(lane, spot);
+        spot
+    }
+
+    /// The same of a lane that is computed (I64).
+    fn computed_spot(&mut self, lane: Value) -> Spot {
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
+        let lane = Number::computed(lane);
+        Spot { lane, wave, frame }
     }
 
     /// The value of a lane expression at a lane; computed once in a block.
     fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
-        let number = self.lane_number(lane);
+        let spot = self.spot(lane);
         let mut known = self.at.remove(&lane).unwrap_or_default();
-        let value = self.at_lane(block, plan, v, number, &mut known);
+        let value = self.at_lane(block, plan, v, spot, &mut known);
         self.at.insert(lane, known);
         value
     }
@@ -344,7 +443,7 @@ impl Emitter<'_> {
         affine: Affine,
         run: [Lane; 2],
     ) -> Ends {
-        let lanes = run.map(|lane| self.lane_number(lane));
+        let lanes = run.map(|lane| self.spot(lane).lane);
         let first = self.at(block, plan, address, run[0]);
         let mut ends = Ends {
             lanes,
@@ -357,7 +456,6 @@ impl Emitter<'_> {
         if !affine.stepped {
             return ends;
         }
-        let distance = self.b.ins().isub(lanes[1], lanes[0]);
         for v in expression(block, address) {
             let Some(&step) = self.steps.get(&v) else {
                 continue;
@@ -381,11 +479,8 @@ impl Emitter<'_> {
                 }
             };
             let real = self.b.ins().isub(b, a);
-            let mut span = self.b.ins().imul_imm_s(distance, stride);
-            if self.b.func.dfg.value_type(real) == types::I32 {
-                span = self.b.ins().ireduce(types::I32, span);
-            }
-            let good = self.b.ins().icmp(IntCC::Equal, real, span);
+            let span = self.span(lanes, stride);
+            let good = self.is_number(real, span);
             ends.conditions.push(good);
         }
         ends
@@ -410,79 +505,103 @@ impl Emitter<'_> {
         (zero, lds_len)
     }
 
-    /// The address of a run of lanes, checked; leaves for `slow` where the check fails.
-    fn piece_of(
+    /// The addresses of runs of lanes, checked; leaves for `slow` where a check fails.
+    fn pieces_of(
         &mut self,
-        ends: Ends,
+        runs: &[Ends],
         affine: Affine,
         (lds, data): (bool, Data),
-        (base, len): (Value, Value),
-        slow: cranelift_codegen::ir::Block,
-    ) -> Piece {
-        let [first, last] = ends.lanes;
-        let line = self.line_of(&ends, affine, lds, base);
-        let bytes = i64::from(access::bytes(data));
-        let end = self.b.ins().iadd_imm_s(line.high, bytes);
-        let inside = self.is_inside(ends, affine, &line, (line.low, end), len);
-        let on = self.b.create_block();
-        self.b.ins().brif(inside, on, &[], slow, &[]);
-        self.b.switch_to_block(on);
-        let start = if lds {
-            let lds = self.lds_start();
-            self.b.ins().iadd(lds, line.start)
-        } else {
-            line.start
-        };
-        Piece { first, last, start }
-    }
-
-    /// The line on which the addresses of a run of lanes are, in a space that begins at `base`.
-    pub(super) fn line_of(&mut self, ends: &Ends, affine: Affine, lds: bool, base: Value) -> Line {
-        let [start, end] = ends.addresses.map(|address| match lds {
-            true => self.b.ins().uextend(types::I64, address),
-            false => address,
-        });
-        let distance = self.b.ins().isub(ends.lanes[1], ends.lanes[0]);
-        let span = self.b.ins().imul_imm_s(distance, affine.stride);
-        let offset = self.b.ins().isub(start, base);
-        let far = self.b.ins().iadd(offset, span);
-        let (low, high) = if affine.stride < 0 {
-            (far, offset)
-        } else {
-            (offset, far)
-        };
-        Line {
-            start,
-            end,
-            span,
-            low,
-            high,
+        space: (Value, Value),
+        slow: HostBlock,
+    ) -> Vec<Piece> {
+        let reach = (0, i64::from(access::bytes(data)));
+        let checked = self.check_runs(runs, affine, (lds, space), reach);
+        for good in checked.conditions {
+            self.require(slow, good);
         }
+        let lds = lds.then(|| self.lds_start());
+        let pieces = runs.iter().zip(checked.starts);
+        pieces
+            .map(|(ends, start)| Piece {
+                first: ends.lanes[0],
+                last: ends.lanes[1],
+                start: lds.map_or(start, |lds| self.b.ins().iadd(lds, start)),
+            })
+            .collect()
     }
 
-    /// Do the bytes from `first` to `last` lie in a space of `len`, and are the addresses between the ends of a run on
-    /// its line (I8)?
-    pub(super) fn is_inside(
+    /// Runs of lanes, of which none is longer than the others, whose bytes lie from `least` to `most` beyond their
+    /// addresses; the space begins at `base` and has `len` bytes.
+    pub(super) fn check_runs(
         &mut self,
-        ends: Ends,
+        runs: &[Ends],
         affine: Affine,
-        line: &Line,
-        (first, last): (Value, Value),
-        len: Value,
-    ) -> Value {
+        (lds, (base, len)): (bool, (Value, Value)),
+        (least, most): (i64, i64),
+    ) -> Checked {
+        let span = self.span(runs[0].lanes, affine.stride);
+        let (mut starts, mut firsts) = (Vec::new(), Vec::new());
+        let (mut conditions, mut lengths) = (Vec::new(), Vec::new());
+        for run in runs {
+            let [start, end] = run.addresses.map(|address| match lds {
+                true => self.b.ins().uextend(types::I64, address),
+                false => address,
+            });
+            if affine.guarded && affine.stride != 0 {
+                lengths.push(self.b.ins().isub(end, start));
+            }
+            conditions.extend(&run.conditions);
+            let mut first = match lds {
+                true => start,
+                false => self.b.ins().isub(start, base),
+            };
+            if affine.stride < 0 {
+                first = self.beyond(first, span);
+            }
+            firsts.push(self.plus(first, least));
+            starts.push(start);
+        }
+        // The run that begins last ends last: where the others begin and end, nothing wraps if nothing wraps there.
+        let highest = firsts.iter().copied();
+        let highest = highest.reduce(|a, b| self.b.ins().umax(a, b));
+        let highest = highest.expect("bug: an access without lanes");
+        let mut longest = span;
+        if affine.stride < 0 {
+            longest.computed = span.computed.map(|span| self.b.ins().ineg(span));
+            longest.more = -span.more;
+        }
+        longest.more += most - least;
+        let last = self.beyond(highest, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let below = self.b.ins().icmp(order, first, len);
-        let above = self.b.ins().icmp(order, last, len);
-        let mut inside = self.b.ins().band(below, above);
-        if affine.guarded && affine.stride != 0 {
-            let real = self.b.ins().isub(line.end, line.start);
-            let good = self.b.ins().icmp(IntCC::Equal, real, line.span);
-            inside = self.b.ins().band(inside, good);
+        let [below, above] = [highest, last].map(|at| self.b.ins().icmp(order, at, len));
+        let mut all = vec![below, above];
+        all.extend(self.are_all(&lengths, span));
+        all.append(&mut conditions);
+        Checked {
+            starts,
+            firsts,
+            last,
+            conditions: all,
         }
-        for good in ends.conditions {
-            inside = self.b.ins().band(inside, good);
+    }
+
+    /// Are values (I64) all this number? Nothing if there is no value.
+    fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
+        if let &[one] = values {
+            return Some(self.is_number(one, n));
         }
-        inside
+        let n = self.number(n);
+        let differ = values.iter().map(|&v| self.b.ins().bxor(v, n));
+        let differ: Vec<Value> = differ.collect();
+        let any = differ.into_iter().reduce(|a, b| self.b.ins().bor(a, b))?;
+        Some(self.b.ins().icmp_imm_u(IntCC::Equal, any, 0))
+    }
+
+    /// The first byte that runs touch and the end of the last.
+    pub(super) fn bytes_of(&mut self, runs: &Checked) -> (Value, Value) {
+        let firsts = runs.firsts.iter().copied();
+        let first = firsts.reduce(|a, b| self.b.ins().umin(a, b));
+        (first.expect("bug: an access without lanes"), runs.last)
     }
 
     /// All addresses by scalar code, then the runtime's function.
@@ -507,7 +626,8 @@ impl Emitter<'_> {
         let zero = self.b.ins().iconst(types::I64, 0);
         self.b.ins().jump(each, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(each);
-        let address = self.at_lane(block, plan, node.args[0], lane, &mut HashMap::default());
+        let spot = self.computed_spot(lane);
+        let address = self.at_lane(block, plan, node.args[0], spot, &mut HashMap::default());
         let words = if space == Space::Lds {
             vec![(address, low)]
         } else {

@@ -9,11 +9,10 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
-use frontend::state::LANES;
 
 use super::Emitter;
 use super::access;
-use super::affine;
+use super::affine::{self, Spot};
 use super::lanes::dwords_type;
 use super::segment::Body;
 use super::whole::{bounds, load_or_store};
@@ -54,8 +53,6 @@ pub(super) struct Fusion {
     keep: Vec<(Val, Place)>,
     /// Values of the segment that only its own stores want.
     private: HashSet<Val>,
-    /// Most lanes in a group.
-    row: usize,
     /// Start of LDS.
     lds: Option<Value>,
 }
@@ -81,11 +78,6 @@ fn parts(block: &Block, address: Val) -> (Val, i32) {
 }
 
 impl Fusion {
-    /// Lanes of a group, given how many the segment would take.
-    pub(super) fn group(&self, wanted: usize) -> usize {
-        wanted.min(self.row)
-    }
-
     /// Results wanted outside the segment, with their places.
     pub(super) fn keep(&self) -> Vec<(Val, Place)> {
         self.keep.clone()
@@ -125,7 +117,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Prepares loads and stores for the segment: everything that its loop needs, and whether it may run (I8).
+    /// Prepares loads and stores for the segment: everything that its loop needs, and what must hold (I8) for it to run.
     /// All scalars that either way needs are there behind this.
     pub(super) fn fuse(
         &mut self,
@@ -134,17 +126,11 @@ impl Emitter<'_> {
         segment: &Segment,
         (loads, stores): (&[Val], &[Val]),
         execs: &mut Vec<Value>,
-    ) -> (Fusion, Value) {
-        let mut fusion = Fusion {
-            row: LANES,
-            ..Fusion::default()
-        };
+    ) -> (Fusion, Vec<Value>) {
+        let mut fusion = Fusion::default();
         for &v in loads.iter().chain(stores) {
             self.prepare_access(block, plan, v, execs);
             let fused = self.access_of(block, v);
-            if !fused.affine.whole {
-                fusion.row = self.row as usize;
-            }
             if !fused.store {
                 fusion.of.insert(v, fusion.accesses.len());
             }
@@ -160,8 +146,8 @@ impl Emitter<'_> {
             }
         }
         self.find_kept(block, plan, segment, stores, &mut fusion);
-        let inside = self.check_ranges(block, plan, &mut fusion);
-        (fusion, inside)
+        let conditions = self.check_ranges(block, plan, &mut fusion);
+        (fusion, conditions)
     }
 
     /// Computes the wave values that an access needs on either way, and collects its EXEC.
@@ -260,11 +246,18 @@ impl Emitter<'_> {
         v: Val,
     ) -> Option<Vec<Value>> {
         let n = *self.fusion.of.get(&v)?;
-        let first = self.group_start(block, plan, body, n);
+        let starts = self.group_starts(block, plan, body, n);
         let load = &self.fusion.accesses[n];
         let (data, stride, offset) = (load.data, load.affine.stride, load.offset);
         let words = load.words.clone();
-        let loaded = self.load_group(first, offset, stride, data, body.slices);
+        let mut loaded = vec![Vec::with_capacity(body.slices); words.len()];
+        let slices = body.slices / starts.len();
+        for start in starts {
+            let row = self.load_group(start, offset, stride, data, slices);
+            for (all, row) in loaded.iter_mut().zip(row) {
+                all.extend(row);
+            }
+        }
         for (word, value) in words.into_iter().zip(loaded) {
             if let Some(word) = word {
                 body.values.insert(word, value);
@@ -273,37 +266,48 @@ impl Emitter<'_> {
         Some(body.values[&v].clone())
     }
 
-    /// Host address of the element of the group's first lane without the constant part.
-    fn group_start(&mut self, block: &Block, plan: &Schedule, body: &mut Body, n: usize) -> Value {
+    /// Host addresses of an access's elements without the constant part: of the group's first lane, or of the first
+    /// in each of its rows.
+    fn group_starts(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        n: usize,
+    ) -> Vec<Value> {
         let access = &self.fusion.accesses[n];
         let (stride, base, lds) = (access.affine.stride, access.base, access.lds);
-        match access.start {
-            Some(start) if stride == 0 => start,
-            Some(start) => {
-                let lane = self.b.ins().uextend(types::I64, body.lane);
-                let bytes = match u64::try_from(stride) {
-                    Ok(stride) if stride.is_power_of_two() => {
-                        let n = i64::from(stride.trailing_zeros());
-                        self.b.ins().ishl_imm_u(lane, n)
-                    }
-                    _ => self.b.ins().imul_imm_s(lane, stride),
-                };
-                self.b.ins().iadd(start, bytes)
-            }
-            None => {
-                let lane = self.b.ins().uextend(types::I64, body.lane);
-                let mut known = std::mem::take(&mut body.at);
-                let address = self.at_lane(block, plan, base, lane, &mut known);
-                body.at = known;
-                match self.fusion.lds {
-                    Some(start) if lds => {
-                        let address = self.b.ins().uextend(types::I64, address);
-                        self.b.ins().iadd(start, address)
-                    }
-                    _ => address,
+        let lane = match access.start {
+            Some(start) if stride == 0 => return vec![start],
+            _ => self.b.ins().uextend(types::I64, body.lane),
+        };
+        if let Some(start) = access.start {
+            let bytes = match u64::try_from(stride) {
+                Ok(stride) if stride.is_power_of_two() => {
+                    let n = i64::from(stride.trailing_zeros());
+                    self.b.ins().ishl_imm_u(lane, n)
                 }
-            }
+                _ => self.b.ins().imul_imm_s(lane, stride),
+            };
+            return vec![self.b.ins().iadd(start, bytes)];
         }
+        let rows = (body.slices * self.per()).div_ceil(self.row as usize);
+        let mut known = std::mem::take(&mut body.at);
+        known.resize_with(rows, HashMap::default);
+        let starts = known.iter_mut().enumerate().map(|(row, known)| {
+            let spot = Spot::in_group(body, lane, row as i64 * self.row);
+            let address = self.at_lane(block, plan, base, spot, known);
+            match self.fusion.lds {
+                Some(start) if lds => {
+                    let address = self.b.ins().uextend(types::I64, address);
+                    self.b.ins().iadd(start, address)
+                }
+                _ => address,
+            }
+        });
+        let starts = starts.collect();
+        body.at = known;
+        starts
     }
 
     /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart, the first at `start`

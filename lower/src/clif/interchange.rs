@@ -131,13 +131,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves for the general loop unless `good`.
-    fn require(&mut self, fail: clif::Block, good: Value) {
-        let on = self.b.create_block();
-        self.b.ins().brif(good, on, &[], fail, &[]);
-        self.b.switch_to_block(on);
-    }
-
     /// Sets what fuel (I32) the wave has left.
     fn set_fuel(&mut self, left: Value) {
         let at = offset32(offset_of!(Context, fuel));

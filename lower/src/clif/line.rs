@@ -54,18 +54,19 @@ impl Emitter<'_> {
         }
         // What is known of lanes is known of those that act.
         let entry = self.b.use_var(entry);
-        let mut good = self.b.ins().icmp_imm_s(IntCC::Equal, entry, -1);
-        for &exec in execs {
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-            good = self.b.ins().band(good, full);
-        }
+        let full = [&[entry], execs].concat();
+        let full = full.into_iter();
+        let mut good: Vec<Value> = full
+            .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
+            .collect();
         let masks: Vec<Value> = bits
             .iter()
             .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut good))
             .collect();
-        let (lined, general) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(good, lined, &[], general, &[]);
-        self.b.switch_to_block(lined);
+        let general = self.b.create_block();
+        for good in good {
+            self.require(general, good);
+        }
         for (&(_, var), mask) in bits.iter().zip(masks) {
             self.b.def_var(var, mask);
         }
@@ -165,7 +166,7 @@ impl Emitter<'_> {
         plan: &Schedule,
         segment: &Segment,
         v: Val,
-        good: &mut Value,
+        good: &mut Vec<Value>,
     ) -> Value {
         let node = &block.nodes[v.index()];
         if is_before(block, plan, segment, v) {
@@ -195,7 +196,7 @@ impl Emitter<'_> {
         block: &Block,
         plan: &Schedule,
         compare: &Compare,
-        good: &mut Value,
+        good: &mut Vec<Value>,
     ) -> Value {
         let limit = self.scalar(block, plan, compare.limit);
         let stride = compare.affine.stride;
@@ -206,9 +207,7 @@ impl Emitter<'_> {
         let run = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
         let ends = self.ends(block, plan, compare.line, affine, run);
         let [first, last] = ends.addresses;
-        for condition in ends.conditions {
-            *good = self.b.ins().band(*good, condition);
-        }
+        good.extend(ends.conditions);
         if stride == 0 {
             let code = int_cc(compare.cond);
             let (a, b) = if compare.left {
@@ -230,9 +229,7 @@ impl Emitter<'_> {
         let span = self.b.ins().isub(last, first);
         let exact = stride * (LANES as i64 - 1);
         let exact = self.b.ins().icmp_imm_u(IntCC::Equal, span, exact);
-        for condition in [rises, exact] {
-            *good = self.b.ins().band(*good, condition);
-        }
+        good.extend([rises, exact]);
         let away = self.b.ins().isub(limit, first);
         let away = match self.b.func.dfg.value_type(away) {
             types::I64 => away,

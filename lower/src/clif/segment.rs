@@ -30,8 +30,8 @@ pub(super) struct Body {
     pub(super) frame: Value,
     /// Values computed so far.
     pub(super) values: HashMap<Val, Vec<Value>>,
-    /// Values at the group's first lane.
-    pub(super) at: HashMap<Val, Value>,
+    /// Values at the first lane of each of the group's rows.
+    pub(super) at: Vec<HashMap<Val, Value>>,
 }
 
 /// A segment, and with what its loops are made.
@@ -150,26 +150,24 @@ impl<'f> Emitter<'f> {
             self.loops(work, after);
         } else {
             let mut all = execs.clone();
-            let (fusion, inside) = self.fuse(block, plan, segment, (loads, stores), &mut all);
-            let mut good = inside;
+            let (fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
             for exec in all {
-                let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-                good = self.b.ins().band(good, full);
+                good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
             }
-            let (fused, other) = (self.b.create_block(), self.b.create_block());
-            self.b.ins().brif(good, fused, &[], other, &[]);
+            let other = self.b.create_block();
+            for good in good {
+                self.require(other, good);
+            }
             // What is computed on the other way is not there behind it.
             let scalars = self.scalars.clone();
-            let (at, numbers) = (self.at.clone(), self.numbers.clone());
-            self.b.switch_to_block(fused);
-            let group = fusion.group(group);
+            let (at, spots) = (self.at.clone(), self.spots.clone());
             self.fusion = fusion;
-            self.full(Work { group, ..work }, after);
+            self.full(work, after);
             self.fusion = Fusion::default();
             self.b.switch_to_block(other);
             self.profile_after();
-            self.one_by_one(Work { group, ..work }, (loads, stores), after);
-            (self.scalars, self.at, self.numbers) = (scalars, at, numbers);
+            self.one_by_one(work, (loads, stores), after);
+            (self.scalars, self.at, self.spots) = (scalars, at, spots);
         }
         self.b.switch_to_block(after);
         self.profile_after();
@@ -303,7 +301,7 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             values: HashMap::default(),
-            at: HashMap::default(),
+            at: Vec::new(),
         };
         for &v in &segment.nodes {
             let value = self.lane_node(block, plan, &mut body, v);

@@ -135,7 +135,8 @@ impl Emitter<'_> {
 
     /// Address of lane `lane`.
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
-        let away = self.b.ins().isub(lane, a.first);
+        let first = self.number(a.first);
+        let away = self.b.ins().isub(lane, first);
         let bytes = self.b.ins().imul_imm_s(away, a.stride);
         self.b.ins().iadd(a.start, bytes)
     }
@@ -174,7 +175,8 @@ impl Emitter<'_> {
     ) {
         if a.stride == 0 {
             // The highest lane wins.
-            let bytes = self.b.ins().ishl_imm_u(a.last, 2);
+            let last = self.number(a.last);
+            let bytes = self.b.ins().ishl_imm_u(last, 2);
             self.store_from(places, bytes, a.start, a.data);
             self.b.ins().jump(done, &[]);
             return;
@@ -216,7 +218,8 @@ impl Emitter<'_> {
         done: cranelift_codegen::ir::Block,
     ) {
         let lds = self.lds_start();
-        let before = self.b.ins().imul_imm_s(a.first, a.stride);
+        let first = self.number(a.first);
+        let before = self.b.ins().imul_imm_s(first, a.stride);
         let start = self.b.ins().isub(a.start, before);
         let low = self.b.ins().isub(start, lds);
         let high = self.b.ins().iadd_imm_s(low, LANES as i64 * a.stride);

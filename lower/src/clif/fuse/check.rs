@@ -1,10 +1,10 @@
 //! Whether the ranges of a segment's accesses are in bounds, once for the wave.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Space;
 use frontend::state::LANES;
 
-use super::super::affine::{self, Lane};
+use super::super::affine::{Ends, Lane};
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
 use crate::facts::Affine;
@@ -26,15 +26,6 @@ pub(super) struct Family {
     pub(super) start: Option<Value>,
     /// The first byte that any lane touches and the end of the last (in its space), when asked for.
     pub(super) span: Option<(Value, Value)>,
-}
-
-/// A run of lanes, checked.
-struct Run {
-    /// Address (in its space) of the first without constants.
-    start: Value,
-    /// The first byte touched and the end of the last, relative to the space's.
-    span: (Value, Value),
-    inside: Value,
 }
 
 /// Finds the families.
@@ -67,14 +58,15 @@ fn families(accesses: &[Fused]) -> Vec<Family> {
 }
 
 impl Emitter<'_> {
-    /// Checks the accesses by their bases: in bounds, and stores apart from what they must not meet.
+    /// Checks the accesses by their bases: in bounds, and stores apart from what they must not meet. All of what it
+    /// gives (I8) must hold.
     pub(super) fn check_ranges(
         &mut self,
         block: &Block,
         plan: &Schedule,
         fusion: &mut Fusion,
-    ) -> Value {
-        let mut inside = self.b.ins().iconst(types::I8, 1);
+    ) -> Vec<Value> {
+        let mut conditions = Vec::new();
         if fusion.accesses.iter().any(|access| access.lds) {
             fusion.lds = Some(self.lds_start());
         }
@@ -94,18 +86,25 @@ impl Emitter<'_> {
                 }
             };
             let affine = family.affine;
-            let lanes = if affine.whole { LANES } else { fusion.row };
-            for row in 0..LANES / lanes {
-                let run = [row * lanes, (row + 1) * lanes - 1].map(|n| Lane::Number(n as u8));
-                let ends = self.ends(block, plan, family.base, affine, run);
-                let run = self.within(ends, affine, (lds, bounds), family.reach);
-                inside = self.b.ins().band(inside, run.inside);
-                if affine.whole {
-                    family.start = Some(run.start);
-                }
-                if watched[usize::from(lds)] {
-                    self.extend(&mut family.span, run.span);
-                }
+            let lanes = if affine.whole {
+                LANES
+            } else {
+                self.row as usize
+            };
+            let runs: Vec<Ends> = (0..LANES / lanes)
+                .map(|row| {
+                    let run = [row * lanes, (row + 1) * lanes - 1];
+                    let run = run.map(|n| Lane::Number(n as u8));
+                    self.ends(block, plan, family.base, affine, run)
+                })
+                .collect();
+            let mut checked = self.check_runs(&runs, affine, (lds, bounds), family.reach);
+            conditions.append(&mut checked.conditions);
+            if affine.whole {
+                family.start = checked.starts.first().copied();
+            }
+            if watched[usize::from(lds)] {
+                family.span = Some(self.bytes_of(&checked));
             }
         }
         for family in &families {
@@ -118,39 +117,7 @@ impl Emitter<'_> {
                 fusion.accesses[n].start = Some(host);
             }
         }
-        for apart in self.apart(&fusion.accesses, &families) {
-            inside = self.b.ins().band(inside, apart);
-        }
-        inside
-    }
-
-    /// Joins a row's bytes to those of the rows before.
-    fn extend(&mut self, span: &mut Option<(Value, Value)>, row: (Value, Value)) {
-        *span = Some(match *span {
-            None => row,
-            Some((low, high)) => {
-                let low = self.b.ins().umin(low, row.0);
-                (low, self.b.ins().umax(high, row.1))
-            }
-        });
-    }
-
-    /// Checks a run of lanes whose bytes lie from `least` to `most` beyond their addresses.
-    fn within(
-        &mut self,
-        ends: affine::Ends,
-        affine: Affine,
-        (lds, (low, len)): (bool, (Value, Value)),
-        (least, most): (i64, i64),
-    ) -> Run {
-        let line = self.line_of(&ends, affine, lds, low);
-        let first = self.b.ins().iadd_imm_s(line.low, least);
-        let last = self.b.ins().iadd_imm_s(line.high, most);
-        let inside = self.is_inside(ends, affine, &line, (first, last), len);
-        Run {
-            start: line.start,
-            span: (first, last),
-            inside,
-        }
+        conditions.extend(self.apart(&fusion.accesses, &families));
+        conditions
     }
 }

@@ -104,8 +104,13 @@ impl Emitter<'_> {
                 .iter()
                 .map(|&word| self.lane_value(block, plan, body, word))
                 .collect();
-            let start = self.group_start(block, plan, body, n);
-            self.store_group(start, (offset, stride), data, &words);
+            let starts = self.group_starts(block, plan, body, n);
+            let slices = body.slices / starts.len();
+            for (row, start) in starts.into_iter().enumerate() {
+                let lanes = slices * row..slices * (row + 1);
+                let words: Vec<&[Value]> = words.iter().map(|w| &w[lanes.clone()]).collect();
+                self.store_group(start, (offset, stride), data, &words);
+            }
         }
     }
 
@@ -116,13 +121,11 @@ impl Emitter<'_> {
         start: Value,
         (offset, stride): (i32, i64),
         data: Data,
-        words: &[Vec<Value>],
+        words: &[&[Value]],
     ) {
         let count = self.lanes_at_once(data, stride);
-        let words: Vec<Vec<Value>> = match count == self.per() {
-            true => words.to_vec(),
-            false => words.iter().map(|word| self.parts(count, word)).collect(),
-        };
+        let words = words.iter().map(|word| self.parts(count, word));
+        let words: Vec<Vec<Value>> = words.collect();
         for j in 0..words[0].len() {
             let each: Vec<Value> = words.iter().map(|word| word[j]).collect();
             let away = i64::from(offset) + stride * (count * j) as i64;

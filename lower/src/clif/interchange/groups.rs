@@ -167,7 +167,7 @@ impl Emitter<'_> {
             wave,
             frame,
             values: HashMap::default(),
-            at: HashMap::default(),
+            at: Vec::new(),
         };
         let mut turn = Turn::new(plan, &schedule, body, l.fail);
         self.begin_group(&mut turn);

@@ -9,7 +9,6 @@ use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
 use crate::ir::{Op, Width};
-use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
 impl Emitter<'_> {
@@ -47,7 +46,7 @@ impl Emitter<'_> {
         let schedule = Schedule::unplaced(block, self.o.wide);
         let body = Body {
             values,
-            at: HashMap::default(),
+            at: Vec::new(),
             ..t.body
         };
         let mut own = Turn {
