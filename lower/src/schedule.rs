@@ -102,10 +102,14 @@ impl Schedule {
     }
 }
 
-/// The classes of a block's nodes.
+/// The classes of a block's nodes. A further word of a function that is computed inside segments is, too.
 fn classes(block: &Block, wide: bool) -> Vec<Class> {
     let nodes = block.nodes.iter();
-    nodes.map(|node| classify(node, wide)).collect()
+    let class = |node: &Node| match node.op {
+        Op::Result(_) if is_inline(&block.nodes[node.args[0].index()], wide) => Class::Lane,
+        _ => classify(node, wide),
+    };
+    nodes.map(class).collect()
 }
 
 /// For a memory node whose address is computed for single lanes: the leaves of the address.

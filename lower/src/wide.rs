@@ -70,6 +70,17 @@ pub enum Intrinsic {
     ShiftRight,
     /// The same to the right, with signs.
     ShiftArithmetic,
+    /// Quads shifted left by those of the second vector, which are at most 64.
+    ShiftLeftQuads,
+    /// The same to the right, with zeros.
+    ShiftRightQuads,
+    /// The same to the right, with signs; for AVX-512 only.
+    ShiftArithmeticQuads,
+    /// Bytes of the first vector, within each 128 bits, by the low four bits of those of the second; zero where the
+    /// highest bit is set.
+    PickBytes,
+    /// Words whose halves are all ones or zeros, as the signs of those of the source.
+    ShortSigns,
     /// The halves of dwords 0 to 3, f16 to f32.
     WidenLow,
     /// Those of dwords 4 to 7.
@@ -90,7 +101,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 28] = [
+    pub const ALL: [Intrinsic; 33] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -111,6 +122,11 @@ impl Intrinsic {
         Intrinsic::ShiftLeft,
         Intrinsic::ShiftRight,
         Intrinsic::ShiftArithmetic,
+        Intrinsic::ShiftLeftQuads,
+        Intrinsic::ShiftRightQuads,
+        Intrinsic::ShiftArithmeticQuads,
+        Intrinsic::PickBytes,
+        Intrinsic::ShortSigns,
         Intrinsic::WidenLow,
         Intrinsic::WidenHigh,
         Intrinsic::Narrow,

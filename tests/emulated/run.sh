@@ -40,7 +40,7 @@ done
     echo '#!/bin/busybox sh'
     echo 'b=/bin/busybox; $b mount -t proc proc /proc; $b mount -t devtmpfs dev /dev; $b mount -t tmpfs tmp /tmp'
     echo 'echo 1 > /proc/sys/vm/overcommit_memory'
-    for name in ROUNDS SEED LENGTH LOOPS STATES INSTRUCTIONS ALL_SHAPES FAILURES WITHOUT SUMMARY ROW WORDS CODE EXEC SHAPE; do
+    for name in ROUNDS SEED LENGTH LOOPS STATES INSTRUCTIONS ALL_SHAPES FAILURES WITHOUT SUMMARY ROW OPERATION WORDS CODE EXEC SHAPE; do
         [ -z "${!name:-}" ] || echo "export $name=${!name@Q}"
     done
     echo 'export TMPDIR=/tmp RUST_BACKTRACE=0'

@@ -10,11 +10,13 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 
+mod bytes;
 mod float;
 mod functions;
 mod integer;
 mod operations;
 
+pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;
 use super::{Emitter, flags};
 use crate::ir::{Float, Width};

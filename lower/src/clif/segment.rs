@@ -5,15 +5,17 @@ use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, ty
 use cranelift_frontend::Variable;
 
 use super::fuse::Fusion;
-use super::lanes::{Lanes, dwords_type};
+use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
+use crate::functions::LaneFn;
 use crate::interchange::MOST_LANES;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use shape::{is_empty, skippable, slices};
 
+mod selectors;
 mod shape;
 
 /// One version of a segment's loop while its body is emitted.
@@ -30,6 +32,10 @@ pub(super) struct Body {
     pub(super) frame: Value,
     /// Values computed so far.
     pub(super) values: HashMap<Val, Vec<Value>>,
+    /// Further words of functions computed so far.
+    pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
+    /// What selectors that are wave values want.
+    pub(super) selectors: HashMap<Val, Selectors>,
     /// Values at the first lane of each of the group's rows.
     pub(super) at: Vec<HashMap<Val, Value>>,
 }
@@ -44,6 +50,8 @@ pub(super) struct Work<'a> {
     pub(super) bits: &'a [(Val, Variable)],
     /// The values of EXEC under which it merges.
     pub(super) execs: &'a [Value],
+    /// See [`Body::selectors`].
+    pub(super) selectors: &'a HashMap<Val, Selectors>,
     /// Lanes in a group of its unmasked loops.
     pub(super) group: usize,
 }
@@ -119,6 +127,7 @@ impl<'f> Emitter<'f> {
             return;
         }
         let execs = self.prepare(block, plan, segment);
+        let selectors = self.selectors(block, plan, segment);
         let bits: Vec<(Val, Variable)> = segment
             .ballots
             .iter()
@@ -143,6 +152,7 @@ impl<'f> Emitter<'f> {
             segment,
             bits: &bits,
             execs: &execs,
+            selectors: &selectors,
             group,
         };
         if loads.is_empty() && stores.is_empty() {
@@ -301,6 +311,8 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             values: HashMap::default(),
+            words: HashMap::default(),
+            selectors: w.selectors.clone(),
             at: Vec::new(),
         };
         for &v in &segment.nodes {
@@ -508,11 +520,18 @@ impl<'f> Emitter<'f> {
                 };
             }
             Op::Perm => {
-                let signs = |s: u32| s.to_le_bytes().iter().any(|b| (8..12).contains(b));
-                if let Some(selector) = constant(arg(2)).map(|c| c as u32).filter(|&s| !signs(s)) {
+                if let Some(selector) = selectors::without_signs(block, arg(2)) {
                     let s0 = self.lane_value(block, plan, body, arg(0));
                     let s1 = self.lane_value(block, plan, body, arg(1));
                     return self.lanes(body).perm_by_const(&s0, &s1, selector);
+                }
+                if let Some(value) = self.perm_by_wave(block, plan, body, v) {
+                    return value;
+                }
+            }
+            Op::Call(LaneFn::Perm, _) => {
+                if let Some(value) = self.perm_by_wave(block, plan, body, v) {
+                    return value;
                 }
             }
             Op::Select => {
@@ -524,6 +543,7 @@ impl<'f> Emitter<'f> {
                 }
                 return self.lanes(body).select(node.ty.width, &mask, &a, &b);
             }
+            Op::Result(n) => return body.words[&arg(0)][usize::from(n) - 1].clone(),
             _ => {}
         }
         let args: Vec<Vec<Value>> = node
@@ -532,6 +552,11 @@ impl<'f> Emitter<'f> {
             .map(|&a| self.lane_value(block, plan, body, a))
             .collect();
         let args: Vec<&[Value]> = args.iter().map(Vec::as_slice).collect();
+        if let Op::Call(f, _) = node.op {
+            let mut words = self.lanes(body).function(f, &args);
+            body.words.insert(v, words.split_off(1));
+            return words.swap_remove(0);
+        }
         let width = block.nodes[arg(0).index()].ty.width;
         self.lanes(body).op(node.op, width, &args)
     }

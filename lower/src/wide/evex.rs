@@ -148,6 +148,7 @@ pub mod rows {
         VPORD = evex(P66, M0F, 0xeb, D);         VPXORD = evex(P66, M0F, 0xef, D);
         VPTERNLOGD = evex(P66, M0F3A, 0x25, D);  VPTERNLOGQ = evex(P66, M0F3A, 0x25, Q).w1();
         VPMINUD = evex(P66, M0F38, 0x3b, D);     VPMAXUD = evex(P66, M0F38, 0x3f, D);
+        VPMINUB = evex(P66, M0F, 0xda, FullMem);
         VPMINSD = evex(P66, M0F38, 0x39, D);     VPMAXSD = evex(P66, M0F38, 0x3d, D);
         VPSLLD = evex(P66, M0F, 0xf2, Fixed(16)); VPSRLD = evex(P66, M0F, 0xd2, Fixed(16));
         VPSRAD = evex(P66, M0F, 0xe2, Fixed(16)); VPSLLQ = evex(P66, M0F, 0xf3, Fixed(16)).w1();
@@ -158,7 +159,7 @@ pub mod rows {
         VPROLVD = evex(P66, M0F38, 0x15, D);     VPRORVD = evex(P66, M0F38, 0x14, D);
         // by a constant, with a digit
         VPSHIFTD_I = evex(P66, M0F, 0x72, D);    VPSHIFTQ_I = evex(P66, M0F, 0x73, Q).w1();
-        VPSRAQ_I = evex(P66, M0F, 0x72, Q).w1(); VPSRLW_I = evex(P66, M0F, 0x71, FullMem);
+        VPSRAQ_I = evex(P66, M0F, 0x72, Q).w1(); VPSHIFTW_I = evex(P66, M0F, 0x71, FullMem);
         // ---- comparisons, with a k register for the result
         VPCMPD = evex(P66, M0F3A, 0x1f, D);      VPCMPUD = evex(P66, M0F3A, 0x1e, D);
         VPCMPQ = evex(P66, M0F3A, 0x1f, Q).w1(); VPCMPUQ = evex(P66, M0F3A, 0x1e, Q).w1();

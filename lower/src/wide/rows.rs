@@ -34,10 +34,11 @@ pub mod vex {
         VPSRAD = row(P66, M0F, 0xe2);        VPSLLQ = row(P66, M0F, 0xf3);
         VPSRLQ = row(P66, M0F, 0xd3);        VPACKUSDW = row(P66, M0F38, 0x2b);
         VPSLLVD = row(P66, M0F38, 0x47);     VPSRLVD = row(P66, M0F38, 0x45);
-        VPSRAVD = row(P66, M0F38, 0x46);
+        VPSRAVD = row(P66, M0F38, 0x46);     VPMINUB = row(P66, M0F, 0xda);
+        VPSLLVQ = row(P66, M0F38, 0x47).w1(); VPSRLVQ = row(P66, M0F38, 0x45).w1();
         // by a constant, with a digit
         VPSHIFTD_I = row(P66, M0F, 0x72);    VPSHIFTQ_I = row(P66, M0F, 0x73);
-        VPSRLW_I = row(P66, M0F, 0x71);
+        VPSHIFTW_I = row(P66, M0F, 0x71);
         // ---- float: the single rows are those of vectors with another prefix
         VADDPS = row(None, M0F, 0x58);       VMULPS = row(None, M0F, 0x59);
         VSUBPS = row(None, M0F, 0x5c);       VDIVPS = row(None, M0F, 0x5e);

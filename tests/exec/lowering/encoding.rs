@@ -135,7 +135,7 @@ fn constant_bytes(name: &str) -> usize {
 
 /// The mnemonic of a row, where its name is one.
 fn mnemonic(name: &str) -> Option<&str> {
-    if name.contains("SHIFT") || name.starts_with("ALU") || name == "VPSRLW_I" {
+    if name.contains("SHIFT") || name.starts_with("ALU") || name == "VPSHIFTW_I" {
         return None;
     }
     match name {

@@ -1,5 +1,6 @@
 //! Every IR operation compiles on every host level, and its lane form equals its wave form lane by
-//! lane: the two are written apart in `lanes.rs` and `scalar.rs`.
+//! lane: the two are written apart in `lanes.rs` and `scalar.rs`. `OPERATION=` tests only those with this in
+//! their name.
 #![expect(unsafe_code, reason = "runs compiled code")]
 
 use frontend::WaveState;
@@ -8,12 +9,64 @@ use frontend::state::LANES;
 use lower::abi::{Context, ExitCode};
 use lower::build::{Build, types};
 use lower::clif::Options;
+use lower::functions::LaneFn;
 use lower::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Target, Term, Val, Width};
 use lower::jit::{HostLevel, Jit};
 use lower::wide::{self, Isa};
 
+/// What is computed by lane and for the wave.
+struct Tested {
+    op: Op,
+    /// The function that does it by lane, where the operation itself is for waves only.
+    function: Option<LaneFn>,
+    /// Widths of the arguments.
+    args: Vec<Width>,
+}
+
+impl Tested {
+    /// In words.
+    fn name(&self) -> String {
+        let op = format!("{:?} {:?}", self.op, self.args[0]);
+        match self.function {
+            Some(f) => format!("{f:?} as {op}"),
+            None => op,
+        }
+    }
+}
+
+/// Functions that the wide back end computes itself.
+fn functions() -> Vec<Tested> {
+    use Width::{W32, W64};
+    let list: [(LaneFn, Op, &[Width]); 8] = [
+        (LaneFn::ShlVar, Op::Shl, &[W32, W32]),
+        (LaneFn::LshrVar, Op::Lshr, &[W32, W32]),
+        (LaneFn::AshrVar, Op::Ashr, &[W32, W32]),
+        (LaneFn::Shl64Var, Op::Shl, &[W64, W32]),
+        (LaneFn::Lshr64Var, Op::Lshr, &[W64, W32]),
+        (LaneFn::Ashr64Var, Op::Ashr, &[W64, W32]),
+        (LaneFn::AlignBitVar, Op::AlignBit, &[W32, W32, W32]),
+        (LaneFn::Perm, Op::Perm, &[W32, W32, W32]),
+    ];
+    let tested = |(f, op, args): (LaneFn, Op, &[Width])| Tested {
+        op,
+        function: Some(f),
+        args: args.to_vec(),
+    };
+    list.map(tested).into()
+}
+
+/// All operations that are by lane and for waves.
+fn operations() -> Vec<Tested> {
+    let tested = |(op, width, args)| Tested {
+        op,
+        function: None,
+        args: vec![width; args],
+    };
+    uniform().into_iter().map(tested).collect()
+}
+
 /// Operation, width of its arguments, number of arguments.
-fn operations() -> Vec<(Op, Width, usize)> {
+fn uniform() -> Vec<(Op, Width, usize)> {
     use Width::{W32, W64};
     let mut ops = Vec::new();
     for width in [W32, W64] {
@@ -107,7 +160,7 @@ fn operations() -> Vec<(Op, Width, usize)> {
     ops
 }
 
-const EDGES: [u32; 24] = [
+const EDGES: [u32; 28] = [
     0,
     1,
     0xffff_ffff,
@@ -131,6 +184,10 @@ const EDGES: [u32; 24] = [
     0xfff8_0001,
     0x000f_ffff,
     0x0d0c_0804,
+    0x0302_0100,
+    0x0706_0504,
+    0x0b0a_0908,
+    0x0f0e_0d0c,
     0x4b00_0000,
 ];
 
@@ -150,44 +207,51 @@ impl Random {
     }
 }
 
-/// A block that computes `op` by lane from v0.. into v8/v9 under EXEC, and for the wave from s0.. into
+/// A block that computes it by lane from v0.. into v8/v9 under EXEC, and for the wave from s0.. into
 /// s16/s17.
-fn region(op: Op, width: Width, args: usize) -> Func {
+fn region(tested: &Tested) -> Func {
     let b = Build::new();
-    let words = if width == Width::W64 { 2 } else { 1 };
     let exec = b.leaf(Op::ReadS(Slot::Exec), types::W64);
     let mask = b.pure(Op::ExecMask, &[exec]);
-    let mut lane = Vec::new();
-    let mut wave = Vec::new();
-    for i in 0..args as u8 {
-        let read = |n: u8| {
-            (
-                b.leaf(Op::ReadV(n), types::L32),
-                b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32),
-            )
+    let mut words = Vec::new();
+    let (mut lane, mut wave) = (Vec::new(), Vec::new());
+    for &width in &tested.args {
+        let mut read = || {
+            let n = words.len() as u8;
+            let v = b.leaf(Op::ReadV(n), types::L32);
+            words.push(v);
+            (v, b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32))
         };
-        let (v, s) = read(i * words);
-        if words == 2 {
-            let (v_hi, s_hi) = read(i * 2 + 1);
-            lane.push(b.pure(Op::Pair, &[v, v_hi]));
-            wave.push(b.pure(Op::Pair, &[s, s_hi]));
-        } else {
-            lane.push(v);
-            wave.push(s);
+        let (mut v, mut s) = read();
+        if width == Width::W64 {
+            let (v_hi, s_hi) = read();
+            v = b.pure(Op::Pair, &[v, v_hi]);
+            s = b.pure(Op::Pair, &[s, s_hi]);
         }
+        lane.push(v);
+        wave.push(s);
     }
     let results = |v: Val| match b.ty(v).width {
         Width::W1 => vec![b.pure(Op::BoolToInt, &[v])],
         Width::W32 => vec![v],
         Width::W64 => vec![b.pure(Op::Lo, &[v]), b.pure(Op::Hi, &[v])],
     };
+    let by_lane = match tested.function {
+        None => results(b.pure(tested.op, &lane)),
+        Some(f) => {
+            let call = b.call(f, 0, &words);
+            let more = 1..f.shape().1 as u8;
+            let more = more.map(|n| b.result(call, n, types::L32));
+            std::iter::once(call).chain(more).collect()
+        }
+    };
     let mut writes_v = Vec::new();
-    for (i, r) in results(b.pure(op, &lane)).into_iter().enumerate() {
+    for (i, r) in by_lane.into_iter().enumerate() {
         let old = b.leaf(Op::ReadV(8 + i as u8), types::L32);
         writes_v.push((8 + i as u8, b.pure(Op::Select, &[mask, r, old])));
     }
     let mut writes_s = Vec::new();
-    for (i, r) in results(b.pure(op, &wave)).into_iter().enumerate() {
+    for (i, r) in results(b.pure(tested.op, &wave)).into_iter().enumerate() {
         writes_s.push((Slot::Sgpr(16 + i as u8), r));
     }
     let (nodes, effects) = b.finish();
@@ -243,7 +307,14 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut wave = WaveState::new_boxed();
     let mut frame = vec![[0u32; LANES]; 64];
-    for (op, width, args) in operations() {
+    // Cranelift calls functions.
+    let functions = wide.map_or_else(Vec::new, |_| functions());
+    let part = std::env::var("OPERATION").unwrap_or_default();
+    for tested in operations().into_iter().chain(functions) {
+        let name = tested.name();
+        if !name.contains(&part) {
+            continue;
+        }
         let options = Options {
             exact_nan: true,
             group,
@@ -251,13 +322,13 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
             isa: wide.unwrap_or_default(),
             ..Options::default()
         };
-        let func = region(op, width, args);
+        let func = region(&tested);
         let words = func.blocks[0].writes_v.len();
         let compiled = jit
             .compile(func, &options)
-            .unwrap_or_else(|e| panic!("{op:?} {width:?}: {e}"));
-        assert_eq!(compiled.refused(), None, "{op:?} {width:?}");
-        assert_eq!(compiled.is_wide(), wide.is_some(), "{op:?} {width:?}");
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(compiled.refused(), None, "{name}");
+        assert_eq!(compiled.is_wide(), wide.is_some(), "{name}");
         if wide == Some(Isa::Avx512) && !wide::has_avx512() {
             continue;
         }
@@ -275,7 +346,7 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
                 if exec >> lane & 1 == 0 {
                     assert_eq!(
                         after[8][lane], before[8][lane],
-                        "{op:?} writes inactive lane {lane}"
+                        "{name} writes inactive lane {lane}"
                     );
                     continue;
                 }
@@ -290,7 +361,7 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
                     assert_eq!(
                         after[8 + i][lane],
                         wave.sgpr[16 + i],
-                        "{op:?} {width:?} on {level:?}: lane {lane} of {:x?}",
+                        "{name} on {level:?}: lane {lane} of {:x?}",
                         before[..6].iter().map(|v| v[lane]).collect::<Vec<_>>()
                     );
                 }

@@ -167,6 +167,8 @@ impl Emitter<'_> {
             wave,
             frame,
             values: HashMap::default(),
+            words: HashMap::default(),
+            selectors: HashMap::default(),
             at: Vec::new(),
         };
         let mut turn = Turn::new(plan, &schedule, body, l.fail);

@@ -9,6 +9,7 @@ use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Quickly};
 use crate::ir::{Op, Width};
+use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
 impl Emitter<'_> {
@@ -46,6 +47,8 @@ impl Emitter<'_> {
         let schedule = Schedule::unplaced(block, self.o.wide);
         let body = Body {
             values,
+            words: HashMap::default(),
+            selectors: HashMap::default(),
             at: Vec::new(),
             ..t.body
         };

@@ -1,11 +1,11 @@
 //! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
-//! lane, and f16 arithmetic in the MODE that compilers choose. Elsewhere they are calls for the whole wave.
+//! lane, bytes by selectors (see `bytes.rs`), and f16 arithmetic in the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value};
+use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
 use frontend::state::mode;
 
-use super::Lanes;
+use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::functions::LaneFn;
 use crate::ir::Float;
 use crate::wide::Intrinsic;
@@ -18,7 +18,11 @@ pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
         LaneFn::ShlVar
         | LaneFn::LshrVar
         | LaneFn::AshrVar
+        | LaneFn::Shl64Var
+        | LaneFn::Lshr64Var
+        | LaneFn::Ashr64Var
         | LaneFn::AlignBitVar
+        | LaneFn::Perm
         | LaneFn::BfeU
         | LaneFn::BfeI
         | LaneFn::WidenF16 => true,
@@ -37,12 +41,23 @@ pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
 }
 
 impl Lanes<'_, '_> {
-    /// Such a function on a group.
-    pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Value> {
-        let slice = |i: usize| args.iter().map(|arg| arg[i]).collect::<Vec<Value>>();
-        (0..args[0].len())
-            .map(|i| self.function_of_vectors(f, &slice(i)))
-            .collect()
+    /// Such a function on a group: the words that it gives.
+    pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Vec<Value>> {
+        let (_, results) = f.shape();
+        let mut words = vec![Vec::with_capacity(self.slices); results];
+        for i in 0..args[0].len() {
+            let slice: Vec<Value> = args.iter().map(|arg| arg[i]).collect();
+            match results {
+                1 => words[0].push(self.function_of_vectors(f, &slice)),
+                _ => {
+                    let both = self.shift_quads_each(f, slice[0], slice[1], slice[2]);
+                    for (word, value) in words.iter_mut().zip(both) {
+                        word.push(value);
+                    }
+                }
+            }
+        }
+        words
     }
 
     fn function_of_vectors(&mut self, f: LaneFn, a: &[Value]) -> Value {
@@ -51,6 +66,7 @@ impl Lanes<'_, '_> {
             LaneFn::LshrVar => self.shift_each(Intrinsic::ShiftRight, a[0], a[1]),
             LaneFn::AshrVar => self.shift_each(Intrinsic::ShiftArithmetic, a[0], a[1]),
             LaneFn::AlignBitVar => self.align_each(a[0], a[1], a[2]),
+            LaneFn::Perm => self.permute(a[0], a[1], a[2]),
             LaneFn::BfeU => {
                 let field = self.shift_each(Intrinsic::ShiftRight, a[0], a[1]);
                 let ones = self.dwords(u32::MAX);
@@ -96,6 +112,46 @@ impl Lanes<'_, '_> {
         let mask = self.dwords(31);
         let amount = self.b.ins().band(amount, mask);
         self.intrinsic(f, &[x, amount], self.dwords_type())
+    }
+
+    /// Shifts 64-bit lanes, as their low and high words, each by its own amount, modulo 64.
+    fn shift_quads_each(
+        &mut self,
+        f: LaneFn,
+        low: Value,
+        high: Value,
+        amount: Value,
+    ) -> [Value; 2] {
+        let (dwords, quads) = (self.dwords_type(), self.quads_type());
+        let mask = self.dwords(63);
+        let amount = self.b.ins().band(amount, mask);
+        let zero = self.dwords(0);
+        let shifted = [UNPACK_LOW, UNPACK_HIGH].map(|half| {
+            let x = self.shuffle(quads, low, high, half);
+            let amount = self.shuffle(quads, amount, zero, half);
+            match f {
+                LaneFn::Shl64Var => self.intrinsic(Intrinsic::ShiftLeftQuads, &[x, amount], quads),
+                LaneFn::Lshr64Var => {
+                    self.intrinsic(Intrinsic::ShiftRightQuads, &[x, amount], quads)
+                }
+                _ => self.shift_quads_signed(x, amount),
+            }
+        });
+        [EVEN, ODD].map(|words| self.shuffle(dwords, shifted[0], shifted[1], words))
+    }
+
+    /// AVX2 shifts quads to the right with zeros only: the sign bit, where it came to lie, is spread by
+    /// (x ^ m) - m.
+    fn shift_quads_signed(&mut self, x: Value, amount: Value) -> Value {
+        let ty = self.quads_type();
+        if self.masks {
+            return self.intrinsic(Intrinsic::ShiftArithmeticQuads, &[x, amount], ty);
+        }
+        let top = self.quads(1 << 63);
+        let [x, sign] =
+            [x, top].map(|v| self.intrinsic(Intrinsic::ShiftRightQuads, &[v, amount], ty));
+        let flipped = self.b.ins().bxor(x, sign);
+        self.b.ins().isub(flipped, sign)
     }
 
     fn align_each(&mut self, high: Value, low: Value, amount: Value) -> Value {
@@ -172,7 +228,7 @@ impl Lanes<'_, '_> {
         let sum = self.as_bits(Float::F32, sum);
         let error = self.as_bits(Float::F32, error);
         let signs = self.b.ins().bxor(sum, error);
-        let c31 = self.b.ins().iconst(cranelift_codegen::ir::types::I32, 31);
+        let c31 = self.b.ins().iconst(types::I32, 31);
         let back = self.b.ins().sshr(signs, c31);
         let back = self.b.ins().band(back, inexact);
         let cut = self.b.ins().iadd(sum, back);

@@ -210,7 +210,10 @@ impl Lanes<'_, '_> {
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
-            Op::Call(f, _) => self.function(f, args),
+            Op::Call(f, _) => self.function(f, args).swap_remove(0),
+            Op::Perm if self.per > 4 => (0..a.len())
+                .map(|i| self.permute(a[i], b[i], args[2][i]))
+                .collect(),
             _ => self.by_lane(op, width, args),
         }
     }

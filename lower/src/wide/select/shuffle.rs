@@ -272,6 +272,14 @@ impl Select<'_> {
             Intrinsic::ShiftLeft => of_both(self, vex::VPSLLVD)?,
             Intrinsic::ShiftRight => of_both(self, vex::VPSRLVD)?,
             Intrinsic::ShiftArithmetic => of_both(self, vex::VPSRAVD)?,
+            Intrinsic::ShiftLeftQuads => of_both(self, vex::VPSLLVQ)?,
+            Intrinsic::ShiftRightQuads => of_both(self, vex::VPSRLVQ)?,
+            Intrinsic::ShiftArithmeticQuads => {
+                let b = second(self)?;
+                self.evex_rvm(rows::VPSRAVQ, len, a, b, Imm::No)
+            }
+            Intrinsic::ShortSigns => self.shift_constant(vex::VPSHIFTW_I, 4, len, a, 15),
+            Intrinsic::PickBytes => of_both(self, vex::VPSHUFB)?,
             Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
             Intrinsic::WidenHigh => {
                 let high = self.high_half(len, a);

@@ -33,6 +33,7 @@ fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
         Opcode::Band => (vex::VPAND, true),
         Opcode::Bor => (vex::VPOR, true),
         Opcode::Bxor => (vex::VPXOR, true),
+        Opcode::Umin if ty.lane_bits() == 8 => (vex::VPMINUB, true),
         Opcode::Umin if !quads => (vex::VPMINUD, true),
         Opcode::Umax if !quads => (vex::VPMAXUD, true),
         Opcode::Smin if !quads => (vex::VPMINSD, true),
@@ -536,7 +537,7 @@ impl Select<'_> {
         let table = self.rm(vex::VMOVAPS, len, table, Imm::No);
         let mask = self.lanes_of(len, &[0x0f]);
         let low = self.rvm(vex::VPAND, len, a, mask);
-        let high = self.shift_constant(vex::VPSRLW_I, 2, len, a, 4);
+        let high = self.shift_constant(vex::VPSHIFTW_I, 2, len, a, 4);
         let high = self.rvm(vex::VPAND, len, high, mask);
         let low = self.rvm(vex::VPSHUFB, len, table, Src::Reg(low));
         let high = self.rvm(vex::VPSHUFB, len, table, Src::Reg(high));
