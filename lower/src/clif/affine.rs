@@ -35,7 +35,7 @@ pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
 }
 
 /// The values of an address expression that differ by lane.
-fn expression(block: &Block, address: Val) -> Vec<Val> {
+pub(super) fn expression(block: &Block, address: Val) -> Vec<Val> {
     let mut all = walk(block, address).map_or(Vec::new(), |(_, all)| all);
     all.retain(|v| block.nodes[v.index()].ty.vary != Vary::Wave);
     all.sort_unstable();
@@ -113,7 +113,7 @@ pub(super) struct Number {
 }
 
 impl Number {
-    fn known(n: i64) -> Number {
+    pub(super) fn known(n: i64) -> Number {
         Number {
             computed: None,
             more: n,
@@ -585,13 +585,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// Are values (I64) all this number? Nothing if there is no value.
-    fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
-        if let &[one] = values {
-            return Some(self.is_number(one, n));
+    /// Are values (all I32 or all I64) this number, or its low word? Nothing if there is no value.
+    pub(super) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
+        match *values {
+            [] => return None,
+            [one] => return Some(self.is_number(one, n)),
+            _ => {}
         }
-        let n = self.number(n);
-        let differ = values.iter().map(|&v| self.b.ins().bxor(v, n));
+        debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
+        let differ = values.iter().map(|&v| self.b.ins().bxor_imm_s(v, n.more));
         let differ: Vec<Value> = differ.collect();
         let any = differ.into_iter().reduce(|a, b| self.b.ins().bor(a, b))?;
         Some(self.b.ins().icmp_imm_u(IntCC::Equal, any, 0))

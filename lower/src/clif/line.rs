@@ -1,17 +1,19 @@
 //! Masks of compares with values that lie on a line. Whether `base + stride * lane` is below a limit is true of
 //! the lanes up to some lane, so the 64 bits of such a mask need no loop over the lanes: two lanes' values show
-//! that no word wraps between them, and the distance to the limit how many lanes there are below it.
+//! that no word wraps between them, and the distance to the limit how many lanes there are below it. Where only
+//! the lanes of a row lie on a line, the least and the greatest value tell whether all lanes are on one side of it, as
+//! they mostly are.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::state::LANES;
 
 use super::Emitter;
-use super::affine::{self, Lane};
+use super::affine::{self, Lane, Number};
 use super::scalar::int_cc;
 use super::segment::Work;
 use crate::facts::Affine;
-use crate::ir::{Block, Icmp, Op, Slot, Val, Vary};
+use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::schedule::{Class, Place, Schedule, Segment};
 
@@ -20,6 +22,9 @@ const MAX_COMPARES: usize = 8;
 
 /// Between neighbouring lanes at most.
 const MAX_STRIDE: i64 = 1 << 24;
+
+/// Lanes in a row at least: of shorter rows there are too many.
+const MIN_ROW: i64 = 8;
 
 /// A compare with a value on a line.
 struct Compare {
@@ -52,6 +57,10 @@ impl Emitter<'_> {
         if none || !segment.ballots.iter().all(suits) || !(1..=MAX_COMPARES).contains(&compares) {
             return;
         }
+        let rest = without_ballots(block, segment);
+        if !self.rows_pay(block, segment, &rest) {
+            return;
+        }
         // What is known of lanes is known of those that act.
         let entry = self.b.use_var(entry);
         let full = [&[entry], execs].concat();
@@ -70,7 +79,6 @@ impl Emitter<'_> {
         for (&(_, var), mask) in bits.iter().zip(masks) {
             self.b.def_var(var, mask);
         }
-        let rest = without_ballots(block, segment);
         if rest.nodes.is_empty() && rest.stores.is_empty() {
             self.b.ins().jump(after, &[]);
         } else {
@@ -86,6 +94,33 @@ impl Emitter<'_> {
         }
         self.b.switch_to_block(general);
         self.profile_after();
+    }
+
+    /// Is it less to compute lanes of each row than to compute on all lanes what is not in `rest`, or are there no
+    /// compares by rows?
+    fn rows_pay(&self, block: &Block, segment: &Segment, rest: &Segment) -> bool {
+        let size = |v: Val| match block.nodes[v.index()].ty.width {
+            Width::W64 => 2,
+            _ => 1,
+        };
+        let saved = segment.nodes.iter().filter(|v| !rest.nodes.contains(v));
+        let saved: usize = saved.map(|&v| size(v)).sum();
+        let compares = segment
+            .nodes
+            .iter()
+            .filter_map(|&v| self.compare_of(block, v));
+        let by_rows = compares.filter(|c| !c.affine.whole).map(|c| {
+            let ends = if c.affine.guarded || c.affine.stepped {
+                2
+            } else {
+                1
+            };
+            ends * affine::expression(block, c.line).len()
+        });
+        let spent: usize = by_rows
+            .map(|nodes| nodes * (LANES / self.row as usize))
+            .sum();
+        spent == 0 || spent < saved * (LANES / self.per())
     }
 
     /// Is a mask made of compares with lines and of bits that are there?
@@ -127,7 +162,11 @@ impl Emitter<'_> {
         let affine = *self.lines.get(&line)?;
         let steps = affine.stride == 0
             || (1..=MAX_STRIDE).contains(&affine.stride) && affine.stride.count_ones() == 1;
-        (affine.whole && steps).then_some(Compare {
+        let by_rows = self.row >= MIN_ROW
+            && (0..=MAX_STRIDE).contains(&affine.stride)
+            && !matches!(cond, Icmp::Eq | Icmp::Ne);
+        let suits = if affine.whole { steps } else { by_rows };
+        suits.then_some(Compare {
             cond,
             line,
             limit,
@@ -198,6 +237,9 @@ impl Emitter<'_> {
         compare: &Compare,
         good: &mut Vec<Value>,
     ) -> Value {
+        if !compare.affine.whole {
+            return self.compare_by_rows(block, plan, compare, good);
+        }
         let limit = self.scalar(block, plan, compare.limit);
         let stride = compare.affine.stride;
         let affine = Affine {
@@ -255,6 +297,63 @@ impl Emitter<'_> {
                 self.b.ins().bnot(most)
             }
         }
+    }
+
+    /// The 64 bits of a compare with lines that rows are on: the same for all lanes.
+    fn compare_by_rows(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        compare: &Compare,
+        good: &mut Vec<Value>,
+    ) -> Value {
+        let limit = self.scalar(block, plan, compare.limit);
+        let (mut firsts, mut lengths) = (Vec::new(), Vec::new());
+        for row in 0..LANES as i64 / self.row {
+            let run = [row * self.row, (row + 1) * self.row - 1];
+            let run = run.map(|n| Lane::Number(n as u8));
+            let ends = self.ends(block, plan, compare.line, compare.affine, run);
+            let [first, last] = ends.addresses;
+            firsts.push(first);
+            good.extend(ends.conditions);
+            if compare.affine.guarded && compare.affine.stride != 0 {
+                lengths.push(self.b.ins().isub(last, first));
+            }
+        }
+        let length = compare.affine.stride * (self.row - 1);
+        good.extend(self.are_all(&lengths, Number::known(length)));
+        let signed = matches!(compare.cond, Icmp::Slt | Icmp::Sle);
+        let firsts = || firsts.iter().copied();
+        let (least, most) = match signed {
+            true => (
+                firsts().reduce(|a, b| self.b.ins().smin(a, b)),
+                firsts().reduce(|a, b| self.b.ins().smax(a, b)),
+            ),
+            false => (
+                firsts().reduce(|a, b| self.b.ins().umin(a, b)),
+                firsts().reduce(|a, b| self.b.ins().umax(a, b)),
+            ),
+        };
+        let least = least.expect("bug: a wave without rows");
+        let mut most = most.expect("bug: a wave without rows");
+        if length != 0 {
+            // The row that begins last ends last, and does not wrap if that is farther.
+            let first = most;
+            most = self.b.ins().iadd_imm_s(first, length);
+            let order = match signed {
+                true => IntCC::SignedLessThan,
+                false => IntCC::UnsignedLessThan,
+            };
+            good.push(self.b.ins().icmp(order, first, most));
+        }
+        let code = int_cc(compare.cond);
+        let [low, high] = [least, most].map(|line| match compare.left {
+            true => self.b.ins().icmp(code, line, limit),
+            false => self.b.ins().icmp(code, limit, line),
+        });
+        good.push(self.b.ins().icmp(IntCC::Equal, low, high));
+        let all = self.b.ins().uextend(types::I64, high);
+        self.b.ins().ineg(all)
     }
 
     /// The bit of the lane that is `away` from lane 0, 0 if there is none.
