@@ -7,9 +7,8 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, Endianness, ExternalName, GlobalValueData, InstBuilder,
-    MemFlagsData, SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef,
-    Value, types,
+    self as clif, AbiParam, Endianness, ExternalName, GlobalValueData, InstBuilder, MemFlagsData,
+    SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef, Value, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -19,7 +18,7 @@ use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
 use crate::facts::{self, Affine};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
-use crate::liveness::{self, Live};
+use crate::liveness::{self, Live, Lives};
 use crate::maps::HashMap;
 use crate::object;
 use crate::schedule::{self, Schedule, Segment};
@@ -211,7 +210,10 @@ struct Emitter<'f> {
     vars: HashMap<Slot, Variable>,
     /// Those of the block being emitted, and others to take.
     variables: variables::Variables,
-    written: BTreeSet<Slot>,
+    /// Slots that the region may have and the wave not yet, before and behind each block.
+    slots_written: Lives,
+    /// Where effects of the current block go that fail.
+    failure: Option<boundary::Failure>,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
@@ -308,7 +310,8 @@ impl<'f> Emitter<'f> {
             frame,
             vars: HashMap::default(),
             variables: variables::Variables::default(),
-            written: BTreeSet::new(),
+            slots_written: liveness::written(f),
+            failure: None,
             blocks,
             entry_numbers: HashMap::default(),
             exit,
@@ -411,6 +414,7 @@ impl<'f> Emitter<'f> {
             self.b.def_var(self.vars[&slot], v);
         }
         self.terminate(&block.term, cond, live);
+        self.failures();
     }
 
     /// The calls of a gap. Loads whose results are stored as they are go as one segment.
@@ -467,7 +471,7 @@ impl<'f> Emitter<'f> {
                 self.leave(pc, ExitCode::Interpret);
             }
             Term::Fallback { site, next } => {
-                self.store_slots(&Live::ALL);
+                self.store_written();
                 let args = self.b.ins().iconst(types::I64, 0);
                 let status = self.call_effect(EffectFn::Interpret, *site, args, args);
                 // The interpreter has written the wave's registers and PC itself.
@@ -549,13 +553,8 @@ impl<'f> Emitter<'f> {
     /// Leaves with an effect's own status when it is not `Continue`.
     fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
         let good = self.unless(status);
-        if let Some(exec) = new_exec {
-            self.b.def_var(self.vars[&Slot::Exec], exec);
-        }
         let pc = self.address(pc);
-        self.b
-            .ins()
-            .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(status)]);
+        self.fail(pc, status, new_exec);
         self.b.switch_to_block(good);
     }
 

@@ -56,6 +56,16 @@ impl Live {
         self.bit(slot_bit(slot))
     }
 
+    /// Adds a scalar slot.
+    pub fn add_slot(&mut self, slot: Slot) {
+        self.set(slot_bit(slot), true);
+    }
+
+    /// What is in both.
+    pub fn common(&self, other: &Live) -> Live {
+        Live(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
     fn union(&mut self, other: &Live) {
         for (a, b) in self.0.iter_mut().zip(&other.0) {
             *a |= b;
@@ -132,6 +142,41 @@ impl Lives {
             }
         }
     }
+}
+
+/// The scalar slots that the region may have written since a wave came in, at the beginning and at the end of each
+/// block: of the others the wave itself has the values.
+pub fn written(f: &Func) -> Lives {
+    let none = vec![Live::default(); f.blocks.len()];
+    let mut written = Lives {
+        start: none.clone(),
+        end: none,
+    };
+    let mut work: Vec<usize> = (0..f.blocks.len()).rev().collect();
+    while let Some(i) = work.pop() {
+        let block = &f.blocks[i];
+        let mut end = written.start[i];
+        for &(slot, _) in &block.writes_s {
+            end.add_slot(slot);
+        }
+        if !block.execs.is_empty() {
+            end.add_slot(Slot::Exec);
+        }
+        written.end[i] = end;
+        // Where the wave leaves in between everything is in the wave.
+        if matches!(block.term, Term::Barrier { .. } | Term::Fallback { .. }) {
+            continue;
+        }
+        for to in block.term.targets().filter_map(|t| t.block()) {
+            let mut start = written.start[to];
+            start.union(&end);
+            if start != written.start[to] {
+                written.start[to] = start;
+                work.push(to);
+            }
+        }
+    }
+    written
 }
 
 fn live_at_end(block: &Block, live_in: &[Live]) -> Live {

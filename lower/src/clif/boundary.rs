@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, SourceLoc, Value, types};
 use cranelift_frontend::Variable;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
@@ -27,12 +27,7 @@ impl Emitter<'_> {
             }
             let written = block.writes_s.iter().map(|&(slot, _)| slot);
             let exec = block.execs.first().map(|_| Slot::Exec);
-            for slot in written.chain(exec) {
-                touched.insert(slot);
-                if !matches!(slot, Slot::Temp(_)) {
-                    self.written.insert(slot);
-                }
-            }
+            touched.extend(written.chain(exec));
         }
         for slot in touched {
             let ty = slot_type(slot);
@@ -123,12 +118,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes those of the scalar slots that the region changes that are in `live` to the wave.
-    pub(super) fn store_slots(&mut self, live: &Live) {
-        let written = self.written.iter().copied();
-        let written: Vec<Slot> = written.filter(|&slot| live.has_slot(slot)).collect();
-        for slot in written {
-            let v = self.b.use_var(self.vars[&slot]);
+    /// Writes those of the scalar slots in `slots` that the region has to the wave.
+    pub(super) fn store_slots(&mut self, slots: &Live) {
+        let mut vars: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
+        vars.retain(|&(slot, _)| !matches!(slot, Slot::Temp(_)) && slots.has_slot(slot));
+        vars.sort_unstable_by_key(|&(slot, _)| slot);
+        for (slot, var) in vars {
+            let v = self.b.use_var(var);
             let v = if slot == Slot::Scc {
                 self.b.ins().uextend(types::I32, v)
             } else {
@@ -139,11 +135,16 @@ impl Emitter<'_> {
         }
     }
 
-    /// The one way out: registers and PC to the wave, return the code.
+    /// Writes the scalar slots that the region may have written by the end of the current block to the wave.
+    pub(super) fn store_written(&mut self) {
+        let written = self.slots_written.end[self.current];
+        self.store_slots(&written);
+    }
+
+    /// The one way out: PC to the wave, return the code.
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
-        self.store_slots(&Live::ALL);
         self.return_at(params[0], params[1]);
     }
 
@@ -153,21 +154,78 @@ impl Emitter<'_> {
         self.b.ins().return_(&[code]);
     }
 
-    /// Leaves the region for `pc` (I64) with `code` by a way of its own: only registers in `live` are wanted
-    /// there.
+    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        self.store_slots(live);
+        let written = self.slots_written.end[self.current];
+        self.store_slots(&written.common(live));
         let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
         self.return_at(pc, code);
     }
 
     /// Leaves the region for `pc` (I64) with `code`.
     pub(super) fn leave(&mut self, pc: Value, code: ExitCode) {
+        let loc = self.b.srcloc();
+        if code == ExitCode::Yield {
+            // Hardly any run takes it: it is no part of what the block costs.
+            self.b.set_srcloc(SourceLoc::default());
+        }
+        self.store_written();
         let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
-        self.b
-            .ins()
-            .jump(self.exit, &[BlockArg::Value(pc), BlockArg::Value(code)]);
+        self.exit_at(pc, code);
+        self.b.set_srcloc(loc);
     }
+
+    /// To the end of the region, everything but `pc` being in the wave.
+    fn exit_at(&mut self, pc: Value, code: Value) {
+        let args = [BlockArg::Value(pc), BlockArg::Value(code)];
+        self.b.ins().jump(self.exit, &args);
+    }
+
+    /// Goes to the current block's way out for `status` (I64) at `pc` (I64): registers are what they were at its
+    /// beginning, but for EXEC.
+    pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
+        let way = match self.failure {
+            Some(way) => way,
+            None => {
+                let block = self.b.create_block();
+                self.b.set_cold_block(block);
+                self.b.append_block_param(block, types::I64);
+                self.b.append_block_param(block, types::I64);
+                let slots = self.slots_written.start[self.current];
+                Failure { block, slots }
+            }
+        };
+        let mut slots = way.slots;
+        if let Some(exec) = new_exec {
+            self.b.def_var(self.vars[&Slot::Exec], exec);
+            slots.add_slot(Slot::Exec);
+        }
+        self.failure = Some(Failure { slots, ..way });
+        let args = [BlockArg::Value(pc), BlockArg::Value(status)];
+        self.b.ins().jump(way.block, &args);
+    }
+
+    /// The way out of a block's failures, where there can be any.
+    pub(super) fn failures(&mut self) {
+        let Some(Failure { block, slots }) = self.failure.take() else {
+            return;
+        };
+        let loc = self.b.srcloc();
+        self.b.set_srcloc(SourceLoc::default());
+        self.b.switch_to_block(block);
+        let params = self.b.block_params(block).to_vec();
+        self.store_slots(&slots);
+        self.exit_at(params[0], params[1]);
+        self.b.set_srcloc(loc);
+    }
+}
+
+/// Where a block's effects that fail go.
+#[derive(Clone, Copy)]
+pub(super) struct Failure {
+    block: clif::Block,
+    /// What is written to the wave there.
+    slots: Live,
 }
 
 /// Blocks that a wave may enter again: behind barriers, and heads of loops, where it may yield.

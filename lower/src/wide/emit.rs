@@ -38,6 +38,8 @@ struct Emit<'a> {
     /// Label of the first constant.
     pool: u32,
     kept: Vec<u8>,
+    /// By the number of a block: where a jump to it leads.
+    ways: Vec<usize>,
 }
 
 fn reg(a: Allocation) -> u8 {
@@ -65,8 +67,9 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
         exit: blocks as u32,
         pool: blocks as u32 + 1,
         kept: KEPT.into_iter().filter(|&n| used(n)).collect(),
+        ways: ways(func, output),
     };
-    let order = order(func);
+    let order = order(func, &e.ways);
     let mut places = vec![usize::MAX; blocks + 1 + func.pool.len()];
     let mut locs: Vec<(u32, u32)> = Vec::new();
     e.prologue();
@@ -117,10 +120,47 @@ fn align(func: &HostFunc) -> i32 {
     8 * vector_words(func.isa) as i32
 }
 
+/// Does a block nothing but jump?
+fn is_idle(func: &HostFunc, output: &Output, block: usize) -> bool {
+    let range = func.range(block);
+    if range.len() != 1 || func.insts[range.start].op != Op::Jump {
+        return false;
+    }
+    let moves = output.block_insts_and_edits(func, regalloc2::Block::new(block));
+    moves.into_iter().all(|item| match item {
+        InstOrEdit::Edit(Edit::Move { from, to }) => from == to,
+        InstOrEdit::Inst(_) => true,
+    })
+}
+
+/// Where a jump to each block leads: through blocks that do nothing but jump. One that leads to such blocks only, in
+/// a circle, stays as it is.
+fn ways(func: &HostFunc, output: &Output) -> Vec<usize> {
+    let blocks = func.blocks.len();
+    let next = |b: usize| match is_idle(func, output, b) {
+        true => func.succs(b)[0].index(),
+        false => b,
+    };
+    let next: Vec<usize> = (0..blocks).map(next).collect();
+    let way = |b: usize| {
+        let mut at = b;
+        for _ in 0..blocks {
+            if next[at] == at {
+                return at;
+            }
+            at = next[at];
+        }
+        b
+    };
+    (0..blocks).map(way).collect()
+}
+
 /// The order of the blocks in memory: as they were made, parted edges behind where they come from, what is
-/// seldom executed at the end.
-fn order(func: &HostFunc) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..func.blocks.len()).collect();
+/// seldom executed at the end. Those that no jump leads to are not there.
+fn order(func: &HostFunc, ways: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ways.len())
+        .filter(|&b| b == 0 || ways[b] == b)
+        .collect();
     order.sort_by_key(|&b| (func.blocks[b].cold, func.blocks[b].place));
     order
 }
@@ -251,12 +291,13 @@ impl Emit<'_> {
     }
 
     fn inst(&mut self, block: usize, host: &HostInst, a: &[Allocation], next: Option<usize>) {
+        let mut space = [0; 4];
         match host.op {
             Op::Vex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
                 match form {
                     Form::Rvmr => self.code.vex(row, len, r, v, rm, &[reg(a[2]) << 4]),
-                    _ => self.vector(row, len, r, v, rm, &imm_bytes(imm)),
+                    _ => self.vector(row, len, r, v, rm, bytes_of(imm, &mut space)),
                 }
             }
             Op::Evex(row, len, form, imm) => {
@@ -271,10 +312,11 @@ impl Emit<'_> {
                     zero,
                     ..With::default()
                 };
-                self.code.evex(row, len, with, r, v, rm, &imm_bytes(imm));
+                let imm = bytes_of(imm, &mut space);
+                self.code.evex(row, len, with, r, v, rm, imm);
             }
             Op::Legacy(row, wide, form, imm) => {
-                let bytes = imm_bytes(imm);
+                let bytes = bytes_of(imm, &mut space);
                 let (r, rm) = match form {
                     Form::Tied => (reg(a[0]), self.rm(host, &a[2..])),
                     Form::TiedDigit(n) => (n, Rm::Reg(reg(a[0]))),
@@ -283,7 +325,7 @@ impl Emit<'_> {
                     _ => unreachable!("bug: {form:?} in legacy coding"),
                 };
                 let byte = [legacy::MOVZX_B, legacy::MOVSX_B, legacy::STORE_B].contains(&row);
-                self.code.legacy(row, wide, byte, r, rm, &bytes);
+                self.code.legacy(row, wide, byte, r, rm, bytes);
             }
             Op::MovImm(value) => self.constant(reg(a[0]), value),
             Op::MovSymbol(symbol, addend) => {
@@ -345,12 +387,12 @@ impl Emit<'_> {
             }
             Op::Param => debug_assert_eq!(reg(a[0]), RDI),
             Op::Jump => {
-                let to = self.target(self.func.succs(block)[0].index());
+                let to = self.ways[self.func.succs(block)[0].index()];
                 self.jump(to, next);
             }
             Op::Branch(compare) => {
                 let succs = self.func.succs(block);
-                let (yes, no) = (self.target(succs[0].index()), self.target(succs[1].index()));
+                let (yes, no) = (self.ways[succs[0].index()], self.ways[succs[1].index()]);
                 self.compare(compare, a);
                 if Some(yes) == next {
                     self.branch(compare.cc.not(), no);
@@ -364,28 +406,6 @@ impl Emit<'_> {
                 self.code.branch(&[0xe9], self.exit);
             }
         }
-    }
-
-    /// Where a jump to a block leads: through blocks that do nothing but jump.
-    fn target(&self, mut block: usize) -> usize {
-        for _ in 0..8 {
-            let range = self.func.range(block);
-            let only_jumps = range.len() == 1 && self.func.insts[range.start].op == Op::Jump;
-            if !only_jumps {
-                break;
-            }
-            let host = regalloc2::Block::new(block);
-            let moves = self.output.block_insts_and_edits(self.func, host);
-            let idle = moves.into_iter().all(|item| match item {
-                InstOrEdit::Edit(Edit::Move { from, to }) => from == to,
-                InstOrEdit::Inst(_) => true,
-            });
-            if !idle {
-                break;
-            }
-            block = self.func.succs(block)[0].index();
-        }
-        block
     }
 
     fn jump(&mut self, to: usize, next: Option<usize>) {
@@ -464,10 +484,13 @@ impl Emit<'_> {
     }
 }
 
-fn imm_bytes(imm: Imm) -> Vec<u8> {
-    match imm {
-        Imm::No => Vec::new(),
-        Imm::Byte(b) => vec![b],
-        Imm::Word(w) => w.to_le_bytes().to_vec(),
-    }
+/// The bytes of a constant.
+fn bytes_of(imm: Imm, space: &mut [u8; 4]) -> &[u8] {
+    let (word, count) = match imm {
+        Imm::No => (0, 0),
+        Imm::Byte(b) => (i32::from(b), 1),
+        Imm::Word(w) => (w, 4),
+    };
+    *space = word.to_le_bytes();
+    &space[..count]
 }
