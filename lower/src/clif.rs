@@ -247,6 +247,9 @@ struct Emitter<'f> {
     spots: HashMap<affine::Lane, affine::Spot>,
     /// Loads that the loop being emitted makes itself.
     fusion: fuse::Fusion,
+    /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
+    /// is well is elsewhere, and little is wanted here.
+    apart: bool,
 }
 
 /// Most results of a call.
@@ -333,6 +336,7 @@ impl<'f> Emitter<'f> {
             at: HashMap::default(),
             spots: HashMap::default(),
             fusion: fuse::Fusion::default(),
+            apart: false,
         }
     }
 

@@ -5,7 +5,7 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -15,11 +15,11 @@ use super::whole::{bounds, load_or_store};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::facts::{Affine, Step};
-use crate::functions::{EffectFn, mem_code};
-use crate::ir::{Block, Op, SiteId, Val, Vary};
+use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
 
+mod long;
 mod moves;
 
 /// Longest address expression that is computed anew for single lanes.
@@ -325,36 +325,35 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
-        let runs: Vec<[Lane; 2]> = if affine.whole {
-            vec![[Lane::First(exec), Lane::Last(exec)]]
-        } else {
-            (0..LANES as i64 / self.row)
-                .map(|n| [n * self.row, (n + 1) * self.row - 1].map(|l| Lane::Number(l as u8)))
-                .collect()
+        // Rows go inline when all lanes act.
+        let inline = affine.whole || !self.apart;
+        let runs = match inline {
+            true => self.runs_of(block, plan, node.args[0], affine, exec),
+            false => Vec::new(),
         };
-        let runs: Vec<Ends> = runs
-            .into_iter()
-            .map(|run| self.ends(block, plan, node.args[0], affine, run))
-            .collect();
         let done = self.b.create_block();
         let some = self.b.create_block();
-        // Rows go inline when all lanes act.
         self.b.ins().brif(exec, some, &[], done, &[]);
         self.b.switch_to_block(some);
         let fast = self.b.create_block();
         let slow = self.b.create_block();
         self.b.set_cold_block(slow);
-        if !affine.whole {
-            let on = self.b.create_block();
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-            self.b.ins().brif(full, on, &[], slow, &[]);
-            self.b.switch_to_block(on);
-        }
-        let memory = self.memory_of(space);
-        let stride = affine.stride;
         let lds = space == Space::Lds;
-        let pieces = self.pieces_of(&runs, affine, (lds, data), memory, slow);
-        self.b.ins().jump(fast, &[]);
+        let mut pieces = Vec::new();
+        let mut lds_len = None;
+        if inline {
+            if !affine.whole {
+                let on = self.b.create_block();
+                let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+                self.b.ins().brif(full, on, &[], slow, &[]);
+                self.b.switch_to_block(on);
+            }
+            let memory = self.memory_of(space);
+            pieces = self.pieces_of(&runs, affine, (lds, data), memory, slow);
+            lds_len = lds.then_some(memory.1);
+        }
+        let way = if inline { fast } else { slow };
+        self.b.ins().jump(way, &[]);
 
         self.b.switch_to_block(slow);
         let site = (site, new_exec);
@@ -368,6 +367,10 @@ impl Emitter<'_> {
             (&places, &bounding),
         );
         self.b.ins().jump(done, &[]);
+        if !inline {
+            self.b.switch_to_block(done);
+            return;
+        }
 
         self.b.switch_to_block(fast);
         let access = |piece: &Piece| Access {
@@ -375,9 +378,9 @@ impl Emitter<'_> {
             first: piece.first,
             last: piece.last,
             start: piece.start,
-            stride,
+            stride: affine.stride,
             data,
-            lds: lds.then_some(memory.1),
+            lds: lds_len,
         };
         if !affine.whole {
             for (n, piece) in pieces.iter().enumerate() {
@@ -391,6 +394,27 @@ impl Emitter<'_> {
             self.fast_store(&access(&pieces[0]), &places, done);
         }
         self.b.switch_to_block(done);
+    }
+
+    /// The ends of the runs of an access: of the lanes that act, or of each row.
+    fn runs_of(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        exec: Value,
+    ) -> Vec<Ends> {
+        let runs: Vec<[Lane; 2]> = if affine.whole {
+            vec![[Lane::First(exec), Lane::Last(exec)]]
+        } else {
+            (0..LANES as i64 / self.row)
+                .map(|n| [n * self.row, (n + 1) * self.row - 1].map(|l| Lane::Number(l as u8)))
+                .collect()
+        };
+        runs.into_iter()
+            .map(|run| self.ends(block, plan, address, affine, run))
+            .collect()
     }
 
     /// Where values of a lane are found.
@@ -604,85 +628,5 @@ impl Emitter<'_> {
         let firsts = runs.firsts.iter().copied();
         let first = firsts.reduce(|a, b| self.b.ins().umin(a, b));
         (first.expect("bug: an access without lanes"), runs.last)
-    }
-
-    /// All addresses by scalar code, then the runtime's function.
-    #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
-    fn long_way(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        v: Val,
-        (load, space, data): (bool, Space, Data),
-        (site, new_exec): (SiteId, Option<Value>),
-        exec: Value,
-        (places, bounding): (&[Value], &[Value]),
-    ) {
-        let node = &block.nodes[v.index()];
-        let (low, high) = (self.take_slot(), self.take_slot());
-        let each = self.b.create_block();
-        let lane = self.b.append_block_param(each, types::I64);
-        let call = self.b.create_block();
-        self.b.set_cold_block(each);
-        self.b.set_cold_block(call);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(each, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(each);
-        let spot = self.computed_spot(lane);
-        let address = self.at_lane(block, plan, node.args[0], spot, &mut HashMap::default());
-        let words = if space == Space::Lds {
-            vec![(address, low)]
-        } else {
-            let lo = self.b.ins().ireduce(types::I32, address);
-            let hi = self.b.ins().ushr_imm_u(address, 32);
-            let hi = self.b.ins().ireduce(types::I32, hi);
-            vec![(lo, low), (hi, high)]
-        };
-        let bytes = self.b.ins().ishl_imm_u(lane, 2);
-        let at = self.b.ins().iadd(self.frame, bytes);
-        for &(word, slot) in &words {
-            let offset = Self::frame_offset(slot);
-            self.b.ins().store(trusted(), word, at, offset);
-        }
-        let next = self.b.ins().iadd_imm_s(lane, 1);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
-        self.b
-            .ins()
-            .brif(more, each, &[BlockArg::Value(next)], call, &[]);
-        self.b.switch_to_block(call);
-        let mut args: Vec<Value> = words
-            .iter()
-            .map(|&(_, s)| {
-                self.b
-                    .ins()
-                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
-            })
-            .collect();
-        if space == Space::Lds {
-            // No high words.
-            args.push(self.b.ins().iconst(types::I64, 0));
-        }
-        args.push(exec);
-        args.push(
-            self.b
-                .ins()
-                .iconst(types::I64, mem_code(space, data) as i64),
-        );
-        let function = if load {
-            EffectFn::Load
-        } else {
-            EffectFn::Store
-        };
-        let out = if load {
-            self.store_words(self.out_slot, places)
-        } else {
-            args.extend(places);
-            self.b.ins().iconst(types::I64, 0)
-        };
-        args.extend(bounding);
-        let args = self.store_words(self.arg_slot, &args);
-        let status = self.call_effect(function, site, args, out);
-        let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, new_exec);
     }
 }

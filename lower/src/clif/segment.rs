@@ -176,7 +176,9 @@ impl<'f> Emitter<'f> {
             self.fusion = Fusion::default();
             self.b.switch_to_block(other);
             self.profile_after();
+            self.apart = self.o.small;
             self.one_by_one(work, (loads, stores), after);
+            self.apart = false;
             (self.scalars, self.at, self.spots) = (scalars, at, spots);
         }
         self.b.switch_to_block(after);

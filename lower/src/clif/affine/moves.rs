@@ -149,15 +149,17 @@ impl Emitter<'_> {
     ) {
         if a.stride == 0 {
             let words = self.load_one(a.start, a.data);
-            let partial = self.when_full(a.exec);
-            for (w, &word) in words.iter().enumerate() {
-                let four = self.b.ins().splat(types::I32X4, word);
-                for i in 0..16 {
-                    self.b.ins().store(trusted(), four, places[w], 16 * i);
+            if !self.apart {
+                let partial = self.when_full(a.exec);
+                for (w, &word) in words.iter().enumerate() {
+                    let four = self.b.ins().splat(types::I32X4, word);
+                    for i in 0..16 {
+                        self.b.ins().store(trusted(), four, places[w], 16 * i);
+                    }
                 }
+                self.b.ins().jump(done, &[]);
+                self.b.switch_to_block(partial);
             }
-            self.b.ins().jump(done, &[]);
-            self.b.switch_to_block(partial);
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let bytes = e.b.ins().ishl_imm_u(lane, 2);
                 e.words_to(places, bytes, &words);
@@ -192,9 +194,22 @@ impl Emitter<'_> {
         places: &[Value],
         done: cranelift_codegen::ir::Block,
     ) {
-        let partial = self.when_full(a.exec);
-        self.vectors(load, a, places, done);
-        self.b.switch_to_block(partial);
+        if !self.apart {
+            let partial = self.when_full(a.exec);
+            self.vectors(load, a, places, done);
+            self.b.switch_to_block(partial);
+        }
+        if self.o.small {
+            self.each_lane(a.exec, done, &mut |e, lane| {
+                let at = e.lane_address(a, lane);
+                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                match load {
+                    true => e.load_to(places, bytes, at, a.data),
+                    false => e.store_from(places, bytes, at, a.data),
+                }
+            });
+            return;
+        }
         if let Some(len) = a.lds
             && !load
             && a.is_run()
@@ -272,9 +287,10 @@ impl Emitter<'_> {
         let zero = self.b.ins().iconst(types::I64, 0);
         self.b.ins().jump(head, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(head);
-        // Two steps a turn: the loop's own instructions count.
+        // Two steps a turn where time counts: the loop's own instructions do.
+        let steps = if self.o.small { 1 } else { 2 };
         let mut at = bytes;
-        for _ in 0..2 {
+        for _ in 0..steps {
             let guest_bytes = match a.stride % 4 {
                 0 => self.b.ins().imul_imm_s(at, a.stride / 4),
                 _ => {
