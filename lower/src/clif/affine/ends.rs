@@ -1,0 +1,289 @@
+//! Values of lane expressions at single lanes, and addresses at the ends of runs of lanes.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::super::segment::Body;
+use super::super::{Emitter, trusted};
+use super::expression;
+use crate::facts::{Affine, Step};
+use crate::ir::{Block, Op, Val, Vary};
+use crate::maps::HashMap;
+use crate::schedule::{Place, Schedule};
+
+/// A lane as it is named where addresses are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::clif) enum Lane {
+    /// The first that is on in these 64 bits, any if none is.
+    First(Value),
+    /// The last.
+    Last(Value),
+    /// This one.
+    Number(u8),
+}
+
+/// A number of lanes or of bytes: what is computed (I64), if anything, and so many more.
+#[derive(Clone, Copy)]
+pub(in crate::clif) struct Number {
+    pub(super) computed: Option<Value>,
+    pub(super) more: i64,
+}
+
+impl Number {
+    pub(in crate::clif) fn known(n: i64) -> Number {
+        Number {
+            computed: None,
+            more: n,
+        }
+    }
+
+    fn computed(n: Value) -> Number {
+        Number {
+            computed: Some(n),
+            more: 0,
+        }
+    }
+}
+
+/// Where values of a lane are found.
+#[derive(Clone, Copy)]
+pub(in crate::clif) struct Spot {
+    lane: Number,
+    /// The wave and the frame plus the bytes of the computed part of the lane's number.
+    wave: Value,
+    frame: Value,
+}
+
+impl Spot {
+    /// A lane of the group that a loop is at.
+    pub(in crate::clif) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
+        let computed = Some(lane);
+        Spot {
+            lane: Number { computed, more },
+            wave: body.wave,
+            frame: body.frame,
+        }
+    }
+}
+
+/// A run of lanes: addresses at its ends.
+pub(in crate::clif) struct Ends {
+    /// Its first and last lane.
+    pub(super) lanes: [Number; 2],
+    /// Addresses of the two; only the first where one is enough.
+    pub(in crate::clif) addresses: [Value; 2],
+    /// Further conditions (I8) on which it is affine.
+    pub(in crate::clif) conditions: Vec<Value>,
+}
+
+impl Emitter<'_> {
+    /// The value of a lane expression at one lane.
+    pub(in crate::clif) fn at_lane(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        spot: Spot,
+        known: &mut HashMap<Val, Value>,
+    ) -> Value {
+        if let Some(&value) = known.get(&v) {
+            return value;
+        }
+        let node = &block.nodes[v.index()];
+        let word = |e: &mut Self, base: Value, offset: i32| {
+            let offset = offset + 4 * spot.lane.more as i32;
+            e.b.ins().load(types::I32, trusted(), base, offset)
+        };
+        let value = if node.ty.vary == Vary::Wave {
+            self.scalar(block, plan, v)
+        } else {
+            match (node.op, plan.place[v.index()]) {
+                (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                    word(self, spot.wave, Self::home_offset(n))
+                }
+                (Op::LaneId, _) => {
+                    let lane = self.number(spot.lane);
+                    self.b.ins().ireduce(types::I32, lane)
+                }
+                (
+                    Op::Result(_)
+                    | Op::Call(..)
+                    | Op::Load(..)
+                    | Op::Atomic(..)
+                    | Op::Effect { .. },
+                    Some(Place::Frame(slot)),
+                ) => word(self, spot.frame, Self::frame_offset(slot)),
+                (Op::Select, _) => self.at_lane(block, plan, node.args[1], spot, known),
+                _ => {
+                    let args: Vec<Value> = node
+                        .args
+                        .iter()
+                        .map(|&a| self.at_lane(block, plan, a, spot, known))
+                        .collect();
+                    self.wave_op(block, node, &args)
+                }
+            }
+        };
+        known.insert(v, value);
+        value
+    }
+
+    /// A number as a value.
+    pub(super) fn number(&mut self, n: Number) -> Value {
+        match n.computed {
+            None => self.b.ins().iconst(types::I64, n.more),
+            Some(computed) => self.plus(computed, n.more),
+        }
+    }
+
+    /// A value (I64) and so many bytes.
+    pub(super) fn plus(&mut self, v: Value, bytes: i64) -> Value {
+        match bytes {
+            0 => v,
+            _ => self.b.ins().iadd_imm_s(v, bytes),
+        }
+    }
+
+    /// What lies between two lanes that are `stride` apart from their neighbours.
+    pub(super) fn span(&mut self, [first, last]: [Number; 2], stride: i64) -> Number {
+        if let (None, None) = (first.computed, last.computed) {
+            return Number::known((last.more - first.more) * stride);
+        }
+        let (first, last) = (self.number(first), self.number(last));
+        let distance = self.b.ins().isub(last, first);
+        Number::computed(self.b.ins().imul_imm_s(distance, stride))
+    }
+
+    /// A value (I64) and a number of bytes beyond it.
+    pub(super) fn beyond(&mut self, v: Value, bytes: Number) -> Value {
+        let v = match bytes.computed {
+            None => v,
+            Some(computed) => self.b.ins().iadd(v, computed),
+        };
+        self.plus(v, bytes.more)
+    }
+
+    /// Is a value (I32 or I64) this number, or its low word?
+    fn is_number(&mut self, v: Value, n: Number) -> Value {
+        let ty = self.b.func.dfg.value_type(v);
+        if n.computed.is_none() {
+            let n = match ty {
+                types::I32 => i64::from(n.more as i32),
+                _ => n.more,
+            };
+            return self.b.ins().icmp_imm_s(IntCC::Equal, v, n);
+        }
+        let mut n = self.number(n);
+        if ty == types::I32 {
+            n = self.b.ins().ireduce(types::I32, n);
+        }
+        self.b.ins().icmp(IntCC::Equal, v, n)
+    }
+
+    /// Where values of a lane are found.
+    fn spot(&mut self, lane: Lane) -> Spot {
+        if let Some(&spot) = self.spots.get(&lane) {
+            return spot;
+        }
+        let number = match lane {
+            Lane::First(exec) => self.b.ins().ctz(exec),
+            Lane::Last(exec) => {
+                let zeros = self.b.ins().clz(exec);
+                let c63 = self.b.ins().iconst(types::I64, 63);
+                self.b.ins().isub(c63, zeros)
+            }
+            Lane::Number(n) => {
+                let (wave, frame) = (self.wave, self.frame);
+                let lane = Number::known(i64::from(n));
+                return Spot { lane, wave, frame };
+            }
+        };
+        let number = self.b.ins().band_imm_u(number, 63);
+        let spot = self.computed_spot(number);
+        self.spots.insert(lane, spot);
+        spot
+    }
+
+    /// The same of a lane that is computed (I64).
+    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
+        let lane = Number::computed(lane);
+        Spot { lane, wave, frame }
+    }
+
+    /// The value of a lane expression at a lane; computed once in a block.
+    fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
+        let spot = self.spot(lane);
+        let mut known = self.at.remove(&lane).unwrap_or_default();
+        let value = self.at_lane(block, plan, v, spot, &mut known);
+        self.at.insert(lane, known);
+        value
+    }
+
+    /// The addresses at the ends of a run, and on what it depends that those between are on a line.
+    pub(in crate::clif) fn ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        run: [Lane; 2],
+    ) -> Ends {
+        let lanes = run.map(|lane| self.spot(lane).lane);
+        let first = self.at(block, plan, address, run[0]);
+        let mut ends = Ends {
+            lanes,
+            addresses: [first; 2],
+            conditions: Vec::new(),
+        };
+        if affine.stepped || affine.guarded && affine.stride != 0 {
+            ends.addresses[1] = self.at(block, plan, address, run[1]);
+        }
+        if !affine.stepped {
+            return ends;
+        }
+        for v in expression(block, address) {
+            let Some(&step) = self.steps.get(&v) else {
+                continue;
+            };
+            let [a, b] = run.map(|lane| self.at(block, plan, v, lane));
+            let stride = match step {
+                Step::Equal => {
+                    let good = self.b.ins().icmp(IntCC::Equal, a, b);
+                    ends.conditions.push(good);
+                    continue;
+                }
+                Step::Stride(stride) => stride,
+                Step::Clamp(stride, signed) => {
+                    let order = match signed {
+                        true => IntCC::SignedLessThanOrEqual,
+                        false => IntCC::UnsignedLessThanOrEqual,
+                    };
+                    let good = self.b.ins().icmp(order, a, b);
+                    ends.conditions.push(good);
+                    stride
+                }
+            };
+            let real = self.b.ins().isub(b, a);
+            let span = self.span(lanes, stride);
+            let good = self.is_number(real, span);
+            ends.conditions.push(good);
+        }
+        ends
+    }
+
+    /// Are values (all I32 or all I64) this number, or its low word? Nothing if there is no value.
+    pub(in crate::clif) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
+        match *values {
+            [] => return None,
+            [one] => return Some(self.is_number(one, n)),
+            _ => {}
+        }
+        debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
+        let differ = values.iter().map(|&v| self.b.ins().bxor_imm_s(v, n.more));
+        let differ: Vec<Value> = differ.collect();
+        let any = differ.into_iter().reduce(|a, b| self.b.ins().bor(a, b))?;
+        Some(self.b.ins().icmp_imm_u(IntCC::Equal, any, 0))
+    }
+}
