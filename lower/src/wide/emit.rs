@@ -282,7 +282,7 @@ impl Emit<'_> {
             None if place.stack => (Base::Reg(RSP), 0),
             None => (Base::Reg(reg(rest[0])), 1),
         };
-        let index = place.indexed.then(|| (reg(rest[used]), 0));
+        let index = place.indexed.map(|shift| (reg(rest[used]), shift));
         Rm::Mem(Mem {
             base,
             index,

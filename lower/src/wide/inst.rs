@@ -59,8 +59,8 @@ pub(super) enum AddrBase {
 pub(super) struct Addr {
     /// Where it begins.
     pub(super) base: AddrBase,
-    /// A register to add.
-    pub(super) index: Option<VReg>,
+    /// A register to add, shifted left by so many bits, at most 3.
+    pub(super) index: Option<(VReg, u8)>,
     /// Bytes to add.
     pub(super) disp: i32,
 }
@@ -166,8 +166,8 @@ pub(super) struct Place {
     pub(super) pool: Option<u32>,
     /// It is on the stack.
     pub(super) stack: bool,
-    /// There is an index among the operands.
-    pub(super) indexed: bool,
+    /// There is an index among the operands, shifted left by so many bits.
+    pub(super) indexed: Option<u8>,
     /// Bytes to add.
     pub(super) disp: i32,
 }
@@ -343,7 +343,7 @@ impl HostFunc {
                 let mut place = Place {
                     pool: None,
                     stack: false,
-                    indexed: false,
+                    indexed: None,
                     disp: addr.disp,
                 };
                 match addr.base {
@@ -351,8 +351,8 @@ impl HostFunc {
                     AddrBase::Pool(n) => place.pool = Some(n),
                     AddrBase::Stack => place.stack = true,
                 }
-                if let Some(index) = addr.index {
-                    place.indexed = true;
+                if let Some((index, shift)) = addr.index {
+                    place.indexed = Some(shift);
                     self.operands.push(Operand::reg_use(index));
                 }
                 mem = Some(place);

@@ -34,6 +34,8 @@ pub(super) struct Select<'a> {
     same: Vec<Value>,
     /// By the number of a value: the instruction that gives what it stands for.
     defs: Vec<PackedOption<clif::Inst>>,
+    /// By the number of a value: is it written down as an operand once?
+    once: Vec<bool>,
     /// By the number of a value: the registers of those that are computed where they stand.
     values: Vec<VReg>,
     /// Constants in registers: the block that they are for.
@@ -57,6 +59,7 @@ pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
     let mut s = Select {
         clif,
         h: HostFunc::with_space(isa, clif.dfg.num_insts()),
+        once: facts::once(clif, &same),
         same,
         defs,
         values: vec![VReg::invalid(); clif.dfg.num_values()],
@@ -258,7 +261,10 @@ impl Select<'_> {
             PartBase::Value(v) => AddrBase::Reg(self.reg(v)?),
             PartBase::Stack => AddrBase::Stack,
         };
-        let index = parts.index.map(|v| self.reg(v)).transpose()?;
+        let index = match parts.index {
+            Some((v, shift)) => Some((self.reg(v)?, shift)),
+            None => None,
+        };
         Ok(Addr {
             base,
             index,

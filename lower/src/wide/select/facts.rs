@@ -10,7 +10,8 @@ use crate::wide::inst::Cc;
 /// An address in CLIF's terms.
 pub(super) struct Parts {
     pub(super) base: PartBase,
-    pub(super) index: Option<Value>,
+    /// What is added, shifted left by so many bits.
+    pub(super) index: Option<(Value, u8)>,
     pub(super) disp: i32,
 }
 
@@ -45,6 +46,20 @@ pub(super) fn names(clif: &clif::Function) -> (Vec<Value>, Vec<PackedOption<clif
         }
     };
     (0..dfg.num_values() as u32).map(name).unzip()
+}
+
+/// By the number of a value: is it written down as an operand exactly once?
+pub(super) fn once(clif: &clif::Function, same: &[Value]) -> Vec<bool> {
+    let mut counts = vec![0u8; same.len()];
+    for block in clif.layout.blocks() {
+        for inst in clif.layout.block_insts(block) {
+            for v in clif.dfg.inst_values(inst) {
+                let count = &mut counts[same[v.as_u32() as usize].as_u32() as usize];
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+    counts.into_iter().map(|count| count == 1).collect()
 }
 
 impl<'a> Select<'a> {
@@ -148,6 +163,24 @@ impl<'a> Select<'a> {
         }
     }
 
+    /// A word of 64 bits that is shifted left by so many bits as an address can do, and not wanted shifted elsewhere:
+    /// both would take a register then.
+    fn scaled(&self, v: Value) -> Option<(Value, u8)> {
+        if !self.once[self.resolve(v).as_u32() as usize] {
+            return None;
+        }
+        match *self.data(self.def(v)?) {
+            InstructionData::Binary {
+                opcode: Opcode::Ishl,
+                args: [a, by],
+            } if self.ty(v) == types::I64 => match self.int(by)? {
+                by @ 0..=3 => Some((self.resolve(a), by as u8)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// An address and what is added to it.
     pub(super) fn parts(&self, v: Value, disp: i32) -> Parts {
         let v = self.resolve(v);
@@ -174,15 +207,19 @@ impl<'a> Select<'a> {
                 Some(disp) => self.parts(a, disp),
                 None if self.int(b).is_some() => plain,
                 None => {
+                    let (a, index) = match (self.scaled(a), self.scaled(b)) {
+                        (Some(index), None) => (b, index),
+                        (_, index) => (a, index.unwrap_or((self.resolve(b), 0))),
+                    };
                     let inner = self.parts(a, disp);
                     match (inner.base, inner.index) {
                         (PartBase::Value(_), None) => Parts {
-                            index: Some(self.resolve(b)),
+                            index: Some(index),
                             ..inner
                         },
                         _ => Parts {
                             base: PartBase::Value(self.resolve(a)),
-                            index: Some(self.resolve(b)),
+                            index: Some(index),
                             disp,
                         },
                     }
@@ -199,7 +236,9 @@ impl<'a> Select<'a> {
             if let PartBase::Value(base) = parts.base {
                 take(base);
             }
-            parts.index.map(&mut take);
+            if let Some((index, _)) = parts.index {
+                take(index);
+            }
         };
         match *self.data(inst) {
             InstructionData::Load { arg, offset, .. } => address(arg, offset.into()),
@@ -274,7 +313,7 @@ impl<'a> Select<'a> {
             });
         }
         self.needed = needed;
-        // A vector load with one use, with no store between the two, is done by that use.
+        // A load with one use that takes memory, with no store between the two, is done by that use.
         for (n, &(count, user)) in counts.iter().enumerate() {
             let v = Value::from_u32(n as u32);
             let Some(def) = (count == 1).then(|| self.def(v)).flatten() else {

@@ -139,7 +139,7 @@ impl Select<'_> {
         let (base, index, disp) = match (self.small(a), self.small(b)) {
             (_, Some(disp)) => (self.reg(a)?, None, disp),
             (Some(disp), None) => (self.reg(b)?, None, disp),
-            (None, None) => (self.reg(a)?, Some(self.reg(b)?), 0),
+            (None, None) => (self.reg(a)?, Some((self.reg(b)?, 0)), 0),
         };
         let d = self.int_reg();
         let base = AddrBase::Reg(base);

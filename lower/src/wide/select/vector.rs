@@ -77,7 +77,7 @@ impl Select<'_> {
             InstructionData::Ternary {
                 opcode: Opcode::Fma,
                 ..
-            } => self.ty(args[0]).is_vector() && is(1) && !is(2),
+            } => is(1) && !is(2),
             InstructionData::Ternary {
                 opcode: Opcode::Bitselect | Opcode::Blendv,
                 ..
