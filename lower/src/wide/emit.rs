@@ -268,6 +268,9 @@ impl Emit<'_> {
             Form::Digit(n) => (n, reg(a[0]), rm(1)),
             Form::Fma | Form::MaskedRvm => (reg(a[0]), reg(a[2]), rm(3)),
             Form::ZeroedRm => (reg(a[0]), 0, rm(2)),
+            Form::MergedRvm => (reg(a[0]), reg(a[3]), rm(4)),
+            Form::MergedRm => (reg(a[0]), 0, rm(3)),
+            Form::MergedDigit(n) => (n, reg(a[0]), rm(3)),
             Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} of vectors"),
         }
     }
@@ -302,14 +305,14 @@ impl Emit<'_> {
             }
             Op::Evex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
-                let zero = form == Form::ZeroedRm;
+                let mask = match form {
+                    Form::MaskedRvm | Form::ZeroedRm => reg(a[1]),
+                    Form::MergedRvm | Form::MergedRm | Form::MergedDigit(_) => reg(a[2]),
+                    _ => 0,
+                };
                 let with = With {
-                    mask: if zero || form == Form::MaskedRvm {
-                        reg(a[1])
-                    } else {
-                        0
-                    },
-                    zero,
+                    mask,
+                    zero: form == Form::ZeroedRm,
                     ..With::default()
                 };
                 let imm = bytes_of(imm, &mut space);
@@ -385,6 +388,7 @@ impl Emit<'_> {
                 self.code
                     .legacy(legacy::CALL, false, false, 2, Rm::Reg(reg(a[0])), &[]);
             }
+            Op::Nothing => {}
             Op::Param => debug_assert_eq!(reg(a[0]), RDI),
             Op::Jump => {
                 let to = self.ways[self.func.succs(block)[0].index()];

@@ -1,7 +1,7 @@
 //! Host instructions before they have registers: static single assignment over virtual registers of three
 //! classes, general, vector and, for AVX-512, mask. What register allocation asks of a function is answered here.
 
-use regalloc2::{Block, Inst, InstRange, Operand, PReg, PRegSet, RegClass, VReg};
+use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 
 use super::Isa;
 use super::encode::{Len, Row};
@@ -96,6 +96,12 @@ pub(super) enum Form {
     MaskedRvm,
     /// reg (defined) from rm, with zeros outside a mask.
     ZeroedRm,
+    /// reg (defined) from itself outside a mask, and vvvv and rm.
+    MergedRvm,
+    /// reg (defined) from itself outside a mask, and rm.
+    MergedRm,
+    /// vvvv (defined) from itself outside a mask, and rm, with a digit.
+    MergedDigit(u8),
     /// reg (defined) from itself and rm.
     Tied,
     /// rm (defined, a register) from itself, with a digit.
@@ -149,6 +155,8 @@ pub(super) enum Op {
     MulHigh(bool, bool),
     /// A call of an address with arguments in their registers.
     Call,
+    /// Nothing: an instruction that stands elsewhere.
+    Nothing,
     /// The only parameter.
     Param,
     /// To the first target.
@@ -359,12 +367,53 @@ impl HostFunc {
             }
             None => {}
         }
+        self.append(op, first, mem);
+    }
+
+    /// Appends an instruction whose operands from `first` on are there.
+    fn append(&mut self, op: Op, first: u32, mem: Option<Place>) {
         self.insts.push(HostInst {
             op,
             mem,
             loc: self.loc,
             operands: (first, self.operands.len() as u32),
         });
+    }
+
+    /// Appends an instruction whose operand in memory is given as that of another.
+    pub(super) fn push_at(&mut self, op: Op, operands: &[Operand], mem: Option<Place>) {
+        let first = self.operands.len() as u32;
+        self.operands.extend(operands);
+        self.append(op, first, mem);
+    }
+
+    /// How many virtual registers there are.
+    pub(super) fn vregs(&self) -> usize {
+        self.vregs
+    }
+
+    /// Is a register what the last instruction gives?
+    pub(super) fn last_gives(&self, reg: VReg) -> bool {
+        self.insts.last().is_some_and(|host| {
+            let operand = self.operands.get(host.operands.0 as usize);
+            let first = operand.filter(|_| host.operands.0 < host.operands.1);
+            first.is_some_and(|o| o.kind() == OperandKind::Def && o.vreg() == reg)
+        })
+    }
+
+    /// The registers that an instruction takes, behind the one that it gives.
+    pub(super) fn sources(&self, inst: usize) -> Vec<VReg> {
+        let (first, end) = self.insts[inst].operands;
+        let sources = &self.operands[first as usize + 1..end as usize];
+        sources.iter().map(|operand| operand.vreg()).collect()
+    }
+
+    /// Takes an instruction away: where its operand in memory is.
+    pub(super) fn take(&mut self, inst: usize) -> Option<Place> {
+        let host = &mut self.insts[inst];
+        host.op = Op::Nothing;
+        host.operands.1 = host.operands.0;
+        host.mem.take()
     }
 
     /// Brings the blocks into the form that register allocation wants.

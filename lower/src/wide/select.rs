@@ -23,6 +23,7 @@ use crate::object;
 mod convert;
 mod facts;
 mod masks;
+mod merge;
 mod scalar;
 mod shuffle;
 mod vector;
@@ -51,6 +52,8 @@ pub(super) struct Select<'a> {
     folded: Vec<bool>,
     /// For AVX-512.
     masks: masks::Masks,
+    /// For AVX-512.
+    merge: merge::Merge,
 }
 
 /// Selects instructions for a function.
@@ -70,6 +73,7 @@ pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
         masks: masks::Masks::default(),
+        merge: merge::Merge::default(),
     };
     for (slot, data) in &clif.sized_stack_slots {
         s.slots.insert(slot, s.h.stack as i32);
@@ -276,6 +280,7 @@ impl Select<'_> {
     fn set(&mut self, inst: clif::Inst, reg: VReg) {
         let v = self.clif.dfg.first_result(inst);
         self.values[v.as_u32() as usize] = reg;
+        self.note_made(v, reg);
     }
 
     // ---- control
@@ -283,6 +288,7 @@ impl Select<'_> {
     fn block(&mut self, block: clif::Block) -> Result<(), Refused> {
         let index = self.blocks[block.as_u32() as usize];
         self.h.begin(index);
+        self.merge_in_block();
         self.block = index;
         let params = self.clif.dfg.block_params(block);
         if index == 0 {
@@ -411,6 +417,7 @@ impl Select<'_> {
 
     /// Selects an instruction that is no terminator.
     fn inst(&mut self, inst: clif::Inst) -> Result<(), Refused> {
+        self.merge_from_here();
         match *self.data(inst) {
             InstructionData::Load {
                 opcode:

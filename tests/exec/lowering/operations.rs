@@ -1,6 +1,6 @@
 //! Every IR operation compiles on every host level, and its lane form equals its wave form lane by
-//! lane: the two are written apart in `lanes.rs` and `scalar.rs`. `OPERATION=` tests only those with this in
-//! their name.
+//! lane: the two are written apart in `lanes.rs` and `scalar.rs`. `OPERATION=` tests only those with this, or
+//! one of several with commas between them, in their name.
 #![expect(unsafe_code, reason = "runs compiled code")]
 
 use frontend::WaveState;
@@ -309,10 +309,10 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
     let mut frame = vec![[0u32; LANES]; 64];
     // Cranelift calls functions.
     let functions = wide.map_or_else(Vec::new, |_| functions());
-    let part = std::env::var("OPERATION").unwrap_or_default();
+    let parts = std::env::var("OPERATION").unwrap_or_default();
     for tested in operations().into_iter().chain(functions) {
         let name = tested.name();
-        if !name.contains(&part) {
+        if !parts.split(',').any(|part| name.contains(part)) {
             continue;
         }
         let options = Options {

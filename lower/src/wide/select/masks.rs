@@ -425,6 +425,9 @@ impl Select<'_> {
         let len = length(ty)?;
         let quads = ty.lane_bits() == 64;
         if self.is_mask(which) && self.has_quads(which) == quads {
+            if let Some(merged) = self.merged(quads, args)? {
+                return Ok(merged);
+            }
             let mask = self.mask(which)?;
             let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
             return Ok(self.picked(quads, len, mask, yes, no));
