@@ -313,7 +313,10 @@ impl<'f> Emitter<'f> {
             frame,
             vars: HashMap::default(),
             variables: variables::Variables::default(),
-            slots_written: liveness::written(f),
+            slots_written: match o.small {
+                true => liveness::written(f),
+                false => liveness::written_anywhere(f),
+            },
             failure: None,
             blocks,
             entry_numbers: HashMap::default(),

@@ -179,6 +179,24 @@ pub fn written(f: &Func) -> Lives {
     written
 }
 
+/// As [`written`], but for each block the slots that any block writes.
+pub fn written_anywhere(f: &Func) -> Lives {
+    let mut all = Live::default();
+    for block in &f.blocks {
+        for &(slot, _) in &block.writes_s {
+            all.add_slot(slot);
+        }
+        if !block.execs.is_empty() {
+            all.add_slot(Slot::Exec);
+        }
+    }
+    let each = vec![all; f.blocks.len()];
+    Lives {
+        start: each.clone(),
+        end: each,
+    }
+}
+
 fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
     let of = |t: &Target| match *t {
         Target::Block { block, .. } => live_in[block],

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, SourceLoc, Value, types};
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
@@ -141,10 +141,14 @@ impl Emitter<'_> {
         self.store_slots(&written);
     }
 
-    /// The one way out: PC to the wave, return the code.
+    /// The one way out: PC to the wave, return the code. In code that is little each block has written its registers
+    /// by then; else they are written here, which leaves `regalloc2` fewer ranges to split inside loops.
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
+        if !self.o.small {
+            self.store_written();
+        }
         self.return_at(params[0], params[1]);
     }
 
@@ -164,15 +168,11 @@ impl Emitter<'_> {
 
     /// Leaves the region for `pc` (I64) with `code`.
     pub(super) fn leave(&mut self, pc: Value, code: ExitCode) {
-        let loc = self.b.srcloc();
-        if code == ExitCode::Yield {
-            // Hardly any run takes it: it is no part of what the block costs.
-            self.b.set_srcloc(SourceLoc::default());
+        if self.o.small {
+            self.store_written();
         }
-        self.store_written();
         let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
         self.exit_at(pc, code);
-        self.b.set_srcloc(loc);
     }
 
     /// To the end of the region, everything but `pc` being in the wave.
@@ -184,6 +184,13 @@ impl Emitter<'_> {
     /// Goes to the current block's way out for `status` (I64) at `pc` (I64): registers are what they were at its
     /// beginning, but for EXEC.
     pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
+        if let Some(exec) = new_exec {
+            self.b.def_var(self.vars[&Slot::Exec], exec);
+        }
+        if !self.o.small {
+            self.exit_at(pc, status);
+            return;
+        }
         let way = match self.failure {
             Some(way) => way,
             None => {
@@ -196,8 +203,7 @@ impl Emitter<'_> {
             }
         };
         let mut slots = way.slots;
-        if let Some(exec) = new_exec {
-            self.b.def_var(self.vars[&Slot::Exec], exec);
+        if new_exec.is_some() {
             slots.add_slot(Slot::Exec);
         }
         self.failure = Some(Failure { slots, ..way });
@@ -210,13 +216,10 @@ impl Emitter<'_> {
         let Some(Failure { block, slots }) = self.failure.take() else {
             return;
         };
-        let loc = self.b.srcloc();
-        self.b.set_srcloc(SourceLoc::default());
         self.b.switch_to_block(block);
         let params = self.b.block_params(block).to_vec();
         self.store_slots(&slots);
         self.exit_at(params[0], params[1]);
-        self.b.set_srcloc(loc);
     }
 }
 
