@@ -19,6 +19,10 @@ use crate::facts::pair_of;
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
 
+pub mod count;
+
+use count::{Count, Course};
+
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct Alone {
@@ -44,6 +48,15 @@ pub struct Alone {
     pub left: Option<MaskPlace>,
     /// Pairs that are held as distances from the arena's beginning: addresses, for the most part.
     pub based: BTreeSet<u8>,
+    /// Of those VGPRs, the ones that are wanted behind the loop.
+    pub keep: BTreeSet<u8>,
+    /// How many turns a lane makes, and the like: see [`Alone::foresee`].
+    pub count: Option<Count>,
+    /// Words and pairs that turns which are counted do not hold: each adds a power of two, of which this is the
+    /// exponent.
+    pub steady: BTreeMap<u8, u32>,
+    /// Where addresses of loads go.
+    pub courses: BTreeMap<Val, Course>,
     /// Which wave values are made of lanes' bits.
     is_mask: Vec<bool>,
     /// Nodes that are the same in all turns.
@@ -103,6 +116,9 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
     let mut plan = Alone {
         turn,
         blocks: merged.blocks,
+        keep: (wanted.vgprs.keys().copied())
+            .filter(|&n| behind.has(n))
+            .collect(),
         outs: wanted.vgprs,
         pairs: BTreeMap::new(),
         masks: wanted.masks,
@@ -111,6 +127,9 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
         first: Vec::new(),
         left: None,
         based: BTreeSet::new(),
+        count: None,
+        steady: BTreeMap::new(),
+        courses: BTreeMap::new(),
         is_mask: masks.nodes,
         fixed: Vec::new(),
         floats: BTreeSet::new(),

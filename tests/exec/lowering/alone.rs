@@ -5,7 +5,7 @@
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
-use lower::interchange::alone;
+use lower::interchange::alone::{self, count::Course};
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
@@ -146,21 +146,33 @@ fn program(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// How many loops of a program are planned.
-fn planned(round: &Round<'_>) -> usize {
+/// How many loops of a program are planned, in how many of them turns are counted ahead, and how many of their loads
+/// step through memory or take elements of arrays.
+fn planned(round: &Round<'_>) -> [usize; 4] {
     let (func, facts) = round.analysed();
     let live = lower::liveness::lives(&func).start;
     let strides = |block, v| Some(facts.address(block, v)?.stride);
-    let plans = facts
-        .loops()
-        .into_iter()
-        .filter_map(|head| alone::plan(&func, head, &live, &strides));
-    plans.count()
+    let mut found = [0; 4];
+    for head in facts.loops() {
+        let Some(mut plan) = alone::plan(&func, head, &live, &strides) else {
+            continue;
+        };
+        plan.foresee();
+        found[0] += 1;
+        found[1] += usize::from(plan.count.is_some());
+        for course in plan.courses.values() {
+            found[match course {
+                Course::Steps(_) => 2,
+                Course::Element(..) => 3,
+            }] += 1;
+        }
+    }
+    found
 }
 
 #[test]
 fn lanes_that_go_round_alone() {
-    let mut alone = 0;
+    let mut found = [0; 4];
     let rounds = Rounds {
         count: 240,
         factor: 5_000_011,
@@ -179,7 +191,16 @@ fn lanes_that_go_round_alone() {
             }
         },
     };
-    let total = rounds.run(|round| alone += planned(round));
-    println!("lanes go round alone in {alone} of {total} loops");
+    let total = rounds.run(|round| {
+        for (sum, n) in found.iter_mut().zip(planned(round)) {
+            *sum += n;
+        }
+    });
+    let [alone, counted, steps, elements] = found;
+    println!("lanes go round alone in {alone} of {total} loops, {counted} with turns counted");
+    println!("{steps} loads step through memory, {elements} take elements of arrays");
     assert!(alone * 4 > total, "{alone} of {total} loops");
+    assert!(counted * 4 > alone, "{counted} of {alone} loops");
+    assert!(steps * 4 > counted, "{steps} of {counted} loops");
+    assert!(elements * 8 > alone, "{elements} of {alone} loops");
 }

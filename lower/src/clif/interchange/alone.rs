@@ -1,7 +1,8 @@
 //! Emission of a loop in which every lane goes round alone (see [`crate::interchange::alone`]). The way goes:
 //! for each lane that acts, lowest first, what goes round is loaded, all turns are made with scalars, and the
-//! results go into the frame; behind the last lane they go to the homes of those lanes, and the scalars of the lane
-//! that made most turns become the wave's. What cannot be done inline (an address outside the arena or LDS)
+//! results that are wanted behind the loop go into the frame; behind the last lane they go to the homes of those lanes,
+//! and the scalars of the lane that made most turns become the wave's. What only turns read is kept of lanes
+//! that want to go on when their fuel is burned. What cannot be done inline (an address outside the arena or LDS)
 //! leaves for the general loop, which begins again from the registers as they were.
 
 use std::collections::BTreeMap;
@@ -26,7 +27,12 @@ use crate::liveness::Live;
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
+mod counted;
+mod desk;
 mod values;
+
+use counted::Array;
+use desk::Desk;
 
 /// What the emission of a loop knows.
 struct Lane<'p> {
@@ -36,18 +42,39 @@ struct Lane<'p> {
     number: Value,
     /// The wave plus the lane's byte offset.
     wave: Value,
+    /// The number of the turn, I64, from 0; none before the first one, or where turns are not counted.
+    turn: Option<Value>,
     /// VGPRs that go round, other than pairs.
     words: BTreeMap<u8, Variable>,
     /// Pairs that go round.
     pairs: BTreeMap<u8, Variable>,
+    /// Words and pairs that are steady (see [`counted`]), as they were before the first turn.
+    origins: BTreeMap<u8, Value>,
     /// Bits of masks that go round, I8.
     masks: BTreeMap<MaskPlace, Variable>,
     /// What was computed.
     values: HashMap<Val, Value>,
     /// The parts of sums that are the same in all turns, without the arena's beginning.
     starts: HashMap<Val, Value>,
+    /// Arrays that loads take elements of.
+    arrays: BTreeMap<Val, Array>,
     memory: Reach,
     fail: clif::Block,
+}
+
+/// What the lanes have in common.
+struct Job {
+    desk: Desk,
+    /// Fuel that the lane at hand has left, I32.
+    left: Variable,
+    /// Scalars that go round, with their new values.
+    slots: Vec<Written>,
+    /// What the wave gets.
+    results: Results,
+    /// VGPRs that are wanted behind the loop, with frame slots.
+    wanted: Vec<(u8, u32)>,
+    /// Those that only turns read.
+    inner: Vec<(u8, u32)>,
 }
 
 /// What may be accessed.
@@ -79,7 +106,11 @@ impl Emitter<'_> {
             let affine = facts.address(b, v)?;
             affine::suits(&self.f.blocks[b], v, affine, facts.row()).then_some(affine.stride)
         };
-        interchange::alone::plan(self.f, head, live, &strides)
+        let mut plan = interchange::alone::plan(self.f, head, live, &strides)?;
+        if !self.o.no_hoist {
+            plan.foresee();
+        }
+        Some(plan)
     }
 
     /// Emits the loop that begins at block `index` where control enters it.
@@ -96,14 +127,14 @@ impl Emitter<'_> {
         let exec = self.b.use_var(exec);
         let fail = self.b.create_block();
         self.b.set_cold_block(fail);
-        let some = self.b.create_block();
-        self.b.ins().brif(exec, some, &[], fail, &[]);
-        self.b.switch_to_block(some);
+        self.require(fail, exec);
         let memory = self.reach(plan, fail);
         let fuel_at = offset32(offset_of!(Context, fuel));
         let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
-        let left = self.variable(types::I32);
-        let taken = self.variable(types::I8);
+        if plan.count.is_some() {
+            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
+            self.require(fail, some);
+        }
         let slots: Vec<Written> = plan
             .slots
             .iter()
@@ -116,19 +147,30 @@ impl Emitter<'_> {
             let others = self.b.ins().band_not(before, exec);
             self.b.def_var(var, others);
         }
-        let shadows: Vec<(u8, u32)> = plan.outs.keys().map(|&n| (n, self.take_slot())).collect();
-        let block = &plan.block;
-        let first = self.b.ins().iconst(types::I64, 0);
+        let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
+        let (wanted, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
+        let job = Job {
+            desk: Desk::new(self.take_slot()),
+            left: self.variable(types::I32),
+            slots,
+            results,
+            wanted,
+            inner,
+        };
+        self.lay_out(&job.desk, &memory, (exec, fuel));
         let mut lane = Lane {
             plan,
-            schedule: Schedule::unplaced(block, false),
-            number: first,
+            schedule: Schedule::unplaced(&plan.block, false),
+            number: exec,
             wave: self.wave,
+            turn: None,
             words: BTreeMap::new(),
             pairs: BTreeMap::new(),
+            origins: BTreeMap::new(),
             masks: BTreeMap::new(),
             values: HashMap::default(),
             starts: HashMap::default(),
+            arrays: BTreeMap::new(),
             memory,
             fail,
         };
@@ -141,31 +183,57 @@ impl Emitter<'_> {
         self.declare(&mut lane);
         self.not_in_order(&mut lane);
         self.wave_fixed(&lane);
+        self.lanes_alone(&mut lane, &job);
+        self.all_done(&lane, &job, exec);
+        let tired = self.read_desk(job.desk.tired, types::I64);
+        let [again, out] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(again);
+        self.b.ins().brif(tired, again, &[], out, &[]);
+        self.b.switch_to_block(again);
+        self.commit_some(&job.inner, tired);
+        self.b.ins().jump(out, &[]);
+        self.b.switch_to_block(out);
+        self.leave_loop(tired, (index, plan.block.pc), &plan.exit);
+        self.b.switch_to_block(fail);
+        self.b.ins().jump(general, &[]);
+    }
+
+    /// All turns of all lanes, one after the other.
+    fn lanes_alone(&mut self, t: &mut Lane<'_>, job: &Job) {
+        let (block, desk) = (&t.plan.block, &job.desk);
         let fixed = self.scalars.clone();
 
         // A lane.
         let header = self.b.create_block();
-        let rest = self.b.append_block_param(header, types::I64);
-        self.b.ins().jump(header, &[BlockArg::Value(exec)]);
+        self.b.ins().jump(header, &[]);
         self.b.switch_to_block(header);
-        self.place(&mut lane, rest);
-        self.b.def_var(left, fuel);
-        for &(slot, var, _) in &slots {
+        let rest = self.take_up(t, desk);
+        self.place(t, rest);
+        for &(slot, var, _) in &job.slots {
             let before = self.b.use_var(self.vars[&slot]);
             self.b.def_var(var, before);
         }
-        self.begin_lane(&mut lane);
-        self.lane_fixed(&mut lane);
+        self.begin_lane(t);
+        self.lane_fixed(t);
+        let more = t.plan.count.map(|count| self.turns_ahead(t, count, desk));
+        if more.is_none() {
+            let fuel = self.read_desk(desk.fuel, types::I32);
+            self.b.def_var(job.left, fuel);
+        }
+        self.begin_courses(t, more);
 
         // A turn.
         let head = self.b.create_block();
-        let end = self.b.create_block();
-        self.b.ins().jump(head, &[]);
+        let first = more.map(|_| {
+            t.turn = Some(self.b.append_block_param(head, types::I64));
+            BlockArg::Value(self.b.ins().iconst(types::I64, 0))
+        });
+        self.b.ins().jump(head, first.as_slice());
         self.b.switch_to_block(head);
         self.scalars = fixed;
         for (i, node) in block.nodes.iter().enumerate() {
             if let Op::ReadS(slot) = node.op
-                && let Some(&(_, var, _)) = slots.iter().find(|s| s.0 == slot)
+                && let Some(&(_, var, _)) = job.slots.iter().find(|s| s.0 == slot)
             {
                 let value = self.b.use_var(var);
                 self.scalars.insert(Val(i as u32), value);
@@ -173,19 +241,109 @@ impl Emitter<'_> {
         }
         for &load in &block.effects {
             match block.nodes[load.index()].op {
-                Op::ScalarLoad(n, _) => self.alone_scalar_load(&lane, load, n),
-                _ => self.alone_load(&mut lane, load),
+                Op::ScalarLoad(n, _) => self.alone_scalar_load(t, load, n),
+                _ => self.alone_load(t, load),
             }
         }
-        let (cond, when) = self.end_alone(&mut lane, &slots);
-        let (burnt, tired, last) = (
-            self.b.create_block(),
-            self.b.create_block(),
-            self.b.create_block(),
-        );
+        let back = self.end_alone(t, &job.slots);
+        let [tired, end] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(tired);
+        match more {
+            Some(more) => {
+                self.end_counted(t, more, head);
+                let some = self.read_desk(desk.tired, types::I64);
+                self.b.ins().brif(some, tired, &[], end, &[]);
+            }
+            None => self.end_uncounted(back, job.left, (head, tired, end)),
+        }
+
+        // Its fuel is burned, or another lane's is.
+        self.b.switch_to_block(tired);
+        let rest = self.take_up(t, desk);
+        self.place(t, rest);
+        if more.is_none() {
+            self.set_tired(t, desk);
+        }
+        self.begin_steady(t);
+        self.keep_results(t, &job.inner);
+        self.b.ins().jump(end, &[]);
+
+        // The lane's results.
+        self.b.switch_to_block(end);
+        let rest = self.take_up(t, desk);
+        self.place(t, rest);
+        self.begin_steady(t);
+        self.keep_results(t, &job.wanted);
+        self.lane_masks(t, &job.results);
+        match more {
+            Some(more) => self.lane_turns(more, job),
+            None => self.lane_fuel(job),
+        }
+        let others = self.but_first(rest);
+        self.write_desk(desk.rest, others);
+        let done = self.b.create_block();
+        self.b.ins().brif(others, header, &[], done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// Behind the last lane: makes what the lanes in `exec` leave the wave's.
+    fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
+        let tired = self.read_desk(job.desk.tired, types::I64);
+        let left = self.b.ins().band_not(exec, tired);
+        for (place, &var) in &job.results.masks {
+            if !t.masks.contains_key(place) {
+                let others = self.b.use_var(var);
+                let bits = match *place {
+                    MaskPlace::Exec => tired,
+                    // The lanes that left.
+                    _ => left,
+                };
+                let all = self.b.ins().bor(others, bits);
+                self.b.def_var(var, all);
+            }
+        }
+        self.commit_some(&job.wanted, exec);
+        self.commit_scalars(&job.results, &job.slots);
+        let rest = match t.plan.count {
+            Some(_) => {
+                let fuel = self.read_desk(job.desk.fuel, types::I32);
+                let most = self.read_desk(job.desk.furthest, types::I32);
+                let rest = self.b.ins().isub(fuel, most);
+                let none = self.b.ins().iconst(types::I32, 0);
+                self.b.ins().select(tired, none, rest)
+            }
+            None => self.read_desk(job.desk.fewest, types::I32),
+        };
+        self.set_fuel(rest);
+    }
+
+    /// Notes that the lane has burned its fuel and wants to go on.
+    fn set_tired(&mut self, t: &Lane<'_>, desk: &Desk) {
+        let bit = self.b.ins().iconst(types::I64, 1);
+        let bit = self.b.ins().ishl(bit, t.number);
+        let others = self.read_desk(desk.tired, types::I64);
+        let with = self.b.ins().bor(others, bit);
+        self.write_desk(desk.tired, with);
+    }
+
+    /// Lanes without the lowest of them.
+    fn but_first(&mut self, lanes: Value) -> Value {
+        let less = self.b.ins().iadd_imm_s(lanes, -1);
+        self.b.ins().band(lanes, less)
+    }
+
+    /// Ends a turn of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
+    /// it cannot, or to `end` if the lane has had enough.
+    fn end_uncounted(
+        &mut self,
+        (cond, when): (Value, bool),
+        left: Variable,
+        (head, tired, end): (clif::Block, clif::Block, clif::Block),
+    ) {
+        let burnt = self.b.create_block();
         match when {
-            true => self.b.ins().brif(cond, burnt, &[], last, &[]),
-            false => self.b.ins().brif(cond, last, &[], burnt, &[]),
+            true => self.b.ins().brif(cond, burnt, &[], end, &[]),
+            false => self.b.ins().brif(cond, end, &[], burnt, &[]),
         };
         self.b.switch_to_block(burnt);
         let before = self.b.use_var(left);
@@ -193,35 +351,6 @@ impl Emitter<'_> {
         self.b.def_var(left, now);
         let on = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
         self.b.ins().brif(on, head, &[], tired, &[]);
-        for (way, goes_round) in [(tired, 1), (last, 0)] {
-            self.b.switch_to_block(way);
-            let is = self.b.ins().iconst(types::I8, goes_round);
-            self.b.def_var(taken, is);
-            self.b.ins().jump(end, &[]);
-        }
-
-        // The lane's results.
-        self.b.switch_to_block(end);
-        self.keep_results(&lane, &shadows);
-        self.lane_results(&lane, &results, (left, taken), &slots);
-        let less = self.b.ins().iadd_imm_s(rest, -1);
-        let others = self.b.ins().band(rest, less);
-        let done = self.b.create_block();
-        self.b
-            .ins()
-            .brif(others, header, &[BlockArg::Value(others)], done, &[]);
-
-        self.b.switch_to_block(fail);
-        self.b.ins().jump(general, &[]);
-
-        // All lanes are through.
-        self.b.switch_to_block(done);
-        self.commit_some(&shadows, exec);
-        self.commit_scalars(&results, &slots);
-        let rest = self.b.use_var(results.left);
-        self.set_fuel(rest);
-        let taken = self.b.use_var(results.taken);
-        self.leave_loop(taken, (index, block.pc), &plan.exit);
     }
 
     /// Finds out what may be accessed; leaves for `fail` where nothing may.
@@ -257,7 +386,11 @@ impl Emitter<'_> {
 
     /// Declares what goes round. Words that a turn makes as floats stay in the float registers.
     fn declare(&mut self, t: &mut Lane<'_>) {
-        for &n in t.plan.outs.keys().filter(|&&n| !t.plan.in_pair(n)) {
+        let held = |n: &&u8| !t.plan.steady.contains_key(*n);
+        for &n in t.plan.outs.keys().filter(held) {
+            if t.plan.in_pair(n) {
+                continue;
+            }
             let ty = if Self::is_f32(t, n) {
                 types::F32
             } else {
@@ -265,7 +398,7 @@ impl Emitter<'_> {
             };
             t.words.insert(n, self.variable(ty));
         }
-        for &n in t.plan.pairs.keys() {
+        for &n in t.plan.pairs.keys().filter(held) {
             t.pairs.insert(n, self.variable(types::I64));
         }
         for &place in t.plan.masks.keys() {
@@ -321,20 +454,42 @@ impl Emitter<'_> {
             self.b.def_var(var, value);
         }
         for (&n, &var) in &t.pairs {
-            let [low, high] = [n, n + 1].map(|n| {
-                let at = Self::home_offset(n);
-                self.b.ins().load(types::I32, trusted(), t.wave, at)
-            });
-            let mut value = joined(&mut self.b, low, high);
-            if t.plan.based.contains(&n) {
-                value = self.b.ins().isub(value, t.memory.base);
-            }
+            let value = self.pair_at_home(t, n);
             self.b.def_var(var, value);
         }
         for (&place, &var) in &t.masks {
             let bits = self.mask_before(place);
             let bit = self.bit_of(t, bits);
             self.b.def_var(var, bit);
+        }
+        t.turn = None;
+        self.begin_steady(t);
+    }
+
+    /// Loads what steady words and pairs were before the first turn.
+    fn begin_steady(&mut self, t: &mut Lane<'_>) {
+        for &n in t.plan.steady.keys() {
+            let origin = match t.plan.pairs.contains_key(&n) {
+                true => self.pair_at_home(t, n),
+                false => {
+                    let at = Self::home_offset(n);
+                    self.b.ins().load(types::I32, trusted(), t.wave, at)
+                }
+            };
+            t.origins.insert(n, origin);
+        }
+    }
+
+    /// A pair in the lane's registers, as it is held.
+    fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        let [low, high] = [n, n + 1].map(|n| {
+            let at = Self::home_offset(n);
+            self.b.ins().load(types::I32, trusted(), t.wave, at)
+        });
+        let value = joined(&mut self.b, low, high);
+        match t.plan.based.contains(&n) {
+            true => self.b.ins().isub(value, t.memory.base),
+            false => value,
         }
     }
 
@@ -375,38 +530,41 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds a lane's results: its bits, and the scalars if it made more turns than those before.
-    fn lane_results(
-        &mut self,
-        t: &Lane<'_>,
-        results: &Results,
-        (left, taken): (Variable, Variable),
-        slots: &[Written],
-    ) {
-        for (place, &var) in &results.masks {
-            let bit = match t.masks.get(place) {
-                Some(&var) => self.b.use_var(var),
-                None => {
-                    let on = self.b.use_var(taken);
-                    match *place {
-                        MaskPlace::Exec => on,
-                        // The mask of the lanes that left.
-                        _ => self.b.ins().bxor_imm_u(on, 1),
-                    }
-                }
-            };
+    /// Adds a lane's bits to the masks.
+    fn lane_masks(&mut self, t: &Lane<'_>, results: &Results) {
+        for (place, &bit) in &t.masks {
+            let bit = self.b.use_var(bit);
             let bit = self.b.ins().uextend(types::I64, bit);
             let placed = self.b.ins().ishl(bit, t.number);
+            let var = results.masks[place];
             let before = self.b.use_var(var);
             let with = self.b.ins().bor(before, placed);
             self.b.def_var(var, with);
         }
-        let mine = self.b.use_var(left);
-        let most = self.b.use_var(results.left);
-        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, most);
-        let mut pairs = vec![(left, results.left), (taken, results.taken)];
-        pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
-        for (from, to) in pairs {
+    }
+
+    /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more turns than those before.
+    fn lane_fuel(&mut self, job: &Job) {
+        let mine = self.b.use_var(job.left);
+        let least = self.read_desk(job.desk.fewest, types::I32);
+        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, least);
+        let least = self.b.ins().select(further, mine, least);
+        self.write_desk(job.desk.fewest, least);
+        self.scalars_of_furthest(job, further);
+    }
+
+    /// The same for a lane whose turns are counted: so many behind the first.
+    fn lane_turns(&mut self, more: Value, job: &Job) {
+        let mine = self.b.ins().ireduce(types::I32, more);
+        let most = self.read_desk(job.desk.furthest, types::I32);
+        let further = self.b.ins().icmp(IntCC::SignedGreaterThan, mine, most);
+        let most = self.b.ins().select(further, mine, most);
+        self.write_desk(job.desk.furthest, most);
+        self.scalars_of_furthest(job, further);
+    }
+
+    fn scalars_of_furthest(&mut self, job: &Job, further: Value) {
+        for (from, &to) in job.slots.iter().map(|s| s.1).zip(&job.results.slots) {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
             let chosen = self.b.ins().select(further, new, old);
             self.b.def_var(to, chosen);

@@ -6,11 +6,12 @@ use cranelift_frontend::Variable;
 use frontend::op::Data;
 
 use super::{Lane, shape};
+use crate::clif::interchange::Written;
 use crate::clif::scalar::Scalars;
 use crate::clif::{Emitter, access, flags, trusted};
 use crate::interchange::alone::Term;
 use crate::interchange::{Turns, mask_read};
-use crate::ir::{Float, Op, Slot, Val, Vary, Width};
+use crate::ir::{Float, Op, Val, Vary, Width};
 
 impl Emitter<'_> {
     /// Computes the wave values that are the same for all lanes and turns, and wanted by others.
@@ -92,7 +93,7 @@ impl Emitter<'_> {
             let pair = t.plan.pair_at(term.val());
             let term = match (pair, term, shift) {
                 (Some(n), Term::Wide(_), 0) if based && t.plan.based.contains(&n) => {
-                    self.b.use_var(t.pairs[&n])
+                    self.held_pair(t, n)
                 }
                 _ => self.term(t, term, shift),
             };
@@ -104,9 +105,17 @@ impl Emitter<'_> {
         sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
     }
 
+    /// A pair that goes round, as it is held.
+    fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        match self.steady(t, n) {
+            Some(now) => now,
+            None => self.b.use_var(t.pairs[&n]),
+        }
+    }
+
     /// A pair that goes round.
     pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
-        let held = self.b.use_var(t.pairs[&n]);
+        let held = self.held_pair(t, n);
         match t.plan.based.contains(&n) {
             true => self.b.ins().iadd(held, t.memory.base),
             false => held,
@@ -174,14 +183,17 @@ impl Emitter<'_> {
                 _ => value,
             };
         }
-        if t.pairs.contains_key(&n) {
+        if t.plan.pairs.contains_key(&n) {
             let wide = self.eval_pair(t, n);
             return self.b.ins().ireduce(types::I32, wide);
         }
-        if let Some(m) = n.checked_sub(1).filter(|m| t.pairs.contains_key(m)) {
+        if let Some(m) = n.checked_sub(1).filter(|m| t.plan.pairs.contains_key(m)) {
             let wide = self.eval_pair(t, m);
             let high = self.b.ins().ushr_imm_u(wide, 32);
             return self.b.ins().ireduce(types::I32, high);
+        }
+        if let Some(word) = self.steady(t, n) {
+            return word;
         }
         let at = Self::home_offset(n);
         self.b.ins().load(types::I32, trusted(), t.wave, at)
@@ -272,11 +284,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits the lane's load.
-    pub(super) fn alone_load(&mut self, t: &mut Lane<'_>, v: Val) {
-        let node = &t.plan.block.nodes[v.index()];
-        let (lds, data) = shape(node.op).expect("the plan has only loads");
-        let offset = if lds {
+    /// The host's address of a load's element of LDS or the arena, with so many bytes, that may lie anywhere.
+    fn somewhere(&mut self, t: &mut Lane<'_>, load: Val, what: (bool, u32)) -> Value {
+        let node = &t.plan.block.nodes[load.index()];
+        let offset = if what.0 {
             let address = self.eval(t, node.args[0]);
             self.b.ins().uextend(types::I64, address)
         } else {
@@ -284,7 +295,17 @@ impl Emitter<'_> {
         };
         let mask = t.plan.resolve(node.args[1]);
         let on = (!t.plan.is_exec(mask)).then(|| self.mask_bit(t, mask));
-        let at = self.within_reach(t, (lds, access::bytes(data)), offset, on);
+        self.within_reach(t, what, offset, on)
+    }
+
+    /// Emits the lane's load.
+    pub(super) fn alone_load(&mut self, t: &mut Lane<'_>, v: Val) {
+        let node = &t.plan.block.nodes[v.index()];
+        let (lds, data) = shape(node.op).expect("the plan has only loads");
+        let at = match self.on_course(t, v) {
+            Some(at) => at,
+            None => self.somewhere(t, v, (lds, access::bytes(data))),
+        };
         if data == Data::Dwords(1) && t.plan.is_float(v) {
             let guest = flags().with_notrap();
             let float = self.b.ins().load(types::F32, guest, at, 0);
@@ -306,28 +327,25 @@ impl Emitter<'_> {
 
     /// Makes the new values of what goes round the values of the next turn; gives a condition (I8), and what it is
     /// when the lane goes round once more.
-    pub(super) fn end_alone(
-        &mut self,
-        t: &mut Lane<'_>,
-        slots: &[(Slot, Variable, Val)],
-    ) -> (Value, bool) {
+    pub(super) fn end_alone(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
         let plan = t.plan;
         let mut news: Vec<(Variable, Value)> = Vec::new();
-        for (&n, &v) in plan.outs.iter().filter(|(n, _)| !plan.in_pair(**n)) {
-            let mut value = self.eval(t, v);
+        for (&n, &var) in &t.words.clone() {
+            let mut value = self.eval(t, plan.outs[&n]);
             if Self::is_f32(t, n) {
                 let exact_nan = self.o.exact_nan;
                 let b = &mut self.b;
                 value = Scalars { b, exact_nan }.as_float(Float::F32, value);
             }
-            news.push((t.words[&n], value));
+            news.push((var, value));
         }
-        for (&n, &v) in &plan.pairs {
+        for (&n, &var) in &t.pairs.clone() {
+            let v = plan.pairs[&n];
             let value = match plan.based.contains(&n) {
                 true => self.distance(t, v),
                 false => self.eval(t, v),
             };
-            news.push((t.pairs[&n], value));
+            news.push((var, value));
         }
         for (place, &var) in &t.masks.clone() {
             let value = self.mask_bit(t, plan.masks[place]);

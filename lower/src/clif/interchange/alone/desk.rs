@@ -1,0 +1,86 @@
+//! What lanes that go round alone have in the frame (see [`super`]).
+
+use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
+
+use super::{Lane, Reach};
+use crate::clif::{Emitter, trusted};
+
+/// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
+/// the turns, which need them all.
+pub(super) struct Desk {
+    /// The lanes that are not through, I64.
+    pub(super) rest: i32,
+    /// Those whose fuel is burned and that want to go on, I64.
+    pub(super) tired: i32,
+    /// Fuel for each lane, I32.
+    pub(super) fuel: i32,
+    /// What the lane leaves of it that made most turns so far, I32, if turns are not counted.
+    pub(super) fewest: i32,
+    /// Turns behind the first of the lane that made most so far, I32, if they are; -1 before the first lane.
+    pub(super) furthest: i32,
+    /// What may be accessed: see [`Reach`].
+    pub(super) base: i32,
+    pub(super) lds: i32,
+    /// The first of the highest offsets.
+    pub(super) last: i32,
+}
+
+impl Desk {
+    /// In a frame slot.
+    pub(super) fn new(slot: u32) -> Desk {
+        let at = Emitter::frame_offset(slot);
+        Desk {
+            rest: at,
+            tired: at + 8,
+            fuel: at + 16,
+            fewest: at + 20,
+            furthest: at + 24,
+            base: at + 32,
+            lds: at + 40,
+            last: at + 48,
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// Puts on the desk what all lanes need.
+    pub(super) fn lay_out(&mut self, desk: &Desk, memory: &Reach, (exec, fuel): (Value, Value)) {
+        let none = self.b.ins().iconst(types::I64, 0);
+        // More than any lane leaves.
+        let fewest = self.b.ins().iadd_imm_s(fuel, 1);
+        let least = self.b.ins().iconst(types::I32, -1);
+        let mut things = vec![
+            (desk.tired, none),
+            (desk.rest, exec),
+            (desk.fuel, fuel),
+            (desk.fewest, fewest),
+            (desk.furthest, least),
+            (desk.base, memory.base),
+            (desk.lds, memory.lds),
+        ];
+        things.extend((desk.last..).step_by(8).zip(memory.last.values().copied()));
+        for (at, value) in things {
+            self.write_desk(at, value);
+        }
+    }
+
+    /// Takes from the desk what may be accessed; gives the lanes that are not through.
+    pub(super) fn take_up(&mut self, t: &mut Lane<'_>, desk: &Desk) -> Value {
+        t.memory.base = self.read_desk(desk.base, types::I64);
+        t.memory.lds = self.read_desk(desk.lds, types::I64);
+        for (at, last) in (desk.last..).step_by(8).zip(t.memory.last.values_mut()) {
+            *last = self.read_desk(at, types::I64);
+        }
+        self.read_desk(desk.rest, types::I64)
+    }
+
+    /// A thing on the desk.
+    pub(super) fn read_desk(&mut self, at: i32, ty: Clif) -> Value {
+        self.b.ins().load(ty, trusted(), self.frame, at)
+    }
+
+    /// Puts a thing on the desk.
+    pub(super) fn write_desk(&mut self, at: i32, value: Value) {
+        self.b.ins().store(trusted(), value, self.frame, at);
+    }
+}
