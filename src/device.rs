@@ -121,7 +121,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// What was counted since this was last asked for; `None` unless the engine profiles
+    /// What was found out since this was last asked for; `None` unless the engine profiles
     /// ([`EngineOptions::profile`]).
     #[cfg(feature = "jit")]
     pub fn take_profile(&self) -> Option<runtime::jit::profile::Profile> {

@@ -49,6 +49,8 @@ pub struct Options {
     pub count: bool,
     /// Count executions, lanes and masked loops, and note the shapes chosen.
     pub profile: bool,
+    /// Note the shapes chosen, which makes no other code.
+    pub shapes: bool,
     /// What is known of the registers at the region's beginning: bits of `WaveState::START`.
     pub start: u64,
     /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
@@ -106,7 +108,7 @@ pub struct Emitted {
     pub slots: u32,
     /// VGPRs that are read before they are written; see [`liveness::reads`].
     pub reads: [[u64; 4]; 2],
-    /// What was noted for a profile.
+    /// What was noted of the shapes chosen.
     pub notes: Option<profile::Notes>,
 }
 
@@ -118,20 +120,6 @@ pub fn emit(
     func: &mut clif::Function,
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
-) -> Emitted {
-    let notes = options.profile.then(profile::Notes::new);
-    emit_with(f, options, base, func, contexts, config, notes)
-}
-
-/// As [`emit`]; the shapes chosen are put into `notes`, with or without [`Options::profile`].
-pub(crate) fn emit_with(
-    f: &Func,
-    options: &Options,
-    base: u64,
-    func: &mut clif::Function,
-    contexts: &mut FunctionBuilderContext,
-    config: TargetFrontendConfig,
-    notes: Option<profile::Notes>,
 ) -> Emitted {
     let (sunk, lives) = if options.no_sink {
         (None, liveness::lives(f))
@@ -147,7 +135,7 @@ pub(crate) fn emit_with(
         FunctionBuilder::new(func, contexts),
         config,
     );
-    e.notes = notes;
+    e.notes = profile::Notes::wanted(options);
     let (live_in, live) = (&lives.start, &lives.end);
     e.prologue(live_in);
     let facts = facts::analyse(f, options.start);
@@ -178,10 +166,12 @@ pub(crate) fn emit_with(
         let plan = schedule::plan(block, &live[i], &leaves, e.o.wide);
         e.current = i;
         e.block(i, block, &plan, &live[i]);
-        match loops.remove(&i) {
-            Some(interchange::Inner::Groups(plan)) => e.interchanged(i, &plan),
-            Some(interchange::Inner::Alone(plan)) => e.alone(i, &plan),
-            None => {}
+        if let Some(form) = loops.remove(&i) {
+            e.profile_interchanged(&form);
+            match &form {
+                interchange::Inner::Groups(plan) => e.interchanged(i, plan),
+                interchange::Inner::Alone(plan) => e.alone(i, plan),
+            }
         }
         e.free_variables();
     }

@@ -99,9 +99,10 @@ impl Costs {
     ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
+            shapes: true,
             ..Options::default()
         };
-        let (notes, code) = self.compile(f, &options, Some(Notes::new()))?;
+        let (notes, code) = self.compile(f, &options)?;
         let bytes = code.buffer.data();
         let notes = notes.expect("notes were asked for");
         Ok(notes.sized(code, |range| count(&bytes[range])).blocks)
@@ -117,11 +118,12 @@ impl Costs {
     ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
+            shapes: true,
             wide: true,
             isa,
             ..Options::default()
         };
-        let notes = self.emit(f, &options, Some(Notes::new()));
+        let notes = self.emit(f, &options);
         let code = wide::compile(&self.codegen.func, options.isa, false).map_err(|e| {
             LowerError::Region {
                 entry: f.entry,
@@ -146,7 +148,7 @@ impl Costs {
             always_masked,
             ..Options::default()
         };
-        let text = self.compile(f, &options, None)?.1.vcode.clone();
+        let text = self.compile(f, &options)?.1.vcode.clone();
         text.ok_or_else(|| LowerError::Region {
             entry: f.entry,
             message: "Cranelift printed no code".to_owned(),
@@ -154,16 +156,15 @@ impl Costs {
     }
 
     /// Makes the region's CLIF.
-    fn emit(&mut self, f: &Func, options: &Options, notes: Option<Notes>) -> Option<Notes> {
+    fn emit(&mut self, f: &Func, options: &Options) -> Option<Notes> {
         self.codegen.clear();
-        let emitted = clif::emit_with(
+        let emitted = clif::emit(
             f,
             options,
             0,
             &mut self.codegen.func,
             &mut self.contexts,
             self.isa.frontend_config(),
-            notes,
         );
         emitted.notes
     }
@@ -172,11 +173,9 @@ impl Costs {
         &mut self,
         f: &Func,
         options: &Options,
-        notes: Option<Notes>,
     ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
-        let printed = notes.is_none();
-        let notes = self.emit(f, options, notes);
-        self.codegen.set_disasm(printed);
+        let notes = self.emit(f, options);
+        self.codegen.set_disasm(notes.is_none());
         let code = self
             .codegen
             .compile(&*self.isa, &mut ControlPlane::default())

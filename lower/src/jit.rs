@@ -76,7 +76,7 @@ pub struct Compiled {
     object: Arc<Object>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
-    /// The counters that [`Shape`] names; none when the code does not profile.
+    /// The counters that there are by its [`Shape`]; none without it.
     pub counters: Box<[AtomicU64]>,
     /// How much it ran, as the caller counts it.
     pub heat: AtomicU32,
@@ -161,7 +161,7 @@ impl Compiled {
         &self.object.reads[usize::from(full)]
     }
 
-    /// What was chosen, when the code profiles.
+    /// What was chosen, when the options asked for it.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()
     }

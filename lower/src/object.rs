@@ -32,7 +32,7 @@ pub struct Object {
     pub wide: bool,
     /// What the wide back end lacked, where it was asked for and Cranelift made the code.
     pub refused: Option<String>,
-    /// What was chosen, when the code profiles.
+    /// What was chosen, when the options ask for it.
     pub shape: Option<Box<Shape>>,
 }
 

@@ -1,12 +1,13 @@
 //! What the emitter chose for a region, and which counters its code has: the static half of a profile.
-//! Only regions that are compiled with `Options::profile` have it.
+//! Only regions that are compiled with `Options::shapes` or `Options::profile` have it.
 
 /// The choices of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Blocks in the order of the lane IR.
     pub blocks: Vec<BlockShape>,
-    /// Counters that the code has; see [`Shape::ENTERED`] and [`Shape::NANOSECONDS`].
+    /// Counters that there are; see [`Shape::ENTERED`] and [`Shape::NANOSECONDS`]. Without `Options::profile` there are
+    /// no further ones, and those that blocks name are none.
     pub counters: usize,
 }
 
@@ -36,43 +37,42 @@ pub struct BlockShape {
     pub bytes: u32,
     /// Its loops over lane groups.
     pub segments: Vec<SegmentShape>,
-    /// If the block is a loop that also runs inside the lane groups: that form of it.
+    /// If the block begins a loop of which the code has a second form: that form. Code with counters has only those
+    /// that can be counted.
     pub interchanged: Option<InterchangedShape>,
-    /// If the block begins a loop for which code without counters has a form that cannot be counted: that form.
-    pub uncounted: Option<Uncounted>,
     /// Its memory instructions.
     pub accesses: Vec<AccessShape>,
 }
 
-/// A form of a loop of the guest that says no more than its results: which of its blocks ran how often, and with
-/// which lanes, nobody knows behind it. Code with counters goes from instruction to instruction instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uncounted {
-    /// Inside the loop over lane groups: a group of so many lanes makes all turns before the next begins.
-    Groups {
-        /// Lanes in a group.
-        lanes: u8,
-        /// Are there turns without masks, for groups whose acting lanes all go on?
-        quick: bool,
-    },
-    /// The turns that all lanes make are made so; then the wave goes on from instruction to instruction.
-    FirstTurns {
-        /// Lanes in a group.
-        lanes: u8,
-    },
-    /// Each lane makes all its turns before the next begins.
-    Alone,
-}
-
-/// A loop of the guest inside the loop over lane groups: a group makes all turns before the next begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The form of a loop of the guest in which not each instruction acts on all lanes before the next does.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterchangedShape {
+    /// In which order lanes make their turns.
+    pub order: Order,
     /// Lanes in a group.
     pub group: u8,
+    /// The blocks that it is made of, by their places in [`Shape::blocks`].
+    pub blocks: Vec<usize>,
+    /// It runs only when all lanes act.
+    pub full: bool,
     /// Counter of the turns made so; they are in [`BlockShape::executions`] too.
     pub turns: usize,
     /// Host bytes, those before and behind the loop included.
     pub bytes: u32,
+}
+
+/// In which order lanes make the turns of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Inside the loop over lane groups: a group makes all turns before the next begins.
+    Groups {
+        /// Are there turns without masks, for groups whose acting lanes all go on?
+        quick: bool,
+    },
+    /// The turns that all lanes make are made so; then the wave goes on from instruction to instruction.
+    FirstTurns,
+    /// Each lane makes all its turns before the next begins.
+    Alone,
 }
 
 /// A loop over lane groups.

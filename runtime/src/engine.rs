@@ -56,7 +56,7 @@ pub trait Engine: Sync {
         None
     }
 
-    /// What was counted since this was last asked for. `None` from an engine that does not profile.
+    /// What was found out since this was last asked for. `None` from an engine that does not profile.
     #[cfg(feature = "jit")]
     fn take_profile(&self) -> Option<crate::jit::profile::Profile> {
         None
@@ -301,6 +301,16 @@ pub enum Emitter {
     Wide,
 }
 
+/// What an engine that profiles finds out. One run cannot tell both: code that counts is other code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profiling {
+    /// How long regions run, and in which shapes: the code is the one that engines have which do not profile, as it
+    /// is once it ran often.
+    Times,
+    /// Executions and lanes, by counters in the code; slow.
+    Counts,
+}
+
 /// How an engine works. The interpreter needs none of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
@@ -308,8 +318,8 @@ pub struct EngineOptions {
     pub exact_nan: bool,
     /// An instruction that the translator would hand to the interpreter is a fault instead.
     pub no_fallback: bool,
-    /// Code counts what it executes, for `Engine::take_profile`; slow.
-    pub profile: bool,
+    /// What is found out for `Engine::take_profile`.
+    pub profile: Option<Profiling>,
     /// How host code is made.
     pub emitter: Emitter,
     /// A folder that keeps translated code for other processes. It must be as trustworthy as the program:

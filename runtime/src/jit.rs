@@ -23,7 +23,7 @@ pub use self::tiers::Tier;
 
 use self::session::JitSession;
 use self::tiers::{Improver, Shared};
-use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Session};
+use crate::engine::{Emitter, Engine, EngineError, EngineOptions, Exit, Group, Profiling, Session};
 use crate::fault::WaveFault;
 use crate::helpers;
 use crate::interp::{self, Flow};
@@ -63,8 +63,8 @@ pub struct JitOptions {
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
-    /// Code counts executions and lanes and knows its shapes; for [`profile::Profiler`].
-    pub profile: bool,
+    /// Shapes are known, and runs are timed or counted; for [`profile::Profiler`].
+    pub profile: Option<Profiling>,
     /// Which translations run. An engine that profiles has good ones only.
     pub tier: Tier,
     /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
@@ -90,7 +90,7 @@ impl Default for JitOptions {
             no_zmm: false,
             emitter: Emitter::Auto,
             observe: false,
-            profile: false,
+            profile: None,
             tier: Tier::Auto,
             max_insts: region::MAX_INSTS,
         }
@@ -152,7 +152,7 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
     JitEngine::new(options)
         .map(|engine| -> Box<dyn Engine + Send> {
             let engine = JitEngine { folder, ..engine };
-            if options.profile {
+            if options.profile.is_some() {
                 Box::new(profile::Profiler(engine))
             } else {
                 Box::new(engine)
@@ -203,7 +203,7 @@ impl JitEngine {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let host = options.host.pretended();
         let compiler = Jit::new(host)?;
-        let tier = if options.profile {
+        let tier = if options.profile.is_some() {
             Tier::Good
         } else {
             options.tier
@@ -302,7 +302,7 @@ impl Engine for JitEngine {
         let stepper = self.stepper.get_or_init(|| {
             let options = JitOptions {
                 max_insts: 1,
-                profile: false,
+                profile: None,
                 tier: Tier::Quick,
                 ..self.options
             };

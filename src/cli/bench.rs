@@ -31,8 +31,8 @@ pub(super) struct Args {
     /// Time to spend; at least three rounds are run
     #[arg(long, value_parser = seconds, default_value = "3")]
     seconds: Duration,
-    /// Run one more round with counters in the code, and print how each kernel was translated and where
-    /// its time goes
+    /// Run twice more, timed by region and with counters in the code, and print how each kernel was
+    /// translated and where its time goes
     #[cfg(feature = "jit")]
     #[arg(long, conflicts_with = "engine")]
     profile: bool,
@@ -60,21 +60,19 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         #[cfg(feature = "jit")]
         profile: None,
     };
-    let status = match measure(&session, args.seconds, &mut report) {
+    #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
+    let mut status = match measure(&session, args.seconds, &mut report) {
         Ok(status) => status,
-        Err(error) if error.fault().is_some() => {
-            report.fault = error.fault().map(Into::into);
-            out.flush()?;
-            complain(format_args!("fault: {error}"));
-            Status::Fault
-        }
-        Err(error) => return Err(error.into()),
+        Err(error) => fault(error, &mut report, out)?,
     };
     #[cfg(feature = "jit")]
     if args.profile && status != Status::Fault {
-        // The round that is counted has a device of its own: what was timed has no counters.
+        // These rounds have devices of their own: nothing of them is in the figures.
         drop(session);
-        report.profile = Some(super::profile::measure(&args.options)??);
+        match super::profile::measure(&args.options)? {
+            Ok(profile) => report.profile = Some(profile),
+            Err(error) => status = fault(error, &mut report, out)?,
+        }
     }
     report.ok = status == Status::Success;
     warn_of_failures(&report);
@@ -84,6 +82,17 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         print(&report, out)?;
     }
     Ok(status)
+}
+
+/// Notes and tells the fault that stopped a dispatch; other errors are the command's.
+fn fault(error: Error, report: &mut Report, out: &mut Output) -> anyhow::Result<Status> {
+    let Some(fault) = error.fault() else {
+        return Err(error.into());
+    };
+    report.fault = Some(fault.into());
+    out.flush()?;
+    complain(format_args!("fault: {error}"));
+    Ok(Status::Fault)
 }
 
 fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<Status, Error> {

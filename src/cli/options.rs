@@ -102,7 +102,7 @@ impl RunOptions {
         EngineOptions {
             exact_nan,
             no_fallback: self.no_fallback,
-            profile: false,
+            profile: None,
             emitter,
             cache: self.cache.clone(),
         }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use wavelift::manifest::Manifest;
-use wavelift::{Device, EngineKind, Error};
+use wavelift::{Device, EngineKind, Error, Profiling};
 
 use super::Status;
 use super::options::{EngineChoice, RunOptions};
@@ -15,16 +15,20 @@ mod collect;
 mod html;
 mod shape;
 
-pub(super) use collect::{KernelProfile, collect};
+pub(super) use collect::KernelProfile;
+use collect::Run;
 
-/// Runs the dispatches of a launch manifest once with counters in the translated code, and shows where
-/// the time goes.
+/// Runs the dispatches of a launch manifest twice, timed and then with counters in the translated code, and
+/// shows where the time goes.
 ///
+/// Times, shapes and host bytes are of the first run, in which regions are translated as for runs that do not
+/// profile, once they are hot. Executions and lanes are of the second; each begins with memory of its own.
+/// Time within a region is shared out by the host bytes that executions went through. Of loops whose turns
+/// cannot be counted by form all are taken for turns of the form told (those with all lanes, if it wants all).
 /// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
-/// executions, mean active lanes and share of time of every instruction, and the shapes chosen. Time within
-/// a region is shared out by the host bytes that executions went through. Some loops have a faster form that
-/// cannot be counted: "without counters" names it, and what is counted and timed goes from instruction to
-/// instruction.
+/// executions, mean active lanes and share of time of every instruction, and the shapes chosen.
+///
+/// The counted run may take many times as long as the other: its dispatches have a hundred times the --timeout.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift profile examples/sha256/sha256.gfx900.toml
@@ -65,20 +69,40 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     Ok(Status::Success)
 }
 
-/// Runs a manifest's dispatches once on a device of their own that profiles. The outer error is bad
-/// input, the inner one came up while running.
+/// Runs a manifest's dispatches, timed and then counted, on devices of their own. The outer error is bad input, the
+/// inner one came up while running.
 pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
+    let timed = {
+        let session = session(options, Profiling::Times)?;
+        match Run::of(&session) {
+            Ok(timed) => timed,
+            Err(error) => return Ok(Err(error)),
+        }
+    };
+    let session = session(options, Profiling::Counts)?;
+    let counted = Run::of(&session);
+    Ok(counted.map(|counted| timed.with(&counted, &session)))
+}
+
+/// How many times as long as other dispatches those may take whose code counts.
+const PATIENCE: u32 = 100;
+
+/// A manifest on a device of its own that profiles.
+fn session(options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
     let manifest = Manifest::load(&options.manifest)?;
     let mut device = options.device(&EngineChoice::default());
     if device.engine != EngineKind::Jit {
         anyhow::bail!("only the translator profiles");
     }
-    device.engine_options.profile = true;
+    device.engine_options.profile = Some(profiling);
     device.engine_options.cache = None;
+    if profiling == Profiling::Counts {
+        device.timeout = device.timeout.map(|limit| limit.saturating_mul(PATIENCE));
+    }
     let device = Device::with_options(device)?;
     let mut session = Session::new(manifest, device, options.target.as_deref())?;
     session.forget_inputs();
-    Ok(collect(&session))
+    Ok(session)
 }
 
 /// Prints profiles as text.
@@ -106,6 +130,9 @@ pub(super) fn print(kernels: &[KernelProfile], out: &mut Output) -> anyhow::Resu
                 region.entered,
                 100.0 * region.share,
             )?;
+            if let Some(only) = region.only {
+                writeln!(out, "    {}", only.text())?;
+            }
             if !region.fallbacks.is_empty() {
                 writeln!(out, "    falls back: {}", region.fallbacks.join(", "))?;
             }

@@ -8,6 +8,7 @@ use frontend::{Gfx, InstDesc, isa};
 use lower::cost::Costs;
 
 mod hot_loops;
+mod shapes;
 
 const HEAD: &str = "\
 # Host instructions of each row's plain instance (registers everywhere) for x86-64-v3: for four lanes in the

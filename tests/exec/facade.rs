@@ -5,4 +5,5 @@ mod compare;
 mod device;
 mod manifest;
 mod npy;
+mod profile;
 mod random;

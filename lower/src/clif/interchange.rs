@@ -18,7 +18,6 @@ use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
-use crate::profile::Uncounted;
 use crate::schedule::Schedule;
 
 mod alone;
@@ -99,6 +98,16 @@ pub(super) enum Inner {
     Groups(Box<Plan>),
     /// Lane by lane.
     Alone(Box<Alone>),
+}
+
+impl Inner {
+    /// The blocks that it is made of.
+    pub(super) fn blocks(&self) -> &[usize] {
+        match self {
+            Inner::Groups(plan) => &plan.blocks,
+            Inner::Alone(plan) => &plan.blocks,
+        }
+    }
 }
 
 impl Emitter<'_> {
@@ -190,24 +199,19 @@ impl Emitter<'_> {
         if self.o.always_masked || self.o.no_interchange {
             return plans;
         }
-        let mut uncounted = 0;
+        let mut left_out = 0;
         for head in facts.loops() {
-            if self.o.is_enough(plans.len() + uncounted) {
+            if self.o.is_enough(plans.len() + left_out) {
                 break;
             }
             let Some(plan) = self.plan_loop(head, live, facts) else {
                 continue;
             };
-            if let Some(form) = self.uncounted(head, &plan) {
-                self.profile_uncounted(head, form);
-                uncounted += 1;
+            if (self.o.count || self.o.profile) && !self.can_be_counted(head, &plan) {
+                left_out += 1;
                 continue;
             }
-            let blocks = match &plan {
-                Inner::Groups(plan) => &plan.blocks,
-                Inner::Alone(plan) => &plan.blocks,
-            };
-            self.keep_general(head, blocks);
+            self.keep_general(head, plan.blocks());
             plans.insert(head, plan);
         }
         plans
@@ -225,29 +229,18 @@ impl Emitter<'_> {
         })
     }
 
-    /// The form of a loop that is to be counted and cannot be so: how often the blocks of a larger loop ran, and
-    /// with which lanes, nobody knows behind it; nor the lanes of an EXEC that a turn makes.
-    fn uncounted(&self, head: usize, plan: &Inner) -> Option<Uncounted> {
-        if !self.o.count && !self.o.profile {
-            return None;
-        }
-        let plan = match plan {
-            Inner::Groups(plan) => plan,
-            Inner::Alone(_) => return Some(Uncounted::Alone),
+    /// Is it known behind this form of a loop which blocks ran how often, and with which lanes? Of a larger loop's
+    /// blocks it is not, nor of an EXEC that a turn makes.
+    fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
+        let Inner::Groups(plan) = plan else {
+            return false;
         };
         let block = &self.f.blocks[head];
         let known = |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
-        let lanes = plan.group as u8;
-        if plan.peel.is_some() {
-            return Some(Uncounted::FirstTurns { lanes });
-        }
-        let unknown = plan.blocks.len() > 1
-            || matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
-            || !block.counts.iter().all(known);
-        unknown.then_some(Uncounted::Groups {
-            lanes,
-            quick: plan.quick.is_some(),
-        })
+        plan.peel.is_none()
+            && plan.blocks.len() == 1
+            && !matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
+            && block.counts.iter().all(known)
     }
 
     /// Gives the general loop that begins at `head` a block of its own.

@@ -1,4 +1,5 @@
-//! Code that counts, and notes about the shapes chosen; all of it absent unless `Options::profile`.
+//! Notes about the shapes chosen, which leave no trace in the code, and code that counts, which is absent unless
+//! `Options::profile`.
 
 use std::mem::offset_of;
 use std::ops::Range;
@@ -6,12 +7,12 @@ use std::ops::Range;
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
 
-use super::{Emitter, offset32, trusted};
+use super::interchange::Inner;
+use super::{Emitter, Options, offset32, trusted};
 use crate::abi::Context;
 use crate::ir::{Block, Op, Val};
-use crate::maps::HashMap;
 use crate::profile::{
-    Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Shape, Uncounted,
+    Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
 };
 use crate::schedule::{Schedule, Segment};
 
@@ -19,10 +20,10 @@ use crate::schedule::{Schedule, Segment};
 #[derive(Debug)]
 pub struct Notes {
     shape: Shape,
+    /// Does the code count?
+    counting: bool,
     /// What host code is for, by source location minus one.
     pieces: Vec<Piece>,
-    /// Forms of loops that were left out because they cannot be counted, by first block.
-    uncounted: HashMap<usize, Uncounted>,
 }
 
 /// What a piece of host code is for.
@@ -44,15 +45,16 @@ enum Part {
 }
 
 impl Notes {
-    pub(crate) fn new() -> Notes {
-        Notes {
+    /// Notes for code with these options, if they ask for some.
+    pub(super) fn wanted(options: &Options) -> Option<Notes> {
+        (options.shapes || options.profile).then(|| Notes {
             shape: Shape {
                 blocks: Vec::new(),
                 counters: Shape::FIRST,
             },
+            counting: options.profile,
             pieces: Vec::new(),
-            uncounted: HashMap::default(),
-        }
+        })
     }
 
     fn counter(&mut self) -> usize {
@@ -99,6 +101,9 @@ impl Notes {
                 *bytes += size;
             }
         }
+        if !self.counting {
+            self.shape.counters = Shape::FIRST;
+        }
         self.shape
     }
 }
@@ -114,11 +119,16 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds `n` (I64) to a counter, when profiling.
-    fn add_to(&mut self, counter: usize, n: Value) {
-        if !self.o.profile {
-            return;
+    /// Adds 1 to a counter, if the code counts.
+    fn add_one(&mut self, counter: usize) {
+        if self.o.profile {
+            let one = self.b.ins().iconst(types::I64, 1);
+            self.add_to(counter, one);
         }
+    }
+
+    /// Adds `n` (I64) to a counter, in code that counts.
+    fn add_to(&mut self, counter: usize, n: Value) {
         let offset = offset32(offset_of!(Context, counters));
         let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
         let at = offset32(8 * counter);
@@ -159,13 +169,11 @@ impl Emitter<'_> {
             insts: block.guest_insts,
             executions,
             lanes,
-            uncounted: notes.uncounted.remove(&self.current),
             accesses,
             ..BlockShape::default()
         });
         self.piece(Part::Wave);
-        let one = self.b.ins().iconst(types::I64, 1);
-        self.add_to(executions, one);
+        self.add_one(executions);
     }
 
     /// At the end of a block, where its EXEC values are known.
@@ -182,20 +190,16 @@ impl Emitter<'_> {
         }
     }
 
-    /// The loop that begins at block `head` would have this form, were it not counted.
-    pub(super) fn profile_uncounted(&mut self, head: usize, form: Uncounted) {
-        if let Some(notes) = &mut self.notes {
-            notes.uncounted.insert(head, form);
-        }
-    }
-
-    /// Before the form of the block just emitted in which its loop is inside the lane groups.
-    pub(super) fn profile_interchanged(&mut self, group: usize) {
+    /// Before the second form of the loop that begins with the block just emitted.
+    pub(super) fn profile_interchanged(&mut self, form: &Inner) {
         let Some(notes) = &mut self.notes else { return };
         let turns = notes.counter();
         if let Some(shape) = notes.shape.blocks.last_mut() {
             shape.interchanged = Some(InterchangedShape {
-                group: group as u8,
+                order: form.order(),
+                group: form.group() as u8,
+                blocks: form.blocks().to_vec(),
+                full: form.is_full(),
                 turns,
                 bytes: 0,
             });
@@ -205,12 +209,12 @@ impl Emitter<'_> {
 
     /// Behind that loop, which made `turns` (I64) turns with all lanes.
     pub(super) fn profile_turns(&mut self, turns: Value) {
-        let Some(notes) = &self.notes else { return };
-        let Some(shape) = notes.shape.blocks.last() else {
+        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
-        let made = shape.interchanged.map(|form| form.turns);
+        let made = shape.interchanged.as_ref().map(|form| form.turns);
         for counter in made.into_iter().chain([shape.executions]) {
             self.add_to(counter, turns);
         }
@@ -263,8 +267,7 @@ impl Emitter<'_> {
                 .expect("it was there")
                 .segments[last]
                 .masked = Some(counter);
-            let one = self.b.ins().iconst(types::I64, 1);
-            self.add_to(counter, one);
+            self.add_one(counter);
         }
         self.piece(Part::Segment {
             number: last,
@@ -275,6 +278,32 @@ impl Emitter<'_> {
     /// Behind the loops of a segment.
     pub(super) fn profile_after(&mut self) {
         self.piece(Part::Wave);
+    }
+}
+
+impl Inner {
+    fn order(&self) -> Order {
+        match self {
+            Inner::Groups(plan) if plan.peel.is_some() => Order::FirstTurns,
+            Inner::Groups(plan) => Order::Groups {
+                quick: plan.quick.is_some(),
+            },
+            Inner::Alone(_) => Order::Alone,
+        }
+    }
+
+    fn group(&self) -> usize {
+        match self {
+            Inner::Groups(plan) => plan.group,
+            Inner::Alone(_) => 1,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        match self {
+            Inner::Groups(plan) => plan.full,
+            Inner::Alone(_) => false,
+        }
     }
 }
 

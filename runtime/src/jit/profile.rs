@@ -1,5 +1,5 @@
-//! What a translator that profiles has counted: regions with the shapes chosen for them, executions of
-//! their blocks, and the lanes that were active.
+//! What a translator that profiles has found out: regions with the shapes chosen for them and the time spent in them,
+//! or executions of their blocks and the lanes that were active.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,16 +7,18 @@ use std::sync::Arc;
 use frontend::WaveState;
 use lower::jit::Compiled;
 use lower::profile::Shape;
-pub use lower::profile::{
-    Access, AccessShape, BlockShape, InterchangedShape, SegmentShape, Uncounted,
-};
+pub use lower::profile::{Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape};
+
+pub use self::joined::{BlockProfile, Joined};
 
 use super::JitEngine;
 use super::session::JitSession;
 use crate::engine::{Engine, Exit, Group, Session};
 
-/// The translating engine with counters compiled into its code. It runs code of its own; that of other
-/// engines has no trace of profiling.
+mod joined;
+
+/// The translating engine with a clock around its code, and counters in it where they are asked for. It runs code of
+/// its own; that of other engines has no trace of profiling.
 pub struct Profiler(pub(super) JitEngine);
 
 impl Engine for Profiler {
@@ -40,6 +42,7 @@ impl Engine for Profiler {
             (counts.get(Shape::ENTERED).copied().unwrap_or(0) != 0).then(|| RegionProfile {
                 code: key.code,
                 entry: key.pc,
+                mode: key.mode,
                 start: key.start,
                 compiled: Arc::clone(region),
                 counts,
@@ -71,7 +74,7 @@ pub struct Count {
     pub lanes: u64,
 }
 
-/// What was counted since the profile was last taken.
+/// What was found out since the profile was last taken.
 pub struct Profile {
     /// Regions that were run.
     pub regions: Vec<RegionProfile>,
@@ -85,6 +88,8 @@ pub struct RegionProfile {
     pub code: u64,
     /// Guest address.
     pub entry: u64,
+    /// The MODE bits that it is for, and what else of the wave's state ([`lower::region::mode_key`]).
+    pub mode: u32,
     /// What it takes for granted of the registers it is entered with, as [`WaveState::START`] has it.
     pub start: u64,
     compiled: Arc<Compiled>,
@@ -92,15 +97,11 @@ pub struct RegionProfile {
 }
 
 impl RegionProfile {
-    /// Adds the counts of another profile of the same region; is it the same?
-    pub fn add(&mut self, other: &RegionProfile) -> bool {
-        let same = Arc::ptr_eq(&self.compiled, &other.compiled);
-        if same {
-            for (sum, n) in self.counts.iter_mut().zip(&other.counts) {
-                *sum += n;
-            }
+    /// Adds what was found out about the region since.
+    pub fn add(&mut self, other: &RegionProfile) {
+        for (sum, n) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += n;
         }
-        same
     }
 
     /// How often a wave was run in it.
@@ -142,68 +143,12 @@ impl RegionProfile {
         self.compiled.refused()
     }
 
-    /// Its blocks.
-    pub fn blocks(&self) -> impl Iterator<Item = BlockProfile<'_>> {
-        let shape = self.compiled.shape();
-        let blocks = shape.into_iter().flat_map(|shape| &shape.blocks);
-        blocks.map(|shape| BlockProfile {
-            shape,
-            region: self,
-        })
+    /// What was chosen for it.
+    fn shape(&self) -> Option<&Shape> {
+        self.compiled.shape()
     }
 
     fn count(&self, counter: usize) -> u64 {
         self.counts.get(counter).copied().unwrap_or(0)
-    }
-}
-
-/// A block of a region.
-pub struct BlockProfile<'a> {
-    /// What was chosen for it.
-    pub shape: &'a BlockShape,
-    region: &'a RegionProfile,
-}
-
-impl BlockProfile<'_> {
-    /// Executions by waves.
-    pub fn executions(&self) -> u64 {
-        self.region.count(self.shape.executions)
-    }
-
-    /// Runs of vector instructions under one EXEC, in order: how many, and the sum of their active lanes
-    /// over all executions.
-    pub fn lanes(&self) -> impl Iterator<Item = (u32, u64)> {
-        let runs = self.shape.lanes.iter();
-        runs.map(|&(n, counter)| (n, self.region.count(counter)))
-    }
-
-    /// How many of the executions were turns of the loop inside the lane groups.
-    pub fn interchanged(&self) -> u64 {
-        let form = self.shape.interchanged;
-        form.map_or(0, |form| self.region.count(form.turns))
-    }
-
-    /// How often the masked loop of a segment ran.
-    pub fn masked(&self, segment: &SegmentShape) -> u64 {
-        segment
-            .masked
-            .map_or(0, |counter| self.region.count(counter))
-    }
-
-    /// Host bytes that the executions went through: what time is shared out by within a region.
-    pub fn weight(&self) -> f64 {
-        let inside = self.interchanged();
-        let executions = self.executions().saturating_sub(inside);
-        let rounds = |group: u8| 64.0 / f64::from(group.max(1));
-        let loops = self.shape.segments.iter().map(|segment| {
-            let masked = self.masked(segment);
-            let unmasked = executions.saturating_sub(masked) as f64;
-            unmasked * f64::from(segment.unmasked_bytes) * rounds(segment.group)
-                + masked as f64 * f64::from(segment.masked_bytes) * rounds(segment.masked_group)
-        });
-        let interchanged = self.shape.interchanged.map_or(0.0, |form| {
-            inside as f64 * f64::from(form.bytes) * rounds(form.group)
-        });
-        executions as f64 * f64::from(self.shape.bytes) + loops.sum::<f64>() + interchanged
     }
 }

@@ -18,7 +18,7 @@ use lower::region::{self, Request};
 use super::tiers::{HOT, Job};
 use super::{JitEngine, cache};
 use crate::LoadedCode;
-use crate::engine::{Emitter, Group};
+use crate::engine::{Emitter, Group, Profiling};
 use crate::fault::FaultKind;
 
 /// What makes a region another one.
@@ -29,7 +29,7 @@ pub(super) struct Key {
     /// Guest address.
     pub(super) pc: u64,
     /// [`region::mode_key`].
-    mode: u32,
+    pub(super) mode: u32,
     /// Counters are compiled in.
     counting: bool,
     /// Checks of checked mode are compiled in.
@@ -250,7 +250,8 @@ impl JitEngine {
         let options = Options {
             exact_nan: self.options.exact_nan,
             count: key.counting,
-            profile: self.options.profile,
+            profile: self.options.profile == Some(Profiling::Counts),
+            shapes: self.options.profile.is_some(),
             start: key.start,
             group: self.options.group,
             always_masked: self.options.always_masked,
@@ -283,7 +284,7 @@ impl JitEngine {
         let wanted = self.options.tier.wanted();
         let again = |allocation| wanted.len() > 1 && allocation == Allocation::Quick;
         // Profiles know shapes, which are not kept.
-        let keep = !self.options.profile;
+        let keep = self.options.profile.is_none();
         let folder = self.folder.as_ref().filter(|_| keep);
         for &allocation in wanted.iter().filter(|_| keep) {
             let cache_key = self.cache_key(&request, &options, allocation, code);

@@ -23,7 +23,8 @@ thread_local! {
     static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs waves one after the other; `PROFILE` when the code counts.
+/// Runs waves one after the other; `PROFILE` when runs are timed, and the code
+/// may count.
 pub(super) struct JitSession<'e, const PROFILE: bool> {
     nearby: Nearby<'e>,
     machine: Machine<PROFILE>,

@@ -1,14 +1,15 @@
-//! A device's counts put together by kernel, region, block and instruction.
+//! What two runs of a manifest found out, put together by kernel, region, block and instruction.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use runtime::LoadedCode;
-use runtime::jit::profile::{BlockProfile, BlockShape, Count, RegionProfile};
+use runtime::jit::profile::{BlockProfile, Count, Joined, RegionProfile};
 use serde::Serialize;
-use wavelift::{Error, Kernel};
+use wavelift::{Device, Error, Kernel};
 
 use super::super::session::Session;
-use super::shape::{AccessLine, Interchanged, Segment, Uncounted, assumptions};
+use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
 /// What one kernel did in all its launches.
 #[derive(Serialize)]
@@ -40,6 +41,9 @@ pub(in super::super) struct Region {
     pub(super) entered: u64,
     pub(super) seconds: f64,
     pub(super) share: f64,
+    /// `None` where both runs came by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) only: Option<Ran>,
     pub(super) fallbacks: Vec<&'static str>,
     pub(super) blocks: Vec<Block>,
 }
@@ -55,11 +59,14 @@ pub(in super::super) struct Block {
     /// `None` without vector instructions.
     pub(super) mean_lanes: Option<f64>,
     pub(super) share: f64,
-    /// `None` unless it is a loop that also runs inside the lane groups.
+    /// `None` unless it is a loop that also runs inside the lane groups, whose turns were counted.
     pub(super) interchanged: Option<Interchanged>,
-    /// The form that the loop has in code without counters, where that cannot be counted.
+    /// The form that the loop beginning here has, where turns cannot be counted by form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uncounted: Option<Uncounted>,
+    /// The loop of several blocks whose form this one has a part in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) part_of: Option<String>,
     pub(super) segments: Vec<Segment>,
     pub(super) accesses: Vec<AccessLine>,
 }
@@ -87,56 +94,88 @@ pub(super) struct Line {
     pub(super) shape: String,
 }
 
-/// Counts of a kernel while launches are added.
-struct Raw<'a> {
-    kernel: &'a Kernel,
+/// What makes a region of a kernel another one, whatever the device: the distance of its beginning in the load, MODE
+/// and what is known of registers.
+type Place = (u64, u32, u64);
+
+/// What a run found out about a kernel.
+struct Raw {
+    /// A dispatch of it.
+    dispatch: usize,
     launches: u64,
     waves: u64,
-    regions: Vec<RegionProfile>,
+    regions: BTreeMap<Place, RegionProfile>,
     interpreted: HashMap<u64, Count>,
 }
 
-/// Launches everything once.
-pub(in super::super) fn collect(session: &Session) -> Result<Vec<KernelProfile>, Error> {
-    let settings = session.device.settings();
-    let mut all: Vec<Raw<'_>> = Vec::new();
-    // Nothing that was counted before belongs to a kernel.
-    session.device.take_profile();
-    for planned in &session.dispatches {
-        let code = planned.kernel.module().code().id();
-        let known = all.iter().position(|raw| {
-            raw.kernel.name() == planned.kernel.name() && raw.kernel.module().code().id() == code
-        });
-        let at = known.unwrap_or_else(|| {
-            all.push(Raw {
-                kernel: &planned.kernel,
-                launches: 0,
-                waves: 0,
-                regions: Vec::new(),
-                interpreted: HashMap::new(),
+/// What one run of a manifest found out, by kernel.
+pub(in super::super) struct Run(Vec<Raw>);
+
+impl Run {
+    /// Launches everything once.
+    pub(super) fn of(session: &Session) -> Result<Run, Error> {
+        let settings = session.device.settings();
+        let mut all: Vec<Raw> = Vec::new();
+        // Nothing from before belongs to a kernel.
+        session.device.take_profile();
+        for (dispatch, planned) in session.dispatches.iter().enumerate() {
+            let code = planned.kernel.module().code();
+            let known = all.iter().position(|raw| {
+                let kernel = &session.dispatches[raw.dispatch].kernel;
+                kernel.name() == planned.kernel.name() && kernel.module().code().id() == code.id()
             });
-            all.len() - 1
-        });
-        let raw = &mut all[at];
-        for _ in 0..planned.repeat {
-            raw.launches += 1;
-            raw.waves += session.launch(planned, &settings)?.waves;
+            let at = known.unwrap_or_else(|| {
+                all.push(Raw {
+                    dispatch,
+                    launches: 0,
+                    waves: 0,
+                    regions: BTreeMap::new(),
+                    interpreted: HashMap::new(),
+                });
+                all.len() - 1
+            });
+            let raw = &mut all[at];
+            for _ in 0..planned.repeat {
+                raw.launches += 1;
+                raw.waves += session.launch(planned, &settings)?.waves;
+            }
+            raw.add(&session.device, code);
         }
-        let Some(profile) = session.device.take_profile() else {
-            continue;
+        Ok(Run(all))
+    }
+
+    /// This run, which was timed, with one of `session` that counted.
+    pub(super) fn with(&self, counted: &Run, session: &Session) -> Vec<KernelProfile> {
+        let pairs = self.0.iter().zip(&counted.0);
+        let kernels = pairs.map(|(timed, counted)| {
+            let kernel = &session.dispatches[counted.dispatch].kernel;
+            profile(kernel, timed, counted)
+        });
+        kernels.collect()
+    }
+}
+
+impl Raw {
+    /// Adds what the device found out since it was last asked.
+    fn add(&mut self, device: &Device, code: &LoadedCode) {
+        let Some(profile) = device.take_profile() else {
+            return;
         };
         for region in profile.regions {
-            if !raw.regions.iter_mut().any(|known| known.add(&region)) {
-                raw.regions.push(region);
+            let distance = region.entry.wrapping_sub(code.base());
+            match self.regions.entry((distance, region.mode, region.start)) {
+                Entry::Vacant(place) => {
+                    place.insert(region);
+                }
+                Entry::Occupied(mut known) => known.get_mut().add(&region),
             }
         }
         for ((_, pc), count) in profile.interpreted {
-            let sum = raw.interpreted.entry(pc).or_default();
+            let sum = self.interpreted.entry(pc).or_default();
             sum.executions += count.executions;
             sum.lanes += count.lanes;
         }
     }
-    Ok(all.iter().map(kernel).collect())
 }
 
 /// Counts of an instruction.
@@ -159,17 +198,23 @@ fn place(code: &LoadedCode, pc: u64) -> String {
     }
 }
 
-fn kernel(raw: &Raw<'_>) -> KernelProfile {
-    let code = raw.kernel.module().code();
-    let seconds: f64 = raw.regions.iter().map(RegionProfile::seconds).sum();
+fn profile(kernel: &Kernel, timed: &Raw, counted: &Raw) -> KernelProfile {
+    let code = kernel.module().code();
+    let seconds: f64 = timed.regions.values().map(RegionProfile::seconds).sum();
     let mut tallies: BTreeMap<u64, Tally> = BTreeMap::new();
-    let mut regions: Vec<Region> = raw
-        .regions
-        .iter()
-        .map(|profile| region(profile, code, seconds, &mut tallies))
+    let places: BTreeSet<Place> = [timed, counted]
+        .into_iter()
+        .flat_map(|run| run.regions.keys().copied())
+        .collect();
+    let joined = places.iter().filter_map(|place| {
+        let region = Joined::new(timed.regions.get(place), counted.regions.get(place))?;
+        Some((code.base().wrapping_add(place.0), region))
+    });
+    let mut regions: Vec<Region> = joined
+        .map(|(entry, joined)| region(entry, &joined, code, seconds, &mut tallies))
         .collect();
     regions.sort_by(|a, b| b.share.total_cmp(&a.share));
-    for (&pc, count) in &raw.interpreted {
+    for (&pc, count) in &counted.interpreted {
         let tally = tallies.entry(pc).or_default();
         tally.executions += count.executions;
         if code.inst_at(pc).is_ok_and(runtime::jit::is_vector) {
@@ -177,9 +222,9 @@ fn kernel(raw: &Raw<'_>) -> KernelProfile {
         }
     }
     KernelProfile {
-        kernel: raw.kernel.name().to_owned(),
-        launches: raw.launches,
-        waves: raw.waves,
+        kernel: kernel.name().to_owned(),
+        launches: counted.launches,
+        waves: counted.waves,
         instructions: tallies.values().map(|tally| tally.executions).sum(),
         lane_instructions: tallies
             .values()
@@ -192,65 +237,75 @@ fn kernel(raw: &Raw<'_>) -> KernelProfile {
 }
 
 fn region(
-    profile: &RegionProfile,
+    entry: u64,
+    joined: &Joined<'_>,
     code: &LoadedCode,
     all: f64,
     tallies: &mut BTreeMap<u64, Tally>,
 ) -> Region {
     let share = if all > 0.0 {
-        profile.seconds() / all
+        joined.seconds() / all
     } else {
         0.0
     };
-    let weight: f64 = profile.blocks().map(|block| block.weight()).sum();
-    let blocks = profile.blocks().filter(|block| block.executions() != 0);
-    let blocks = blocks.map(|block| {
+    let blocks = joined.blocks();
+    let weight: f64 = blocks.iter().map(BlockProfile::weight).sum();
+    let ran = blocks.iter().filter(|block| block.executions() != 0);
+    let made = ran.map(|profile| {
         let part = if weight > 0.0 {
-            block.weight() / weight
+            profile.weight() / weight
         } else {
             0.0
         };
-        tally(&block, code, share * part, tallies);
-        let (vector, lanes) = block.lanes().fold((0, 0), |(n, sum), (insts, lanes)| {
-            (n + u64::from(insts), sum + u64::from(insts) * lanes)
-        });
-        let runs = vector * block.executions();
-        let shape = block.shape;
-        let made = Block {
-            place: place(code, shape.pc),
-            address: code.local(shape.pc),
-            guest_instructions: shape.insts,
-            executions: block.executions(),
-            mean_lanes: (runs != 0).then(|| lanes as f64 / runs as f64),
-            share: share * part,
-            interchanged: Interchanged::of(&block),
-            uncounted: shape.uncounted.map(Uncounted::from),
-            segments: shape
-                .segments
-                .iter()
-                .map(|segment| Segment::new(segment, block.masked(segment)))
-                .collect(),
-            accesses: shape
-                .accesses
-                .iter()
-                .map(|a| AccessLine::new(place(code, a.pc), code.text_at(a.pc), a.how))
-                .collect(),
-        };
-        tally_shape(&made, shape, tallies);
+        tally(profile, code, share * part, tallies);
+        let made = block(profile, code, share * part);
+        tally_shape(&made, profile, tallies);
         made
     });
+    let made = made.collect();
+    let region = joined.code();
     Region {
-        place: place(code, profile.entry),
-        emitter: profile.emitter(),
-        refused: profile.refused().map(str::to_owned),
-        assumes: assumptions(profile.start),
-        guest_instructions: profile.guest_insts(),
-        host_bytes: profile.host_bytes(),
-        entered: profile.entered(),
-        seconds: profile.seconds(),
+        place: place(code, entry),
+        emitter: region.emitter(),
+        refused: region.refused().map(str::to_owned),
+        assumes: assumptions(region.start),
+        guest_instructions: region.guest_insts(),
+        host_bytes: region.host_bytes(),
+        entered: region.entered(),
+        seconds: joined.seconds(),
         share,
-        fallbacks: profile.fallbacks().to_vec(),
-        blocks: blocks.collect(),
+        only: Ran::only(joined),
+        fallbacks: region.fallbacks().to_vec(),
+        blocks: made,
+    }
+}
+
+fn block(profile: &BlockProfile<'_>, code: &LoadedCode, share: f64) -> Block {
+    let (pc, shape) = (profile.pc(), profile.shape);
+    let segments = shape.segments.iter().enumerate();
+    let accesses = profile.accesses();
+    Block {
+        place: place(code, pc),
+        address: code.local(pc),
+        guest_instructions: shape.insts,
+        executions: profile.executions(),
+        mean_lanes: profile.mean_lanes(),
+        share,
+        interchanged: Interchanged::of(profile),
+        uncounted: Uncounted::of(profile),
+        part_of: profile
+            .part_of()
+            .filter(|&head| head != pc)
+            .map(|head| place(code, head)),
+        segments: segments
+            .map(|(i, segment)| Segment::new(segment, profile.masked(i)))
+            .collect(),
+        accesses: accesses
+            .map(|(pc, how)| {
+                let text = code.text_at(pc);
+                AccessLine::new(place(code, pc), text, how, profile.order())
+            })
+            .collect(),
     }
 }
 
@@ -261,16 +316,16 @@ fn tally(
     share: f64,
     tallies: &mut BTreeMap<u64, Tally>,
 ) {
-    let shape = block.shape;
+    let insts = block.shape.insts;
     let mut lanes = block
         .lanes()
         .flat_map(|(n, lanes)| std::iter::repeat_n(lanes, n as usize));
-    let mut pc = shape.pc;
-    for i in 0..shape.insts {
+    let mut pc = block.pc();
+    for i in 0..insts {
         let Ok(inst) = code.inst_at(pc) else { break };
         let tally = tallies.entry(pc).or_default();
         tally.executions += block.executions();
-        tally.share += share / f64::from(shape.insts);
+        tally.share += share / f64::from(insts);
         tally.leads |= i == 0;
         if runtime::jit::is_vector(inst) {
             *tally.lanes.get_or_insert(0) += lanes.next().unwrap_or(0);
@@ -281,14 +336,14 @@ fn tally(
 
 /// Notes how a block was translated at its first instruction and at those that access memory. Of several
 /// translations the one that ran most often is told.
-fn tally_shape(block: &Block, shape: &BlockShape, tallies: &mut BTreeMap<u64, Tally>) {
+fn tally_shape(block: &Block, profile: &BlockProfile<'_>, tallies: &mut BTreeMap<u64, Tally>) {
     let mut words: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     let summary = block.summary();
     if !summary.is_empty() {
-        words.entry(shape.pc).or_default().push(&summary);
+        words.entry(profile.pc()).or_default().push(&summary);
     }
-    for (access, line) in shape.accesses.iter().zip(&block.accesses) {
-        words.entry(access.pc).or_default().push(&line.how);
+    for ((pc, _), line) in profile.accesses().zip(&block.accesses) {
+        words.entry(pc).or_default().push(&line.how);
     }
     for (pc, words) in words {
         let told = &mut tallies.entry(pc).or_default().shape;

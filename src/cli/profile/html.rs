@@ -45,7 +45,9 @@ pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) ->
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n\
-         <h1>Profile of {title}</h1>"
+         <h1>Profile of {title}</h1>\n\
+         <p>Times, shapes and host bytes are of a run of the code that other runs have, executions and lanes of a second \
+         run, with counters.</p>"
     )?;
     let all: f64 = kernels.iter().map(|kernel| kernel.seconds).sum();
     summary(&mut out, kernels, all)?;
@@ -133,6 +135,9 @@ fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
         region.guest_instructions,
         region.host_bytes,
     )?;
+    if let Some(only) = region.only {
+        writeln!(out, "<p>{}</p>", only.text())?;
+    }
     if !region.fallbacks.is_empty() {
         let names = region.fallbacks.join(", ");
         writeln!(

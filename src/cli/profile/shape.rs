@@ -1,7 +1,7 @@
 //! The shapes chosen for blocks, as numbers and in words.
 
 use frontend::WaveState;
-use runtime::jit::profile::{self, Access, BlockProfile, SegmentShape};
+use runtime::jit::profile::{Access, BlockProfile, Joined, Order, SegmentShape};
 use serde::Serialize;
 
 use super::collect::{Block, Region};
@@ -14,21 +14,47 @@ pub(in super::super) struct Interchanged {
     host_bytes: u32,
 }
 
-/// The form of a loop in code without counters (see [`profile::Uncounted`]).
+/// The form of a loop of which it cannot be counted which turns were made so (see [`Order`]).
+#[derive(Serialize)]
+pub(in super::super) struct Uncounted {
+    #[serde(flatten)]
+    form: LoopForm,
+    host_bytes: u32,
+}
+
+/// In which order lanes make their turns.
 #[derive(Serialize)]
 #[serde(tag = "form", rename_all = "snake_case")]
-pub(in super::super) enum Uncounted {
+enum LoopForm {
     Groups { lanes: u8, quick: bool },
     FirstTurns { lanes: u8 },
     Alone,
 }
 
-impl From<profile::Uncounted> for Uncounted {
-    fn from(form: profile::Uncounted) -> Uncounted {
-        match form {
-            profile::Uncounted::Groups { lanes, quick } => Uncounted::Groups { lanes, quick },
-            profile::Uncounted::FirstTurns { lanes } => Uncounted::FirstTurns { lanes },
-            profile::Uncounted::Alone => Uncounted::Alone,
+/// The only run that a region ran in.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(in super::super) enum Ran {
+    Timed,
+    Counted,
+}
+
+impl Ran {
+    pub(super) fn only(region: &Joined<'_>) -> Option<Ran> {
+        match (region.is_timed(), region.is_counted()) {
+            (true, true) => None,
+            (true, false) => Some(Ran::Timed),
+            (false, _) => Some(Ran::Counted),
+        }
+    }
+
+    /// What that means, in words.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Ran::Timed => "ran only in the run that was timed: its instructions are not counted",
+            Ran::Counted => {
+                "ran only in the run that counted: it has no time, and shapes and host bytes are of code that counts"
+            }
         }
     }
 }
@@ -55,7 +81,13 @@ pub(in super::super) struct AccessLine {
 }
 
 impl AccessLine {
-    pub(super) fn new(place: String, text: String, how: Access) -> AccessLine {
+    /// `order` is that of the loop's second form, if it has one.
+    pub(super) fn new(
+        place: String,
+        text: String,
+        how: Access,
+        order: Option<Order>,
+    ) -> AccessLine {
         let how = match how {
             Access::Affine { stride, guarded } => {
                 let checked = if guarded { ", checked" } else { "" };
@@ -65,6 +97,10 @@ impl AccessLine {
                 "inline where lanes follow one another, else a call of the runtime".to_owned()
             }
             Access::Call => "call of the runtime".to_owned(),
+        };
+        let how = match order {
+            Some(Order::Alone) => format!("inline, lane by lane; in the general loop {how}"),
+            _ => how,
         };
         AccessLine { place, text, how }
     }
@@ -84,21 +120,22 @@ impl Segment {
         }
     }
 
-    /// Width and masks in words; `executions` are those outside of the lane groups.
-    fn versions(&self, executions: u64) -> String {
+    /// Width and masks in words; `executions` are those from instruction to instruction, where that can be told.
+    fn versions(&self, executions: Option<u64>) -> String {
         let group = self.group;
-        match (self.unmasked, self.masked) {
-            (true, true) => {
+        match (self.unmasked, self.masked, executions) {
+            (true, true, Some(all)) => {
                 let runs = self.masked_runs;
-                format!("{group} lanes or masked ({runs} of {executions})")
+                format!("{group} lanes or masked ({runs} of {all})")
             }
-            (false, true) => "always masked".to_owned(),
+            (true, true, None) => format!("{group} lanes or masked"),
+            (false, true, _) => "always masked".to_owned(),
             _ => format!("{group} lanes, no mask"),
         }
     }
 
     /// The shape in words.
-    fn text(&self, executions: u64) -> String {
+    fn text(&self, executions: Option<u64>) -> String {
         format!(
             "{}, {} operations, {} registers stored, {} host bytes; ends: {}",
             self.versions(executions),
@@ -115,7 +152,7 @@ impl Interchanged {
         let form = block.shape.interchanged.as_ref()?;
         Some(Interchanged {
             group: form.group,
-            turns: block.interchanged(),
+            turns: block.turns()?,
             host_bytes: form.bytes,
         })
     }
@@ -128,52 +165,80 @@ impl Interchanged {
 }
 
 impl Uncounted {
+    pub(super) fn of(block: &BlockProfile<'_>) -> Option<Uncounted> {
+        let shape = block.shape.interchanged.as_ref();
+        let shape = shape.filter(|_| block.turns().is_none())?;
+        let lanes = shape.group;
+        Some(Uncounted {
+            form: match shape.order {
+                Order::Groups { quick } => LoopForm::Groups { lanes, quick },
+                Order::FirstTurns => LoopForm::FirstTurns { lanes },
+                Order::Alone => LoopForm::Alone,
+            },
+            host_bytes: shape.bytes,
+        })
+    }
+
     /// The form in words.
     fn text(&self) -> String {
-        let form = match self {
-            Uncounted::Groups { lanes, quick } => {
-                let masks = if *quick {
+        match self.form {
+            LoopForm::Groups { lanes, quick } => {
+                let masks = if quick {
                     ", without masks while all that act go on"
                 } else {
                     ""
                 };
-                format!("inside the lane groups, {lanes} lanes{masks}")
+                format!("runs inside the lane groups, {lanes} lanes{masks}")
             }
-            Uncounted::FirstTurns { lanes } => {
-                format!("turns that all lanes make inside the lane groups, {lanes} lanes")
+            LoopForm::FirstTurns { lanes } => {
+                format!("runs the turns that all lanes make inside the lane groups, {lanes} lanes")
             }
-            Uncounted::Alone => "lane by lane, each with all its turns".to_owned(),
-        };
-        format!("without counters: {form}")
+            LoopForm::Alone => "runs lane by lane, each with all its turns".to_owned(),
+        }
     }
 }
 
 impl Block {
-    /// Executions that went from instruction to instruction.
-    fn outside(&self) -> u64 {
-        let turns = self.interchanged.as_ref().map_or(0, |form| form.turns);
-        self.executions.saturating_sub(turns)
+    /// Executions that went from instruction to instruction; `None` where that cannot be told.
+    fn outside(&self) -> Option<u64> {
+        match (&self.interchanged, &self.uncounted, &self.part_of) {
+            (Some(form), ..) => Some(self.executions.saturating_sub(form.turns)),
+            (None, None, None) => Some(self.executions),
+            _ => None,
+        }
+    }
+
+    /// The form of the loop that it is or has a part in, with its host bytes where they are this block's, and in short.
+    fn form(&self) -> Option<(String, String)> {
+        let with = |text: String, bytes: u32| (format!("{text}, {bytes} host bytes"), text);
+        if let Some(form) = &self.interchanged {
+            return Some(with(form.text(self.executions), form.host_bytes));
+        }
+        if let Some(form) = &self.uncounted {
+            return Some(with(form.text(), form.host_bytes));
+        }
+        let text = format!("runs as the loop at {} does", self.part_of.as_ref()?);
+        Some((text.clone(), text))
     }
 
     /// Its loops, a line each.
     pub(super) fn loops(&self) -> Vec<String> {
-        let form = self.interchanged.as_ref().map(|form| {
-            let bytes = form.host_bytes;
-            format!("{}, {bytes} host bytes", form.text(self.executions))
-        });
-        let uncounted = self.uncounted.as_ref().map(Uncounted::text);
+        let form = self.form().map(|(long, _)| long);
+        let outside = self.outside();
+        let name = match outside {
+            Some(_) => "loop",
+            None => "general loop",
+        };
         let segments = self.segments.iter().enumerate();
-        let segments = segments.map(|(i, s)| format!("loop {}: {}", i + 1, s.text(self.outside())));
-        form.into_iter().chain(uncounted).chain(segments).collect()
+        let segments = segments.map(|(i, s)| format!("{name} {}: {}", i + 1, s.text(outside)));
+        form.into_iter().chain(segments).collect()
     }
 
     /// How it was translated, in short.
     pub(super) fn summary(&self) -> String {
-        let form = self.interchanged.as_ref();
-        let form = form.map(|form| form.text(self.executions));
+        let form = self.form().map(|(_, short)| short);
         let segments = self.segments.iter().map(|s| s.versions(self.outside()));
-        let uncounted = self.uncounted.as_ref().map(Uncounted::text);
-        let all: Vec<String> = form.into_iter().chain(uncounted).chain(segments).collect();
+        let all: Vec<String> = form.into_iter().chain(segments).collect();
         all.join("; ")
     }
 }

@@ -161,35 +161,27 @@ fn loops_inside_the_lane_groups_are_told() {
     }
 }
 
+/// Times are of code as other runs have it, in whose loops turns cannot be counted; executions are of code that counts.
 #[test]
-fn forms_that_cannot_be_counted_are_told() {
+fn forms_that_cannot_be_counted_are_told_with_executions() {
     for (benchmark, form, words) in [
         (
             "mandelbrot-2048",
             serde_json::json!({"form": "groups", "lanes": 8, "quick": true}),
-            "inside the lane groups, 8 lanes, without masks while all that act go on",
+            "runs inside the lane groups, 8 lanes, without masks while all that act go on",
         ),
         (
             "reduction-16m",
             serde_json::json!({"form": "first_turns", "lanes": 16}),
-            "turns that all lanes make inside the lane groups, 16 lanes",
+            "runs the turns that all lanes make inside the lane groups, 16 lanes",
         ),
         (
             "spmv-256k",
             serde_json::json!({"form": "alone"}),
-            "lane by lane, each with all its turns",
+            "runs lane by lane, each with all its turns",
         ),
     ] {
         let manifest = format!("benches/manifests/small/{benchmark}.gfx900.toml");
-        let arguments = ["profile", &manifest, "--emitter", "cranelift"];
-        let profile = wavelift(&arguments);
-        assert_eq!((profile.status, profile.stderr.as_str()), (0, ""));
-        let line = format!("\n      without counters: {words}\n");
-        assert!(
-            profile.stdout.contains(&line),
-            "{line} in {}",
-            profile.stdout
-        );
         let bench = [
             "bench",
             &manifest,
@@ -201,16 +193,55 @@ fn forms_that_cannot_be_counted_are_told() {
         let bench = wavelift(&[&bench[..], &["--emitter", "cranelift"]].concat());
         assert_eq!(bench.status, 0, "{}", bench.stderr);
         let value = json(&bench);
-        let kernels = value["profile"].as_array().expect("a list");
         let list =
             |value: &serde_json::Value, key: &str| value[key].as_array().expect("a list").clone();
-        let forms: Vec<_> = kernels
+        let instructions = list(&value, "profile")
+            .iter()
+            .map(|kernel| kernel["instructions"].as_u64().expect("a number"))
+            .sum::<u64>();
+        let counted = counted(&manifest);
+        assert_eq!(
+            instructions,
+            counted.iter().map(|dispatch| dispatch.0).sum::<u64>()
+        );
+        let regions: Vec<_> = list(&value, "profile")
             .iter()
             .flat_map(|kernel| list(kernel, "regions"))
-            .flat_map(|region| list(&region, "blocks"))
-            .filter_map(|block| block.get("uncounted").cloned())
             .collect();
-        assert!(forms.contains(&form), "{form} in {forms:?}");
+        assert!(regions.iter().all(|region| region.get("only").is_none()));
+        let blocks: Vec<_> = regions
+            .iter()
+            .flat_map(|region| list(region, "blocks"))
+            .collect();
+        let loops = blocks.iter().find(|block| {
+            let mut told = block["uncounted"].clone();
+            let bytes = told
+                .as_object_mut()
+                .and_then(|told| told.remove("host_bytes"));
+            bytes.is_some_and(|bytes| bytes.as_u64() > Some(100)) && told == form
+        });
+        let head = loops.unwrap_or_else(|| panic!("{form} in {blocks:?}"));
+        // The loop, all blocks of it together, is where the time goes.
+        let share: f64 = blocks
+            .iter()
+            .filter(|block| *block == head || block["part_of"] == head["place"])
+            .map(|block| block["share"].as_f64().expect("a number"))
+            .sum();
+        assert!(share > 0.5, "{benchmark}: {share}");
+        let (place, executions) = (&head["place"], &head["executions"]);
+        let place = place.as_str().expect("a name");
+        assert!(executions.as_u64() > Some(100), "{head}");
+        let text = wavelift(&["profile", &manifest, "--emitter", "cranelift"]);
+        assert_eq!((text.status, text.stderr.as_str()), (0, ""));
+        let block = format!("\n    block {place}: ");
+        let (_, block) = text.stdout.split_once(&block).expect("the loop is there");
+        let (first, rest) = block.split_once('\n').expect("it has lines");
+        assert!(
+            first.contains(&format!(" {executions} executions, ")),
+            "{first}"
+        );
+        let line = format!("      {words}, ");
+        assert!(rest.starts_with(&line), "{line} in {rest}");
     }
 }
 

@@ -27,7 +27,7 @@ const HEAD: &str = "\
 ";
 
 /// Dispatches by kernel: the code object, the kernel, and what its waves begin with.
-fn kernels() -> BTreeMap<(PathBuf, String), u64> {
+pub(super) fn kernels() -> BTreeMap<(PathBuf, String), u64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/manifests/small");
     let mut kernels = BTreeMap::new();
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {
@@ -129,14 +129,8 @@ fn instructions(code: &[u8]) -> u32 {
     all.count() as u32
 }
 
-/// The lines of a kernel.
-fn kernel(
-    costs: &mut Costs,
-    wide: Option<Isa>,
-    (object, name): (&Path, &str),
-    start: u64,
-    out: &mut String,
-) {
+/// The lane IR of a kernel's regions; that of the first one begins it.
+pub(super) fn regions((object, name): (&Path, &str)) -> Vec<Func> {
     let bytes = std::fs::read(object).expect("it can be read");
     let object = object::open_kernel(&bytes, None, name).expect("the code object is good");
     let kernel = object.kernel(name).expect("the kernel is there");
@@ -165,15 +159,31 @@ fn kernel(
                 entries.push(pc);
             }
         }
-        let start = if regions.is_empty() { start } else { 0 };
+        regions.push(func);
+    }
+    regions
+}
+
+/// The lines of a kernel.
+fn kernel(
+    costs: &mut Costs,
+    wide: Option<Isa>,
+    (object, name): (&Path, &str),
+    start: u64,
+    out: &mut String,
+) {
+    let funcs = regions((object, name));
+    let regions = funcs.iter().enumerate().map(|(i, func)| {
+        let start = if i == 0 { start } else { 0 };
         let shapes = match wide {
-            Some(isa) => costs.wide_blocks(&func, start, isa, &instructions),
-            None => costs.blocks(&func, start, &instructions),
+            Some(isa) => costs.wide_blocks(func, start, isa, &instructions),
+            None => costs.blocks(func, start, &instructions),
         };
         let shapes = shapes.expect("the region compiles");
         assert_eq!(shapes.len(), func.blocks.len());
-        regions.push((entry, loops(&func), shapes));
-    }
+        (func.entry, loops(func), shapes)
+    });
+    let regions: Vec<_> = regions.collect();
     let hot = |turns: &[bool]| turns.contains(&true);
     let none = !regions.iter().any(|(_, turns, _)| hot(turns));
     let most = regions
@@ -181,7 +191,7 @@ fn kernel(
         .flat_map(|(_, _, shapes)| shapes)
         .map(|s| s.insts);
     let most = most.max().unwrap_or(0);
-    let offset = |pc: u64| pc - kernel.code.start;
+    let offset = |pc: u64| pc - funcs[0].entry;
     for (entry, turns, shapes) in &regions {
         let chosen: Vec<_> = shapes
             .iter()

@@ -116,7 +116,6 @@ impl Emitter<'_> {
     /// Emits the loop that begins at block `index` where control enters it.
     pub(in super::super) fn alone(&mut self, index: usize, plan: &Alone) {
         let general = self.heads[&index];
-        self.profile_interchanged(1);
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();

@@ -41,7 +41,6 @@ impl Emitter<'_> {
     /// Emits the loop that begins at block `index` where control enters it.
     pub(in super::super) fn interchanged(&mut self, index: usize, plan: &Plan) {
         let general = self.heads[&index];
-        self.profile_interchanged(plan.group);
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();

@@ -1,0 +1,232 @@
+//! What a run that was timed and one that counted tell together: the first knows how long the code runs that engines
+//! have which do not profile, the second what the guest did.
+
+use lower::profile::{Access, BlockShape, InterchangedShape, Order, Shape};
+
+use super::RegionProfile;
+
+/// A region in a run that was timed and in one that counted, of the same dispatches. Where the guest depends on chance
+/// (on which workgroup comes first, say) it may have run in one of them only.
+pub struct Joined<'a> {
+    timed: Option<&'a RegionProfile>,
+    counted: Option<&'a RegionProfile>,
+    /// The one to describe: that of the code that was timed, if there is one.
+    code: &'a RegionProfile,
+}
+
+impl<'a> Joined<'a> {
+    /// The region of the runs that it ran in; `None` if there are none.
+    pub fn new(
+        timed: Option<&'a RegionProfile>,
+        counted: Option<&'a RegionProfile>,
+    ) -> Option<Joined<'a>> {
+        let code = timed.or(counted)?;
+        Some(Joined {
+            timed,
+            counted,
+            code,
+        })
+    }
+
+    /// Its code: host bytes and emitter are those of the code that was timed, if it was.
+    pub fn code(&self) -> &'a RegionProfile {
+        self.code
+    }
+
+    /// Did it run in the run that was timed?
+    pub fn is_timed(&self) -> bool {
+        self.timed.is_some()
+    }
+
+    /// Did it run in the run that counted?
+    pub fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// Seconds spent in it, calls of the runtime included; 0 unless it was timed.
+    pub fn seconds(&self) -> f64 {
+        self.timed.map_or(0.0, RegionProfile::seconds)
+    }
+
+    /// Its blocks; none unless it was counted.
+    pub fn blocks(&self) -> Vec<BlockProfile<'a>> {
+        let shapes = |region: &'a RegionProfile| {
+            let shape: Option<&'a Shape> = region.shape();
+            shape.map_or(&[][..], |shape| &shape.blocks)
+        };
+        let Some(counts) = self.counted else {
+            return Vec::new();
+        };
+        // Both come from the same lane IR, block by block.
+        let pairs = shapes(self.code).iter().zip(shapes(counts));
+        let mut blocks: Vec<_> = pairs
+            .map(|(shape, counted)| BlockProfile {
+                shape,
+                counted,
+                counts,
+                part: None,
+            })
+            .collect();
+        for head in 0..blocks.len() {
+            let Some(part) = Part::of(&blocks, head) else {
+                continue;
+            };
+            for &block in &part.form.blocks {
+                let Some(block) = blocks.get_mut(block) else {
+                    continue;
+                };
+                // Of loops in one another the outer one makes all turns.
+                let inner = |old: &Part<'_>| old.form.blocks.len() < part.form.blocks.len();
+                if block.part.as_ref().is_none_or(inner) {
+                    block.part = Some(part);
+                }
+            }
+        }
+        blocks
+    }
+}
+
+/// A loop's second form, as a block that is a part of it sees it.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    form: &'a InterchangedShape,
+    /// Guest address of the loop.
+    pc: u64,
+    /// Turns made so, where that could be counted.
+    turns: Option<u64>,
+    /// Guest instructions of its blocks.
+    insts: u32,
+    /// Lanes active in its vector instructions, in the mean.
+    lanes: f64,
+}
+
+impl<'a> Part<'a> {
+    /// Of the loop that begins at a block.
+    fn of(blocks: &[BlockProfile<'a>], head: usize) -> Option<Part<'a>> {
+        let first = &blocks[head];
+        let form = first.shape.interchanged.as_ref()?;
+        let counted = first.counted.interchanged.as_ref();
+        let members = form.blocks.iter().filter_map(|&block| blocks.get(block));
+        let insts = members.clone().map(|block| block.shape.insts).sum();
+        let sums = members.map(BlockProfile::lane_sums);
+        let (lanes, runs) = sums.fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        Some(Part {
+            form,
+            pc: first.pc(),
+            turns: counted.map(|counted| first.counts.count(counted.turns)),
+            insts,
+            lanes: if runs == 0 {
+                64.0
+            } else {
+                lanes as f64 / runs as f64
+            },
+        })
+    }
+}
+
+/// A block of a region.
+pub struct BlockProfile<'a> {
+    /// What was chosen for it, with addresses in the load that this is from.
+    pub shape: &'a BlockShape,
+    /// The same block in the code that counted.
+    counted: &'a BlockShape,
+    counts: &'a RegionProfile,
+    /// The loop that it is a part of, if that has a second form.
+    part: Option<Part<'a>>,
+}
+
+impl BlockProfile<'_> {
+    /// Guest address of its first instruction, in the load that the counts are from.
+    pub fn pc(&self) -> u64 {
+        self.counted.pc
+    }
+
+    /// Its memory instructions, in that load, and how their addresses are treated.
+    pub fn accesses(&self) -> impl Iterator<Item = (u64, Access)> {
+        let how = self.shape.accesses.iter().map(|access| access.how);
+        let pcs = self.counted.accesses.iter().map(|access| access.pc);
+        pcs.zip(how)
+    }
+
+    /// Executions by waves.
+    pub fn executions(&self) -> u64 {
+        self.counts.count(self.counted.executions)
+    }
+
+    /// Runs of vector instructions under one EXEC, in order: how many, and the sum of their active lanes
+    /// over all executions.
+    pub fn lanes(&self) -> impl Iterator<Item = (u32, u64)> {
+        let runs = self.counted.lanes.iter();
+        runs.map(|&(n, counter)| (n, self.counts.count(counter)))
+    }
+
+    /// Active lanes summed up over all executions of its vector instructions, and the number of those.
+    fn lane_sums(&self) -> (u64, u64) {
+        let runs = self.lanes().fold((0, 0), |(n, sum), (insts, lanes)| {
+            (n + u64::from(insts), sum + u64::from(insts) * lanes)
+        });
+        (runs.1, runs.0 * self.executions())
+    }
+
+    /// Lanes active in its vector instructions, in the mean; `None` where none ran.
+    pub fn mean_lanes(&self) -> Option<f64> {
+        let (lanes, runs) = self.lane_sums();
+        (runs != 0).then(|| lanes as f64 / runs as f64)
+    }
+
+    /// Guest address of the loop whose second form it is a part of, in the load that the counts are from.
+    pub fn part_of(&self) -> Option<u64> {
+        self.part.map(|part| part.pc)
+    }
+
+    /// In which order lanes make their turns in that form.
+    pub fn order(&self) -> Option<Order> {
+        self.part.map(|part| part.form.order)
+    }
+
+    /// How many of the executions were turns of that form, where that could be counted.
+    pub fn turns(&self) -> Option<u64> {
+        self.part.and_then(|part| part.turns)
+    }
+
+    /// How often the masked loop of a segment ran, by its place. The code that counted may run it for turns that the
+    /// code that was timed makes in the second form of a loop.
+    pub fn masked(&self, segment: usize) -> u64 {
+        let counter = self.counted.segments.get(segment).and_then(|s| s.masked);
+        counter.map_or(0, |counter| self.counts.count(counter))
+    }
+
+    /// Executions that were turns of the second form; as many as it may have made, where they could not be counted.
+    fn inside(&self) -> u64 {
+        let Some(part) = self.part else { return 0 };
+        part.turns.unwrap_or_else(|| {
+            let masked = (0..self.shape.segments.len()).map(|segment| self.masked(segment));
+            let masked = masked.max().filter(|_| part.form.full).unwrap_or(0);
+            self.executions().saturating_sub(masked)
+        })
+    }
+
+    /// Host bytes that the executions went through: what time is shared out by within a region. Those of a loop's
+    /// second form are spread evenly over the guest instructions of its blocks.
+    pub fn weight(&self) -> f64 {
+        let inside = self.inside();
+        let outside = self.executions().saturating_sub(inside);
+        let rounds = |group: u8| 64.0 / f64::from(group.max(1));
+        let loops = self.shape.segments.iter().enumerate().map(|(i, segment)| {
+            let masked = self.masked(i).min(outside);
+            let unmasked = (outside - masked) as f64;
+            unmasked * f64::from(segment.unmasked_bytes) * rounds(segment.group)
+                + masked as f64 * f64::from(segment.masked_bytes) * rounds(segment.masked_group)
+        });
+        let form = self.part.map_or(0.0, |part| {
+            let bytes = f64::from(part.form.bytes) * f64::from(self.shape.insts)
+                / f64::from(part.insts.max(1));
+            let rounds = match part.form.order {
+                Order::Alone => part.lanes,
+                Order::Groups { .. } | Order::FirstTurns => rounds(part.form.group),
+            };
+            inside as f64 * bytes * rounds
+        });
+        outside as f64 * f64::from(self.shape.bytes) + loops.sum::<f64>() + form
+    }
+}
