@@ -7,7 +7,6 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
-use frontend::state::LANES;
 
 use super::access;
 use super::whole::{bounds, load_or_store};
@@ -96,15 +95,6 @@ pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     known_space && known_shape && few_rows && bits_known && leaves(block, node.args[0]).is_some()
 }
 
-/// A run of lanes whose addresses were checked.
-struct Piece {
-    /// Its first and last lane.
-    first: Number,
-    last: Number,
-    /// Host address of the first lane's data.
-    start: Value,
-}
-
 /// What an access needs to know.
 struct Access {
     /// Lanes that act.
@@ -149,94 +139,82 @@ impl Emitter<'_> {
         }
         // Rows go inline when all lanes act.
         let inline = affine.whole || !self.apart;
-        let runs = match inline {
-            true => self.runs_of(block, plan, node.args[0], affine, exec),
-            false => Vec::new(),
-        };
-        let done = self.b.create_block();
-        let some = self.b.create_block();
+        let run = [Lane::First(exec), Lane::Last(exec)];
+        let runs = inline.then(|| self.all_ends(block, plan, node.args[0], affine, run));
+        let [done, some, fast, slow] = [(); 4].map(|()| self.b.create_block());
+        self.b.set_cold_block(slow);
         self.b.ins().brif(exec, some, &[], done, &[]);
         self.b.switch_to_block(some);
-        let fast = self.b.create_block();
-        let slow = self.b.create_block();
-        self.b.set_cold_block(slow);
-        let lds = space == Space::Lds;
-        let mut pieces = Vec::new();
-        let mut lds_len = None;
-        if inline {
-            if !affine.whole {
-                let on = self.b.create_block();
-                let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-                self.b.ins().brif(full, on, &[], slow, &[]);
-                self.b.switch_to_block(on);
-            }
-            let memory = self.memory_of(space);
-            pieces = self.pieces_of(&runs, affine, (lds, data), memory, slow);
-            lds_len = lds.then_some(memory.1);
-        }
-        let way = if inline { fast } else { slow };
+        let inline = runs.map(|runs| self.checked(&runs, affine, (space, data), exec, slow));
+        let way = if inline.is_some() { fast } else { slow };
         self.b.ins().jump(way, &[]);
 
         self.b.switch_to_block(slow);
         let site = (site, new_exec);
-        self.long_way(
-            block,
-            plan,
-            v,
-            (load, space, data),
-            site,
-            exec,
-            (&places, &bounding),
-        );
+        let kind = (load, space, data);
+        self.long_way(block, plan, v, kind, site, exec, (&places, &bounding));
         self.b.ins().jump(done, &[]);
-        if !inline {
-            self.b.switch_to_block(done);
-            return;
-        }
 
-        self.b.switch_to_block(fast);
-        let access = |piece: &Piece| Access {
-            exec,
-            first: piece.first,
-            last: piece.last,
-            start: piece.start,
-            stride: affine.stride,
-            data,
-            lds: lds_len,
-        };
-        if !affine.whole {
-            for (n, piece) in pieces.iter().enumerate() {
-                let bytes = 4 * n as i64 * self.row;
-                self.row_access(load, &access(piece), &places, bytes);
-            }
-            self.b.ins().jump(done, &[]);
-        } else if load {
-            self.fast_load(&access(&pieces[0]), &places, done);
-        } else {
-            self.fast_store(&access(&pieces[0]), &places, done);
+        if let Some(runs) = inline {
+            self.b.switch_to_block(fast);
+            self.inline_access(load, affine.whole, &runs, &places, done);
         }
         self.b.switch_to_block(done);
     }
 
-    /// The ends of the runs of an access: of the lanes that act, or of each row.
-    fn runs_of(
+    /// The runs of an access, checked; leaves for `slow` where a check fails.
+    fn checked(
         &mut self,
-        block: &Block,
-        plan: &Schedule,
-        address: Val,
+        runs: &[Ends],
         affine: Affine,
+        (space, data): (Space, Data),
         exec: Value,
-    ) -> Vec<Ends> {
-        let runs: Vec<[Lane; 2]> = if affine.whole {
-            vec![[Lane::First(exec), Lane::Last(exec)]]
-        } else {
-            (0..LANES as i64 / self.row)
-                .map(|n| [n * self.row, (n + 1) * self.row - 1].map(|l| Lane::Number(l as u8)))
-                .collect()
-        };
-        runs.into_iter()
-            .map(|run| self.ends(block, plan, address, affine, run))
-            .collect()
+        slow: HostBlock,
+    ) -> Vec<Access> {
+        if !affine.whole {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.require(slow, full);
+        }
+        let memory = self.memory_of(space);
+        let lds = space == Space::Lds;
+        let reach = (0, i64::from(access::bytes(data)));
+        let checked = self.check_runs(runs, affine, (lds, memory), reach);
+        for good in checked.conditions {
+            self.require(slow, good);
+        }
+        let lds_start = lds.then(|| self.lds_start());
+        let runs = runs.iter().zip(checked.starts).map(|(ends, start)| Access {
+            exec,
+            first: ends.lanes[0],
+            last: ends.lanes[1],
+            start: lds_start.map_or(start, |at| self.b.ins().iadd(at, start)),
+            stride: affine.stride,
+            data,
+            lds: lds.then_some(memory.1),
+        });
+        runs.collect()
+    }
+
+    /// The vectors of an access: of the whole wave, or of rows all of whose lanes act.
+    fn inline_access(
+        &mut self,
+        load: bool,
+        whole: bool,
+        runs: &[Access],
+        places: &[Value],
+        done: HostBlock,
+    ) {
+        match (whole, load) {
+            (true, true) => self.fast_load(&runs[0], places, done),
+            (true, false) => self.fast_store(&runs[0], places, done),
+            (false, _) => {
+                for (n, row) in runs.iter().enumerate() {
+                    let bytes = 4 * n as i64 * self.row;
+                    self.row_access(load, row, places, bytes);
+                }
+                self.b.ins().jump(done, &[]);
+            }
+        }
     }
 
     /// Where a space's bytes are and how many inline accesses may touch (both I64).
@@ -256,30 +234,5 @@ impl Emitter<'_> {
         let inline = self.b.ins().icmp(IntCC::NotEqual, len, zero);
         let lds_len = self.b.ins().select(inline, lds_len, zero);
         (zero, lds_len)
-    }
-
-    /// The addresses of runs of lanes, checked; leaves for `slow` where a check fails.
-    fn pieces_of(
-        &mut self,
-        runs: &[Ends],
-        affine: Affine,
-        (lds, data): (bool, Data),
-        space: (Value, Value),
-        slow: HostBlock,
-    ) -> Vec<Piece> {
-        let reach = (0, i64::from(access::bytes(data)));
-        let checked = self.check_runs(runs, affine, (lds, space), reach);
-        for good in checked.conditions {
-            self.require(slow, good);
-        }
-        let lds = lds.then(|| self.lds_start());
-        let pieces = runs.iter().zip(checked.starts);
-        pieces
-            .map(|(ends, start)| Piece {
-                first: ends.lanes[0],
-                last: ends.lanes[1],
-                start: lds.map_or(start, |lds| self.b.ins().iadd(lds, start)),
-            })
-            .collect()
     }
 }

@@ -246,8 +246,7 @@ impl Emitter<'_> {
             guarded: true,
             ..compare.affine
         };
-        let run = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
-        let ends = self.ends(block, plan, compare.line, affine, run);
+        let ends = self.ends(block, plan, compare.line, affine, Lane::OF_WAVE);
         let [first, last] = ends.addresses;
         good.extend(ends.conditions);
         if stride == 0 {
@@ -261,12 +260,7 @@ impl Emitter<'_> {
             let holds = self.b.ins().uextend(types::I64, holds);
             return self.b.ins().ineg(holds);
         }
-        let signed = matches!(compare.cond, Icmp::Slt | Icmp::Sle);
-        let (order, below) = if signed {
-            (IntCC::SignedLessThanOrEqual, IntCC::SignedLessThan)
-        } else {
-            (IntCC::UnsignedLessThanOrEqual, IntCC::UnsignedLessThan)
-        };
+        let (order, below) = orders(compare.cond);
         let rises = self.b.ins().icmp(order, first, last);
         let span = self.b.ins().isub(last, first);
         let exact = stride * (LANES as i64 - 1);
@@ -308,43 +302,35 @@ impl Emitter<'_> {
         good: &mut Vec<Value>,
     ) -> Value {
         let limit = self.scalar(block, plan, compare.limit);
-        let (mut firsts, mut lengths) = (Vec::new(), Vec::new());
-        for row in 0..LANES as i64 / self.row {
-            let run = [row * self.row, (row + 1) * self.row - 1];
-            let run = run.map(|n| Lane::Number(n as u8));
-            let ends = self.ends(block, plan, compare.line, compare.affine, run);
-            let [first, last] = ends.addresses;
-            firsts.push(first);
-            good.extend(ends.conditions);
-            if compare.affine.guarded && compare.affine.stride != 0 {
+        let affine = compare.affine;
+        let rows = self.all_ends(block, plan, compare.line, affine, Lane::OF_WAVE);
+        let (_, below) = orders(compare.cond);
+        let mut lengths = Vec::new();
+        for row in &rows {
+            let [first, last] = row.addresses;
+            good.extend(&row.conditions);
+            if affine.guarded && affine.stride != 0 {
                 lengths.push(self.b.ins().isub(last, first));
             }
         }
-        let length = compare.affine.stride * (self.row - 1);
+        let length = affine.stride * (self.row - 1);
         good.extend(self.are_all(&lengths, Number::known(length)));
-        let signed = matches!(compare.cond, Icmp::Slt | Icmp::Sle);
-        let firsts = || firsts.iter().copied();
-        let (least, most) = match signed {
-            true => (
-                firsts().reduce(|a, b| self.b.ins().smin(a, b)),
-                firsts().reduce(|a, b| self.b.ins().smax(a, b)),
-            ),
-            false => (
-                firsts().reduce(|a, b| self.b.ins().umin(a, b)),
-                firsts().reduce(|a, b| self.b.ins().umax(a, b)),
-            ),
-        };
-        let least = least.expect("bug: a wave without rows");
-        let mut most = most.expect("bug: a wave without rows");
+        let signed = below == IntCC::SignedLessThan;
+        let [least, mut most] = [false, true].map(|most| {
+            let firsts = rows.iter().map(|row| row.addresses[0]);
+            let end = firsts.reduce(|a, b| match (most, signed) {
+                (false, true) => self.b.ins().smin(a, b),
+                (false, false) => self.b.ins().umin(a, b),
+                (true, true) => self.b.ins().smax(a, b),
+                (true, false) => self.b.ins().umax(a, b),
+            });
+            end.expect("bug: a wave without rows")
+        });
         if length != 0 {
             // The row that begins last ends last, and does not wrap if that is farther.
             let first = most;
             most = self.b.ins().iadd_imm_s(first, length);
-            let order = match signed {
-                true => IntCC::SignedLessThan,
-                false => IntCC::UnsignedLessThan,
-            };
-            good.push(self.b.ins().icmp(order, first, most));
+            good.push(self.b.ins().icmp(below, first, most));
         }
         let code = int_cc(compare.cond);
         let [low, high] = [least, most].map(|line| match compare.left {
@@ -402,6 +388,14 @@ impl Emitter<'_> {
             0 => v,
             n => self.b.ins().ushr_imm_u(v, i64::from(n)),
         }
+    }
+}
+
+/// At most, and less, in the order that a compare goes by.
+fn orders(cond: Icmp) -> (IntCC, IntCC) {
+    match cond {
+        Icmp::Slt | Icmp::Sle => (IntCC::SignedLessThanOrEqual, IntCC::SignedLessThan),
+        _ => (IntCC::UnsignedLessThanOrEqual, IntCC::UnsignedLessThan),
     }
 }
 

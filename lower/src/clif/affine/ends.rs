@@ -2,6 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::state::LANES;
 
 use super::super::segment::Body;
 use super::super::{Emitter, trusted};
@@ -20,6 +21,11 @@ pub(in crate::clif) enum Lane {
     Last(Value),
     /// This one.
     Number(u8),
+}
+
+impl Lane {
+    /// The ends of the wave.
+    pub(in crate::clif) const OF_WAVE: [Lane; 2] = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
 }
 
 /// A number of lanes or of bytes: what is computed (I64), if anything, and so many more.
@@ -219,6 +225,27 @@ impl Emitter<'_> {
         let value = self.at_lane(block, plan, v, spot, &mut known);
         self.at.insert(lane, known);
         value
+    }
+
+    /// The ends of the runs that make up the wave: of the one that `whole` names where the addresses are affine in the
+    /// whole wave, else of each row.
+    pub(in crate::clif) fn all_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        whole: [Lane; 2],
+    ) -> Vec<Ends> {
+        if affine.whole {
+            return vec![self.ends(block, plan, address, affine, whole)];
+        }
+        let rows = (0..LANES as i64).step_by(self.row as usize);
+        rows.map(|first| {
+            let row = [first, first + self.row - 1].map(|n| Lane::Number(n as u8));
+            self.ends(block, plan, address, affine, row)
+        })
+        .collect()
     }
 
     /// The addresses at the ends of a run, and on what it depends that those between are on a line.

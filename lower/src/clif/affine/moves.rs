@@ -2,7 +2,7 @@
 //! row, or those that act.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::Data;
 use frontend::state::LANES;
 
@@ -69,12 +69,7 @@ impl Emitter<'_> {
     }
 
     /// Goes over the lanes that act, lowest first; `body` gets the lane (I64).
-    fn each_lane(
-        &mut self,
-        exec: Value,
-        done: cranelift_codegen::ir::Block,
-        body: &mut dyn FnMut(&mut Self, Value),
-    ) {
+    fn each_lane(&mut self, exec: Value, done: HostBlock, body: &mut dyn FnMut(&mut Self, Value)) {
         let head = self.b.create_block();
         let left = self.b.append_block_param(head, types::I64);
         self.b.ins().jump(head, &[BlockArg::Value(exec)]);
@@ -93,7 +88,7 @@ impl Emitter<'_> {
     fn each_run(
         &mut self,
         a: &Access,
-        done: cranelift_codegen::ir::Block,
+        done: HostBlock,
         body: &mut dyn FnMut(&mut Self, bool, Value, Value),
     ) {
         let head = self.b.create_block();
@@ -123,14 +118,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// Splits into the case that all lanes act and the other; leaves the builder in the first.
-    fn when_full(&mut self, exec: Value) -> cranelift_codegen::ir::Block {
+    /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
+    /// where the code for all lanes is elsewhere.
+    fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
+        if self.apart {
+            return;
+        }
         let full = self.b.create_block();
         let partial = self.b.create_block();
         let ones = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
         self.b.ins().brif(ones, full, &[], partial, &[]);
         self.b.switch_to_block(full);
-        partial
+        body(self);
+        self.b.switch_to_block(partial);
     }
 
     /// Address of lane `lane`.
@@ -141,25 +141,18 @@ impl Emitter<'_> {
         self.b.ins().iadd(a.start, bytes)
     }
 
-    pub(super) fn fast_load(
-        &mut self,
-        a: &Access,
-        places: &[Value],
-        done: cranelift_codegen::ir::Block,
-    ) {
+    pub(super) fn fast_load(&mut self, a: &Access, places: &[Value], done: HostBlock) {
         if a.stride == 0 {
             let words = self.load_one(a.start, a.data);
-            if !self.apart {
-                let partial = self.when_full(a.exec);
-                for (w, &word) in words.iter().enumerate() {
-                    let four = self.b.ins().splat(types::I32X4, word);
+            self.if_full(a.exec, |e| {
+                for (&place, &word) in places.iter().zip(&words) {
+                    let four = e.b.ins().splat(types::I32X4, word);
                     for i in 0..16 {
-                        self.b.ins().store(trusted(), four, places[w], 16 * i);
+                        e.b.ins().store(trusted(), four, place, 16 * i);
                     }
                 }
-                self.b.ins().jump(done, &[]);
-                self.b.switch_to_block(partial);
-            }
+                e.b.ins().jump(done, &[]);
+            });
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let bytes = e.b.ins().ishl_imm_u(lane, 2);
                 e.words_to(places, bytes, &words);
@@ -169,12 +162,7 @@ impl Emitter<'_> {
         self.lanes_in_turn(true, a, places, done);
     }
 
-    pub(super) fn fast_store(
-        &mut self,
-        a: &Access,
-        places: &[Value],
-        done: cranelift_codegen::ir::Block,
-    ) {
+    pub(super) fn fast_store(&mut self, a: &Access, places: &[Value], done: HostBlock) {
         if a.stride == 0 {
             // The highest lane wins.
             let last = self.number(a.last);
@@ -187,18 +175,8 @@ impl Emitter<'_> {
     }
 
     /// Loads or stores lanes that have addresses of their own.
-    fn lanes_in_turn(
-        &mut self,
-        load: bool,
-        a: &Access,
-        places: &[Value],
-        done: cranelift_codegen::ir::Block,
-    ) {
-        if !self.apart {
-            let partial = self.when_full(a.exec);
-            self.vectors(load, a, places, done);
-            self.b.switch_to_block(partial);
-        }
+    fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+        self.if_full(a.exec, |e| e.vectors(load, a, places, done));
         if self.o.small {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
@@ -225,13 +203,7 @@ impl Emitter<'_> {
 
     /// Stores some lanes' elements, which follow one another in LDS, by loading those between them and storing all,
     /// where the elements of all lanes are in LDS; leaves the builder where they are not.
-    fn part_of_run(
-        &mut self,
-        a: &Access,
-        len: Value,
-        places: &[Value],
-        done: cranelift_codegen::ir::Block,
-    ) {
+    fn part_of_run(&mut self, a: &Access, len: Value, places: &[Value], done: HostBlock) {
         let lds = self.lds_start();
         let first = self.number(a.first);
         let before = self.b.ins().imul_imm_s(first, a.stride);
@@ -274,13 +246,7 @@ impl Emitter<'_> {
     }
 
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
-    fn vectors(
-        &mut self,
-        load: bool,
-        a: &Access,
-        places: &[Value],
-        done: cranelift_codegen::ir::Block,
-    ) {
+    fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let lanes = self.lanes_at_once(a.data, a.stride);
         let head = self.b.create_block();
         let bytes = self.b.append_block_param(head, types::I64);

@@ -2,9 +2,8 @@
 
 use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Space;
-use frontend::state::LANES;
 
-use super::super::affine::{Ends, Lane};
+use super::super::affine::Lane;
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
 use crate::facts::Affine;
@@ -86,18 +85,7 @@ impl Emitter<'_> {
                 }
             };
             let affine = family.affine;
-            let lanes = if affine.whole {
-                LANES
-            } else {
-                self.row as usize
-            };
-            let runs: Vec<Ends> = (0..LANES / lanes)
-                .map(|row| {
-                    let run = [row * lanes, (row + 1) * lanes - 1];
-                    let run = run.map(|n| Lane::Number(n as u8));
-                    self.ends(block, plan, family.base, affine, run)
-                })
-                .collect();
+            let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
             let mut checked = self.check_runs(&runs, affine, (lds, bounds), family.reach);
             conditions.append(&mut checked.conditions);
             if affine.whole {
