@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     self as clif, AbiParam, Endianness, ExternalName, GlobalValueData, InstBuilder, MemFlagsData,
     SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef, Value, types,
@@ -32,6 +31,7 @@ mod fuse;
 mod interchange;
 pub(crate) mod lanes;
 mod line;
+mod offsets;
 pub mod profile;
 mod runs;
 mod scalar;
@@ -507,28 +507,6 @@ impl<'f> Emitter<'f> {
                 self.b.ins().jump(to, &[]);
             }
         }
-    }
-
-    /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
-    /// beginning of `block` if there is one.
-    fn burn(&mut self, pc: Value, block: Option<usize>) {
-        let offset = offset32(offset_of!(Context, fuel));
-        let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
-        let one = self.b.ins().iconst(types::I32, 1);
-        let left = self.b.ins().isub(fuel, one);
-        self.b.ins().store(trusted(), left, self.ctx, offset);
-        let tired = self.b.create_block();
-        let on = self.b.create_block();
-        self.b.set_cold_block(tired);
-        let empty = self
-            .b
-            .ins()
-            .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
-        self.b.ins().brif(empty, tired, &[], on, &[]);
-        self.b.switch_to_block(tired);
-        self.note_resume(block);
-        self.leave(pc, ExitCode::Yield);
-        self.b.switch_to_block(on);
     }
 
     /// Parts the way of a status that is not `Continue`, which is taken first; gives the other.

@@ -158,6 +158,39 @@ impl Emitter<'_> {
         self.b.ins().return_(&[code]);
     }
 
+    /// What fuel (I32) the wave has.
+    pub(super) fn fuel(&mut self) -> Value {
+        let at = offset32(offset_of!(Context, fuel));
+        self.b.ins().load(types::I32, trusted(), self.ctx, at)
+    }
+
+    /// Sets what fuel (I32) the wave has left.
+    pub(super) fn set_fuel(&mut self, left: Value) {
+        let at = offset32(offset_of!(Context, fuel));
+        self.b.ins().store(trusted(), left, self.ctx, at);
+    }
+
+    /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
+    /// beginning of `block` if there is one.
+    pub(super) fn burn(&mut self, pc: Value, block: Option<usize>) {
+        let fuel = self.fuel();
+        let one = self.b.ins().iconst(types::I32, 1);
+        let left = self.b.ins().isub(fuel, one);
+        self.set_fuel(left);
+        let tired = self.b.create_block();
+        let on = self.b.create_block();
+        self.b.set_cold_block(tired);
+        let empty = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+        self.b.ins().brif(empty, tired, &[], on, &[]);
+        self.b.switch_to_block(tired);
+        self.note_resume(block);
+        self.leave(pc, ExitCode::Yield);
+        self.b.switch_to_block(on);
+    }
+
     /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
         let written = self.slots_written.end[self.current];

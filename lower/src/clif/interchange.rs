@@ -10,6 +10,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
+use super::boundary::slot_type;
 use super::segment::Body;
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
@@ -111,6 +112,31 @@ impl Inner {
 }
 
 impl Emitter<'_> {
+    /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
+    /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
+    /// do with EXEC.
+    fn begin_form(&mut self, index: usize) -> Option<(clif::Block, Value, clif::Block)> {
+        let general = self.heads[&index];
+        self.b.switch_to_block(self.blocks[index]);
+        self.scalars.clear();
+        self.bits.clear();
+        let Some(&exec) = self.vars.get(&Slot::Exec) else {
+            self.b.ins().jump(general, &[]);
+            return None;
+        };
+        let exec = self.b.use_var(exec);
+        let fail = self.b.create_block();
+        self.b.set_cold_block(fail);
+        Some((general, exec, fail))
+    }
+
+    /// Variables for the scalars that turns change.
+    fn written(&mut self, slots: &[(Slot, Val)]) -> Vec<Written> {
+        let slots = slots.iter();
+        let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
+        slots.collect()
+    }
+
     /// Does the group go round once more? A value, and whether it does when that is not 0; nothing where it
     /// does. Its masks have their new values already.
     fn goes_round(&mut self, t: &mut Turn<'_>) -> Option<(Value, bool)> {
@@ -125,7 +151,7 @@ impl Emitter<'_> {
     }
 
     /// Makes the scalars of the wave known that a turn reads.
-    fn turn_scalars(&mut self, t: &Turn<'_>, slots: &[(Slot, Variable, Val)]) {
+    fn turn_scalars(&mut self, t: &Turn<'_>, slots: &[Written]) {
         let form = t.form;
         self.scalars.clone_from(&t.fixed);
         for (i, node) in form.block.nodes.iter().enumerate() {
@@ -138,12 +164,6 @@ impl Emitter<'_> {
                 self.scalars.insert(Val(i as u32), value);
             }
         }
-    }
-
-    /// Sets what fuel (I32) the wave has left.
-    fn set_fuel(&mut self, left: Value) {
-        let at = offset32(offset_of!(Context, fuel));
-        self.b.ins().store(trusted(), left, self.ctx, at);
     }
 
     /// Leaves the loop that begins at block `index`: for its beginning where `taken`, for want of fuel, else

@@ -174,7 +174,7 @@ impl Emitter<'_> {
         let start = self.b.ins().iadd(lds.unwrap_or(base), away);
         let to_memory = lds.is_none() && !a.load;
         self.group(a, start, group, to_memory.then_some(rest));
-        self.next_group(count, offset, head, done);
+        self.end_offsets((head, offset), 4 * count, done);
         self.b.switch_to_block(rest);
         first
     }
@@ -189,26 +189,14 @@ impl Emitter<'_> {
 
     /// A loop over the wave, whose elements follow one another in LDS from `start` on.
     pub(super) fn whole_run(&mut self, a: &Runs<'_>, start: Value, done: HostBlock) {
-        let head = self.b.create_block();
-        let offset = self.b.append_block_param(head, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(head);
+        let (head, offset) = self.begin_offsets();
         let lane = self.b.ins().ushr_imm_u(offset, 2);
         let bytes = i64::from(access::bytes(a.data));
         let away = self.b.ins().imul_imm_s(lane, bytes);
         let start = self.b.ins().iadd(start, away);
         self.group(a, start, Group { offset, lane }, None);
         let count = self.lanes_of_group(a.data);
-        self.next_group(count, offset, head, done);
-    }
-
-    /// Goes to the next group, or to `done`.
-    fn next_group(&mut self, count: usize, offset: Value, head: HostBlock, done: HostBlock) {
-        let next = self.b.ins().iadd_imm_s(offset, 4 * count as i64);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
-        let to = [BlockArg::Value(next)];
-        self.b.ins().brif(more, head, &to, done, &[]);
+        self.end_offsets((head, offset), 4 * count, done);
     }
 
     /// Lanes of a group.

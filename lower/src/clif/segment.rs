@@ -1,7 +1,7 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::fuse::Fusion;
@@ -289,11 +289,7 @@ impl<'f> Emitter<'f> {
             group,
             ..
         } = w;
-        let header = self.b.create_block();
-        let offset = self.b.append_block_param(header, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(header, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(header);
+        let (header, offset) = self.begin_offsets();
         let lane64 = self.b.ins().ushr_imm_u(offset, 2);
         let latch = self.b.create_block();
         if let Some(any) = skip {
@@ -367,11 +363,7 @@ impl<'f> Emitter<'f> {
         }
         self.b.ins().jump(latch, &[]);
         self.b.switch_to_block(latch);
-        let next = self.b.ins().iadd_imm_s(offset, 4 * group as i64);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
-        self.b
-            .ins()
-            .brif(more, header, &[BlockArg::Value(next)], after, &[]);
+        self.end_offsets((header, offset), 4 * group, after);
     }
 
     pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {

@@ -248,15 +248,13 @@ impl Emitter<'_> {
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
     fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let lanes = self.lanes_at_once(a.data, a.stride);
-        let head = self.b.create_block();
-        let bytes = self.b.append_block_param(head, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(head);
+        let (head, mut at) = self.begin_offsets();
         // Two steps a turn where time counts: the loop's own instructions do.
         let steps = if self.o.small { 1 } else { 2 };
-        let mut at = bytes;
-        for _ in 0..steps {
+        for step in 0..steps {
+            if step > 0 {
+                at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
+            }
             let guest_bytes = match a.stride % 4 {
                 0 => self.b.ins().imul_imm_s(at, a.stride / 4),
                 _ => {
@@ -266,11 +264,7 @@ impl Emitter<'_> {
             };
             let guest = self.b.ins().iadd(a.start, guest_bytes);
             self.some(lanes, load, a, guest, places, at);
-            at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
         }
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, at, 256);
-        self.b
-            .ins()
-            .brif(more, head, &[BlockArg::Value(at)], done, &[]);
+        self.end_offsets((head, at), 4 * lanes, done);
     }
 }

@@ -16,13 +16,12 @@ use frontend::op::{Data, Space};
 use super::Written;
 use super::results::Results;
 use crate::abi::Context;
-use crate::clif::boundary::slot_type;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, offset32, trusted};
 use crate::facts::Facts;
 use crate::interchange::alone::Alone;
 use crate::interchange::{self, MaskPlace};
-use crate::ir::{Float, Op, Slot, Val};
+use crate::ir::{Float, Op, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
@@ -115,30 +114,17 @@ impl Emitter<'_> {
 
     /// Emits the loop that begins at block `index` where control enters it.
     pub(in super::super) fn alone(&mut self, index: usize, plan: &Alone) {
-        let general = self.heads[&index];
-        self.b.switch_to_block(self.blocks[index]);
-        self.scalars.clear();
-        self.bits.clear();
-        let Some(&exec) = self.vars.get(&Slot::Exec) else {
-            self.b.ins().jump(general, &[]);
+        let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
         };
-        let exec = self.b.use_var(exec);
-        let fail = self.b.create_block();
-        self.b.set_cold_block(fail);
         self.require(fail, exec);
         let memory = self.reach(plan, fail);
-        let fuel_at = offset32(offset_of!(Context, fuel));
-        let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
+        let fuel = self.fuel();
         if plan.count.is_some() {
             let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
             self.require(fail, some);
         }
-        let slots: Vec<Written> = plan
-            .slots
-            .iter()
-            .map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v))
-            .collect();
+        let slots = self.written(&plan.slots);
         let results = self.begin_results(&plan.masks, fuel, &slots);
         // Bits of lanes that do not act stay.
         for (&place, &var) in &results.masks {

@@ -3,18 +3,17 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::memory::span_in_arena;
 use super::results::Results;
 use super::{Turn, Written};
 use crate::abi::Context;
-use crate::clif::boundary::slot_type;
 use crate::clif::segment::Body;
 use crate::clif::{Emitter, offset32, trusted};
 use crate::interchange::{MaskPlace, Plan};
-use crate::ir::{Op, Slot};
+use crate::ir::Op;
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
@@ -40,17 +39,9 @@ struct Loop<'p> {
 impl Emitter<'_> {
     /// Emits the loop that begins at block `index` where control enters it.
     pub(in super::super) fn interchanged(&mut self, index: usize, plan: &Plan) {
-        let general = self.heads[&index];
-        self.b.switch_to_block(self.blocks[index]);
-        self.scalars.clear();
-        self.bits.clear();
-        let Some(&exec) = self.vars.get(&Slot::Exec) else {
-            self.b.ins().jump(general, &[]);
+        let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
         };
-        let exec = self.b.use_var(exec);
-        let fail = self.b.create_block();
-        self.b.set_cold_block(fail);
         self.as_planned(plan, exec, fail);
         let mut l = self.begin_loop(plan, fail);
 
@@ -108,13 +99,10 @@ impl Emitter<'_> {
 
     /// Makes what all groups share.
     fn begin_loop<'p>(&mut self, plan: &'p Plan, fail: clif::Block) -> Loop<'p> {
-        let fuel_at = offset32(offset_of!(Context, fuel));
-        let fuel = self.b.ins().load(types::I32, trusted(), self.ctx, fuel_at);
+        let fuel = self.fuel();
         let left = self.variable(types::I32);
         let taken = self.variable(types::I8);
-        let slots = plan.form.slots.iter();
-        let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
-        let slots = slots.collect();
+        let slots = self.written(&plan.form.slots);
         let budget = self.variable(types::I32);
         let most = match plan.peel {
             // The general loop burns the last.
@@ -141,11 +129,7 @@ impl Emitter<'_> {
     /// Emits the loop over the groups, each with all its turns. Gives the block behind the last.
     fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> clif::Block {
         let plan = l.plan;
-        let header = self.b.create_block();
-        let offset = self.b.append_block_param(header, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(header, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(header);
+        let (header, offset) = self.begin_offsets();
         let lane64 = self.b.ins().ushr_imm_u(offset, 2);
         let lane = self.b.ins().ireduce(types::I32, lane64);
         let wave = self.b.ins().iadd(self.wave, offset);
@@ -186,12 +170,8 @@ impl Emitter<'_> {
             }
         }
         self.group_results(&turn, results, (l.left, l.taken), &l.slots, lane64);
-        let next = self.b.ins().iadd_imm_s(offset, 4 * plan.group as i64);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
         let done = self.b.create_block();
-        self.b
-            .ins()
-            .brif(more, header, &[BlockArg::Value(next)], done, &[]);
+        self.end_offsets((header, offset), 4 * plan.group, done);
         done
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
 use super::{Turn, Written};
@@ -147,7 +147,7 @@ impl Emitter<'_> {
         }
         let per = self.per();
         let ty = dwords_type(per);
-        self.through_wave(4 * per as i64, &mut |e, offset, wave, frame| {
+        self.through_wave(4 * per, &mut |e, offset, wave, frame| {
             let first = e.b.ins().ushr_imm_u(offset, 2);
             let bits = e.b.ins().ushr(exec, first);
             let bits = e.b.ins().ireduce(types::I32, bits);
@@ -167,21 +167,13 @@ impl Emitter<'_> {
 
     /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of these bytes, and
     /// the wave and the frame with it.
-    fn through_wave(&mut self, step: i64, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
-        let head = self.b.create_block();
-        let offset = self.b.append_block_param(head, types::I64);
-        let done = self.b.create_block();
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
-        self.b.switch_to_block(head);
+    fn through_wave(&mut self, step: usize, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
+        let (head, offset) = self.begin_offsets();
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
         body(self, offset, wave, frame);
-        let next = self.b.ins().iadd_imm_s(offset, step);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 256);
-        self.b
-            .ins()
-            .brif(more, head, &[BlockArg::Value(next)], done, &[]);
+        let done = self.b.create_block();
+        self.end_offsets((head, offset), step, done);
         self.b.switch_to_block(done);
     }
 }
