@@ -198,6 +198,8 @@ struct Emitter<'f> {
     wave: Value,
     frame: Value,
     vars: HashMap<Slot, Variable>,
+    /// Those of the slots that lie in the wave, in the order of the slots.
+    in_wave: Vec<(Slot, Variable)>,
     /// Those of the block being emitted, and others to take.
     variables: variables::Variables,
     /// Slots that the region may have and the wave not yet, before and behind each block.
@@ -302,6 +304,7 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             vars: HashMap::default(),
+            in_wave: Vec::new(),
             variables: variables::Variables::default(),
             slots_written: match o.small {
                 true => liveness::written(f),

@@ -498,6 +498,13 @@ impl Block {
         let found = self.execs.binary_search_by_key(&effect, |&(v, _)| v);
         found.ok().map(|at| self.execs[at].1)
     }
+
+    /// The scalar slots that the wave may have to be given where it leaves the block: those written, and EXEC where
+    /// an effect tells another.
+    pub fn written_slots(&self) -> impl Iterator<Item = Slot> {
+        let exec = self.execs.first().map(|_| Slot::Exec);
+        self.writes_s.iter().map(|&(slot, _)| slot).chain(exec)
+    }
 }
 
 /// A region: blocks with one entry (block 0), which a wave that left at a barrier or a backward

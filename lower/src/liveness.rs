@@ -156,11 +156,8 @@ pub fn written(f: &Func) -> Lives {
     while let Some(i) = work.pop() {
         let block = &f.blocks[i];
         let mut end = written.start[i];
-        for &(slot, _) in &block.writes_s {
+        for slot in block.written_slots() {
             end.add_slot(slot);
-        }
-        if !block.execs.is_empty() {
-            end.add_slot(Slot::Exec);
         }
         written.end[i] = end;
         // Where the wave leaves in between everything is in the wave.
@@ -182,13 +179,8 @@ pub fn written(f: &Func) -> Lives {
 /// As [`written`], but for each block the slots that any block writes.
 pub fn written_anywhere(f: &Func) -> Lives {
     let mut all = Live::default();
-    for block in &f.blocks {
-        for &(slot, _) in &block.writes_s {
-            all.add_slot(slot);
-        }
-        if !block.execs.is_empty() {
-            all.add_slot(Slot::Exec);
-        }
+    for slot in f.blocks.iter().flat_map(Block::written_slots) {
+        all.add_slot(slot);
     }
     let each = vec![all; f.blocks.len()];
     Lives {

@@ -6,7 +6,6 @@ use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
@@ -25,14 +24,15 @@ impl Emitter<'_> {
                     touched.insert(slot);
                 }
             }
-            let written = block.writes_s.iter().map(|&(slot, _)| slot);
-            let exec = block.execs.first().map(|_| Slot::Exec);
-            touched.extend(written.chain(exec));
+            touched.extend(block.written_slots());
         }
         for slot in touched {
             let ty = slot_type(slot);
             let var = self.b.declare_var(ty);
             self.vars.insert(slot, var);
+            if !matches!(slot, Slot::Temp(_)) {
+                self.in_wave.push((slot, var));
+            }
         }
         let entries = entries(self.f);
         let first = self.blocks[0];
@@ -98,10 +98,7 @@ impl Emitter<'_> {
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
     pub(super) fn load_slots(&mut self, live: &Live) {
-        let mut slots: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
-        slots.retain(|(slot, _)| !matches!(slot, Slot::Temp(_)));
-        slots.sort_unstable_by_key(|&(slot, _)| slot);
-        for (slot, var) in slots {
+        for &(slot, var) in &self.in_wave {
             let (offset, ty) = slot_home(slot);
             if !live.has_slot(slot) {
                 let zero = self.b.ins().iconst(slot_type(slot), 0);
@@ -120,10 +117,8 @@ impl Emitter<'_> {
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
     pub(super) fn store_slots(&mut self, slots: &Live) {
-        let mut vars: Vec<(Slot, Variable)> = self.vars.iter().map(|(&s, &v)| (s, v)).collect();
-        vars.retain(|&(slot, _)| !matches!(slot, Slot::Temp(_)) && slots.has_slot(slot));
-        vars.sort_unstable_by_key(|&(slot, _)| slot);
-        for (slot, var) in vars {
+        let ours = self.in_wave.iter();
+        for &(slot, var) in ours.filter(|(slot, _)| slots.has_slot(*slot)) {
             let v = self.b.use_var(var);
             let v = if slot == Slot::Scc {
                 self.b.ins().uextend(types::I32, v)
