@@ -72,7 +72,8 @@ pub struct Options {
     /// Call the runtime for all accesses at addresses of which nothing is known.
     pub no_runs: bool,
     /// Make little code: short loops over the lanes by single host vectors, and of the region's loops only the first
-    /// 16 that can run inside the lane groups or lane by lane.
+    /// 16 that can run inside the lane groups or lane by lane; accesses one lane at a time where not all act; and a
+    /// way out for each block, which writes what was written by then.
     pub small: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,

@@ -27,11 +27,11 @@ use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
 mod counted;
-mod desk;
+mod shared;
 mod values;
 
 use counted::Array;
-use desk::Desk;
+use shared::Shared;
 
 /// What the emission of a loop knows.
 struct Lane<'p> {
@@ -63,7 +63,7 @@ struct Lane<'p> {
 
 /// What the lanes have in common.
 struct Job {
-    desk: Desk,
+    shared: Shared,
     /// Fuel that the lane at hand has left, I32.
     left: Variable,
     /// Scalars that go round, with their new values.
@@ -135,14 +135,14 @@ impl Emitter<'_> {
         let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
         let (wanted, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
         let job = Job {
-            desk: Desk::new(self.take_slot()),
+            shared: Shared::new(self.take_slot()),
             left: self.variable(types::I32),
             slots,
             results,
             wanted,
             inner,
         };
-        self.lay_out(&job.desk, &memory, (exec, fuel));
+        self.begin_shared(&job.shared, &memory, (exec, fuel));
         let mut lane = Lane {
             plan,
             schedule: Schedule::unplaced(&plan.block, false),
@@ -170,7 +170,7 @@ impl Emitter<'_> {
         self.wave_fixed(&lane);
         self.lanes_alone(&mut lane, &job);
         self.all_done(&lane, &job, exec);
-        let tired = self.read_desk(job.desk.tired, types::I64);
+        let tired = self.read_shared(job.shared.tired, types::I64);
         let [again, out] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(again);
         self.b.ins().brif(tired, again, &[], out, &[]);
@@ -185,14 +185,14 @@ impl Emitter<'_> {
 
     /// All turns of all lanes, one after the other.
     fn lanes_alone(&mut self, t: &mut Lane<'_>, job: &Job) {
-        let (block, desk) = (&t.plan.block, &job.desk);
+        let (block, shared) = (&t.plan.block, &job.shared);
         let fixed = self.scalars.clone();
 
         // A lane.
         let header = self.b.create_block();
         self.b.ins().jump(header, &[]);
         self.b.switch_to_block(header);
-        let rest = self.take_up(t, desk);
+        let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         for &(slot, var, _) in &job.slots {
             let before = self.b.use_var(self.vars[&slot]);
@@ -200,9 +200,9 @@ impl Emitter<'_> {
         }
         self.begin_lane(t);
         self.lane_fixed(t);
-        let more = t.plan.count.map(|count| self.turns_ahead(t, count, desk));
+        let more = t.plan.count.map(|count| self.turns_ahead(t, count, shared));
         if more.is_none() {
-            let fuel = self.read_desk(desk.fuel, types::I32);
+            let fuel = self.read_shared(shared.fuel, types::I32);
             self.b.def_var(job.left, fuel);
         }
         self.begin_courses(t, more);
@@ -236,7 +236,7 @@ impl Emitter<'_> {
         match more {
             Some(more) => {
                 self.end_counted(t, more, head);
-                let some = self.read_desk(desk.tired, types::I64);
+                let some = self.read_shared(shared.tired, types::I64);
                 self.b.ins().brif(some, tired, &[], end, &[]);
             }
             None => self.end_uncounted(back, job.left, (head, tired, end)),
@@ -244,10 +244,10 @@ impl Emitter<'_> {
 
         // Its fuel is burned, or another lane's is.
         self.b.switch_to_block(tired);
-        let rest = self.take_up(t, desk);
+        let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         if more.is_none() {
-            self.set_tired(t, desk);
+            self.set_tired(t, shared);
         }
         self.begin_steady(t);
         self.keep_results(t, &job.inner);
@@ -255,7 +255,7 @@ impl Emitter<'_> {
 
         // The lane's results.
         self.b.switch_to_block(end);
-        let rest = self.take_up(t, desk);
+        let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         self.begin_steady(t);
         self.keep_results(t, &job.wanted);
@@ -265,7 +265,7 @@ impl Emitter<'_> {
             None => self.lane_fuel(job),
         }
         let others = self.but_first(rest);
-        self.write_desk(desk.rest, others);
+        self.write_shared(shared.rest, others);
         let done = self.b.create_block();
         self.b.ins().brif(others, header, &[], done, &[]);
         self.b.switch_to_block(done);
@@ -273,7 +273,7 @@ impl Emitter<'_> {
 
     /// Behind the last lane: makes what the lanes in `exec` leave the wave's.
     fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
-        let tired = self.read_desk(job.desk.tired, types::I64);
+        let tired = self.read_shared(job.shared.tired, types::I64);
         let left = self.b.ins().band_not(exec, tired);
         for (place, &var) in &job.results.masks {
             if !t.masks.contains_key(place) {
@@ -291,24 +291,24 @@ impl Emitter<'_> {
         self.commit_scalars(&job.results, &job.slots);
         let rest = match t.plan.count {
             Some(_) => {
-                let fuel = self.read_desk(job.desk.fuel, types::I32);
-                let most = self.read_desk(job.desk.furthest, types::I32);
+                let fuel = self.read_shared(job.shared.fuel, types::I32);
+                let most = self.read_shared(job.shared.furthest, types::I32);
                 let rest = self.b.ins().isub(fuel, most);
                 let none = self.b.ins().iconst(types::I32, 0);
                 self.b.ins().select(tired, none, rest)
             }
-            None => self.read_desk(job.desk.fewest, types::I32),
+            None => self.read_shared(job.shared.fewest, types::I32),
         };
         self.set_fuel(rest);
     }
 
     /// Notes that the lane has burned its fuel and wants to go on.
-    fn set_tired(&mut self, t: &Lane<'_>, desk: &Desk) {
+    fn set_tired(&mut self, t: &Lane<'_>, shared: &Shared) {
         let bit = self.b.ins().iconst(types::I64, 1);
         let bit = self.b.ins().ishl(bit, t.number);
-        let others = self.read_desk(desk.tired, types::I64);
+        let others = self.read_shared(shared.tired, types::I64);
         let with = self.b.ins().bor(others, bit);
-        self.write_desk(desk.tired, with);
+        self.write_shared(shared.tired, with);
     }
 
     /// Lanes without the lowest of them.
@@ -531,20 +531,20 @@ impl Emitter<'_> {
     /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more turns than those before.
     fn lane_fuel(&mut self, job: &Job) {
         let mine = self.b.use_var(job.left);
-        let least = self.read_desk(job.desk.fewest, types::I32);
+        let least = self.read_shared(job.shared.fewest, types::I32);
         let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, least);
         let least = self.b.ins().select(further, mine, least);
-        self.write_desk(job.desk.fewest, least);
+        self.write_shared(job.shared.fewest, least);
         self.scalars_of_furthest(job, further);
     }
 
     /// The same for a lane whose turns are counted: so many behind the first.
     fn lane_turns(&mut self, more: Value, job: &Job) {
         let mine = self.b.ins().ireduce(types::I32, more);
-        let most = self.read_desk(job.desk.furthest, types::I32);
+        let most = self.read_shared(job.shared.furthest, types::I32);
         let further = self.b.ins().icmp(IntCC::SignedGreaterThan, mine, most);
         let most = self.b.ins().select(further, mine, most);
-        self.write_desk(job.desk.furthest, most);
+        self.write_shared(job.shared.furthest, most);
         self.scalars_of_furthest(job, further);
     }
 

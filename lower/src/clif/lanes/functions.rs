@@ -1,5 +1,6 @@
 //! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
-//! lane, bytes by selectors (see `bytes.rs`), and f16 arithmetic in the MODE that compilers choose. Elsewhere they are calls for the whole wave.
+//! lane, bytes by selectors (see `bytes.rs`), and f16 arithmetic in the MODE that compilers choose. Elsewhere they
+//! are calls for the whole wave.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};

@@ -313,7 +313,9 @@ impl<'a> Select<'a> {
             });
         }
         self.needed = needed;
-        self.merge.uses = counts.iter().map(|&(count, _)| count).collect();
+        if self.is_avx512() {
+            self.merge.uses = counts.iter().map(|&(count, _)| count).collect();
+        }
         // A load with one use that takes memory, with no store between the two, is done by that use.
         for (n, &(count, user)) in counts.iter().enumerate() {
             let v = Value::from_u32(n as u32);

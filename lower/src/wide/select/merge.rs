@@ -14,7 +14,7 @@ use crate::wide::twins::twin;
 /// Where the instructions are that values come from.
 #[derive(Default)]
 pub(super) struct Merge {
-    /// By the number of a value: how often it is used.
+    /// By the number of a value: how often it is used; nothing for other CPUs.
     pub(super) uses: Vec<u32>,
     /// By the number of a value: one more than the number of the host instruction whose result it is, and whose
     /// result nothing else is.

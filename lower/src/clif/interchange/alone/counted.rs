@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 
-use super::desk::Desk;
+use super::shared::Shared;
 use super::{Lane, shape};
 use crate::clif::{Emitter, access};
 use crate::interchange::alone::count::{Count, Course};
@@ -23,7 +23,7 @@ pub(super) struct Array {
 
 impl Emitter<'_> {
     /// The turns that a lane makes behind the first one, I64.
-    pub(super) fn turns_ahead(&mut self, t: &mut Lane<'_>, count: Count, desk: &Desk) -> Value {
+    pub(super) fn turns_ahead(&mut self, t: &mut Lane<'_>, count: Count, shared: &Shared) -> Value {
         let before = t.values.clone();
         let next = self.eval(t, count.next);
         let bound = self.eval(t, count.bound);
@@ -40,12 +40,12 @@ impl Emitter<'_> {
         let [tired, go] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(tired);
         let more = self.b.append_block_param(go, types::I32);
-        let fuel = self.read_desk(desk.fuel, types::I32);
+        let fuel = self.read_shared(shared.fuel, types::I32);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThan, wanted, fuel);
         let args = [BlockArg::Value(wanted)];
         self.b.ins().brif(enough, go, &args, tired, &[]);
         self.b.switch_to_block(tired);
-        self.set_tired(t, desk);
+        self.set_tired(t, shared);
         let most = self.b.ins().iadd_imm_s(fuel, -1);
         self.b.ins().jump(go, &[BlockArg::Value(most)]);
         self.b.switch_to_block(go);
@@ -85,9 +85,8 @@ impl Emitter<'_> {
             }
             Course::Element(_, shift) => {
                 let address = t.plan.resolve(node.args[0]);
-                let start = match t.starts.get(&address) {
-                    Some(&start) => start,
-                    None => return,
+                let Some(&start) = t.starts.get(&address) else {
+                    return;
                 };
                 let inside = IntCC::UnsignedLessThanOrEqual;
                 let inside = self.b.ins().icmp(inside, start, last);

@@ -7,7 +7,7 @@ use crate::clif::{Emitter, trusted};
 
 /// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
 /// the turns, which need them all.
-pub(super) struct Desk {
+pub(super) struct Shared {
     /// The lanes that are not through, I64.
     pub(super) rest: i32,
     /// Those whose fuel is burned and that want to go on, I64.
@@ -25,11 +25,11 @@ pub(super) struct Desk {
     pub(super) last: i32,
 }
 
-impl Desk {
+impl Shared {
     /// In a frame slot.
-    pub(super) fn new(slot: u32) -> Desk {
+    pub(super) fn new(slot: u32) -> Shared {
         let at = Emitter::frame_offset(slot);
-        Desk {
+        Shared {
             rest: at,
             tired: at + 8,
             fuel: at + 16,
@@ -43,44 +43,50 @@ impl Desk {
 }
 
 impl Emitter<'_> {
-    /// Puts on the desk what all lanes need.
-    pub(super) fn lay_out(&mut self, desk: &Desk, memory: &Reach, (exec, fuel): (Value, Value)) {
+    /// Writes what is the same for all lanes, and what the first one finds.
+    pub(super) fn begin_shared(
+        &mut self,
+        shared: &Shared,
+        memory: &Reach,
+        (exec, fuel): (Value, Value),
+    ) {
         let none = self.b.ins().iconst(types::I64, 0);
         // More than any lane leaves.
         let fewest = self.b.ins().iadd_imm_s(fuel, 1);
         let least = self.b.ins().iconst(types::I32, -1);
         let mut things = vec![
-            (desk.tired, none),
-            (desk.rest, exec),
-            (desk.fuel, fuel),
-            (desk.fewest, fewest),
-            (desk.furthest, least),
-            (desk.base, memory.base),
-            (desk.lds, memory.lds),
+            (shared.tired, none),
+            (shared.rest, exec),
+            (shared.fuel, fuel),
+            (shared.fewest, fewest),
+            (shared.furthest, least),
+            (shared.base, memory.base),
+            (shared.lds, memory.lds),
         ];
-        things.extend((desk.last..).step_by(8).zip(memory.last.values().copied()));
+        let last = memory.last.values().copied();
+        things.extend((shared.last..).step_by(8).zip(last));
         for (at, value) in things {
-            self.write_desk(at, value);
+            self.write_shared(at, value);
         }
     }
 
-    /// Takes from the desk what may be accessed; gives the lanes that are not through.
-    pub(super) fn take_up(&mut self, t: &mut Lane<'_>, desk: &Desk) -> Value {
-        t.memory.base = self.read_desk(desk.base, types::I64);
-        t.memory.lds = self.read_desk(desk.lds, types::I64);
-        for (at, last) in (desk.last..).step_by(8).zip(t.memory.last.values_mut()) {
-            *last = self.read_desk(at, types::I64);
+    /// Reads what may be accessed; gives the lanes that are not through.
+    pub(super) fn reload_shared(&mut self, t: &mut Lane<'_>, shared: &Shared) -> Value {
+        t.memory.base = self.read_shared(shared.base, types::I64);
+        t.memory.lds = self.read_shared(shared.lds, types::I64);
+        for (at, last) in (shared.last..).step_by(8).zip(t.memory.last.values_mut()) {
+            *last = self.read_shared(at, types::I64);
         }
-        self.read_desk(desk.rest, types::I64)
+        self.read_shared(shared.rest, types::I64)
     }
 
-    /// A thing on the desk.
-    pub(super) fn read_desk(&mut self, at: i32, ty: Clif) -> Value {
+    /// What lies at one of the places.
+    pub(super) fn read_shared(&mut self, at: i32, ty: Clif) -> Value {
         self.b.ins().load(ty, trusted(), self.frame, at)
     }
 
-    /// Puts a thing on the desk.
-    pub(super) fn write_desk(&mut self, at: i32, value: Value) {
+    /// Puts something there.
+    pub(super) fn write_shared(&mut self, at: i32, value: Value) {
         self.b.ins().store(trusted(), value, self.frame, at);
     }
 }
