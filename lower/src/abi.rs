@@ -51,6 +51,8 @@ pub struct Context {
     pub arena_base: u64,
     /// Bytes from `arena_base` that inline accesses may touch.
     pub arena_len: u64,
+    /// Bytes from `arena_base` at which scalar loads of 1, 2, 4, 8 and 16 dwords may begin that are made inline.
+    pub scalar_starts: [u64; 5],
     /// The workgroup's LDS.
     pub lds: *mut u8,
     /// Its size in bytes as instructions see it.
@@ -77,6 +79,15 @@ pub struct Context {
     pub counters: *mut u64,
     /// The runtime's own data (its group and engine), opaque here.
     pub host: *mut core::ffi::c_void,
+}
+
+impl Context {
+    /// Sets how many bytes from `arena_base` on inline accesses may touch.
+    #[inline]
+    pub fn set_arena_len(&mut self, len: u64) {
+        self.arena_len = len;
+        self.scalar_starts = [3, 7, 15, 31, 63].map(|more| len.saturating_sub(more));
+    }
 }
 
 /// A guest instruction that generated code refers to when it calls the runtime.

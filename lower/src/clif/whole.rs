@@ -360,19 +360,16 @@ impl Emitter<'_> {
         let address = self.scalar(block, plan, node.args[0]);
         let new_exec = self.new_exec(block, plan, v);
         let base_at = offset32(offset_of!(Context, arena_base));
-        let len_at = offset32(offset_of!(Context, arena_len));
         let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
-        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
         let offset = self.b.ins().isub(address, base);
-        let bytes = self.b.ins().iconst(types::I64, 4 * i64::from(n));
-        let end = self.b.ins().iadd(offset, bytes);
-        // offset <= len and offset + bytes <= len, both unsigned; the sum cannot wrap when the first holds.
+        let size = usize::from(n).next_power_of_two().ilog2() as usize;
+        let starts_at = offset32(offset_of!(Context, scalar_starts) + size * size_of::<u64>());
         let starts = self
             .b
             .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, offset, len);
-        let ends = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, len);
-        let inside = self.b.ins().band(starts, ends);
+            .load(types::I64, trusted(), self.ctx, starts_at);
+        let below = IntCC::UnsignedLessThan;
+        let inside = self.b.ins().icmp(below, offset, starts);
         let slow = self.b.create_block();
         let join = self.b.create_block();
         let at = self.b.append_block_param(join, types::I64);

@@ -130,6 +130,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 frame: ptr::null_mut(),
                 arena_base: 0,
                 arena_len: 0,
+                scalar_starts: [0; 5],
                 lds: ptr::null_mut(),
                 lds_len: 0,
                 fuel: 0,
@@ -150,7 +151,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     /// Waves of `group` run now.
     fn surround(&mut self, group: &mut Group<'_>) {
         self.ctx.arena_base = group.memory.arena_base();
-        self.ctx.arena_len = group.memory.limit();
+        self.ctx.set_arena_len(group.memory.limit());
         self.ctx.lds = group.lds.as_mut_ptr();
         self.ctx.lds_len = group.lds.size();
     }

@@ -47,7 +47,8 @@ fn a_region_is_put_together_from_the_runs_that_it_ran_in() {
         let blocks = joined.blocks();
         blocks.iter().map(|block| block.executions()).sum()
     };
-    assert!(timed.host_bytes() < counted.host_bytes());
+    // Else nothing below would tell whose code is shown; which is larger depends on where registers are spilled.
+    assert_ne!(timed.host_bytes(), counted.host_bytes());
 
     let both = Joined::new(Some(timed), Some(counted)).unwrap();
     assert!(both.is_timed() && both.is_counted());

@@ -279,6 +279,7 @@ fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32;
         frame: frame.as_mut_ptr(),
         arena_base: 0,
         arena_len: 0,
+        scalar_starts: [0; 5],
         lds: std::ptr::null_mut(),
         lds_len: 0,
         fuel: 100,
