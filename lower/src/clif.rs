@@ -122,10 +122,13 @@ pub fn emit(
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
 ) -> Emitted {
+    let lives = liveness::lives(f);
+    // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
+    let reads = liveness::reads(f, &lives);
     let (sunk, lives) = if options.no_sink {
-        (None, liveness::lives(f))
+        (None, lives)
     } else {
-        sink::sink(f)
+        sink::sink(f, lives)
     };
     let f = sunk.as_ref().unwrap_or(f);
     func.signature = entry_signature(config.default_call_conv);
@@ -182,7 +185,7 @@ pub fn emit(
     e.b.finalize(config);
     Emitted {
         slots,
-        reads: liveness::reads(f, &lives),
+        reads,
         notes,
     }
 }

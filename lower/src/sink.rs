@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::build::{Build, types};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
-use crate::liveness::{self, Live, Lives};
+use crate::liveness::{Live, Lives};
 use crate::maps::{HashMap, HashSet};
 
 /// Values that are computed again in the other block at most.
@@ -23,10 +23,10 @@ const MAX_NODES: usize = 96;
 /// Temporary slots of a region at most.
 const MAX_TEMPS: usize = 48;
 
-/// Puts off what can be. Gives the region after that, if it is another, and what is live in it.
-pub fn sink(f: &Func) -> (Option<Func>, Lives) {
+/// Puts off what can be in a region with these live registers. Gives the region after that, if it is another, and
+/// what is live in it.
+pub fn sink(f: &Func, mut lives: Lives) -> (Option<Func>, Lives) {
     let mut out: Option<Func> = None;
-    let mut lives = liveness::lives(f);
     let mut temps = 0;
     // Where control goes stays as it is.
     let mut ways_in = vec![0; f.blocks.len()];
