@@ -59,8 +59,12 @@ pub struct WaveState {
     /// VGPRs from the first number up to the second hold anything, and are 0 to the wave: see
     /// [`WaveState::settle`].
     pub vgprs_stale: [u32; 2],
-    /// Puts the vector registers on a cache line, for aligned vector accesses.
-    pub(crate) pad: [u32; 4],
+    /// Number of what the dispatcher put into the wave, 0 for none. Whoever writes scalar registers or VGPRs of a
+    /// running wave beside the engine makes it 0. No part of the architectural state.
+    pub start: u64,
+    /// The `start` whose scalar registers and work-item ids lie here as the dispatcher put them there, 0 when they
+    /// may be others. An engine sets it at the end of a wave in which it knows that nothing wrote them.
+    pub kept: u64,
     /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
     /// first instruction. No part of the architectural state.
     pub resume: u64,
@@ -97,7 +101,8 @@ impl WaveState {
             sgpr_count: 104,
             vgprs_touched: 0,
             vgprs_stale: [0; 2],
-            pad: [0; 4],
+            start: 0,
+            kept: 0,
             resume: 0,
             vgpr: [[0; LANES]; 256],
         })

@@ -109,6 +109,9 @@ pub struct Emitted {
     pub slots: u32,
     /// VGPRs that are read before they are written; see [`liveness::reads`].
     pub reads: [[u64; 4]; 2],
+    /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
+    /// block reads does not go there.
+    pub writes_from: u32,
     /// What was noted of the shapes chosen.
     pub notes: Option<profile::Notes>,
 }
@@ -180,12 +183,13 @@ pub fn emit(
         e.free_variables();
     }
     e.epilogue();
-    let (slots, notes) = (e.slots, e.notes.take());
+    let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
     e.b.seal_all_blocks();
     e.b.finalize(config);
     Emitted {
         slots,
         reads,
+        writes_from,
         notes,
     }
 }
@@ -219,6 +223,8 @@ struct Emitter<'f> {
     arg_slot: StackSlot,
     out_slot: StackSlot,
     slots: u32,
+    /// See [`Emitted::writes_from`].
+    writes_from: u32,
     notes: Option<profile::Notes>,
     // The block being emitted.
     /// Memory nodes with affine addresses.
@@ -323,6 +329,7 @@ impl<'f> Emitter<'f> {
             arg_slot,
             out_slot,
             slots: 0,
+            writes_from: 256,
             notes: None,
             affine: HashMap::default(),
             lines: HashMap::default(),
@@ -609,6 +616,12 @@ impl<'f> Emitter<'f> {
     /// Address of a VGPR's home.
     fn home_offset(n: u8) -> i32 {
         offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
+    }
+
+    /// The same for one that the code writes.
+    fn home_to_write(&mut self, n: u8) -> i32 {
+        self.writes_from = self.writes_from.min(n.into());
+        Self::home_offset(n)
     }
 
     /// Offset of a frame slot.

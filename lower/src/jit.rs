@@ -161,6 +161,11 @@ impl Compiled {
         &self.object.reads[usize::from(full)]
     }
 
+    /// The first VGPR that the code writes to the wave, 256 when it writes none.
+    pub fn writes_from(&self) -> u32 {
+        self.object.writes_from
+    }
+
     /// What was chosen, when the options asked for it.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()

@@ -104,14 +104,24 @@ impl Turn {
         while self.ready != 0 {
             let index = self.ready.trailing_zeros();
             self.ready &= self.ready - 1;
-            match run(index) {
-                Exit::End => {}
-                Exit::Barrier => self.waiting |= 1 << index,
-                Exit::Yield => return Stop::Burned(index),
-                Exit::Fault(fault) => return Stop::Fault(index, fault),
+            let exit = run(index);
+            if let Some(stop) = self.left(index, exit) {
+                return stop;
             }
         }
         Stop::All
+    }
+
+    /// The wave with a number was run: why waves are not run on, if so.
+    #[inline]
+    pub fn left(&mut self, index: u32, exit: Exit) -> Option<Stop> {
+        match exit {
+            Exit::End => {}
+            Exit::Barrier => self.waiting |= 1 << index,
+            Exit::Yield => return Some(Stop::Burned(index)),
+            Exit::Fault(fault) => return Some(Stop::Fault(index, fault)),
+        }
+        None
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use frontend::WaveState;
-use runtime::engine::{self, Emitter, Engine, EngineKind, EngineOptions, Exit, Group};
+use runtime::engine::{self, Emitter, Engine, EngineKind, EngineOptions, Exit, Group, Session};
 use wavelift::{Arg, Buffer, Device, DeviceOptions, Element, Error, Gfx, Launch, Module, Stats};
 
 mod abi;
@@ -60,6 +60,10 @@ struct Engines {
 impl Engine for Engines {
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit {
         self.engines[self.chosen.load(Relaxed)].run(wave, group, fuel)
+    }
+
+    fn session(&self) -> Box<dyn Session + '_> {
+        self.engines[self.chosen.load(Relaxed)].session()
     }
 }
 

@@ -331,7 +331,7 @@ impl<'f> Emitter<'f> {
             .collect();
         for (place, value) in kept {
             let (base, offset) = match place {
-                Place::Home(n) => (body.wave, Self::home_offset(n)),
+                Place::Home(n) => (body.wave, self.home_to_write(n)),
                 Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
             };
             for (j, x) in value.into_iter().enumerate() {
@@ -348,8 +348,9 @@ impl<'f> Emitter<'f> {
             self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
         for (n, value) in stores {
+            let home = self.home_to_write(n);
             for (j, x) in value.into_iter().enumerate() {
-                let at = Self::home_offset(n) + (4 * self.per() * j) as i32;
+                let at = home + (4 * self.per() * j) as i32;
                 self.b.ins().store(trusted(), x, body.wave, at);
             }
         }

@@ -272,7 +272,7 @@ impl Emitter<'_> {
             .into_iter()
             .map(|place| {
                 let (base, offset) = match place {
-                    Some(Place::Home(n)) => (self.wave, Self::home_offset(n)),
+                    Some(Place::Home(n)) => (self.wave, self.home_to_write(n)),
                     Some(Place::Frame(slot)) => (self.frame, Self::frame_offset(slot)),
                     None => {
                         let slot = self.take_slot();

@@ -98,7 +98,8 @@ impl GroupRunner<'_> {
         referee: &mut impl Referee,
     ) -> Outcome {
         let count = group.waves();
-        let items = if self.shape.is_full(group.id) {
+        let full = self.shape.is_full(group.id);
+        let items = if full {
             // Not `group.size`, which was written in parts just now: a compare of the whole would wait.
             room.full.of(self.shape.workgroup)
         } else {
@@ -108,7 +109,7 @@ impl GroupRunner<'_> {
             room.waves.push(WaveState::new_boxed());
         }
         let waves = &mut room.waves[..count as usize];
-        self.initial.enter(group);
+        self.initial.enter(group, full);
         for (index, (wave, ids)) in waves.iter_mut().zip(items).enumerate() {
             self.initial.start(wave, index as u32, ids);
             if self.scratch.lane_bytes != 0 {

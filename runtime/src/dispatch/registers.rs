@@ -1,6 +1,9 @@
 //! The registers that a wave starts with, as the kernel descriptor asks for them (LLVM's AMDGPU
 //! usage guide, "Initial Kernel Execution State").
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use frontend::inst::M0;
 use frontend::{Gfx, LANES, WaveState};
 
@@ -37,6 +40,9 @@ fn preloaded(descriptor: &KernelDescriptor, gfx: Gfx) -> Option<(usize, usize)> 
     (gfx >= Gfx::Gfx90a && len != 0).then_some((first as usize, len as usize))
 }
 
+/// Numbers of initial states; 0 is none's.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
 /// What the dispatch knows and registers may show.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts<'a> {
@@ -58,6 +64,11 @@ pub(super) struct Facts<'a> {
 /// all of a workgroup.
 #[derive(Clone, Debug)]
 pub(super) struct InitialState {
+    /// Another one for each.
+    number: u64,
+    /// What waves note of where their registers are from: the number in full workgroups, whose waves with the same
+    /// index start with the same but for the numbers of the workgroup; else 0.
+    note: u64,
     gfx: Gfx,
     descriptor: KernelDescriptor,
     entry: u64,
@@ -136,6 +147,8 @@ impl InitialState {
             _ => 3,
         };
         InitialState {
+            number: NUMBERS.fetch_add(1, Relaxed),
+            note: 0,
             gfx,
             descriptor,
             entry,
@@ -153,8 +166,9 @@ impl InitialState {
         }
     }
 
-    /// The waves to start from now on are those of `group`.
-    pub(super) fn enter(&mut self, group: &GroupShape) {
+    /// The waves to start from now on are those of `group`, which is of the dispatch's size when it is `full`.
+    pub(super) fn enter(&mut self, group: &GroupShape, full: bool) {
+        self.note = if full { self.number } else { 0 };
         let descriptor = &self.descriptor;
         let numbers = [
             descriptor.enable_workgroup_id_x(),
@@ -185,7 +199,12 @@ impl InitialState {
     /// Makes `wave` wave number `index` of the workgroup; `ids` are the work-item ids of its lanes. VGPRs
     /// beyond those are stale: whoever looks at them settles the wave first.
     pub(super) fn start(&self, wave: &mut WaveState, index: u32, ids: &[[u32; LANES]; 3]) {
-        wave.sgpr = self.sgpr;
+        if wave.kept != self.number || self.note == 0 {
+            self.fill(wave, ids);
+        }
+        (wave.start, wave.kept) = (self.note, 0);
+        let numbers = self.system..self.info;
+        wave.sgpr[numbers.clone()].copy_from_slice(&self.sgpr[numbers]);
         let mut next = self.info;
         if self.descriptor.enable_workgroup_info() {
             let waves = self.items.div_ceil(LANES as u32);
@@ -206,7 +225,6 @@ impl InitialState {
         wave.scc = 0;
         wave.mode = self.mode;
         wave.trapsts = 0;
-        wave.hwreg = self.hwreg;
         wave.vgpr_count = self.vgprs;
         // What an earlier wave wrote beyond its registers is not seen either.
         let defined = self.vgprs.max(wave.vgprs_touched);
@@ -214,6 +232,12 @@ impl InitialState {
         wave.vgprs_stale = [self.id_vgprs as u32, defined];
         wave.sgpr_count = self.sgprs;
         wave.set_exec(shape::exec(self.items, index));
+    }
+
+    /// Puts into the wave what it may still have from an earlier start.
+    fn fill(&self, wave: &mut WaveState, ids: &[[u32; LANES]; 3]) {
+        wave.sgpr = self.sgpr;
+        wave.hwreg = self.hwreg;
         if self.gfx >= Gfx::Gfx90a {
             self.pack(wave, ids);
         } else {

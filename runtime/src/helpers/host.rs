@@ -53,6 +53,7 @@ pub(super) fn interpret(call: &mut Call<'_>) -> Result<(), ExitCode> {
     *host.group.stats.fallback_names.entry(name).or_default() += 1;
     // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
     let wave = unsafe { &mut *wave };
+    wave.start = 0;
     wave.pc = site.pc;
     match interp::step(wave, host.group, &site.inst) {
         Ok(Flow::Next) => Ok(()),

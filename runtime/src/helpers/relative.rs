@@ -42,7 +42,9 @@ pub(super) fn write(call: &mut Call<'_>) -> Result<(), ExitCode> {
         return Ok(());
     };
     let lanes: [u32; 64] = std::array::from_fn(|lane| value.get(lane));
-    let register = &mut call.wave().vgpr[n];
+    let wave = call.wave();
+    wave.start = 0;
+    let register = &mut wave.vgpr[n];
     for (lane, word) in register.iter_mut().enumerate() {
         if exec >> lane & 1 != 0 {
             *word = lanes[lane];
@@ -84,6 +86,7 @@ pub(super) fn scalar(call: &mut Call<'_>) -> Result<(), ExitCode> {
         _ => moved(d),
     };
     if let Some(to) = to {
+        wave.start = 0;
         for (k, &word) in value[..words].iter().enumerate() {
             wave.sgpr[(to + k) & 127] = word;
         }

@@ -82,7 +82,7 @@ pub(super) struct Folder {
 }
 
 /// First bytes of a file, which name its format.
-const MAGIC: &[u8; 8] = b"wavelft2";
+const MAGIC: &[u8; 8] = b"wavelft3";
 
 /// Bytes before an object's: the magic, the translator's fingerprint, the key.
 const HEADER: usize = 8 + 16 + 32;
@@ -179,6 +179,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
     for &word in object.reads.as_flattened() {
         number(out, word);
     }
+    number(out, u64::from(object.writes_from));
     number(out, object.sites.len() as u64);
     for &site in &object.sites {
         number(out, site);
@@ -247,6 +248,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     for word in reads.as_flattened_mut() {
         *word = reader.number()?;
     }
+    let writes_from = reader.small()?;
     let mut sites = Vec::new();
     for _ in 0..reader.count()? {
         sites.push(reader.number()?);
@@ -272,6 +274,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         guest_insts,
         vgprs,
         reads,
+        writes_from,
         sites,
         fallbacks,
         wide,

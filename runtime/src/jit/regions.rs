@@ -50,6 +50,19 @@ impl Key {
             start,
         }
     }
+
+    /// May the region be one of this group's?
+    pub(super) fn is_of(&self, group: &Group<'_>) -> bool {
+        let group = (group.code.id(), group.counting, group.checked);
+        group == (self.code, self.counting, self.checked)
+    }
+
+    /// Is it the region that a wave of a group of its begins with? `start` is what is known of the registers.
+    #[inline]
+    pub(super) fn begins(&self, wave: &WaveState, start: u64) -> bool {
+        let mode = region::mode_key(wave.mode, wave.m0());
+        self.pc == wave.pc && self.start == start && self.mode == mode
+    }
 }
 
 /// Entries of a thread's memory of regions.
@@ -67,6 +80,10 @@ pub(super) struct Region {
     /// What entering asks of the code each time: its frame slots and VGPRs.
     pub(super) slots: usize,
     pub(super) vgprs: u32,
+    /// Behind the last VGPR that it reads before it writes it; see [`Compiled::reads`].
+    pub(super) reads_end: [u32; 2],
+    /// The first VGPR that it writes to the wave.
+    pub(super) writes_from: u32,
 }
 
 impl Region {
@@ -77,6 +94,12 @@ impl Region {
             quick,
             slots: code.frame_slots() as usize,
             vgprs: code.vgprs(),
+            writes_from: code.writes_from(),
+            reads_end: [false, true].map(|full| {
+                let mut words = code.reads(full).iter().enumerate().rev();
+                let last = words.find(|(_, word)| **word != 0);
+                last.map_or(0, |(i, word)| 64 * i as u32 + word.ilog2() + 1)
+            }),
         }
     }
 

@@ -9,7 +9,6 @@ use std::time::Instant;
 use frontend::WaveState;
 use frontend::state::LANES;
 use lower::abi::{Context, ExitCode};
-use lower::jit::Compiled;
 use lower::profile::Shape;
 
 use super::JitEngine;
@@ -62,10 +61,12 @@ impl<const PROFILE: bool> Drop for Machine<PROFILE> {
 }
 
 impl Nearby<'_> {
-    /// A turn begins: forgets what has been translated again since.
-    fn settle(&mut self) {
+    /// A turn of waves of `group` begins: forgets what has been translated again since, and what is another
+    /// group's.
+    fn settle(&mut self, group: &Group<'_>) {
         let now = self.engine.shared.generation();
-        self.last.take_if(|last| last.generation != now);
+        self.last
+            .take_if(|last| last.generation != now || !last.key.is_of(group));
     }
 
     /// The region to run next and where to enter it. `token` is what the wave had in `resume`.
@@ -77,9 +78,10 @@ impl Nearby<'_> {
         token: u64,
     ) -> Result<(&Region, u32), FaultKind> {
         if token & WaveState::FRESH != 0 {
-            let key = Key::new(wave, group, token & WaveState::START);
-            if self.last.as_ref().is_none_or(|last| last.key != key) {
-                self.begin(key, group)?;
+            let start = token & WaveState::START;
+            let last = self.last.as_ref();
+            if last.is_none_or(|last| !last.key.begins(wave, start)) {
+                self.begin(Key::new(wave, group, start), group)?;
             }
         } else if self
             .last
@@ -123,11 +125,11 @@ impl Nearby<'_> {
 
 impl<const PROFILE: bool> Machine<PROFILE> {
     fn new(engine: &JitEngine) -> Self {
+        let mut frame = FRAME.take();
         Machine {
-            frame: FRAME.take(),
             ctx: Context {
                 wave: ptr::null_mut(),
-                frame: ptr::null_mut(),
+                frame: frame.as_mut_ptr(),
                 arena_base: 0,
                 arena_len: 0,
                 scalar_starts: [0; 5],
@@ -145,6 +147,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 counters: ptr::null_mut(),
                 host: ptr::null_mut(),
             },
+            frame,
         }
     }
 
@@ -160,9 +163,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     #[cold]
     fn enlarge(&mut self, slots: usize) {
         self.frame.resize(slots, [0; LANES]);
+        self.ctx.frame = self.frame.as_mut_ptr();
     }
 
-    /// Runs a region of a wave of the group of `surround` once; the fault of [`ExitCode::Fault`] is in `host`.
+    /// Runs a region of a wave of the group of `surround` once, with as much of the fuel as code can have at a time;
+    /// the fault of [`ExitCode::Fault`] is in `host`. Gives what it burned as well.
     /// Inlined: the call would be a part of what coming back from a barrier costs.
     #[inline(always)]
     #[expect(
@@ -175,26 +180,25 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         entry: u32,
         wave: &mut WaveState,
         host: &mut Host<'_, '_>,
-        fuel: &mut u64,
-    ) -> ExitCode {
+        fuel: u64,
+    ) -> (ExitCode, u64) {
         if self.frame.len() < region.slots {
             self.enlarge(region.slots);
         }
         wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
-        let ticket = (*fuel).min(i32::MAX as u64) as u32;
+        let ticket = fuel.min(i32::MAX as u64) as u32;
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
-        ctx.frame = self.frame.as_mut_ptr();
         ctx.fuel = ticket;
         ctx.entry = entry;
         ctx.resume = 0;
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
-        if PROFILE {
+        let start = PROFILE.then(|| {
             counts.resize(region.code.counters.len(), 0);
-        }
-        ctx.counters = counts.as_mut_ptr();
-        let start = PROFILE.then(Instant::now);
+            ctx.counters = counts.as_mut_ptr();
+            Instant::now()
+        });
         // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, there
         // are as many counters as it has (none unless it profiles), the
         // LDS buffer belongs to the group and is neither moved nor resized while its waves run, the function
@@ -206,22 +210,18 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             counts[Shape::NANOSECONDS] = start.elapsed().as_nanos() as u64;
             region.code.add_counts(&counts);
         }
-        let burned = u64::from(ticket.saturating_sub(ctx.fuel));
         if host.group.counting {
             host.group.stats.instructions += std::mem::take(&mut ctx.instructions);
             host.group.stats.lane_instructions += std::mem::take(&mut ctx.lane_instructions);
         }
-        *fuel = match exit {
-            ExitCode::Yield => 0,
-            _ => fuel.saturating_sub(burned),
-        };
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
             wave.resume = region.token(ctx.resume);
         }
+        let burned = u64::from(ticket.saturating_sub(ctx.fuel));
         if region.quick {
             engine.warm(region, burned, host.group);
         }
-        exit
+        (exit, burned)
     }
 }
 
@@ -251,9 +251,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
         self.machine.surround(group);
         let mut host = Host::new(group);
-        let exit = self
-            .machine
-            .enter((engine, &region), 0, wave, &mut host, &mut 0);
+        let (exit, _) = self.machine.enter((engine, &region), 0, wave, &mut host, 0);
         wave.resume = 0;
         Ok(match exit {
             ExitCode::Continue | ExitCode::Yield => Exit::Yield,
@@ -267,8 +265,62 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         })
     }
 
+    /// Runs those waves that are ready and stand where the first of them stands, as long as each of them ends or comes
+    /// to a barrier without leaving the region; gives why waves are not run on, if so. What this loop does is what a
+    /// wave costs beside its instructions.
+    fn together(
+        &mut self,
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        host: &mut Host<'_, '_>,
+        fuel: u64,
+    ) -> Option<Stop> {
+        let engine = self.nearby.engine;
+        let index = turn.ready.trailing_zeros();
+        let wave = &waves[index as usize];
+        let (token, place) = (wave.resume, (wave.pc, wave.mode));
+        let fresh = token & WaveState::FRESH != 0;
+        let (region, entry) = match self.nearby.next(wave, host.group, token) {
+            Ok(next) => next,
+            Err(kind) => {
+                turn.ready &= turn.ready - 1;
+                let (pc, lane) = (wave.pc, None);
+                return Some(Stop::Fault(index, WaveFault { kind, pc, lane }));
+            }
+        };
+        while turn.ready != 0 {
+            let index = turn.ready.trailing_zeros();
+            let wave = &mut *waves[index as usize];
+            // The token names the region and where to enter it, but for new waves.
+            if wave.resume != token || fresh && (wave.pc, wave.mode) != place {
+                break;
+            }
+            turn.ready &= turn.ready - 1;
+            host.group.select(index);
+            wave.resume = 0;
+            if fresh {
+                clear(wave, region);
+            }
+            let (exit, burned) = self
+                .machine
+                .enter((engine, region), entry, wave, host, fuel);
+            if exit == ExitCode::Barrier {
+                turn.waiting |= 1 << index;
+            } else if exit == ExitCode::End {
+                note_end(wave, region, fresh);
+            } else {
+                let mut fuel = fuel.saturating_sub(burned);
+                let exit = match self.left(exit, wave, host, &mut fuel) {
+                    Some(exit) => exit,
+                    None => self.wave(wave, host, &mut fuel),
+                };
+                return turn.left(index, exit);
+            }
+        }
+        None
+    }
+
     /// Runs a wave as [`crate::Engine::run`] does.
-    #[inline(always)]
     fn wave(&mut self, wave: &mut WaveState, host: &mut Host<'_, '_>, fuel: &mut u64) -> Exit {
         let engine = self.nearby.engine;
         loop {
@@ -281,27 +333,44 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 }
             };
             if wave.has_stale_vgprs() {
-                clear(wave, &region.code);
+                clear(wave, region);
             }
-            match self
+            let (exit, burned) = self
                 .machine
-                .enter((engine, region), entry, wave, host, fuel)
-            {
-                ExitCode::Fault => return Exit::Fault(fault(host)),
-                ExitCode::Continue => {}
-                ExitCode::End => return Exit::End,
-                ExitCode::Barrier => return Exit::Barrier,
-                ExitCode::Yield => return Exit::Yield,
-                ExitCode::Interpret => {
-                    if PROFILE {
-                        engine.note_interpreted(wave, host.group);
-                    }
-                    let flow = engine.interpret(wave, host.group);
-                    match flow.map(|flow| flow.exit(fuel)) {
-                        Ok(None) => {}
-                        Ok(Some(exit)) => return exit,
-                        Err(fault) => return Exit::Fault(fault),
-                    }
+                .enter((engine, region), entry, wave, host, *fuel);
+            *fuel = fuel.saturating_sub(burned);
+            if let Some(exit) = self.left(exit, wave, host, fuel) {
+                return exit;
+            }
+        }
+    }
+
+    /// A wave has left a region: how it is left, unless it goes on.
+    fn left(
+        &mut self,
+        exit: ExitCode,
+        wave: &mut WaveState,
+        host: &mut Host<'_, '_>,
+        fuel: &mut u64,
+    ) -> Option<Exit> {
+        let engine = self.nearby.engine;
+        match exit {
+            ExitCode::Continue => None,
+            ExitCode::Fault => Some(Exit::Fault(fault(host))),
+            ExitCode::End => Some(Exit::End),
+            ExitCode::Barrier => Some(Exit::Barrier),
+            ExitCode::Yield => {
+                *fuel = 0;
+                Some(Exit::Yield)
+            }
+            ExitCode::Interpret => {
+                if PROFILE {
+                    engine.note_interpreted(wave, host.group);
+                }
+                let flow = engine.interpret(wave, host.group);
+                match flow.map(|flow| flow.exit(fuel)) {
+                    Ok(exit) => exit,
+                    Err(fault) => Some(Exit::Fault(fault)),
                 }
             }
         }
@@ -314,7 +383,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         group: &mut Group<'_>,
         fuel: &mut u64,
     ) -> Exit {
-        self.nearby.settle();
+        self.nearby.settle(group);
         self.machine.surround(group);
         self.wave(wave, &mut Host::new(group), fuel)
     }
@@ -328,13 +397,15 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
-        self.nearby.settle();
+        self.nearby.settle(group);
         self.machine.surround(group);
         let mut host = Host::new(group);
-        turn.each(|index| {
-            host.group.select(index);
-            self.wave(&mut waves[index as usize], &mut host, &mut fuel.clone())
-        })
+        while turn.ready != 0 {
+            if let Some(stop) = self.together(waves, turn, &mut host, fuel) {
+                return stop;
+            }
+        }
+        Stop::All
     }
 }
 
@@ -347,20 +418,37 @@ fn fault(host: &mut Host<'_, '_>) -> WaveFault {
 /// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
 /// region may read before it writes them, ways out included.
 #[inline]
-fn clear(wave: &mut WaveState, code: &Compiled) {
-    let [first, end] = wave.vgprs_stale.map(|n| n as usize);
-    let mut reads = *code.reads(wave.exec() == u64::MAX);
+fn clear(wave: &mut WaveState, region: &Region) {
+    let full = wave.exec() == u64::MAX;
     // Mostly it reads the work-item ids alone, which are there.
-    reads[0] &= u64::MAX.checked_shl(first as u32).unwrap_or(0);
-    for (word, mut bits) in reads.into_iter().enumerate() {
+    if wave.vgprs_stale[0] < region.reads_end[usize::from(full)] {
+        clear_some(wave, region.code.reads(full));
+    }
+    // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
+    wave.vgprs_stale[1] = 0;
+}
+
+/// At the end of a wave that ran nothing but `region`, from its start if it was `fresh`: notes whether its registers
+/// are what the dispatcher put there.
+#[inline]
+fn note_end(wave: &mut WaveState, region: &Region, fresh: bool) {
+    let ids = wave.vgprs_stale[0];
+    if fresh && ids <= region.writes_from {
+        wave.kept = wave.start;
+    }
+}
+
+/// Makes those stale VGPRs 0 of which the bits are set.
+fn clear_some(wave: &mut WaveState, which: &[u64; 4]) {
+    let [first, end] = wave.vgprs_stale.map(|n| n as usize);
+    for (word, &bits) in which.iter().enumerate() {
+        let mut bits = bits;
         while bits != 0 {
             let n = word * 64 + bits.trailing_zeros() as usize;
-            if n < end {
+            if (first..end).contains(&n) {
                 wave.vgpr[n] = [0; LANES];
             }
             bits &= bits - 1;
         }
     }
-    // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
-    wave.vgprs_stale = [0; 2];
 }

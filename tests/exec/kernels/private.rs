@@ -31,6 +31,27 @@ fn waves_begin_with_zeros_everywhere() {
     });
 }
 
+/// What a wave leaves in registers, in whatever way it wrote them, is not there for the next one, nor are its work-item
+/// ids others.
+#[test]
+fn waves_do_not_see_registers_of_earlier_ones() {
+    const GROUP: u32 = 128;
+    for gfx in TARGETS {
+        let rig = Rig::new();
+        let module = Module::load(&rig.device, &object_bytes("restart", gfx)).unwrap();
+        rig.each(&[1, 2], |rig| {
+            for kernel in module.kernels() {
+                for work_items in [40 * GROUP, 40 * GROUP + 100] {
+                    let out = rig.buffer(&vec![!0u32; work_items as usize]);
+                    let args = [Arg::Bytes(out.address().to_le_bytes().to_vec())];
+                    rig.launch(&module, kernel, Launch::new(work_items, GROUP), &args);
+                    rig.expect(&module, kernel, &out, &vec![0; work_items as usize]);
+                }
+            }
+        });
+    }
+}
+
 /// Checked mode, and a buffer that a kernel may be pointed at.
 struct Checked {
     rig: Rig,

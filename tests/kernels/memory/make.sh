@@ -19,7 +19,7 @@ for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
         cl $name $target 5 $name.$target.co
     done
     cl ids $target 4 ids.v4.$target.co
-    for name in hostile private abi; do
+    for name in hostile private restart abi; do
         llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=$target -filetype=obj $name.s -o "$work/$name.o"
         ld.lld-19 -shared "$work/$name.o" -o $name.$target.co
     done

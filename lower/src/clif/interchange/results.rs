@@ -133,7 +133,7 @@ impl Emitter<'_> {
                 for j in 0..4 {
                     let from = Self::frame_offset(slot) + 16 * j;
                     let x = e.b.ins().load(types::I32X4, trusted(), frame, from);
-                    let to = Self::home_offset(n) + 16 * j;
+                    let to = e.home_to_write(n) + 16 * j;
                     e.b.ins().store(trusted(), x, wave, to);
                 }
             }
@@ -153,7 +153,7 @@ impl Emitter<'_> {
             let bits = e.b.ins().ireduce(types::I32, bits);
             let mut mask = None;
             for &(n, slot) in shadows {
-                let at = Self::home_offset(n);
+                let at = e.home_to_write(n);
                 let from = Self::frame_offset(slot);
                 let new = e.b.ins().load(ty, trusted(), frame, from);
                 let old = e.b.ins().load(ty, trusted(), wave, at);

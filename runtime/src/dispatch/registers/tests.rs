@@ -28,7 +28,7 @@ fn wave(gfx: Gfx, descriptor: KernelDescriptor, kernarg: &[u8]) -> Box<WaveState
     wave.scc = 1;
     let mut state = InitialState::new(gfx, descriptor, 0x1000, &facts(kernarg));
     let ids = [[5; LANES], [6; LANES], [7; LANES]];
-    state.enter(&GROUP);
+    state.enter(&GROUP, false);
     state.start(&mut wave, 1, &ids);
     wave.settle();
     wave
@@ -167,7 +167,7 @@ fn the_first_wave_says_so() {
     };
     let mut state = InitialState::new(Gfx::Gfx900, descriptor, 0, &facts(&[]));
     let mut wave = WaveState::new_boxed();
-    state.enter(&GROUP);
+    state.enter(&GROUP, false);
     state.start(&mut wave, 0, &[[0; LANES]; 3]);
     wave.settle();
     assert_eq!(wave.sgpr[0], 1 << 31 | 2);
