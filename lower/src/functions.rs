@@ -410,7 +410,7 @@ pub const fn image_slopes(op: ImageOp) -> Option<u8> {
 }
 
 /// Space and data of a memory node as one word for the helper: space in bits 15:8, data kind in bits
-/// 7:0 (dword counts 1..=16 as they are, sub-dword kinds from 32 on).
+/// 7:0 (dword counts 1..=16 as they are, sub-dword kinds from 32 on). See [`mem_code_more`] for bits 63:32.
 pub const fn mem_code(space: Space, data: Data) -> u64 {
     let kind = match data {
         Data::Dwords(n) => n as u64,
@@ -430,6 +430,11 @@ pub const fn mem_code(space: Space, data: Data) -> u64 {
         Data::FormatD16Hi => 63,
     };
     (space as u64) << 8 | kind
+}
+
+/// In the word of a load or store of LDS: what is to be added to each lane's address.
+pub const fn mem_code_more(more: u32) -> u64 {
+    (more as u64) << 32
 }
 
 /// Space, operation and width of an atomic node as one word for the helper: space in bits 15:8, the

@@ -141,21 +141,25 @@ impl Emitter<'_> {
         let inline = affine.whole || !self.apart;
         let run = [Lane::First(exec), Lane::Last(exec)];
         let runs = inline.then(|| self.all_ends(block, plan, node.args[0], affine, run));
-        let [done, some, fast, slow] = [(); 4].map(|()| self.b.create_block());
+        let [done, slow] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(slow);
+        let some = if inline { self.b.create_block() } else { slow };
         self.b.ins().brif(exec, some, &[], done, &[]);
-        self.b.switch_to_block(some);
-        let inline = runs.map(|runs| self.checked(&runs, affine, (space, data), exec, slow));
-        let way = if inline.is_some() { fast } else { slow };
-        self.b.ins().jump(way, &[]);
+        let inline = runs.map(|runs| {
+            self.b.switch_to_block(some);
+            let runs = self.checked(&runs, affine, (space, data), exec, slow);
+            let fast = self.b.create_block();
+            self.b.ins().jump(fast, &[]);
+            (fast, runs)
+        });
 
         self.b.switch_to_block(slow);
         let site = (site, new_exec);
         let kind = (load, space, data);
-        self.long_way(block, plan, v, kind, site, exec, (&places, &bounding));
-        self.b.ins().jump(done, &[]);
+        let lists = (places.as_slice(), bounding.as_slice());
+        self.long_way(block, plan, v, kind, site, exec, lists, done);
 
-        if let Some(runs) = inline {
+        if let Some((fast, runs)) = inline {
             self.b.switch_to_block(fast);
             self.inline_access(load, affine.whole, &runs, &places, done);
         }

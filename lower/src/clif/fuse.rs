@@ -58,7 +58,7 @@ pub(super) struct Fusion {
 }
 
 /// An address as a base and a constant.
-fn parts(block: &Block, address: Val) -> (Val, i32) {
+pub(super) fn parts(block: &Block, address: Val) -> (Val, i32) {
     let node = &block.nodes[address.index()];
     if node.op == Op::Add
         && let Op::Const(c) = block.nodes[node.args[1].index()].op

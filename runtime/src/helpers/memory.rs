@@ -120,6 +120,19 @@ impl<'a> Addresses<'a> {
         }
     }
 
+    /// These, but their low words from `lo`, when something is to be added to them.
+    fn with_more<'b>(self, code: u64, lo: &'b mut Lanes) -> Addresses<'b>
+    where
+        'a: 'b,
+    {
+        let more = (code >> 32) as u32;
+        if more == 0 {
+            return self;
+        }
+        *lo = self.lo.map(|word| word.wrapping_add(more));
+        Addresses { lo, hi: self.hi }
+    }
+
     /// The address of a lane.
     #[inline]
     pub(super) fn get(&self, lane: usize) -> u64 {
@@ -201,7 +214,8 @@ pub(super) fn active(exec: u64) -> impl Iterator<Item = usize> {
 pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
-    let at = Addresses::of(call);
+    let mut moved = [0; 64];
+    let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);
     if exec == 0 {
         return Ok(());
@@ -366,7 +380,8 @@ pub(super) fn write(
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
-    let at = Addresses::of(call);
+    let mut moved = [0; 64];
+    let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);
     if exec == 0 {
         return Ok(());

@@ -1,17 +1,18 @@
 //! The long way of an access whose addresses ought to be affine: where its check fails.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
+use super::super::fuse::parts;
 use super::super::{Emitter, trusted};
-use crate::functions::{EffectFn, mem_code};
-use crate::ir::{Block, SiteId, Val};
+use crate::functions::{EffectFn, mem_code, mem_code_more};
+use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashMap;
-use crate::schedule::Schedule;
+use crate::schedule::{Place, Schedule};
 
 impl Emitter<'_> {
-    /// All addresses by scalar code, then the runtime's function.
+    /// The runtime's function, with all addresses; goes to `done` behind it.
     #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
     pub(super) fn long_way(
         &mut self,
@@ -22,8 +23,68 @@ impl Emitter<'_> {
         (site, new_exec): (SiteId, Option<Value>),
         exec: Value,
         (places, bounding): (&[Value], &[Value]),
+        done: HostBlock,
     ) {
-        let node = &block.nodes[v.index()];
+        let address = block.nodes[v.index()].args[0];
+        let lying = match space {
+            Space::Lds => self.lying(block, plan, address),
+            _ => None,
+        };
+        let (mut args, more) = match lying {
+            Some((place, more)) => (vec![place], more),
+            None => (self.spread_addresses(block, plan, address, space), 0),
+        };
+        if space == Space::Lds {
+            // No high words.
+            args.push(self.b.ins().iconst(types::I64, 0));
+        }
+        args.push(exec);
+        let code = mem_code(space, data) | mem_code_more(more);
+        args.push(self.b.ins().iconst(types::I64, code as i64));
+        let function = if load {
+            EffectFn::Load
+        } else {
+            EffectFn::Store
+        };
+        let out = if load {
+            self.store_words(self.out_slot, places)
+        } else {
+            args.extend(places);
+            self.b.ins().iconst(types::I64, 0)
+        };
+        args.extend(bounding);
+        let args = self.store_words(self.arg_slot, &args);
+        let status = self.call_effect(function, site, args, out);
+        let bad = self.b.create_block();
+        self.b.set_cold_block(bad);
+        self.b.ins().brif(status, bad, &[], done, &[]);
+        self.b.switch_to_block(bad);
+        let pc = self.address(self.f.sites[site.0 as usize].pc);
+        self.fail(pc, status, new_exec);
+    }
+
+    /// Where the addresses of all lanes lie (I64), but for what is to be added to each, if they are in memory anyway.
+    fn lying(&mut self, block: &Block, plan: &Schedule, address: Val) -> Option<(Value, u32)> {
+        let (base, more) = parts(block, address);
+        let node = &block.nodes[base.index()];
+        let lies = match (node.op, plan.place[base.index()]) {
+            (Op::ReadV(_), _) | (_, Some(Place::Home(_))) => true,
+            (Op::Result(_) | Op::Call(..) | Op::Load(..), Some(Place::Frame(_))) => true,
+            _ => false,
+        };
+        let lies = lies && node.ty.vary != Vary::Wave && node.ty.width == Width::W32;
+        lies.then(|| (self.place_address(block, plan, base), more as u32))
+    }
+
+    /// Computes all addresses by scalar code, lane by lane; gives where they lie, the low words and, outside of LDS,
+    /// the high ones.
+    fn spread_addresses(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        space: Space,
+    ) -> Vec<Value> {
         let (low, high) = (self.take_slot(), self.take_slot());
         let each = self.b.create_block();
         let lane = self.b.append_block_param(each, types::I64);
@@ -34,7 +95,7 @@ impl Emitter<'_> {
         self.b.ins().jump(each, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(each);
         let spot = self.computed_spot(lane);
-        let address = self.at_lane(block, plan, node.args[0], spot, &mut HashMap::default());
+        let address = self.at_lane(block, plan, address, spot, &mut HashMap::default());
         let words = if space == Space::Lds {
             vec![(address, low)]
         } else {
@@ -55,39 +116,9 @@ impl Emitter<'_> {
             .ins()
             .brif(more, each, &[BlockArg::Value(next)], call, &[]);
         self.b.switch_to_block(call);
-        let mut args: Vec<Value> = words
-            .iter()
-            .map(|&(_, s)| {
-                self.b
-                    .ins()
-                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
-            })
-            .collect();
-        if space == Space::Lds {
-            // No high words.
-            args.push(self.b.ins().iconst(types::I64, 0));
-        }
-        args.push(exec);
-        args.push(
-            self.b
-                .ins()
-                .iconst(types::I64, mem_code(space, data) as i64),
-        );
-        let function = if load {
-            EffectFn::Load
-        } else {
-            EffectFn::Store
-        };
-        let out = if load {
-            self.store_words(self.out_slot, places)
-        } else {
-            args.extend(places);
-            self.b.ins().iconst(types::I64, 0)
-        };
-        args.extend(bounding);
-        let args = self.store_words(self.arg_slot, &args);
-        let status = self.call_effect(function, site, args, out);
-        let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, new_exec);
+        let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
+        slots
+            .map(|offset| self.b.ins().iadd_imm_s(self.frame, i64::from(offset)))
+            .collect()
     }
 }

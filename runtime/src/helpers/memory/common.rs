@@ -44,10 +44,12 @@ impl Ends {
     }
 }
 
-/// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word.
+/// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word, to which
+/// `more` is added.
 struct Checked {
     base: *mut u8,
     lo: *const u32,
+    more: u32,
     /// From the lowest low word to the highest.
     span: u32,
 }
@@ -66,6 +68,12 @@ impl Wave {
             code,
             args,
         }
+    }
+
+    /// What is to be added to each low word.
+    #[inline(always)]
+    fn more(&self) -> u32 {
+        (self.code >> 32) as u32
     }
 
     /// Is it on LDS?
@@ -115,7 +123,8 @@ impl Wave {
         let mut ends = Ends::new();
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*self.lo.cast::<Lanes>() };
-        self.words(lows, first, |word| ends.take(word));
+        let more = self.more();
+        self.words(lows, first, |word| ends.take(word.wrapping_add(more)));
         let Ends { min, max, bits } = ends;
         if self.is_lds() {
             // An empty arena means that everything is to be looked at closely.
@@ -123,6 +132,7 @@ impl Wave {
             return inside.then_some(Checked {
                 base: ctx.lds,
                 lo: self.lo,
+                more,
                 span: max - min,
             });
         }
@@ -142,6 +152,7 @@ impl Wave {
         inside.then(|| Checked {
             base: std::ptr::with_exposed_provenance_mut(base as usize),
             lo: self.lo,
+            more,
             span: max - min,
         })
     }
@@ -152,7 +163,7 @@ impl Checked {
     #[inline(always)]
     fn at(&self, lane: usize) -> *mut u8 {
         // SAFETY: a slot has 64 words.
-        let low = unsafe { *self.lo.add(lane) };
+        let low = unsafe { *self.lo.add(lane) }.wrapping_add(self.more);
         self.base.wrapping_add(low as usize)
     }
 }
