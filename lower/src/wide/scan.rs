@@ -245,15 +245,20 @@ impl<'a> Scan<'a> {
     }
 
     fn is_free(&self, n: u32, preg: PReg) -> bool {
-        let (class, hw) = (class_index(preg.class()), preg.hw_enc());
         let ranges = self.intervals.ranges(n);
         let first = (self.start(n), ranges[0].1);
+        self.is_free_in(n, (first, &ranges[1..]), preg)
+    }
+
+    /// Is a register free for an interval, whose ranges are these?
+    fn is_free_in(&self, n: u32, (first, rest): (Range, &[Range]), preg: PReg) -> bool {
+        let (class, hw) = (class_index(preg.class()), preg.hw_enc());
         if first.0 >= self.until[class][hw] {
             return true;
         }
         let taken = &self.taken[class][hw];
         let free = |range| taken.is_free(range, |owner| self.is_mine(n, owner));
-        free(first) && ranges[1..].iter().all(|&range| free(range))
+        free(first) && rest.iter().all(|&range| free(range))
     }
 
     fn assign(&mut self, n: u32, preg: PReg) {
@@ -360,23 +365,16 @@ impl<'a> Scan<'a> {
         let wanted = self.intervals.wanted.iter(n as usize).chain(partners);
         let wanted = wanted.filter(|preg| allowed.contains(&(preg.hw_enc() as u8)));
         let any = allowed.iter().map(|&r| preg(class, usize::from(r)));
-        let free = wanted.chain(any).find(|&preg| self.is_free(n, preg));
-        if let Some(free) = free {
+        let ranges = self.intervals.ranges(n);
+        let ranges = ((self.start(n), ranges[0].1), &ranges[1..]);
+        let free = |&preg: &PReg| self.is_free_in(n, ranges, preg);
+        let found = wanted.chain(any).find(free);
+        if let Some(free) = found {
             self.assign(n, free);
             return Ok(());
         }
-        let mine = self.weight(n);
-        let mut best: Option<(f32, PReg, Vec<u32>)> = None;
-        for &r in allowed {
-            let preg = preg(class, usize::from(r));
-            if let Some((cost, others)) = self.cost(n, preg)
-                && best.as_ref().is_none_or(|(least, ..)| cost < *least)
-            {
-                best = Some((cost, preg, others));
-            }
-        }
-        match best {
-            Some((cost, preg, others)) if cost < mine => {
+        match self.cheapest(n, class, allowed) {
+            Some((preg, others)) => {
                 for other in others {
                     self.spill(other);
                 }
@@ -424,18 +422,39 @@ impl<'a> Scan<'a> {
         }
     }
 
+    /// The register that is freed for an interval at the least cost, with those who have to leave it; none when it
+    /// costs less to keep the interval in memory.
+    fn cheapest(&self, n: u32, class: RegClass, allowed: &[u8]) -> Option<(PReg, Vec<u32>)> {
+        let (mut least, mut best) = (self.weight(n), None);
+        // Of the best register and of the one at hand.
+        let (mut leave, mut others) = (Vec::new(), Vec::new());
+        for &r in allowed {
+            let preg = preg(class, usize::from(r));
+            if let Some(cost) = self.cost(n, preg, least, &mut others) {
+                (least, best) = (cost, Some(preg));
+                std::mem::swap(&mut leave, &mut others);
+            }
+        }
+        best.map(|preg| (preg, leave))
+    }
+
     /// What it costs to free a register for an interval, and who would have to leave; none when someone
-    /// cannot.
-    fn cost(&self, n: u32, preg: PReg) -> Option<(f32, Vec<u32>)> {
+    /// cannot, or the cost is not below `most`.
+    fn cost(&self, n: u32, preg: PReg, most: f32, others: &mut Vec<u32>) -> Option<f32> {
         let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
-        let (mut cost, mut others) = (0f32, Vec::new());
+        let mut cost = 0f32;
+        others.clear();
         for range in self.ranges(n) {
             for (_, owner) in taken.conflicts(range).rev() {
                 match owner {
                     Owner::Interval(other) if self.is_short(other) => return None,
                     Owner::Interval(other) => {
+                        let weight = self.weight(other);
+                        if weight >= most {
+                            return None;
+                        }
                         if !others.contains(&other) {
-                            cost = cost.max(self.weight(other));
+                            cost = cost.max(weight);
                             others.push(other);
                         }
                     }
@@ -444,7 +463,7 @@ impl<'a> Scan<'a> {
                 }
             }
         }
-        Some((cost, others))
+        (cost < most).then_some(cost)
     }
 
     /// Instructions that name a virtual register.

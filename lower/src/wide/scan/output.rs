@@ -54,6 +54,9 @@ impl Scan<'_> {
 
     /// The moves where a block hands its arguments over.
     fn edge(&self, pairs: &[(VReg, VReg)], point: u32, edits: &mut Vec<(ProgPoint, Edit)>) {
+        if pairs.is_empty() {
+            return;
+        }
         let at = ProgPoint::before(Inst::new((point / POINTS) as usize));
         for class in [RegClass::Int, RegClass::Float, MASK] {
             let aside = self.stack(RegClass::Float, self.slots[1].len() as u32);
@@ -61,7 +64,10 @@ impl Scan<'_> {
             let pairs = pairs.iter().filter(|(_, param)| param.class() == class);
             let places = |v: VReg| self.allocation(v.vreg() as u32);
             let moves = pairs.map(|&(arg, param)| (places(arg), places(param)));
-            let moves: Vec<_> = moves.collect();
+            let moves: Vec<_> = moves.filter(|(from, to)| from != to).collect();
+            if moves.is_empty() {
+                continue;
+            }
             let all = moves.clone();
             for (from, to) in moves::in_order(moves, |_| aside) {
                 let mut push = |from, to| edits.push((at, Edit::Move { from, to }));

@@ -61,6 +61,13 @@ impl Taken {
 
     /// Is nothing in a range but what is `mine`?
     pub(super) fn is_free(&self, range: Range, mine: impl Fn(Owner) -> bool) -> bool {
+        // What is asked for next mostly begins within the same time.
+        if let Some(&(begin, end, owner)) = self.times.get(self.last.get().wrapping_sub(1))
+            && (begin..end).contains(&range.0)
+            && !mine(owner)
+        {
+            return false;
+        }
         let mut at = self.first(range);
         while let Some(&(begin, _, owner)) = self.times.get(at) {
             if begin >= range.1 {
