@@ -164,13 +164,12 @@ pub fn emit(
         } else {
             HashMap::default()
         };
-        let leaves = |v: Val| {
+        let leaves = e.affine.keys().filter_map(|&v| {
             let node = &block.nodes[v.index()];
-            e.affine
-                .get(&v)
-                .and_then(|_| affine::leaves(block, node.args[0]))
-        };
-        let plan = schedule::plan(block, &live[i], &leaves, e.o.wide);
+            Some((v, affine::leaves(block, node.args[0])?))
+        });
+        e.leaves = leaves.collect();
+        let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
         e.block(i, block, &plan, &live[i]);
         if let Some(form) = loops.remove(&i) {
@@ -229,6 +228,8 @@ struct Emitter<'f> {
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
+    /// The leaves of those addresses.
+    leaves: schedule::Leaves,
     /// Operands of compares that are affine.
     lines: HashMap<Val, Affine>,
     /// Lanes in a row of what is affine within rows only.
@@ -332,6 +333,7 @@ impl<'f> Emitter<'f> {
             writes_from: 256,
             notes: None,
             affine: HashMap::default(),
+            leaves: HashMap::default(),
             lines: HashMap::default(),
             row: 64,
             heads: HashMap::default(),

@@ -7,6 +7,7 @@
 use crate::clif;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::liveness::{self, Live};
+use crate::maps::HashMap;
 
 /// How a node comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,31 +113,38 @@ fn classes(block: &Block, wide: bool) -> Vec<Class> {
     nodes.map(class).collect()
 }
 
-/// For a memory node whose address is computed for single lanes: the leaves of the address.
-pub type Leaves<'a> = dyn Fn(Val) -> Option<Vec<Val>> + 'a;
+/// For memory nodes whose addresses are computed for single lanes: the leaves of the address.
+pub type Leaves = HashMap<Val, Vec<Val>>;
 
-/// The values that node `i` takes from others. A whole-wave node takes a 64-bit lane value that is
+/// Goes over the values that node `i` takes from others. A whole-wave node takes a 64-bit lane value that is
 /// joined from words as those words, so that registers go to it without a copy.
-pub fn operands(block: &Block, class: &[Class], affine: &Leaves<'_>, i: usize) -> Vec<Val> {
+pub fn each_operand(
+    block: &Block,
+    class: &[Class],
+    affine: &Leaves,
+    i: usize,
+    mut take: impl FnMut(Val),
+) {
     let node = &block.nodes[i];
-    if let Some(mut leaves) = affine(Val(i as u32)) {
-        leaves.extend(&node.args[1..]);
-        leaves.extend(block.exec_at(Val(i as u32)));
-        return leaves;
-    }
     if class[i] != Class::Whole {
-        return node.args.to_vec();
+        node.args.iter().copied().for_each(take);
+        return;
     }
-    let mut out = Vec::with_capacity(node.args.len() + 1);
-    for &a in node.args.iter() {
-        let arg = &block.nodes[a.index()];
-        match arg.op {
-            Op::Pair | Op::Zext if arg.ty.vary != Vary::Wave => out.extend(arg.args.iter()),
-            _ => out.push(a),
+    if let Some(leaves) = affine.get(&Val(i as u32)) {
+        leaves.iter().copied().for_each(&mut take);
+        node.args[1..].iter().copied().for_each(&mut take);
+    } else {
+        for &a in node.args.iter() {
+            let arg = &block.nodes[a.index()];
+            match arg.op {
+                Op::Pair | Op::Zext if arg.ty.vary != Vary::Wave => {
+                    arg.args.iter().copied().for_each(&mut take);
+                }
+                _ => take(a),
+            }
         }
     }
-    out.extend(block.exec_at(Val(i as u32)));
-    out
+    block.exec_at(Val(i as u32)).into_iter().for_each(take);
 }
 
 /// The first gap after whose calls `v` is there: lane values in memory, wave values in the host's registers.
@@ -152,7 +160,7 @@ pub fn known_in(block: &Block, plan: &Schedule, v: Val) -> i32 {
 
 struct Planner<'a> {
     block: &'a Block,
-    affine: &'a Leaves<'a>,
+    affine: &'a Leaves,
     s: Schedule,
 }
 
@@ -190,7 +198,7 @@ impl Planner<'_> {
 
     /// Is `v` the merge of a whole-wave node's result into VGPR `n` under that node's own mask, with
     /// nobody needing the old value afterwards? Then the node may write the home itself.
-    fn writes_home(&self, n: u8, v: Val, last_read: i32) -> Option<Val> {
+    fn writes_home(&self, n: u8, v: Val) -> Option<Val> {
         let node = self.node(v);
         if node.op != Op::Select {
             return None;
@@ -205,25 +213,29 @@ impl Planner<'_> {
             Op::Load(..) | Op::Atomic(..) => effect.args[1],
             _ => return None,
         };
-        let own_args = self
-            .operands(call.index())
-            .iter()
-            .any(|&a| self.node(a).op == Op::ReadV(n));
         (self.node(old).op == Op::ReadV(n)
             && exec_arg == mask
-            && !own_args
-            && last_read <= self.s.time[call.index()])
+            && !self.reads(call.index(), n)
+            // The merge itself reads the old value; it does not count when the home is written directly.
+            && old_value_read(self, n, v) <= self.s.time[call.index()])
         .then_some(new)
     }
 
-    /// What node `i` takes; see [`operands`].
-    fn operands(&self, i: usize) -> Vec<Val> {
-        operands(self.block, &self.s.class, self.affine, i)
+    /// Goes over what node `i` takes; see [`each_operand`].
+    fn each_operand(&self, i: usize, take: impl FnMut(Val)) {
+        each_operand(self.block, &self.s.class, self.affine, i, take);
+    }
+
+    /// Does node `i` take what VGPR `n` was?
+    fn reads(&self, i: usize, n: u8) -> bool {
+        let mut reads = false;
+        self.each_operand(i, |a| reads |= self.node(a).op == Op::ReadV(n));
+        reads
     }
 }
 
 /// Plans a block whose VGPRs in `live` are wanted at its end.
-pub fn plan(block: &Block, live: &Live, affine: &Leaves<'_>, wide: bool) -> Schedule {
+pub fn plan(block: &Block, live: &Live, affine: &Leaves, wide: bool) -> Schedule {
     let count = block.nodes.len();
     let class: Vec<Class> = classes(block, wide);
     let wanted: Vec<Val> = block
@@ -254,7 +266,7 @@ fn needed(
     block: &Block,
     class: &[Class],
     live: &Live,
-    affine: &Leaves<'_>,
+    affine: &Leaves,
     wanted: &[Val],
 ) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
@@ -262,7 +274,7 @@ fn needed(
     work.extend(wanted);
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {
-            work.extend(operands(block, class, affine, v.index()));
+            each_operand(block, class, affine, v.index(), |a| work.push(a));
         }
     }
     needed
@@ -290,12 +302,11 @@ fn assign_times(p: &mut Planner<'_>) {
                 .unwrap_or(0)
                 .max(0),
             Class::Leaf => -1,
-            Class::Scalar | Class::Whole => p
-                .operands(i)
-                .iter()
-                .map(|&a| p.gap_of(a))
-                .max()
-                .unwrap_or(-1),
+            Class::Scalar | Class::Whole => {
+                let mut time = -1;
+                p.each_operand(i, |a| time = time.max(p.gap_of(a)));
+                time
+            }
         };
         p.s.time[i] = if is_effect[i] {
             last_effect = time.max(last_effect);
@@ -316,7 +327,7 @@ fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf {
             continue;
         }
-        for a in p.operands(i) {
+        p.each_operand(i, |a| {
             if let Op::ReadV(n) = p.node(a).op {
                 let when = match p.s.class[i] {
                     Class::Lane => p.s.time[i],
@@ -325,16 +336,14 @@ fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
                 let last = &mut last_read[usize::from(n)];
                 *last = (*last).max(when);
             }
-        }
+        });
     }
     let mut stores = Vec::new();
     for &(n, v) in &p.block.writes_v {
         if !live.has(n) {
             continue;
         }
-        // The merge itself reads the old value; it does not count when the home is written directly.
-        let others = old_value_read(p, n, v);
-        if let Some(result) = p.writes_home(n, v, others)
+        if let Some(result) = p.writes_home(n, v)
             && p.s.place[result.index()].is_none()
         {
             p.s.place[result.index()] = Some(Place::Home(n));
@@ -370,7 +379,7 @@ fn old_value_read(p: &Planner<'_>, n: u8, v: Val) -> i32 {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf || i == v.index() {
             continue;
         }
-        if p.operands(i).iter().any(|&a| p.node(a).op == Op::ReadV(n)) {
+        if p.reads(i, n) {
             last = last.max(match p.s.class[i] {
                 Class::Lane => p.s.time[i],
                 _ => p.s.time[i] + 1,
@@ -394,12 +403,12 @@ fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
         if !p.s.needed[i] {
             continue;
         }
-        for a in p.operands(i) {
+        p.each_operand(i, |a| {
             if p.s.class[a.index()] == Class::Lane {
                 let same = p.s.class[i] == Class::Lane && p.s.time[i] == p.s.time[a.index()];
                 outlives[a.index()] |= !same;
             }
-        }
+        });
     }
     for &(_, v, time) in stores {
         if p.s.class[v.index()] == Class::Lane && p.s.time[v.index()] != time {
@@ -444,13 +453,13 @@ fn collect(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
         if !p.s.needed[i] {
             continue;
         }
-        for a in p.operands(i) {
+        p.each_operand(i, |a| {
             let arg = p.node(a);
             if arg.ty.width == Width::W1 && p.s.class[a.index()] == Class::Lane {
                 let inside = p.s.class[i] == Class::Lane && p.s.time[i] == p.s.time[a.index()];
                 as_bits[a.index()] |= !inside;
             }
-        }
+        });
     }
     for (i, &as_bits) in as_bits.iter().enumerate() {
         if !p.s.needed[i] {

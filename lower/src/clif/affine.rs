@@ -125,7 +125,7 @@ impl Emitter<'_> {
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
         // Everything that both ways need is computed before they part.
-        for leaf in leaves(block, node.args[0]).unwrap_or_default() {
+        for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
                 self.scalar(block, plan, leaf);
             }

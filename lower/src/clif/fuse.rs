@@ -12,7 +12,7 @@ use frontend::op::{Data, Space};
 
 use super::Emitter;
 use super::access;
-use super::affine::{self, Spot};
+use super::affine::Spot;
 use super::lanes::dwords_type;
 use super::segment::Body;
 use super::whole::{bounds, load_or_store};
@@ -153,7 +153,7 @@ impl Emitter<'_> {
     /// Computes the wave values that an access needs on either way, and collects its EXEC.
     fn prepare_access(&mut self, block: &Block, plan: &Schedule, v: Val, execs: &mut Vec<Value>) {
         let node = &block.nodes[v.index()];
-        let mut wave = affine::leaves(block, node.args[0]).unwrap_or_default();
+        let mut wave = self.leaves.get(&v).cloned().unwrap_or_default();
         wave.extend(&node.args[2..]);
         for value in wave {
             if block.nodes[value.index()].ty.vary == Vary::Wave {
@@ -210,12 +210,9 @@ impl Emitter<'_> {
             let v = Val(i as u32);
             let fused_word = word(v) && fusion.of.contains_key(&v);
             if plan.needed[i] && !inner.contains(&v) && !fused_word {
-                let affine = |v: Val| {
-                    let node = &block.nodes[v.index()];
-                    let known = self.affine.contains_key(&v);
-                    known.then(|| affine::leaves(block, node.args[0])).flatten()
-                };
-                outside.extend(schedule::operands(block, &plan.class, &affine, i));
+                schedule::each_operand(block, &plan.class, &self.leaves, i, |a| {
+                    outside.insert(a);
+                });
             }
         }
         for other in &plan.segments {

@@ -513,6 +513,7 @@ impl HostFunc {
 }
 
 impl regalloc2::Function for HostFunc {
+    #[inline]
     fn num_insts(&self) -> usize {
         self.insts.len()
     }
@@ -533,14 +534,17 @@ impl regalloc2::Function for HostFunc {
         )
     }
 
+    #[inline]
     fn block_succs(&self, block: Block) -> &[Block] {
         &self.blocks[block.index()].succs
     }
 
+    #[inline]
     fn block_preds(&self, block: Block) -> &[Block] {
         &self.blocks[block.index()].preds
     }
 
+    #[inline]
     fn block_params(&self, block: Block) -> &[VReg] {
         &self.blocks[block.index()].params
     }
@@ -553,10 +557,12 @@ impl regalloc2::Function for HostFunc {
         matches!(self.insts[inst.index()].op, Op::Jump | Op::Branch(_))
     }
 
+    #[inline]
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
         &self.blocks[block.index()].args[succ]
     }
 
+    #[inline]
     fn inst_operands(&self, inst: Inst) -> &[Operand] {
         let (first, end) = self.insts[inst.index()].operands;
         &self.operands[first as usize..end as usize]
@@ -585,6 +591,7 @@ impl regalloc2::Function for HostFunc {
         set
     }
 
+    #[inline]
     fn num_vregs(&self) -> usize {
         self.vregs
     }

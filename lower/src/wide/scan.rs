@@ -225,6 +225,7 @@ impl<'a> Scan<'a> {
     }
 
     /// When an interval has its register: from before its instruction, when it is copied there.
+    #[inline]
     fn ranges(&self, n: u32) -> impl Iterator<Item = Range> + '_ {
         let ranges = self.intervals.ranges(n);
         let first = (self.start(n), ranges[0].1);
@@ -232,6 +233,7 @@ impl<'a> Scan<'a> {
     }
 
     /// From where on an interval has its register.
+    #[inline]
     fn start(&self, n: u32) -> u32 {
         match self.intervals.all[n as usize].tied {
             Some((at, _)) if self.copied[n as usize] => at,
@@ -240,6 +242,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The virtual register that an interval is, for what instructions fix.
+    #[inline]
     fn is_mine(&self, n: u32, owner: Owner) -> bool {
         owner == Owner::Interval(n) || owner == Owner::Fixed(n)
     }
@@ -251,6 +254,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Is a register free for an interval, whose ranges are these?
+    #[inline]
     fn is_free_in(&self, n: u32, (first, rest): (Range, &[Range]), preg: PReg) -> bool {
         let (class, hw) = (class_index(preg.class()), preg.hw_enc());
         if first.0 >= self.until[class][hw] {

@@ -20,6 +20,7 @@ impl<T: Copy> Lists<T> {
     }
 
     /// Appends a value.
+    #[inline]
     pub(super) fn push(&mut self, list: usize, value: T) {
         let cell = self.cells.len() as u32;
         let (first, last) = &mut self.ends[list];
@@ -32,12 +33,14 @@ impl<T: Copy> Lists<T> {
     }
 
     /// The last value.
+    #[inline]
     pub(super) fn last_mut(&mut self, list: usize) -> Option<&mut T> {
         let (_, last) = self.ends[list];
         self.cells.get_mut(last as usize).map(|cell| &mut cell.0)
     }
 
     /// The values in order; there are none for a number that has no list.
+    #[inline]
     pub(super) fn iter(&self, list: usize) -> impl Iterator<Item = T> + '_ {
         let mut at = self.ends.get(list).map_or(NONE, |ends| ends.0);
         std::iter::from_fn(move || {

@@ -54,6 +54,7 @@ pub(super) struct Intervals {
 
 impl Intervals {
     /// Where an interval is alive.
+    #[inline]
     pub(super) fn ranges(&self, n: u32) -> &[Range] {
         let (first, end) = self.all[n as usize].ranges;
         &self.ranges[first as usize..end as usize]

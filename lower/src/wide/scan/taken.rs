@@ -20,6 +20,7 @@ const NEAR: usize = 8;
 
 impl Taken {
     /// How many times begin before a point.
+    #[inline]
     fn place(&self, point: u32) -> usize {
         let times = &self.times;
         let mut at = self.last.get().min(times.len());
@@ -39,6 +40,7 @@ impl Taken {
     }
 
     /// The first time that does not end before a range begins, if it has to be asked for from `from` on.
+    #[inline]
     fn first(&self, (start, _): Range) -> usize {
         let at = self.place(start);
         match at.checked_sub(1) {
@@ -60,6 +62,7 @@ impl Taken {
     }
 
     /// Is nothing in a range but what is `mine`?
+    #[inline]
     pub(super) fn is_free(&self, range: Range, mine: impl Fn(Owner) -> bool) -> bool {
         // What is asked for next mostly begins within the same time.
         if let Some(&(begin, end, owner)) = self.times.get(self.last.get().wrapping_sub(1))
