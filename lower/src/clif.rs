@@ -381,7 +381,7 @@ impl<'f> Emitter<'f> {
     fn require(&mut self, other: clif::Block, good: Value) {
         let on = self.b.create_block();
         self.b.ins().brif(good, on, &[], other, &[]);
-        self.b.switch_to_block(on);
+        self.enter(on);
     }
 
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
@@ -458,9 +458,9 @@ impl<'f> Emitter<'f> {
                 let yes = self.b.create_block();
                 let no = self.b.create_block();
                 self.b.ins().brif(cond, yes, &[], no, &[]);
-                self.b.switch_to_block(yes);
+                self.enter(yes);
                 self.jump(then);
-                self.b.switch_to_block(no);
+                self.enter(no);
                 self.jump(other);
             }
             Term::Indirect(_) => {
@@ -531,7 +531,8 @@ impl<'f> Emitter<'f> {
         let good = self.b.create_block();
         self.b.set_cold_block(bad);
         self.b.ins().brif(status, bad, &[], good, &[]);
-        self.b.switch_to_block(bad);
+        self.seal(good);
+        self.enter(bad);
         good
     }
 

@@ -146,24 +146,24 @@ impl Emitter<'_> {
         let some = if inline { self.b.create_block() } else { slow };
         self.b.ins().brif(exec, some, &[], done, &[]);
         let inline = runs.map(|runs| {
-            self.b.switch_to_block(some);
+            self.enter(some);
             let runs = self.checked(&runs, affine, (space, data), exec, slow);
             let fast = self.b.create_block();
             self.b.ins().jump(fast, &[]);
             (fast, runs)
         });
 
-        self.b.switch_to_block(slow);
+        self.enter(slow);
         let site = (site, new_exec);
         let kind = (load, space, data);
         let lists = (places.as_slice(), bounding.as_slice());
         self.long_way(block, plan, v, kind, site, exec, lists, done);
 
         if let Some((fast, runs)) = inline {
-            self.b.switch_to_block(fast);
+            self.enter(fast);
             self.inline_access(load, affine.whole, &runs, &places, done);
         }
-        self.b.switch_to_block(done);
+        self.enter(done);
     }
 
     /// The runs of an access, checked; leaves for `slow` where a check fails.

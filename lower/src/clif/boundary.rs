@@ -180,10 +180,10 @@ impl Emitter<'_> {
             .ins()
             .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
         self.b.ins().brif(empty, tired, &[], on, &[]);
-        self.b.switch_to_block(tired);
+        self.enter(tired);
         self.note_resume(block);
         self.leave(pc, ExitCode::Yield);
-        self.b.switch_to_block(on);
+        self.enter(on);
     }
 
     /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there.
@@ -244,7 +244,7 @@ impl Emitter<'_> {
         let Some(Failure { block, slots }) = self.failure.take() else {
             return;
         };
-        self.b.switch_to_block(block);
+        self.enter(block);
         let params = self.b.block_params(block).to_vec();
         self.store_slots(&slots);
         self.exit_at(params[0], params[1]);

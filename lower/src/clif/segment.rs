@@ -174,14 +174,14 @@ impl<'f> Emitter<'f> {
             self.fusion = fusion;
             self.full(work, after);
             self.fusion = Fusion::default();
-            self.b.switch_to_block(other);
+            self.enter(other);
             self.profile_after();
             self.apart = self.o.small;
             self.one_by_one(work, (loads, stores), after);
             self.apart = false;
             (self.scalars, self.at, self.spots) = (scalars, at, spots);
         }
-        self.b.switch_to_block(after);
+        self.enter(after);
         self.profile_after();
         for (v, var) in bits {
             let value = self.b.use_var(var);
@@ -204,7 +204,7 @@ impl<'f> Emitter<'f> {
         } else {
             self.masked(w, behind);
         }
-        self.b.switch_to_block(behind);
+        self.enter(behind);
         self.profile_after();
         for &store in stores {
             self.whole(w.block, w.plan, store);
@@ -227,12 +227,12 @@ impl<'f> Emitter<'f> {
             let full = self.b.create_block();
             let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
             self.b.ins().brif(ones, full, &[], masked, &[]);
-            self.b.switch_to_block(full);
+            self.enter(full);
             self.full(w, after);
         } else {
             self.b.ins().jump(masked, &[]);
         }
-        self.b.switch_to_block(masked);
+        self.enter(masked);
         self.masked(w, after);
     }
 
@@ -297,7 +297,7 @@ impl<'f> Emitter<'f> {
             let here = self.b.ins().band_imm_u(shifted, (1 << group) - 1);
             let work = self.b.create_block();
             self.b.ins().brif(here, work, &[], latch, &[]);
-            self.b.switch_to_block(work);
+            self.enter(work);
         }
         let lane = self.b.ins().ireduce(types::I32, lane64);
         let wave = self.b.ins().iadd(self.wave, offset);
@@ -363,8 +363,9 @@ impl<'f> Emitter<'f> {
             self.b.def_var(var, new);
         }
         self.b.ins().jump(latch, &[]);
-        self.b.switch_to_block(latch);
+        self.enter(latch);
         self.end_offsets((header, offset), 4 * group, after);
+        self.seal(header);
     }
 
     pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {

@@ -1,7 +1,9 @@
 //! Little code rather than fast code, for what does not run long: the first translation of a region, which a
 //! wave waits for.
 
-use super::Options;
+use cranelift_codegen::ir as clif;
+
+use super::{Emitter, Options};
 use crate::schedule::Segment;
 
 /// Loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
@@ -11,6 +13,23 @@ const FEW_LOOPS: usize = 16;
 /// Nodes of a segment of which the host has several groups under way at once, whether they are written side by side
 /// or not.
 const SHORT: usize = 48;
+
+impl Emitter<'_> {
+    /// Goes on in a block to which all ways are there. Told of that, the builder finds variables in it where they were
+    /// written; else it would give the block a parameter for each and take them back at the end. In code that is not
+    /// little the parameters' order, and so the choice of registers, stays what it is.
+    pub(super) fn enter(&mut self, block: clif::Block) {
+        self.b.switch_to_block(block);
+        self.seal(block);
+    }
+
+    /// All ways to a block are there.
+    pub(super) fn seal(&mut self, block: clif::Block) {
+        if self.o.small {
+            self.b.seal_block(block);
+        }
+    }
+}
 
 impl Options {
     /// As these, but for little code: what saves less time than it takes to be translated is not made.

@@ -377,7 +377,7 @@ impl Emitter<'_> {
         self.b
             .ins()
             .brif(inside, join, &[BlockArg::Value(address)], slow, &[]);
-        self.b.switch_to_block(slow);
+        self.enter(slow);
         let count = self.b.ins().iconst(types::I64, i64::from(n));
         let args = self.store_words(self.arg_slot, &[address, count]);
         let status = self.call_effect(EffectFn::ScalarLoad, site, args, args);
@@ -388,7 +388,7 @@ impl Emitter<'_> {
             .ins()
             .iadd_imm_s(self.ctx, offset_of!(Context, ret) as i64);
         self.b.ins().jump(join, &[BlockArg::Value(ret)]);
-        self.b.switch_to_block(join);
+        self.enter(join);
         for (i, other) in block.nodes.iter().enumerate() {
             let k = match other.op {
                 Op::Result(k) if other.args[0] == v => k,

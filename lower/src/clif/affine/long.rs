@@ -27,7 +27,7 @@ impl Emitter<'_> {
     ) {
         let address = block.nodes[v.index()].args[0];
         let lying = match space {
-            Space::Lds => self.lying(block, plan, address),
+            Space::Lds if self.o.small => self.lying(block, plan, address),
             _ => None,
         };
         let (mut args, more) = match lying {
@@ -55,15 +55,13 @@ impl Emitter<'_> {
         args.extend(bounding);
         let args = self.store_words(self.arg_slot, &args);
         let status = self.call_effect(function, site, args, out);
-        let bad = self.b.create_block();
-        self.b.set_cold_block(bad);
-        self.b.ins().brif(status, bad, &[], done, &[]);
-        self.b.switch_to_block(bad);
-        let pc = self.address(self.f.sites[site.0 as usize].pc);
-        self.fail(pc, status, new_exec);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, new_exec);
+        self.b.ins().jump(done, &[]);
     }
 
     /// Where the addresses of all lanes lie (I64), but for what is to be added to each, if they are in memory anyway.
+    /// For little code only: `regalloc2` gives other registers to what is around it, not always better ones.
     fn lying(&mut self, block: &Block, plan: &Schedule, address: Val) -> Option<(Value, u32)> {
         let (base, more) = parts(block, address);
         let node = &block.nodes[base.index()];
@@ -115,7 +113,8 @@ impl Emitter<'_> {
         self.b
             .ins()
             .brif(more, each, &[BlockArg::Value(next)], call, &[]);
-        self.b.switch_to_block(call);
+        self.seal(each);
+        self.enter(call);
         let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
         slots
             .map(|offset| self.b.ins().iadd_imm_s(self.frame, i64::from(offset)))
