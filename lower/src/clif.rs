@@ -29,6 +29,7 @@ mod affine;
 mod boundary;
 mod fuse;
 mod interchange;
+mod known;
 pub(crate) mod lanes;
 mod line;
 mod offsets;
@@ -149,26 +150,7 @@ pub fn emit(
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
     for (i, block) in f.blocks.iter().enumerate() {
-        e.affine = block
-            .effects
-            .iter()
-            .filter_map(|&v| Some((v, facts.address(i, v)?)))
-            .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
-            .collect();
-        let all = (0..block.nodes.len() as u32).map(Val);
-        e.lines = all.filter_map(|v| Some((v, facts.line(i, v)?))).collect();
-        let mut known = e.affine.values().chain(e.lines.values());
-        e.steps = if known.any(|affine| affine.stepped) {
-            let all = (0..block.nodes.len() as u32).map(Val);
-            all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
-        } else {
-            HashMap::default()
-        };
-        let leaves = e.affine.keys().filter_map(|&v| {
-            let node = &block.nodes[v.index()];
-            Some((v, affine::leaves(block, node.args[0])?))
-        });
-        e.leaves = leaves.collect();
+        e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
         e.block(i, block, &plan, &live[i]);

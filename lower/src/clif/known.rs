@@ -1,0 +1,32 @@
+//! What is known of the block that is emitted next.
+
+use super::{Emitter, affine};
+use crate::facts::Facts;
+use crate::ir::{Block, Val};
+use crate::maps::HashMap;
+
+impl Emitter<'_> {
+    /// Takes up what the facts tell of block `i`.
+    pub(super) fn learn(&mut self, i: usize, block: &Block, facts: &Facts) {
+        self.affine = block
+            .effects
+            .iter()
+            .filter_map(|&v| Some((v, facts.address(i, v)?)))
+            .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
+            .collect();
+        let all = (0..block.nodes.len() as u32).map(Val);
+        self.lines = all.filter_map(|v| Some((v, facts.line(i, v)?))).collect();
+        let mut known = self.affine.values().chain(self.lines.values());
+        self.steps = if known.any(|affine| affine.stepped) {
+            let all = (0..block.nodes.len() as u32).map(Val);
+            all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
+        } else {
+            HashMap::default()
+        };
+        let leaves = self.affine.keys().filter_map(|&v| {
+            let node = &block.nodes[v.index()];
+            Some((v, affine::leaves(block, node.args[0])?))
+        });
+        self.leaves = leaves.collect();
+    }
+}
