@@ -114,7 +114,10 @@ impl Analysis<'_> {
                 } else if self.within(y, x) {
                     Some(x)
                 } else {
-                    None
+                    // Lanes that went two ways come together: they lie within what both lie within.
+                    let both = self.around(x, y)?;
+                    self.parents.insert(here, both);
+                    Some(here)
                 }
             }
             Op::Xor => {

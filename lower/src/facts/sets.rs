@@ -30,6 +30,18 @@ impl Analysis<'_> {
         }
     }
 
+    /// The nearest superset of `a` that `b` lies within, unless only all lanes are known to be one.
+    pub(super) fn around(&self, a: Set, b: Set) -> Option<Set> {
+        let mut at = a;
+        while at != Set::All {
+            if self.within(b, at) {
+                return Some(at);
+            }
+            at = self.parents.get(&at).copied()?;
+        }
+        None
+    }
+
     /// May a name that was valid at the end of a predecessor be used in `block`?
     pub(super) fn survives(&self, set: Set, block: usize) -> bool {
         match set.block() {
