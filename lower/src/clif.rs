@@ -14,7 +14,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use frontend::state::WaveState;
 
 use crate::abi::{Context, ExitCode, Lanes as LaneSlot, Site};
-use crate::facts::{self, Affine};
+use crate::facts::{self, Affine, Table};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Target, Term, Val};
 use crate::liveness::{self, Live, Lives};
@@ -72,6 +72,8 @@ pub struct Options {
     pub no_lines: bool,
     /// Call the runtime for all accesses at addresses of which nothing is known.
     pub no_runs: bool,
+    /// Take nothing to be known of addresses that are no line.
+    pub no_tables: bool,
     /// Make little code: short loops over the lanes by single host vectors, and of the region's loops only the first
     /// 16 that can run inside the lane groups or lane by lane; accesses one lane at a time where not all act; and a
     /// way out for each block, which writes what was written by then.
@@ -146,7 +148,7 @@ pub fn emit(
     e.notes = profile::Notes::wanted(options);
     let (live_in, live) = (&lives.start, &lives.end);
     e.prologue(live_in);
-    let facts = facts::analyse(f, options.start);
+    let facts = facts::analyse(f, options.start, !options.no_tables);
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
     for (i, block) in f.blocks.iter().enumerate() {
@@ -210,8 +212,10 @@ struct Emitter<'f> {
     // The block being emitted.
     /// Memory nodes with affine addresses.
     affine: HashMap<Val, Affine>,
-    /// The leaves of those addresses.
+    /// The leaves of those addresses, and of those that are known but for a base.
     leaves: schedule::Leaves,
+    /// The latter.
+    tables: HashMap<Val, Table>,
     /// Operands of compares that are affine.
     lines: HashMap<Val, Affine>,
     /// Lanes in a row of what is affine within rows only.
@@ -316,6 +320,7 @@ impl<'f> Emitter<'f> {
             notes: None,
             affine: HashMap::default(),
             leaves: HashMap::default(),
+            tables: HashMap::default(),
             lines: HashMap::default(),
             row: 64,
             heads: HashMap::default(),

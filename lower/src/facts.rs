@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Func, Val};
+use crate::ir::{Block, Func, Op, Slot, Val};
 use crate::maps::HashMap;
 use frontend::WaveState;
 use frontend::state::LANES;
@@ -21,9 +21,13 @@ mod block;
 mod join;
 mod lanes;
 mod sets;
+mod tables;
+
+pub use tables::Table;
 
 pub(crate) use lanes::pair_of;
 use sets::{dominators, successors};
+use tables::{Pool, TableFact};
 
 /// A set of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,10 +90,25 @@ struct Registers {
     vgpr: Vec<Option<Fact>>,
     /// v[n:n+1] as one value, where more is known than of its halves.
     pair: HashMap<u8, Fact>,
+    /// VGPRs that are no lines and yet known but for a base.
+    tables: HashMap<u8, TableFact>,
     /// SGPR pairs that hold a value EXEC had.
     saved: HashMap<u8, Set>,
     vcc: Option<Set>,
     exec: Set,
+    /// Scalar slots that hold constants.
+    constants: HashMap<Slot, u64>,
+}
+
+impl Registers {
+    /// The constant that a value of a block is, if it is one.
+    fn constant(&self, block: &Block, v: Val) -> Option<u64> {
+        match block.nodes[v.index()].op {
+            Op::Const(c) => Some(c),
+            Op::ReadS(slot) => self.constants.get(&slot).copied(),
+            _ => None,
+        }
+    }
 }
 
 /// What the rest of the translator asks: how an address varies.
@@ -132,6 +151,8 @@ pub struct LoopEntry {
 pub struct Facts {
     /// For each block, for each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
+    /// The same of those whose addresses are known but for a base.
+    tables: HashMap<(usize, Val), Table>,
     steps: HashMap<(usize, Val), Step>,
     /// For each block, operands of compares.
     lines: HashMap<(usize, Val), Affine>,
@@ -143,6 +164,11 @@ impl Facts {
     /// How the address (first argument) of memory node `v` of a block varies on its active lanes.
     pub fn address(&self, block: usize, v: Val) -> Option<Affine> {
         self.addresses.get(&(block, v)).copied()
+    }
+
+    /// What each lane's address (first argument of memory node `v` of a block) is beyond a base, if all lanes act.
+    pub fn table(&self, block: usize, v: Val) -> Option<Table> {
+        self.tables.get(&(block, v)).copied()
     }
 
     /// What is to be checked of value `v` of a block where [`Affine::stepped`] says so.
@@ -182,6 +208,8 @@ struct Analysis<'a> {
     dominators: Vec<Vec<u64>>,
     /// Parent of each set: a superset.
     parents: HashMap<Set, Set>,
+    /// Offsets of tables, unless those are not asked for.
+    pool: Option<Pool>,
 }
 
 /// Blocks beyond which the analysis is not worth its quadratic parts.
@@ -190,11 +218,13 @@ const MAX_BLOCKS: usize = 1500;
 /// Sweeps after which nothing is taken to be known.
 const MAX_SWEEPS: usize = 64;
 
-/// Analyses a region. `start` says what the dispatch itself established: bits of [`WaveState::START`].
-pub fn analyse(f: &Func, start: u64) -> Facts {
+/// Analyses a region. `start` says what the dispatch itself established: bits of [`WaveState::START`]; `tables` whether
+/// to look for addresses that are no line, too.
+pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let mut facts = Facts {
         addresses: HashMap::default(),
+        tables: HashMap::default(),
         steps: HashMap::default(),
         lines: HashMap::default(),
         loops: HashMap::default(),
@@ -216,14 +246,17 @@ pub fn analyse(f: &Func, start: u64) -> Facts {
         preds,
         dominators,
         parents: HashMap::default(),
+        pool: tables.then(Pool::default),
     };
     let bits = start;
     let mut start = Registers {
         vgpr: vec![None; 256],
         pair: HashMap::default(),
+        tables: HashMap::default(),
         saved: HashMap::default(),
         vcc: None,
         exec: Set::Entry(0),
+        constants: HashMap::default(),
     };
     let mut seed = |n: usize, stride, whole, aligned| {
         start.vgpr[n] = Some(Fact {

@@ -117,6 +117,8 @@ pub enum Access {
         /// Checked at run time against wrapping.
         guarded: bool,
     },
+    /// Inline where all lanes act: one scalar address, and distances that are known of all lanes.
+    Table,
     /// Inline as far as the elements of lanes follow one another, then a call.
     Runs,
     /// A call for the whole wave, which looks at the addresses.

@@ -55,6 +55,8 @@ pub struct JitOptions {
     pub no_lines: bool,
     /// Accesses at addresses of which nothing is known are calls (for tests and measurements).
     pub no_runs: bool,
+    /// Nothing is taken to be known of addresses that are no line (for tests and measurements).
+    pub no_tables: bool,
     /// Registers are written where the guest writes them (for tests and measurements).
     pub no_sink: bool,
     /// No vectors of 512 bits where the CPU has them (for tests and measurements).
@@ -86,6 +88,7 @@ impl Default for JitOptions {
             no_fused_stores: false,
             no_lines: false,
             no_runs: false,
+            no_tables: false,
             no_sink: false,
             no_zmm: false,
             emitter: Emitter::Auto,

@@ -11,5 +11,6 @@ mod prologues;
 mod rounds;
 mod rows;
 mod runs;
+mod tables;
 mod tiers;
 mod words;

@@ -266,7 +266,7 @@ impl Emitter<'_> {
     }
 
     /// The words of four lanes whose elements are anywhere: a vector for each word.
-    fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
+    pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(4) => {
                 let whole = from.map(|at| self.b.ins().load(types::I32X4, guest(), at, 0));
@@ -298,7 +298,7 @@ impl Emitter<'_> {
     }
 
     /// Stores four lanes' elements anywhere, the lowest lane's first; `lanes` is a vector for each word.
-    fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
+    pub(super) fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
         match data {
             Data::Dwords(4) => {
                 let whole = self.transpose(lanes);

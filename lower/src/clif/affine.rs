@@ -1,5 +1,5 @@
-//! Memory accesses whose addresses are known to be affine: one scalar address for the wave, or for each
-//! of its rows, and one range check, then vectors. What the check does not cover (a wrapped address, a registered
+//! Memory accesses whose addresses are known to be affine, or known but for a base: one scalar address for the wave, or
+//! for each of its rows, and one range check, then vectors. What the check does not cover (a wrapped address, a registered
 //! range, a fault) goes the long way: all addresses are computed and the runtime's function is called.
 
 use std::mem::offset_of;
@@ -12,7 +12,7 @@ use super::access;
 use super::whole::{bounds, load_or_store};
 use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
-use crate::facts::Affine;
+use crate::facts::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::Schedule;
 
@@ -22,6 +22,7 @@ mod check;
 mod ends;
 mod long;
 mod moves;
+mod tables;
 
 /// Longest address expression that is computed anew for single lanes.
 const MAX_NODES: usize = 128;
@@ -84,15 +85,28 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
 
 /// Is a memory node one that this file emits, given how its address varies?
 pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
+    let few_rows = affine.whole || row >= 8;
+    few_rows && affine.stride.abs() < MAX_STRIDE && suits_some(block, v)
+}
+
+/// The same, given that each lane's distance from the others is known.
+pub(crate) fn suits_some(block: &Block, v: Val) -> bool {
     let node = &block.nodes[v.index()];
     let Some((_, space, data, _)) = load_or_store(node.op) else {
         return false;
     };
     let known_space = matches!(space, Space::Global | Space::Flat | Space::Lds);
-    let few_rows = affine.whole || row >= 8;
-    let known_shape = access::is_known(data) && affine.stride.abs() < MAX_STRIDE;
     let bits_known = matches!(block.nodes[node.args[1].index()].op, Op::ExecMask);
-    known_space && known_shape && few_rows && bits_known && leaves(block, node.args[0]).is_some()
+    known_space && access::is_known(data) && bits_known && leaves(block, node.args[0]).is_some()
+}
+
+/// What is known of an access's addresses.
+#[derive(Clone, Copy)]
+pub(super) enum Known<'a> {
+    /// They are on a line, or on one in each row.
+    Affine(Affine),
+    /// How far they are from each other, for all lanes.
+    Table(&'a Table),
 }
 
 /// What an access needs to know.
@@ -118,9 +132,22 @@ impl Access {
     }
 }
 
+/// An access that was checked.
+enum Inline<'a> {
+    /// Of runs of lanes: is it one, of the whole wave?
+    Runs(bool, Vec<Access>),
+    Spread(tables::Spread<'a>),
+}
+
 impl Emitter<'_> {
-    /// Emits a load or store whose address is affine.
-    pub(super) fn affine_access(&mut self, block: &Block, plan: &Schedule, v: Val, affine: Affine) {
+    /// Emits a load or store of whose addresses so much is known.
+    pub(super) fn known_access(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        known: Known<'_>,
+    ) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
@@ -137,20 +164,35 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
-        // Rows go inline when all lanes act.
-        let inline = affine.whole || !self.apart;
-        let run = [Lane::First(exec), Lane::Last(exec)];
-        let runs = inline.then(|| self.all_ends(block, plan, node.args[0], affine, run));
+        // Rows and tables go inline when all lanes act.
+        let inline = !self.apart || matches!(known, Known::Affine(affine) if affine.whole);
+        let kind = (space, data);
+        let runs = inline.then(|| match known {
+            Known::Affine(affine) => {
+                let run = [Lane::First(exec), Lane::Last(exec)];
+                self.all_ends(block, plan, node.args[0], affine, run)
+            }
+            Known::Table(table) => {
+                vec![self.table_ends(block, plan, node.args[0], table, (exec, load, kind))]
+            }
+        });
         let [done, slow] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(slow);
         let some = if inline { self.b.create_block() } else { slow };
         self.b.ins().brif(exec, some, &[], done, &[]);
         let inline = runs.map(|runs| {
             self.enter(some);
-            let runs = self.checked(&runs, affine, (space, data), exec, slow);
+            let access = match known {
+                Known::Affine(affine) => {
+                    Inline::Runs(affine.whole, self.checked(&runs, affine, kind, exec, slow))
+                }
+                Known::Table(table) => {
+                    Inline::Spread(self.checked_table(&runs[0], table, (load, kind), exec, slow))
+                }
+            };
             let fast = self.b.create_block();
             self.b.ins().jump(fast, &[]);
-            (fast, runs)
+            (fast, access)
         });
 
         self.enter(slow);
@@ -159,9 +201,14 @@ impl Emitter<'_> {
         let lists = (places.as_slice(), bounding.as_slice());
         self.long_way(block, plan, v, kind, site, exec, lists, done);
 
-        if let Some((fast, runs)) = inline {
+        if let Some((fast, access)) = inline {
             self.enter(fast);
-            self.inline_access(load, affine.whole, &runs, &places, done);
+            match access {
+                Inline::Runs(whole, runs) => {
+                    self.inline_access(load, whole, &runs, &places, done);
+                }
+                Inline::Spread(access) => self.spread_access(load, &access, &places, done),
+            }
         }
         self.enter(done);
     }

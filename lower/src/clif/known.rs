@@ -1,7 +1,7 @@
 //! What is known of the block that is emitted next.
 
 use super::{Emitter, affine};
-use crate::facts::Facts;
+use crate::facts::{Facts, Table};
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 
@@ -14,6 +14,7 @@ impl Emitter<'_> {
             .filter_map(|&v| Some((v, facts.address(i, v)?)))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
+        self.tables = self.tables_of(i, block, facts);
         let all = (0..block.nodes.len() as u32).map(Val);
         self.lines = all.filter_map(|v| Some((v, facts.line(i, v)?))).collect();
         let mut known = self.affine.values().chain(self.lines.values());
@@ -23,10 +24,26 @@ impl Emitter<'_> {
         } else {
             HashMap::default()
         };
-        let leaves = self.affine.keys().filter_map(|&v| {
+        let known = self.affine.keys().chain(self.tables.keys());
+        let leaves = known.filter_map(|&v| {
             let node = &block.nodes[v.index()];
             Some((v, affine::leaves(block, node.args[0])?))
         });
         self.leaves = leaves.collect();
+    }
+
+    /// The accesses of block `index` whose addresses are no line, and known but for a base.
+    fn tables_of(&self, index: usize, block: &Block, facts: &Facts) -> HashMap<Val, Table> {
+        if self.o.no_tables {
+            return HashMap::default();
+        }
+        let others = block
+            .effects
+            .iter()
+            .filter(|v| !self.affine.contains_key(v));
+        let known = others.filter_map(|&v| Some((v, facts.table(index, v)?)));
+        known
+            .filter(|&(v, _)| affine::suits_some(block, v))
+            .collect()
     }
 }

@@ -153,6 +153,7 @@ impl Emitter<'_> {
                     stride: affine.stride,
                     guarded: affine.guarded,
                 },
+                None if self.tables.contains_key(v) => Access::Table,
                 None if self.goes_in_runs(block, *v) => Access::Runs,
                 None => Access::Call,
             };

@@ -36,6 +36,7 @@ impl Options {
     pub(crate) fn small(&self) -> Options {
         Options {
             no_runs: true,
+            no_tables: true,
             small: true,
             ..*self
         }

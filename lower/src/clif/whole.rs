@@ -8,6 +8,7 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
 
 use frontend::op::{Data, Space};
 
+use super::affine::Known;
 use super::scalar::joined;
 use super::{Emitter, access, flags, offset32, trusted};
 use crate::abi::Context;
@@ -20,7 +21,11 @@ impl Emitter<'_> {
     pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         if let Some(&affine) = self.affine.get(&v) {
-            self.affine_access(block, plan, v, affine);
+            self.known_access(block, plan, v, Known::Affine(affine));
+            return;
+        }
+        if let Some(table) = self.tables.get(&v).copied() {
+            self.known_access(block, plan, v, Known::Table(&table));
             return;
         }
         if self.goes_in_runs(block, v) {

@@ -1,6 +1,7 @@
 //! A block from its entry to its exits.
 
 use super::lanes::{pair_of, step_of, zeros};
+use super::tables::{Known, Table, TableFact};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
@@ -16,6 +17,7 @@ impl Analysis<'_> {
     ) -> Registers {
         let block = &self.f.blocks[b];
         let mut values: Vec<Option<Fact>> = Vec::with_capacity(block.nodes.len());
+        let mut tables: Vec<Option<TableFact>> = Vec::with_capacity(block.nodes.len());
         let mut sets: HashMap<Val, Set> = HashMap::default();
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
@@ -29,10 +31,25 @@ impl Analysis<'_> {
                     aligned: zeros(block, v, 0),
                     ..UNIFORM
                 }));
+                tables.push(None);
                 continue;
             }
             let fact = self.lane_fact(block, v, entry, &values, &sets);
+            let table = match fact {
+                None if self.pool.is_some() => {
+                    let known = Known {
+                        block,
+                        entry,
+                        values: &values,
+                        tables: &tables,
+                        sets: &sets,
+                    };
+                    self.table_fact(&known, v)
+                }
+                _ => None,
+            };
             values.push(fact);
+            tables.push(table);
             if let Some(facts) = facts.as_deref_mut()
                 && let Some(step) = step_of(node, fact, &values)
             {
@@ -41,7 +58,7 @@ impl Analysis<'_> {
             if let Some(facts) = facts.as_deref_mut()
                 && let Op::Load(..) | Op::Store(..) | Op::Atomic(..) = node.op
             {
-                self.note_address(b, block, v, &values, &sets, facts);
+                self.note_address(b, block, v, (&values, &tables), &sets, facts);
             }
             if let Some(facts) = facts.as_deref_mut()
                 && let Op::Icmp(_) = node.op
@@ -58,10 +75,10 @@ impl Analysis<'_> {
         // A store has no lane result, so its type is a wave's: look at effects apart.
         if let Some(facts) = facts {
             for &v in &block.effects {
-                self.note_address(b, block, v, &values, &sets, facts);
+                self.note_address(b, block, v, (&values, &tables), &sets, facts);
             }
         }
-        self.exit(b, block, entry, &values, &sets)
+        self.exit(b, block, entry, (&values, &tables), &sets)
     }
 
     /// The set of lanes that a 64-bit wave value holds as EXEC would.
@@ -152,7 +169,7 @@ impl Analysis<'_> {
         b: usize,
         block: &Block,
         v: Val,
-        values: &[Option<Fact>],
+        (values, tables): (&[Option<Fact>], &[Option<TableFact>]),
         sets: &HashMap<Val, Set>,
         facts: &mut Facts,
     ) {
@@ -160,18 +177,20 @@ impl Analysis<'_> {
         if !matches!(node.op, Op::Load(..) | Op::Store(..) | Op::Atomic(..)) {
             return;
         }
-        let Some(fact) = values[node.args[0].index()] else {
-            return;
-        };
         let mask = &block.nodes[node.args[1].index()];
         let lanes = match mask.op {
             Op::ExecMask => sets.get(&mask.args[0]).copied(),
             Op::Const(_) => Some(Set::All),
             _ => None,
         };
-        if lanes.is_some_and(|lanes| self.within(lanes, fact.set)) {
-            let affine = affine(block, node.args[0], fact);
-            facts.addresses.insert((b, v), affine);
+        let holds = |set: Set| lanes.is_some_and(|lanes| self.within(lanes, set));
+        let address = node.args[0];
+        if let Some(fact) = values[address.index()].filter(|f| holds(f.set)) {
+            facts.addresses.insert((b, v), affine(block, address, fact));
+        }
+        if let Some(table) = tables[address.index()].filter(|t| holds(t.set)) {
+            let offsets = self.offsets(table.offsets);
+            facts.tables.insert((b, v), Table { offsets });
         }
     }
 
@@ -180,7 +199,7 @@ impl Analysis<'_> {
         b: usize,
         block: &Block,
         entry: &Registers,
-        values: &[Option<Fact>],
+        (values, tables): (&[Option<Fact>], &[Option<TableFact>]),
         sets: &HashMap<Val, Set>,
     ) -> Registers {
         let relative = |v: &Val| {
@@ -199,9 +218,11 @@ impl Analysis<'_> {
             return Registers {
                 vgpr: vec![None; 256],
                 pair: HashMap::default(),
+                tables: HashMap::default(),
                 saved: HashMap::default(),
                 vcc: None,
                 exec,
+                constants: HashMap::default(),
             };
         }
         let mut r = entry.clone();
@@ -216,6 +237,10 @@ impl Analysis<'_> {
         };
         for &(n, v) in &block.writes_v {
             r.vgpr[usize::from(n)] = values[v.index()].filter(|f| !f.stepped);
+            match tables[v.index()] {
+                Some(table) => r.tables.insert(n, table),
+                None => r.tables.remove(&n),
+            };
             r.pair.remove(&n);
             if let Some(below) = n.checked_sub(1) {
                 r.pair.remove(&below);
@@ -247,6 +272,10 @@ impl Analysis<'_> {
             }
         }
         for &(slot, v) in &block.writes_s {
+            match entry.constant(block, v) {
+                Some(c) => r.constants.insert(slot, c),
+                None => r.constants.remove(&slot),
+            };
             match slot {
                 Slot::Exec => {
                     r.exec = sets.get(&v).copied().unwrap_or_else(|| {

@@ -1,5 +1,6 @@
 //! Where ways meet: what is known on all of them.
 
+use super::tables::TableFact;
 use super::{Analysis, Fact, Registers, Set};
 
 impl Analysis<'_> {
@@ -63,6 +64,14 @@ impl Analysis<'_> {
                 .iter()
                 .filter_map(|(&n, &f)| Some((n, fact(f)?)))
                 .collect(),
+            tables: r
+                .tables
+                .iter()
+                .filter_map(|(&n, &t)| {
+                    let set = self.rename(t.set, r.exec, b)?;
+                    Some((n, TableFact { set, ..t }))
+                })
+                .collect(),
             saved: r
                 .saved
                 .iter()
@@ -70,6 +79,7 @@ impl Analysis<'_> {
                 .collect(),
             vcc: r.vcc.as_ref().and_then(saved),
             exec: Set::Entry(b),
+            constants: r.constants.clone(),
         }
     }
 
@@ -102,6 +112,11 @@ impl Analysis<'_> {
                 .iter()
                 .filter_map(|(n, &x)| Some((*n, both(Some(x), b.pair.get(n).copied())?)))
                 .collect(),
+            tables: a
+                .tables
+                .iter()
+                .filter_map(|(n, &x)| Some((*n, self.join_tables(x, b.tables.get(n).copied()?)?)))
+                .collect(),
             saved: a
                 .saved
                 .iter()
@@ -110,6 +125,12 @@ impl Analysis<'_> {
                 .collect(),
             vcc: if a.vcc == b.vcc { a.vcc } else { None },
             exec: a.exec,
+            constants: a
+                .constants
+                .iter()
+                .filter(|(slot, c)| b.constants.get(slot) == Some(c))
+                .map(|(&slot, &c)| (slot, c))
+                .collect(),
         }
     }
 }

@@ -16,10 +16,7 @@ impl Analysis<'_> {
     ) -> Option<Fact> {
         let node = &block.nodes[v.index()];
         let arg = |i: usize| values[node.args[i].index()];
-        let constant = |i: usize| match block.nodes[node.args[i].index()].op {
-            Op::Const(c) => Some(c),
-            _ => None,
-        };
+        let constant = |i: usize| entry.constant(block, node.args[i]);
         let mask = if node.ty.width == Width::W64 {
             u64::MAX
         } else {

@@ -285,6 +285,7 @@ impl JitEngine {
             no_fused_stores: self.options.no_fused_stores,
             no_lines: self.options.no_lines,
             no_runs: self.options.no_runs,
+            no_tables: self.options.no_tables,
             small: false,
             no_sink: self.options.no_sink,
             wide: self.options.emitter == Emitter::Wide,

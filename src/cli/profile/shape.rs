@@ -93,6 +93,7 @@ impl AccessLine {
                 let checked = if guarded { ", checked" } else { "" };
                 format!("inline, affine with stride {stride}{checked}")
             }
+            Access::Table => "inline, distances of lanes known, checked".to_owned(),
             Access::Runs => {
                 "inline where lanes follow one another, else a call of the runtime".to_owned()
             }

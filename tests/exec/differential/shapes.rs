@@ -50,6 +50,10 @@ impl Shape {
                 ..base
             },
             JitOptions {
+                no_tables: true,
+                ..base
+            },
+            JitOptions {
                 no_sink: true,
                 ..base
             },
@@ -137,6 +141,7 @@ impl Shape {
             (options.no_fused_stores, ", stores apart"),
             (options.no_lines, ", compares by lane"),
             (options.no_runs, ", no runs"),
+            (options.no_tables, ", no tables"),
             (options.no_sink, ", writes in place"),
             (options.no_zmm, ", no zmm"),
             (options.no_hoist, ", each turn by itself"),

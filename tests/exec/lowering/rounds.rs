@@ -77,7 +77,7 @@ impl Round<'_> {
             0 => frontend::WaveState::V0_COUNTS,
             n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
         };
-        let facts = lower::facts::analyse(&func, start);
+        let facts = lower::facts::analyse(&func, start, true);
         (func, facts)
     }
 }

@@ -34,7 +34,7 @@ impl Emitter<'_> {
     }
 
     /// Two pieces of 16 bytes as one vector.
-    fn two_pieces(&mut self, low: Value, high: Value) -> Value {
+    pub(in crate::clif) fn two_pieces(&mut self, low: Value, high: Value) -> Value {
         self.in_eight(Intrinsic::Join, &[low, high], types::I32X8)
     }
 
@@ -143,7 +143,11 @@ impl Emitter<'_> {
     }
 
     /// The words of eight lanes whose elements of two or four words are anywhere.
-    fn load_each_of_eight(&mut self, from: [Value; 8], data: Data) -> Vec<Value> {
+    pub(in crate::clif) fn load_each_of_eight(
+        &mut self,
+        from: [Value; 8],
+        data: Data,
+    ) -> Vec<Value> {
         let piece = |e: &mut Self, lane: usize| match data {
             Data::Dwords(4) => e.bytes_at(from[lane], 0),
             _ => {
@@ -211,7 +215,12 @@ impl Emitter<'_> {
     }
 
     /// Stores eight lanes' elements of two or four words anywhere, the lowest lane's first.
-    fn store_each_of_eight(&mut self, to: [Value; 8], data: Data, lanes: &[Value]) {
+    pub(in crate::clif) fn store_each_of_eight(
+        &mut self,
+        to: [Value; 8],
+        data: Data,
+        lanes: &[Value],
+    ) {
         let pieces = self.join_eight(lanes);
         let halves: Vec<[Value; 2]> = pieces.iter().map(|&piece| self.halves(4, piece)).collect();
         for (lane, at) in to.into_iter().enumerate() {

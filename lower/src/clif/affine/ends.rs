@@ -248,6 +248,21 @@ impl Emitter<'_> {
         .collect()
     }
 
+    /// The addresses of two lanes.
+    pub(super) fn both_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        run: [Lane; 2],
+    ) -> Ends {
+        Ends {
+            lanes: run.map(|lane| self.spot(lane).lane),
+            addresses: run.map(|lane| self.at(block, plan, address, lane)),
+            conditions: Vec::new(),
+        }
+    }
+
     /// The addresses at the ends of a run, and on what it depends that those between are on a line.
     pub(in crate::clif) fn ends(
         &mut self,

@@ -1,0 +1,306 @@
+//! Accesses at addresses that are no line, but of which all is known except the first: one scalar address, one check,
+//! then vectors at distances that are in the code.
+//!
+//! In LDS lanes may be off. Loading what they do not ask for does no harm, and nobody else uses the workgroup's LDS while
+//! its wave runs, so what lies at such a lane's place is stored again. Elsewhere all lanes must act.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::super::lanes::dwords_type;
+use super::super::{Emitter, access};
+use super::{Ends, Lane};
+use crate::facts::Table;
+use crate::ir::{Block, Val, Width};
+use crate::schedule::Schedule;
+use crate::wide;
+
+/// An access that was checked.
+pub(super) struct Spread<'a> {
+    /// Address of the lane with the lowest offset.
+    start: Value,
+    table: &'a Table,
+    data: Data,
+    /// Lanes that act, where that may be some only.
+    exec: Option<Value>,
+}
+
+/// Some lanes that are moved at once.
+#[derive(Clone, Copy)]
+enum Piece {
+    /// So many on a line of this stride.
+    Line(usize, i64),
+    /// So many wherever they are.
+    Anywhere(usize),
+}
+
+impl Piece {
+    fn lanes(self) -> usize {
+        let (Piece::Line(lanes, _) | Piece::Anywhere(lanes)) = self;
+        lanes
+    }
+}
+
+impl Spread<'_> {
+    /// How far a lane's element is from the first.
+    fn away(&self, lane: usize) -> i64 {
+        self.table.away(lane)
+    }
+
+    /// The stride of `lanes` lanes from `first` on, if they lie on a line.
+    fn stride(&self, first: usize, lanes: usize) -> Option<i64> {
+        let step = |lane: usize| self.away(lane + 1) - self.away(lane);
+        let stride = step(first);
+        (first..first + lanes - 1)
+            .all(|lane| step(lane) == stride)
+            .then_some(stride)
+    }
+}
+
+/// Can the access be made when some lanes are off?
+fn in_part(table: &Table, load: bool, (space, data): (Space, Data)) -> bool {
+    let apart = i64::from(access::bytes(data));
+    space == Space::Lds && table.bits().is_some() && (load || table.least_distance() >= apart)
+}
+
+impl Emitter<'_> {
+    /// The addresses that the others follow from.
+    pub(super) fn table_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        table: &Table,
+        (exec, load, kind): (Value, bool, (Space, Data)),
+    ) -> Ends {
+        let run = match in_part(table, load, kind) {
+            true => [Lane::First(exec); 2],
+            false => table.ends().map(|lane| Lane::Number(lane as u8)),
+        };
+        self.both_ends(block, plan, address, run)
+    }
+
+    /// The access, checked; leaves for `slow` where a check fails.
+    pub(super) fn checked_table<'t>(
+        &mut self,
+        ends: &Ends,
+        table: &'t Table,
+        (load, (space, data)): (bool, (Space, Data)),
+        exec: Value,
+        slow: HostBlock,
+    ) -> Spread<'t> {
+        let bits = table.bits().filter(|_| in_part(table, load, (space, data)));
+        if bits.is_none() {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.require(slow, full);
+        }
+        let (base, len) = self.memory_of(space);
+        let [lowest, highest] = table.ends();
+        let span = table.away(highest);
+        let (start, first) = if space == Space::Lds {
+            let mut start = ends.addresses[0];
+            if let Some(bits) = bits {
+                let lane = self.number(ends.lanes[0]);
+                let lane = self.b.ins().ireduce(types::I32, lane);
+                let away = self.away_of(lane, &bits, table.away(0));
+                start = self.b.ins().isub(start, away);
+            }
+            // Where 32 bits wrap between the lanes, the last byte is beyond all LDS.
+            let start = self.b.ins().uextend(types::I64, start);
+            (start, start)
+        } else {
+            debug_assert_eq!(table.away(lowest), 0);
+            let [start, end] = ends.addresses;
+            let length = self.b.ins().isub(end, start);
+            let known = self.b.ins().icmp_imm_s(IntCC::Equal, length, span);
+            self.require(slow, known);
+            (start, self.b.ins().isub(start, base))
+        };
+        let last = self.plus(first, span + i64::from(access::bytes(data)));
+        for at in [first, last] {
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, len);
+            self.require(slow, inside);
+        }
+        let start = match space {
+            Space::Lds => {
+                let lds = self.lds_start();
+                self.b.ins().iadd(lds, start)
+            }
+            _ => start,
+        };
+        Spread {
+            start,
+            table,
+            data,
+            exec: bits.map(|_| exec),
+        }
+    }
+
+    /// How far a lane (I32) is from the one with the lowest offset: lane 0 is so far, and each bit of the lane's number
+    /// adds what is in `bits`. Bits that follow one another, each twice the one before, go together.
+    fn away_of(&mut self, lane: Value, bits: &[i64; 6], zero: i64) -> Value {
+        let mut sum = self.b.ins().iconst(types::I32, zero);
+        let mut first = 0;
+        while first < bits.len() {
+            let mut end = first + 1;
+            while end < bits.len() && bits[end] == 2 * bits[end - 1] {
+                end += 1;
+            }
+            if bits[first] != 0 {
+                let part = self.b.ins().ushr_imm_u(lane, first as i64);
+                let part = self.b.ins().band_imm_u(part, (1 << (end - first)) - 1);
+                let part = self.b.ins().imul_imm_s(part, bits[first]);
+                sum = self.b.ins().iadd(sum, part);
+            }
+            first = end;
+        }
+        sum
+    }
+
+    /// Moves the elements of the lanes between memory and places, the lowest lane's first.
+    pub(super) fn spread_access(
+        &mut self,
+        load: bool,
+        a: &Spread<'_>,
+        places: &[Value],
+        done: HostBlock,
+    ) {
+        match a.exec {
+            None => self.pieces(load, a, places, None),
+            Some(exec) => {
+                self.if_full(exec, |e| {
+                    e.pieces(load, a, places, None);
+                    e.b.ins().jump(done, &[]);
+                });
+                self.pieces(load, a, places, Some(exec));
+            }
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// All pieces, of the lanes in `exec` if that is given.
+    fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
+        let mut first = 0;
+        while first < LANES {
+            let piece = self.piece_at(a, first);
+            let ty = dwords_type(piece.lanes());
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let slots = self.places_at(places, bytes);
+            let mut new = match load {
+                true => self.load_piece(a, first, piece),
+                false => self.load_places(ty, &slots),
+            };
+            if let Some(exec) = exec {
+                let old = match load {
+                    true => self.load_places(ty, &slots),
+                    false => self.load_piece(a, first, piece),
+                };
+                new = self.where_on(exec, first, piece.lanes(), (&new, &old));
+            }
+            match load {
+                true => self.store_places(&slots, &new),
+                false => self.store_piece(a, first, piece, &new),
+            }
+            first += piece.lanes();
+        }
+    }
+
+    /// Of `lanes` lanes from `first` on, the new words of those that are on and the old ones of the others.
+    fn where_on(
+        &mut self,
+        exec: Value,
+        first: usize,
+        lanes: usize,
+        (new, old): (&[Value], &[Value]),
+    ) -> Vec<Value> {
+        let on = self.b.ins().ushr_imm_u(exec, first as i64);
+        let on = self.b.ins().ireduce(types::I32, on);
+        let mut group = self.of_lanes(1, lanes);
+        let mask = group.expand_mask(on);
+        let both = new.iter().zip(old);
+        both.map(|(&new, &old)| group.select(Width::W32, &mask, &[new], &[old])[0])
+            .collect()
+    }
+
+    /// How the lanes from `first` on are moved: as many as there are on a line and go at once, else a host vector of
+    /// them. What is stored by halves would not be loaded as one for some time.
+    fn piece_at(&self, a: &Spread<'_>, first: usize) -> Piece {
+        let group = self.per().min(wide::LANES);
+        let stride = a.stride(first, group).filter(|&stride| stride != 0);
+        if let Some(stride) = stride {
+            let lanes = self.lanes_at_once(a.data, stride);
+            let on_line = first.is_multiple_of(lanes) && a.stride(first, lanes) == Some(stride);
+            if lanes >= group && on_line && (lanes > 4 || access::is_run(a.data, stride)) {
+                return Piece::Line(lanes, stride);
+            }
+        }
+        Piece::Anywhere(group)
+    }
+
+    fn load_piece(&mut self, a: &Spread<'_>, first: usize, piece: Piece) -> Vec<Value> {
+        match (piece, a.data) {
+            (Piece::Line(lanes, stride), _) => {
+                self.load_lanes(lanes, (a.start, a.away(first)), stride, a.data)
+            }
+            (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {
+                let each = self.each_address(a, first);
+                self.load_each_of_eight(each, a.data)
+            }
+            (Piece::Anywhere(lanes), _) => {
+                let fours = (first..first + lanes).step_by(4);
+                let fours: Vec<Vec<Value>> =
+                    fours.map(|first| self.load_four_of(a, first)).collect();
+                match &fours[..] {
+                    [low, high] => low
+                        .iter()
+                        .zip(high)
+                        .map(|(&low, &high)| self.two_pieces(low, high))
+                        .collect(),
+                    _ => fours.concat(),
+                }
+            }
+        }
+    }
+
+    fn load_four_of(&mut self, a: &Spread<'_>, first: usize) -> Vec<Value> {
+        let each = self.each_address(a, first);
+        if a.stride(first, 4) != Some(0) {
+            return self.load_four(each, a.data);
+        }
+        let one = self.load_one(each[0], a.data);
+        one.into_iter()
+            .map(|word| self.b.ins().splat(types::I32X4, word))
+            .collect()
+    }
+
+    fn store_piece(&mut self, a: &Spread<'_>, first: usize, piece: Piece, words: &[Value]) {
+        match (piece, a.data) {
+            (Piece::Line(lanes, stride), _) => {
+                self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
+            }
+            (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {
+                let each = self.each_address(a, first);
+                self.store_each_of_eight(each, a.data, words);
+            }
+            (Piece::Anywhere(wide::LANES), _) => {
+                let halves: Vec<[Value; 2]> = words.iter().map(|&v| self.halves(4, v)).collect();
+                for (n, first) in [first, first + 4].into_iter().enumerate() {
+                    let words: Vec<Value> = halves.iter().map(|half| half[n]).collect();
+                    let each = self.each_address(a, first);
+                    self.store_four(each, a.data, &words);
+                }
+            }
+            (Piece::Anywhere(_), _) => {
+                let each = self.each_address(a, first);
+                self.store_four(each, a.data, words);
+            }
+        }
+    }
+
+    /// Addresses of lanes from `first` on.
+    fn each_address<const N: usize>(&mut self, a: &Spread<'_>, first: usize) -> [Value; N] {
+        std::array::from_fn(|k| self.plus(a.start, a.away(first + k)))
+    }
+}
