@@ -65,11 +65,15 @@ impl Emitter<'_> {
     fn lying(&mut self, block: &Block, plan: &Schedule, address: Val) -> Option<(Value, u32)> {
         let (base, more) = parts(block, address);
         let node = &block.nodes[base.index()];
-        let lies = match (node.op, plan.place[base.index()]) {
-            (Op::ReadV(_), _) | (_, Some(Place::Home(_))) => true,
-            (Op::Result(_) | Op::Call(..) | Op::Load(..), Some(Place::Frame(_))) => true,
-            _ => false,
-        };
+        let lies = matches!(
+            (node.op, plan.place[base.index()]),
+            (Op::ReadV(_), _)
+                | (_, Some(Place::Home(_)))
+                | (
+                    Op::Result(_) | Op::Call(..) | Op::Load(..),
+                    Some(Place::Frame(_))
+                )
+        );
         let lies = lies && node.ty.vary != Vary::Wave && node.ty.width == Width::W32;
         lies.then(|| (self.place_address(block, plan, base), more as u32))
     }
