@@ -6,7 +6,7 @@ use regalloc2::{
 };
 
 use super::live::{POINTS, before};
-use super::{Home, MASKS, Scan, class_index, moves, preg};
+use super::{Home, Scan, class_index, moves, preg};
 use crate::wide::alloc::FREE;
 use crate::wide::inst::{MASK, vector_count, vector_words};
 
@@ -31,18 +31,15 @@ impl Scan<'_> {
         }
     }
 
-    /// A register that nobody has at a point.
+    /// A general or vector register that nobody has at a point.
     fn idle(
         &self,
         class: RegClass,
         point: u32,
         moves: &[(Allocation, Allocation)],
     ) -> Option<PReg> {
-        let pregs = (0..usize::from(vector_count(self.func.isa))).filter(|&r| match class {
-            RegClass::Int => FREE.contains(&(r as u8)),
-            MASK => MASKS.contains(&(r as u8)),
-            RegClass::Float => true,
-        });
+        let pregs = (0..usize::from(vector_count(self.func.isa)))
+            .filter(|&r| class == RegClass::Float || FREE.contains(&(r as u8)));
         let mut pregs = pregs.map(|r| preg(class, r));
         pregs.find(|preg| {
             let taken = &self.taken[class_index(class)][preg.hw_enc()];
@@ -58,10 +55,17 @@ impl Scan<'_> {
             return;
         }
         let at = ProgPoint::before(Inst::new((point / POINTS) as usize));
-        for class in [RegClass::Int, RegClass::Float, MASK] {
+        // General and mask registers share words of the stack: what one hands over may lie where another comes to.
+        let is_vector = |v: VReg| v.class() == RegClass::Float;
+        for vectors in [false, true] {
             let aside = self.stack(RegClass::Float, self.slots[1].len() as u32);
             let lent = self.stack(RegClass::Float, self.slots[1].len() as u32 + 1);
-            let pairs = pairs.iter().filter(|(_, param)| param.class() == class);
+            let class = if vectors {
+                RegClass::Float
+            } else {
+                RegClass::Int
+            };
+            let pairs = pairs.iter().filter(|(_, to)| is_vector(*to) == vectors);
             let places = |v: VReg| self.allocation(v.vreg() as u32);
             let moves = pairs.map(|&(arg, param)| (places(arg), places(param)));
             let moves: Vec<_> = moves.filter(|(from, to)| from != to).collect();
@@ -82,8 +86,7 @@ impl Scan<'_> {
                         push(Allocation::reg(preg), to);
                     }
                     None => {
-                        let n = if class == MASK { MASKS[0] } else { FREE[0] };
-                        let via = Allocation::reg(preg(class, usize::from(n)));
+                        let via = Allocation::reg(preg(class, usize::from(FREE[0])));
                         push(via, lent);
                         push(from, via);
                         push(via, to);

@@ -4,9 +4,12 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END};
+use lower::clif::Options;
+use lower::jit::{Allocation, HostLevel, Jit};
+use lower::wide::Isa;
 
 use super::planned;
-use crate::lowering::rounds::{Rounds, compare, shapes, state, with_code};
+use crate::lowering::rounds::{Round, Rounds, compare, shapes, state, with_code};
 use crate::lowering::words::{
     ADD, AND64, ANDN2, BREAK, COUNT, EXEC, LEFT, OR64, STEP, VCC, XOR64, arithmetic, branch,
     branch_to, compare_some, count_down, sop1, sop2, v, vop1, vop2, vopc,
@@ -140,6 +143,55 @@ fn loops_that_lanes_leave() {
     println!("{inside} of {total} loops go inside, {quick} with a quick turn");
     assert!(inside * 3 > total, "{inside} of {total} loops go inside");
     assert!(quick * 8 > total, "{quick} of {total} have a quick turn");
+}
+
+/// Registers are checked where they are given, in debug builds. With AVX-512 masks have registers of their own, which
+/// go to the same words of the stack as general ones: this needs no CPU that has it.
+#[test]
+fn registers_of_avx512_are_given_rightly() {
+    let bench = Bench::new();
+    let mut jit = Jit::new(HostLevel::Native).expect("a code generator");
+    for n in 0..120 {
+        let mut r = Random::new(5_000_011 + n);
+        let code = divergent(&mut r);
+        let before = state(&bench, &mut r, Gfx::Gfx900);
+        with_code(&bench, &code, |loaded, _| {
+            let round = Round {
+                bench: &bench,
+                loaded,
+                before: &before,
+            };
+            let (func, _) = round.analysed();
+            let base = Options {
+                wide: true,
+                isa: Isa::Avx512,
+                ..Options::default()
+            };
+            let shapes = [
+                base,
+                Options {
+                    small: true,
+                    ..base
+                },
+                Options {
+                    no_zmm: true,
+                    ..base
+                },
+                Options {
+                    count: true,
+                    ..base
+                },
+                Options {
+                    no_interchange: true,
+                    ..base
+                },
+            ];
+            for options in shapes {
+                let made = jit.object(&func, &options, func.entry, Allocation::Quick);
+                assert!(made.is_ok(), "program {n}: {:?}", made.err());
+            }
+        });
+    }
 }
 
 /// A turn counts the lanes of the EXEC that the loop itself makes, not of the one it began with.
