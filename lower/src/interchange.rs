@@ -11,6 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use frontend::state::LANES;
+
 use crate::facts::LoopEntry;
 use crate::ir::{Block, Func, Node, Op, Slot, Target, Val};
 use crate::liveness::Live;
@@ -130,7 +132,7 @@ pub const MOST_LANES: usize = 32;
 /// What is given of the number of lanes in a group.
 #[derive(Clone, Copy)]
 struct Width {
-    /// Lanes within which strides hold.
+    /// Lanes within which strides hold, if there are any.
     row: usize,
     /// Lanes in a host vector.
     per: usize,
@@ -231,7 +233,7 @@ pub fn plan(
     if row < per {
         return None;
     }
-    let width = Width { row, per, group };
+    let mut width = Width { row, per, group };
     let merged = merge::merge(f, head)?;
     let block = &merged.block;
     let turn = match merged.latch {
@@ -244,11 +246,16 @@ pub fn plan(
         return peel::plan(f, (merged, &masks), &live[head], entry, width);
     }
     let wanted = Wanted::find(f, &merged, turn, &masks, &behind, width.rounds())?;
-    let strides = Strides::find(
-        (block, turn, &masks.nodes),
-        (&wanted.needed, &wanted.vgprs),
-        entry,
-    )?;
+    let find = |entry: &LoopEntry| {
+        let wanted = (&wanted.needed[..], &wanted.vgprs);
+        Strides::find((block, turn, &masks.nodes), wanted, entry)
+    };
+    let mut strides = find(entry)?;
+    if row < MOST_LANES && block.effects.is_empty() && !strides.any_carried() {
+        // Nothing that turns compute is the better for them, so a group may have several rows.
+        strides = find(&LoopEntry::default())?;
+        width.row = LANES;
+    }
     let quick = match turn {
         Turns::Exec(_) if strides.pairs.is_empty() => peel::quickly(&strides, block, &wanted),
         _ => None,

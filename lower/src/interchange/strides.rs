@@ -120,6 +120,12 @@ impl Strides {
         !self.pairs.is_empty() || self.vgprs.values().any(affine)
     }
 
+    /// Does a scalar go round?
+    pub(super) fn any_carried(&self) -> bool {
+        let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
+        !self.pairs.is_empty() || self.carried.values().any(affine)
+    }
+
     /// How many VGPRs go round as vectors.
     pub(super) fn vectors(&self) -> usize {
         self.carried.values().filter(|&&k| k == Kind::Lanes).count()
