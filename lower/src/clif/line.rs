@@ -16,6 +16,7 @@ use crate::facts::Affine;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::schedule::{Class, Place, Schedule, Segment};
+use crate::wide;
 
 /// Compares in a segment at most: beyond, a loop is not much longer.
 const MAX_COMPARES: usize = 8;
@@ -120,7 +121,7 @@ impl Emitter<'_> {
         let spent: usize = by_rows
             .map(|nodes| nodes * (LANES / self.row as usize))
             .sum();
-        spent == 0 || spent < saved * (LANES / self.per())
+        spent == 0 || spent < saved * (LANES / self.per().min(wide::LANES))
     }
 
     /// Is a mask made of compares with lines and of bits that are there?
