@@ -56,11 +56,21 @@ pub enum Intrinsic {
     LowHalves,
     /// Lanes 4 to 7 of both.
     HighHalves,
-    /// The low eight bytes, with zeros above each.
+    /// Parts of 128 bits 0 and 2 of both vectors; for AVX-512 only.
+    EvenParts,
+    /// Parts 1 and 3 of both; for AVX-512 only.
+    OddParts,
+    /// Parts 0, 2, 1 and 3 of a vector; for AVX-512 only.
+    MixParts,
+    /// The low bytes of 16 dwords; for AVX-512 only.
+    NarrowBytes,
+    /// The low shorts of 16 dwords; for AVX-512 only.
+    NarrowShorts,
+    /// The low bytes, one for each dword of the result, with zeros above each.
     WidenBytesU,
     /// The same with signs.
     WidenBytesS,
-    /// Eight shorts, with zeros above each.
+    /// The low shorts, with zeros above each.
     WidenShortsU,
     /// The same with signs.
     WidenShortsS,
@@ -101,7 +111,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 33] = [
+    pub const ALL: [Intrinsic; 38] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -115,6 +125,11 @@ impl Intrinsic {
         Intrinsic::HighHalf,
         Intrinsic::LowHalves,
         Intrinsic::HighHalves,
+        Intrinsic::EvenParts,
+        Intrinsic::OddParts,
+        Intrinsic::MixParts,
+        Intrinsic::NarrowBytes,
+        Intrinsic::NarrowShorts,
         Intrinsic::WidenBytesU,
         Intrinsic::WidenBytesS,
         Intrinsic::WidenShortsU,

@@ -6,10 +6,10 @@ use frontend::op::Data;
 
 use super::scalar::joined;
 use super::{Emitter, flags, trusted};
-use crate::clif::lanes::dwords_type;
 use crate::wide;
 
 mod eight;
+mod sixteen;
 
 /// Does inline code know how such an element lies in memory?
 pub(super) fn is_known(data: Data) -> bool {
@@ -116,7 +116,7 @@ impl Emitter<'_> {
     /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16.
     pub(super) fn lanes_at_once(&self, data: Data, stride: i64) -> usize {
         match self.per() {
-            per @ wide::LANES.. if data == Data::Dwords(1) && is_run(data, stride) => per,
+            sixteen::LANES if sixteen::suits_sixteen(data, stride) => sixteen::LANES,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }
@@ -134,8 +134,7 @@ impl Emitter<'_> {
         if lanes == wide::LANES {
             return self.load_eight(start, away, stride, data);
         } else if lanes > wide::LANES {
-            let (start, offset) = self.near(start, away);
-            return vec![self.load_vector(dwords_type(lanes), start, offset)];
+            return self.load_sixteen(start, away, data);
         }
         match i32::try_from(away) {
             Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
@@ -160,8 +159,7 @@ impl Emitter<'_> {
             self.store_eight(start, away, stride, data, words);
             return;
         } else if lanes > wide::LANES {
-            let (start, offset) = self.near(start, away);
-            self.b.ins().store(guest(), words[0], start, offset);
+            self.store_sixteen(start, away, data, words);
             return;
         }
         match i32::try_from(away) {

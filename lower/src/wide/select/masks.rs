@@ -536,6 +536,11 @@ impl Select<'_> {
         self.evex_rvm(rows::VSHUFI64X2, len, a, Src::Reg(b), Imm::Byte(imm))
     }
 
+    /// Two parts of 128 bits of one vector of 512, then two of another, by two bits each.
+    pub(super) fn two_of_each(&mut self, a: VReg, b: VReg, imm: u8) -> VReg {
+        self.evex_rvm(rows::VSHUFI64X2, Len::L512, a, Src::Reg(b), Imm::Byte(imm))
+    }
+
     /// Quads of a vector of 512 bits in another order.
     pub(super) fn order_quads(&mut self, a: VReg, order: [u8; 8]) -> VReg {
         let bytes: Vec<u8> = order

@@ -256,6 +256,17 @@ impl Select<'_> {
                 };
                 self.rvm_imm(vex::VPERM2I128, len, a, b, Imm::Byte(halves))
             }
+            Intrinsic::EvenParts => {
+                let b = self.reg(args[1])?;
+                self.two_of_each(a, b, 0x88)
+            }
+            Intrinsic::OddParts => {
+                let b = self.reg(args[1])?;
+                self.two_of_each(a, b, 0xdd)
+            }
+            Intrinsic::MixParts => self.two_of_each(a, a, 0xd8),
+            Intrinsic::NarrowBytes => self.evex_mr(rows::VPMOVDB, len, a, Imm::No),
+            Intrinsic::NarrowShorts => self.evex_mr(rows::VPMOVDW, len, a, Imm::No),
             Intrinsic::WidenBytesU
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU

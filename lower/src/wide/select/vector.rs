@@ -92,7 +92,12 @@ impl Select<'_> {
             } => is(1) && matches!(self.ty(v), types::I32 | types::I64),
             InstructionData::Call { .. } => match self.called(user) {
                 Some(Intrinsic::Join) => is(1) && !is(0),
-                Some(Intrinsic::WidenShortsU | Intrinsic::WidenShortsS) => true,
+                Some(
+                    Intrinsic::WidenBytesU
+                    | Intrinsic::WidenBytesS
+                    | Intrinsic::WidenShortsU
+                    | Intrinsic::WidenShortsS,
+                ) => true,
                 _ => false,
             },
             _ => false,
