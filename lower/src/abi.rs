@@ -85,6 +85,9 @@ impl Context {
     /// Sets how many bytes from `arena_base` on inline accesses may touch.
     #[inline]
     pub fn set_arena_len(&mut self, len: u64) {
+        if self.arena_len == len {
+            return;
+        }
         self.arena_len = len;
         self.scalar_starts = [3, 7, 15, 31, 63].map(|more| len.saturating_sub(more));
     }

@@ -346,8 +346,6 @@ pub enum EffectFn {
     /// (kinds, operand, index, VGPRs, which of them, EXEC, value) -> ; are they the wave's? Otherwise
     /// nothing is written.
     WriteRelative,
-    /// The site's `s_movrel`, on the wave's registers: () -> nothing
-    ScalarRelative,
     /// The site's `exp`: (kinds, EXEC, component…) -> nothing; 0 for a component that is off
     Export,
     /// The site's fork or join: (0, what is wrong with the stack of forks: 0 nothing, 1 it is empty, 2 it
@@ -390,7 +388,6 @@ impl EffectFn {
         EffectFn::LdsExchange,
         EffectFn::ReadRelative,
         EffectFn::WriteRelative,
-        EffectFn::ScalarRelative,
         EffectFn::Export,
         EffectFn::ForkStack,
         EffectFn::CheckScratch,
@@ -435,6 +432,11 @@ pub const fn mem_code(space: Space, data: Data) -> u64 {
 /// In the word of a load or store of LDS: what is to be added to each lane's address.
 pub const fn mem_code_more(more: u32) -> u64 {
     (more as u64) << 32
+}
+
+/// What [`mem_code_more`] put into such a word.
+pub const fn more_of(mem_code: u64) -> u32 {
+    (mem_code >> 32) as u32
 }
 
 /// Space, operation and width of an atomic node as one word for the helper: space in bits 15:8, the

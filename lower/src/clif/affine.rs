@@ -167,13 +167,18 @@ impl Emitter<'_> {
         // Rows and tables go inline when all lanes act.
         let inline = !self.apart || matches!(known, Known::Affine(affine) if affine.whole);
         let kind = (space, data);
+        let bits = match known {
+            Known::Affine(_) => None,
+            Known::Table(table) => tables::bits_in_part(table, load, kind),
+        };
+        let bits = bits.as_ref();
         let runs = inline.then(|| match known {
             Known::Affine(affine) => {
                 let run = [Lane::First(exec), Lane::Last(exec)];
                 self.all_ends(block, plan, node.args[0], affine, run)
             }
             Known::Table(table) => {
-                vec![self.table_ends(block, plan, node.args[0], table, (exec, load, kind))]
+                vec![self.table_ends(block, plan, node.args[0], (table, bits), (space, exec))]
             }
         });
         let [done, slow] = [(); 2].map(|()| self.b.create_block());
@@ -187,7 +192,7 @@ impl Emitter<'_> {
                     Inline::Runs(affine.whole, self.checked(&runs, affine, kind, exec, slow))
                 }
                 Known::Table(table) => {
-                    Inline::Spread(self.checked_table(&runs[0], table, (load, kind), exec, slow))
+                    Inline::Spread(self.checked_table(&runs[0], (table, bits), kind, exec, slow))
                 }
             };
             let fast = self.b.create_block();

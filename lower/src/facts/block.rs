@@ -1,7 +1,7 @@
 //! A block from its entry to its exits.
 
 use super::lanes::{pair_of, step_of, zeros};
-use super::tables::{Known, Table, TableFact};
+use super::tables::{Known, TableFact};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
@@ -189,8 +189,7 @@ impl Analysis<'_> {
             facts.addresses.insert((b, v), affine(block, address, fact));
         }
         if let Some(table) = tables[address.index()].filter(|t| holds(t.set)) {
-            let offsets = self.offsets(table.offsets);
-            facts.tables.insert((b, v), Table { offsets });
+            facts.tables.insert((b, v), self.table(table));
         }
     }
 

@@ -10,15 +10,22 @@ use frontend::state::LANES;
 /// What each lane has beyond the base, in bytes where it is an address.
 type Offsets = [i32; LANES];
 
-/// A memory node's addresses: some base, and what each lane has beyond it.
+/// A memory node's addresses: that of the lowest lane, and how far the others are beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// By lane.
-    pub offsets: Offsets,
+    /// By lane; the lowest is 0.
+    offsets: Offsets,
 }
 
 impl Table {
-    /// The lanes with the lowest and the highest offset.
+    fn new(offsets: Offsets) -> Table {
+        let lowest = offsets.iter().min().copied().unwrap_or(0);
+        Table {
+            offsets: offsets.map(|offset| offset - lowest),
+        }
+    }
+
+    /// The lanes with the lowest and the highest address.
     pub fn ends(&self) -> [usize; 2] {
         let by = |&lane: &usize| self.offsets[lane];
         let lowest = (0..LANES).min_by_key(by).unwrap_or(0);
@@ -26,15 +33,14 @@ impl Table {
         [lowest, highest]
     }
 
-    /// How far a lane is beyond the one with the lowest offset.
+    /// How far a lane is beyond the lowest.
     pub fn away(&self, lane: usize) -> i64 {
-        let lowest = self.offsets.iter().min().copied().unwrap_or(0);
-        i64::from(self.offsets[lane]) - i64::from(lowest)
+        i64::from(self.offsets[lane])
     }
 
-    /// What each bit of a lane's number adds to its offset, if offsets are such sums.
+    /// What each bit of a lane's number adds to its address, if addresses are such sums.
     pub fn bits(&self) -> Option<[i64; 6]> {
-        let beyond = |lane: usize| i64::from(self.offsets[lane]) - i64::from(self.offsets[0]);
+        let beyond = |lane: usize| self.away(lane) - self.away(0);
         let bits = std::array::from_fn(|bit| beyond(1 << bit));
         let sum = |lane: usize| {
             (0..6)
@@ -48,9 +54,9 @@ impl Table {
 
     /// The least distance between two lanes.
     pub fn least_distance(&self) -> i64 {
-        let mut sorted = self.offsets.map(i64::from);
+        let mut sorted = self.offsets;
         sorted.sort_unstable();
-        let distances = sorted.windows(2).map(|two| two[1] - two[0]);
+        let distances = sorted.windows(2).map(|two| i64::from(two[1] - two[0]));
         distances.min().unwrap_or(0)
     }
 }
@@ -111,8 +117,13 @@ pub(super) struct Known<'a> {
 }
 
 impl Analysis<'_> {
+    /// What a fact says of addresses.
+    pub(super) fn table(&self, fact: TableFact) -> Table {
+        Table::new(self.offsets(fact.offsets))
+    }
+
     /// The offsets with a number.
-    pub(super) fn offsets(&self, number: usize) -> Offsets {
+    fn offsets(&self, number: usize) -> Offsets {
         let pool = self.pool.as_ref();
         pool.map_or([0; LANES], |pool| pool.all[number])
     }

@@ -62,7 +62,7 @@ pub(super) struct Facts<'a> {
 
 /// What the waves of a worker start with: for the most part the same for all of a dispatch, and the rest for
 /// all of a workgroup.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct InitialState {
     /// Another one for each.
     number: u64,

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use frontend::Encoding;
 use frontend::op::{Op, Space};
 use lower::abi::{ExitCode, Lanes};
+use lower::functions::more_of;
 
 use super::Call;
 use crate::choices;
@@ -120,17 +121,18 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// These, but their low words from `lo`, when something is to be added to them.
-    fn with_more<'b>(self, code: u64, lo: &'b mut Lanes) -> Addresses<'b>
+    /// These, with what the word of a memory node adds to them; `moved` is room for the sums.
+    fn with_more<'b>(self, code: u64, moved: &'b mut Option<Lanes>) -> Addresses<'b>
     where
         'a: 'b,
     {
-        let more = (code >> 32) as u32;
-        if more == 0 {
-            return self;
+        match more_of(code) {
+            0 => self,
+            more => Addresses {
+                lo: moved.insert(self.lo.map(|word| word.wrapping_add(more))),
+                hi: self.hi,
+            },
         }
-        *lo = self.lo.map(|word| word.wrapping_add(more));
-        Addresses { lo, hi: self.hi }
     }
 
     /// The address of a lane.
@@ -214,7 +216,7 @@ pub(super) fn active(exec: u64) -> impl Iterator<Item = usize> {
 pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
-    let mut moved = [0; 64];
+    let mut moved = None;
     let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);
     if exec == 0 {
@@ -380,7 +382,7 @@ pub(super) fn write(
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
-    let mut moved = [0; 64];
+    let mut moved = None;
     let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);
     if exec == 0 {

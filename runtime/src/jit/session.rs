@@ -22,8 +22,7 @@ thread_local! {
     static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs waves one after the other; `PROFILE` when runs are timed, and the code
-/// may count.
+/// Runs waves one after the other; `PROFILE` when runs are timed, and the code may count.
 pub(super) struct JitSession<'e, const PROFILE: bool> {
     nearby: Nearby<'e>,
     machine: Machine<PROFILE>,

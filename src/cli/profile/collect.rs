@@ -1,6 +1,5 @@
 //! What two runs of a manifest found out, put together by kernel, region, block and instruction.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use runtime::LoadedCode;
@@ -96,7 +95,7 @@ pub(super) struct Line {
 
 /// What makes a region of a kernel another one, whatever the device: the distance of its beginning in the load, MODE
 /// and what is known of registers.
-type Place = (u64, u32, u64);
+type RegionKey = (u64, u32, u64);
 
 /// What a run found out about a kernel.
 struct Raw {
@@ -104,7 +103,7 @@ struct Raw {
     dispatch: usize,
     launches: u64,
     waves: u64,
-    regions: BTreeMap<Place, RegionProfile>,
+    regions: BTreeMap<RegionKey, RegionProfile>,
     interpreted: HashMap<u64, Count>,
 }
 
@@ -163,12 +162,10 @@ impl Raw {
         };
         for region in profile.regions {
             let distance = region.entry.wrapping_sub(code.base());
-            match self.regions.entry((distance, region.mode, region.start)) {
-                Entry::Vacant(place) => {
-                    place.insert(region);
-                }
-                Entry::Occupied(mut known) => known.get_mut().add(&region),
-            }
+            self.regions
+                .entry((distance, region.mode, region.start))
+                .and_modify(|known| known.add(&region))
+                .or_insert(region);
         }
         for ((_, pc), count) in profile.interpreted {
             let sum = self.interpreted.entry(pc).or_default();
@@ -198,17 +195,19 @@ fn place(code: &LoadedCode, pc: u64) -> String {
     }
 }
 
+/// `part` of `all`; 0 where there is nothing.
+pub(super) fn ratio(part: f64, all: f64) -> f64 {
+    if all > 0.0 { part / all } else { 0.0 }
+}
+
 fn profile(kernel: &Kernel, timed: &Raw, counted: &Raw) -> KernelProfile {
     let code = kernel.module().code();
     let seconds: f64 = timed.regions.values().map(RegionProfile::seconds).sum();
     let mut tallies: BTreeMap<u64, Tally> = BTreeMap::new();
-    let places: BTreeSet<Place> = [timed, counted]
-        .into_iter()
-        .flat_map(|run| run.regions.keys().copied())
-        .collect();
-    let joined = places.iter().filter_map(|place| {
-        let region = Joined::new(timed.regions.get(place), counted.regions.get(place))?;
-        Some((code.base().wrapping_add(place.0), region))
+    let keys: BTreeSet<_> = timed.regions.keys().chain(counted.regions.keys()).collect();
+    let joined = keys.into_iter().filter_map(|key| {
+        let joined = Joined::new(timed.regions.get(key), counted.regions.get(key))?;
+        Some((code.base().wrapping_add(key.0), joined))
     });
     let mut regions: Vec<Region> = joined
         .map(|(entry, joined)| region(entry, &joined, code, seconds, &mut tallies))
@@ -243,22 +242,14 @@ fn region(
     all: f64,
     tallies: &mut BTreeMap<u64, Tally>,
 ) -> Region {
-    let share = if all > 0.0 {
-        joined.seconds() / all
-    } else {
-        0.0
-    };
+    let share = ratio(joined.seconds(), all);
     let blocks = joined.blocks();
     let weight: f64 = blocks.iter().map(BlockProfile::weight).sum();
     let ran = blocks.iter().filter(|block| block.executions() != 0);
     let made = ran.map(|profile| {
-        let part = if weight > 0.0 {
-            profile.weight() / weight
-        } else {
-            0.0
-        };
-        tally(profile, code, share * part, tallies);
-        let made = block(profile, code, share * part);
+        let share = share * ratio(profile.weight(), weight);
+        tally(profile, code, share, tallies);
+        let made = block(profile, code, share);
         tally_shape(&made, profile, tallies);
         made
     });

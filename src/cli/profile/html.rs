@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, Write};
 
-use super::collect::{Block, Function, KernelProfile, Line, Region};
+use super::collect::{Block, Function, KernelProfile, Line, Region, ratio};
 
 /// Text between tags.
 struct Text<'a>(&'a str);
@@ -53,8 +53,7 @@ pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) ->
     summary(&mut out, kernels, all)?;
     writeln!(out, "<div class=\"flame\">")?;
     for kernel in kernels {
-        let share = if all > 0.0 { kernel.seconds / all } else { 0.0 };
-        flame(&mut out, kernel, share)?;
+        flame(&mut out, kernel, ratio(kernel.seconds, all))?;
     }
     writeln!(out, "</div>")?;
     for kernel in kernels {
@@ -88,11 +87,7 @@ fn summary(out: &mut impl Write, kernels: &[KernelProfile], all: f64) -> io::Res
             kernel.instructions,
             kernel.lane_instructions,
             kernel.seconds * 1e3,
-            if all > 0.0 {
-                100.0 * kernel.seconds / all
-            } else {
-                0.0
-            },
+            100.0 * ratio(kernel.seconds, all),
         )?;
     }
     writeln!(out, "</table>")
@@ -198,11 +193,7 @@ fn instruction(out: &mut impl Write, line: &Line, most: f64) -> io::Result<()> {
         (_, true) => " class=\"lead\"",
         _ => "",
     };
-    let heat = if most > 0.0 {
-        100.0 * line.share / most
-    } else {
-        0.0
-    };
+    let heat = 100.0 * ratio(line.share, most);
     writeln!(
         out,
         "<tr{class}><td>{:x}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.2} %</td>\

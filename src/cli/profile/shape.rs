@@ -41,10 +41,10 @@ pub(in super::super) enum Ran {
 
 impl Ran {
     pub(super) fn only(region: &Joined<'_>) -> Option<Ran> {
-        match (region.is_timed(), region.is_counted()) {
-            (true, true) => None,
-            (true, false) => Some(Ran::Timed),
-            (false, _) => Some(Ran::Counted),
+        match region {
+            Joined::Timed(_) => Some(Ran::Timed),
+            Joined::Counted(_) => Some(Ran::Counted),
+            Joined::Both { .. } => None,
         }
     }
 

@@ -182,20 +182,22 @@ fn forms_that_cannot_be_counted_are_told_with_executions() {
         ),
     ] {
         let manifest = format!("benches/manifests/small/{benchmark}.gfx900.toml");
-        let bench = [
+        let bench = wavelift(&[
             "bench",
             &manifest,
             "--seconds",
             "0.001",
             "--profile",
             "--json",
-        ];
-        let bench = wavelift(&[&bench[..], &["--emitter", "cranelift"]].concat());
+            "--emitter",
+            "cranelift",
+        ]);
         assert_eq!(bench.status, 0, "{}", bench.stderr);
         let value = json(&bench);
         let list =
             |value: &serde_json::Value, key: &str| value[key].as_array().expect("a list").clone();
-        let instructions = list(&value, "profile")
+        let kernels = list(&value, "profile");
+        let instructions = kernels
             .iter()
             .map(|kernel| kernel["instructions"].as_u64().expect("a number"))
             .sum::<u64>();
@@ -204,7 +206,7 @@ fn forms_that_cannot_be_counted_are_told_with_executions() {
             instructions,
             counted.iter().map(|dispatch| dispatch.0).sum::<u64>()
         );
-        let regions: Vec<_> = list(&value, "profile")
+        let regions: Vec<_> = kernels
             .iter()
             .flat_map(|kernel| list(kernel, "regions"))
             .collect();

@@ -129,8 +129,8 @@ fn instructions(code: &[u8]) -> u32 {
     all.count() as u32
 }
 
-/// The lane IR of a kernel's regions; that of the first one begins it.
-pub(super) fn regions((object, name): (&Path, &str)) -> Vec<Func> {
+/// The lane IR of a kernel's regions and what their waves begin with: with the first one the kernel begins.
+pub(super) fn regions((object, name): (&Path, &str), start: u64) -> Vec<(Func, u64)> {
     let bytes = std::fs::read(object).expect("it can be read");
     let object = object::open_kernel(&bytes, None, name).expect("the code object is good");
     let kernel = object.kernel(name).expect("the kernel is there");
@@ -159,7 +159,8 @@ pub(super) fn regions((object, name): (&Path, &str)) -> Vec<Func> {
                 entries.push(pc);
             }
         }
-        regions.push(func);
+        let start = if regions.is_empty() { start } else { 0 };
+        regions.push((func, start));
     }
     regions
 }
@@ -172,12 +173,11 @@ fn kernel(
     start: u64,
     out: &mut String,
 ) {
-    let funcs = regions((object, name));
-    let regions = funcs.iter().enumerate().map(|(i, func)| {
-        let start = if i == 0 { start } else { 0 };
+    let funcs = regions((object, name), start);
+    let regions = funcs.iter().map(|(func, start)| {
         let shapes = match wide {
-            Some(isa) => costs.wide_blocks(func, start, isa, &instructions),
-            None => costs.blocks(func, start, &instructions),
+            Some(isa) => costs.wide_blocks(func, *start, isa, &instructions),
+            None => costs.blocks(func, *start, &instructions),
         };
         let shapes = shapes.expect("the region compiles");
         assert_eq!(shapes.len(), func.blocks.len());
@@ -191,7 +191,7 @@ fn kernel(
         .flat_map(|(_, _, shapes)| shapes)
         .map(|s| s.insts);
     let most = most.max().unwrap_or(0);
-    let offset = |pc: u64| pc - funcs[0].entry;
+    let offset = |pc: u64| pc - funcs[0].0.entry;
     for (entry, turns, shapes) in &regions {
         let chosen: Vec<_> = shapes
             .iter()

@@ -19,18 +19,18 @@ fn code_with_and_without_notes_is_the_same() {
     };
     let mut forms = BTreeSet::new();
     for ((object, name), start) in kernels() {
-        for (i, func) in regions((&object, &name)).iter().enumerate() {
+        for (func, start) in regions((&object, &name), start) {
             for wide in [false, true] {
                 let mut make = |shapes, profile, allocation| {
                     let options = Options {
-                        start: if i == 0 { start } else { 0 },
+                        start,
                         shapes,
                         profile,
                         wide,
                         isa,
                         ..Options::default()
                     };
-                    let object = jit.object(func, &options, func.entry, allocation);
+                    let object = jit.object(&func, &options, func.entry, allocation);
                     object.expect("the region compiles")
                 };
                 for allocation in [Allocation::Quick, Allocation::Good] {

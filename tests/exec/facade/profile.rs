@@ -51,19 +51,19 @@ fn a_region_is_put_together_from_the_runs_that_it_ran_in() {
     assert_ne!(timed.host_bytes(), counted.host_bytes());
 
     let both = Joined::new(Some(timed), Some(counted)).unwrap();
-    assert!(both.is_timed() && both.is_counted());
+    assert!(matches!(both, Joined::Both { .. }));
     assert_eq!(both.seconds(), timed.seconds());
     assert_eq!(both.code().host_bytes(), timed.host_bytes());
     assert!(executions(&both) >= 16);
 
     let only = Joined::new(Some(timed), None).unwrap();
-    assert!(only.is_timed() && !only.is_counted());
+    assert!(matches!(only, Joined::Timed(_)));
     assert_eq!(only.seconds(), timed.seconds());
     assert_eq!(only.code().entered(), 16);
     assert!(only.blocks().is_empty());
 
     let only = Joined::new(None, Some(counted)).unwrap();
-    assert!(!only.is_timed() && only.is_counted());
+    assert!(matches!(only, Joined::Counted(_)));
     assert_eq!((only.seconds(), only.code().entered()), (0.0, 16));
     assert_eq!(executions(&only), executions(&both));
 

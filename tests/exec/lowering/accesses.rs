@@ -5,8 +5,6 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END, set64};
-use runtime::engine::Exit;
-use runtime::interp::Interpreter;
 
 use super::rounds::{Rounds, compare, shapes, state, with_code};
 use super::words::{
@@ -246,8 +244,7 @@ fn accesses_that_almost_count_by_lane() {
         prepare: |_, before| before.fuel = 1000,
     };
     let rounds = rounds.run(|round| {
-        let end = round.bench.run(&Interpreter, round.loaded, round.before);
-        ended += usize::from(matches!(end.exit, Exit::End));
+        ended += usize::from(round.ends());
         let (func, facts) = round.analysed();
         let known = func.blocks.iter().enumerate().any(|(i, block)| {
             let mut effects = block.effects.iter();

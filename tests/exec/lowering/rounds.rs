@@ -61,6 +61,12 @@ impl Rounds {
 }
 
 impl Round<'_> {
+    /// Does the program end without a fault?
+    pub(super) fn ends(&self) -> bool {
+        let outcome = self.bench.run(&Interpreter, self.loaded, self.before);
+        matches!(outcome.exit, Exit::End)
+    }
+
     /// The region of a program, and what is known of its addresses.
     pub(super) fn analysed(&self) -> (Func, Facts) {
         let request = Request {

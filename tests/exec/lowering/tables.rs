@@ -5,8 +5,7 @@
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};
-use runtime::engine::{Emitter, Exit};
-use runtime::interp::Interpreter;
+use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
 use super::rounds::Rounds;
@@ -170,8 +169,7 @@ fn accesses_at_known_distances() {
         prepare,
     };
     let rounds = rounds.run(|round| {
-        let end = round.bench.run(&Interpreter, round.loaded, round.before);
-        ended += usize::from(matches!(end.exit, Exit::End | Exit::Barrier));
+        ended += usize::from(round.ends());
         let (func, facts) = round.analysed();
         let mut all = func.blocks.iter().enumerate();
         known += usize::from(all.any(|(i, block)| {

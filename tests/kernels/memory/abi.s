@@ -40,12 +40,7 @@ out:
   add_carry v14, v12, v14
   v_mov_b32 v15, 0
   addc v15, v15, v13
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword \value, v[14:15], s[60:63], 0 addr64
-.else
-  flat_store_dword v[14:15], \value
-.endif
-  s_waitcnt vmcnt(0)
+  store \value, v[14:15], s[60:63]
 .endm
 
 // Copies the first dwords behind a pointer in two SGPRs to a row.
@@ -77,11 +72,7 @@ out:
   .set FLAT, AT
   .set WAVE_OFFSET, \count + \x + \y + \z + \info
 
-  .text
-  .p2align 8
-  .globl \name
-  .type \name,@function
-\name:
+  code \name
   s_getreg_b32 s50, hwreg(HW_REG_MODE)
   s_mov_b64 s[48:49], exec
   s_mov_b64 exec, -1
@@ -89,9 +80,7 @@ out:
   s_add_u32 s40, s40, out@rel32@lo+4
   s_addc_u32 s41, s41, out@rel32@hi+12
   s_load_dwordx4 s[40:43], s[40:41], 0x0
-  s_mov_b64 s[60:61], 0
-  s_mov_b32 s62, 0
-  s_mov_b32 s63, 0x100f000
+  all_memory 60
   s_waitcnt lgkmcnt(0)
   // The number of the record: lane 0 counts.
   v_mov_b32 v10, 1
@@ -185,10 +174,7 @@ out:
 .endif
 .endif
   s_endpgm
-  .size \name, .-\name
-
-  .section .rodata,"a"
-  .p2align 6
+  code_end \name
   .amdhsa_kernel \name
     .amdhsa_user_sgpr_private_segment_buffer \buffer
     .amdhsa_user_sgpr_dispatch_ptr \dispatch

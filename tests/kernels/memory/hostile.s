@@ -4,18 +4,8 @@
 
 .include "target.inc"
 
-.macro begin name
-  .text
-  .p2align 8
-  .globl \name
-  .type \name,@function
-\name:
-.endm
-
 .macro end name, lds=0, scratch=0
-  .size \name, .-\name
-  .section .rodata,"a"
-  .p2align 6
+  code_end \name
   .amdhsa_kernel \name
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
     .amdhsa_user_sgpr_count 2
@@ -48,15 +38,13 @@
   v_mov_b32 v6, s9
   v_mov_b32 v7, s9
 .if .amdgcn.gfx_generation_number == 6
-  s_mov_b64 s[12:13], 0
-  s_mov_b32 s14, 0
-  s_mov_b32 s15, 0x100f000
+  all_memory 12
 .endif
 .endm
 
 // An access at v[2:3] by whatever instruction the target has.
 .macro access name, flat, buffer
-  begin \name
+  code \name
   setup
 .if .amdgcn.gfx_generation_number == 6
   \buffer
@@ -81,7 +69,7 @@ access atomic_cas, "flat_atomic_cmpswap v8, v[2:3], v[4:5] glc", "buffer_atomic_
 .if .amdgcn.gfx_generation_number >= 9
 access global4, "global_load_dword v8, v[2:3], off", ""
 access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
-  begin global_base
+  code global_base
   setup
   v_mov_b32 v2, s8
   global_load_dword v8, v2, s[4:5] offset:-16
@@ -91,7 +79,7 @@ access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
 .endif
 
 // A load that no lane does.
-  begin masked
+  code masked
   setup
   s_mov_b64 exec, 0
 .if .amdgcn.gfx_generation_number == 6
@@ -108,43 +96,38 @@ access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
 // Stores 9 to out and ends.
 .macro mark
   v_mov_b32 v4, 9
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword v4, v[12:13], s[12:15], 0 addr64
-.else
-  flat_store_dword v[12:13], v4
-.endif
-  s_waitcnt vmcnt(0)
+  store v4, v[12:13], s[12:15]
   s_endpgm
 .endm
 
-  begin scalar4
+  code scalar4
   setup
   s_load_dword s10, s[4:5], 0x0
   s_waitcnt lgkmcnt(0)
   mark
   end scalar4
 
-  begin scalar64
+  code scalar64
   setup
   s_load_dwordx16 s[16:31], s[4:5], 0x0
   s_waitcnt lgkmcnt(0)
   mark
   end scalar64
 
-  begin jump
+  code jump
   setup
   s_setpc_b64 s[4:5]
   mark
   end jump
 
-  begin call
+  code call
   setup
   s_swappc_b64 s[30:31], s[4:5]
   mark
   end call
 
 // Jumps into the literal of an instruction: there stands s_endpgm.
-  begin middle
+  code middle
   setup
   s_branch 1
   s_mov_b32 s10, 0xbf810000
@@ -152,7 +135,7 @@ access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
   end middle
 
 // The same, and there stands nothing that is an instruction.
-  begin middle_illegal
+  code middle_illegal
   setup
   s_branch 1
   s_mov_b32 s10, 0xbfff1234
@@ -160,7 +143,7 @@ access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
   end middle_illegal
 
 // Through an address in a register.
-  begin middle_jump
+  code middle_jump
   setup
   s_getpc_b64 s[10:11]
   s_add_u32 s10, s10, 20
@@ -172,24 +155,24 @@ access global_store8, "global_store_dwordx2 v[2:3], v[4:5], off", ""
   end middle_jump
 
 // Far outside the code, and back before its beginning.
-  begin branch_out
+  code branch_out
   setup
   s_branch 0x7fff
   end branch_out
 
-  begin branch_back
+  code branch_back
   setup
   s_branch 0x8000
   end branch_back
 
-  begin illegal
+  code illegal
   setup
   .long 0xbfff1234
   mark
   end illegal
 
 // An instruction that is none but never reached.
-  begin illegal_skipped
+  code illegal_skipped
   setup
   s_branch skip
   .long 0xbfff1234
@@ -197,7 +180,7 @@ skip:
   mark
   end illegal_skipped
 
-  begin illegal_skipped_by_exec
+  code illegal_skipped_by_exec
   setup
   s_cbranch_execnz skip2
   .long 0xbfff1234
@@ -206,7 +189,7 @@ skip2:
   end illegal_skipped_by_exec
 
 // Writes s_endpgm over the code that follows, which goes on as it was.
-  begin self_modify
+  code self_modify
   setup
   s_getpc_b64 s[10:11]
   s_mov_b32 s16, 0xbf810000
@@ -248,14 +231,14 @@ skip2:
   s_addc_u32 s11, s11, data_code@rel32@hi+12
 .endm
 
-  begin run_data
+  code run_data
   setup
   to_data
   s_setpc_b64 s[10:11]
   end run_data
 
 // Writes s_endpgm over them before.
-  begin modify_data
+  code modify_data
   setup
   to_data
   s_mov_b32 s16, 0xbf810000
@@ -263,12 +246,7 @@ skip2:
   v_mov_b32 v2, s10
   v_mov_b32 v3, s11
   s_mov_b64 exec, 1
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword v8, v[2:3], s[12:15], 0 addr64
-.else
-  flat_store_dword v[2:3], v8
-.endif
-  s_waitcnt vmcnt(0)
+  store v8, v[2:3], s[12:15]
   s_icache_inv
   s_mov_b64 exec, -1
   s_setpc_b64 s[10:11]
@@ -280,13 +258,13 @@ data_code:
   mark
   .text
 
-  begin endless
+  code endless
   setup
 again:
   s_branch again
   end endless
 
-  begin endless_jump
+  code endless_jump
   setup
   s_getpc_b64 s[10:11]
   s_nop 0
@@ -294,7 +272,7 @@ again:
   end endless_jump
 
 // Every wave comes to the barrier again and again.
-  begin endless_barrier
+  code endless_barrier
   setup
 more:
   s_barrier
@@ -302,7 +280,7 @@ more:
   end endless_barrier
 
 // Wave 0 never comes to the barrier where the others wait.
-  begin hung_barrier
+  code hung_barrier
   setup
   v_readfirstlane_b32 s10, v0
   s_cmp_eq_u32 s10, 0
@@ -314,26 +292,26 @@ spin:
   s_branch spin
   end hung_barrier
 
-  begin trap2
+  code trap2
   setup
   s_trap 2
   mark
   end trap2
 
-  begin trap3
+  code trap3
   setup
   s_trap 3
   mark
   end trap3
 
-  begin trap9
+  code trap9
   setup
   s_trap 9
   mark
   end trap9
 
 // Writes lane numbers + 100 to LDS at value + 4 * lane, reads them back.
-  begin lds
+  code lds
   setup
   s_mov_b32 m0, -1
   v_mov_b32 v8, 0x64
@@ -344,22 +322,17 @@ spin:
   s_waitcnt lgkmcnt(0)
   ds_read_b32 v4, v9
   s_waitcnt lgkmcnt(0)
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword v4, v[12:13], s[12:15], 0 addr64
-.else
-  flat_store_dword v[12:13], v4
-.endif
-  s_waitcnt vmcnt(0)
+  store v4, v[12:13], s[12:15]
   s_endpgm
   end lds, 64
 
-  begin fine
+  code fine
   setup
   mark
   end fine
 
 // The last instruction of the code: nothing ends the wave.
-  begin past_end
+  code past_end
   setup
   s_nop 0
   end past_end

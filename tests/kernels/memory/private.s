@@ -11,20 +11,14 @@
 .endif
 
 .macro begin name
-  .text
-  .p2align 8
-  .globl \name
-  .type \name,@function
-\name:
+  code \name
   s_load_dwordx4 s[12:15], s[4:5], 0x0
   s_load_dword s16, s[4:5], 16/SCALE
   s_waitcnt lgkmcnt(0)
   s_mov_b32 m0, -1
   v_lshlrev_b32 v1, 2, v0
 .if .amdgcn.gfx_generation_number == 6
-  s_mov_b64 s[20:21], 0
-  s_mov_b32 s22, 0
-  s_mov_b32 s23, 0x100f000
+  all_memory 20
 .elseif .amdgcn.gfx_generation_number == 9
   s_add_u32 flat_scratch_lo, s6, s9
   s_addc_u32 flat_scratch_hi, s7, 0
@@ -37,9 +31,7 @@
 
 .macro end name
   s_endpgm
-  .size \name, .-\name
-  .section .rodata,"a"
-  .p2align 6
+  code_end \name
   .amdhsa_kernel \name
     .amdhsa_user_sgpr_private_segment_buffer 1
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
@@ -66,12 +58,7 @@
 .endm
 
 .macro put value
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword \value, v[12:13], s[20:23], 0 addr64
-.else
-  flat_store_dword v[12:13], \value
-.endif
-  s_waitcnt vmcnt(0)
+  store \value, v[12:13], s[20:23]
 .endm
 
 // What nobody has written in this wave or group: registers beyond the wave's, scratch, LDS, the

@@ -6,20 +6,11 @@
 .include "target.inc"
 
 .macro put
-.if .amdgcn.gfx_generation_number == 6
-  buffer_store_dword v3, v[4:5], s[24:27], 0 addr64
-.else
-  flat_store_dword v[4:5], v3
-.endif
-  s_waitcnt vmcnt(0)
+  store v3, v[4:5], s[24:27]
 .endm
 
 .macro begin name
-  .text
-  .p2align 8
-  .globl \name
-  .type \name,@function
-\name:
+  code \name
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   s_mov_b32 s6, 0
   .irp n, 7, 8, 9, 10, 11, 12, 20, 30, 31, 60, 101
@@ -39,17 +30,13 @@
   v_mov_b32 v5, s5
   add_carry v4, s4, v4
   addc v5, 0, v5
-  s_mov_b64 s[24:25], 0
-  s_mov_b32 s26, 0
-  s_mov_b32 s27, 0x100f000
+  all_memory 24
   put
 .endm
 
 .macro end name
   s_endpgm
-  .size \name, .-\name
-  .section .rodata,"a"
-  .p2align 6
+  code_end \name
   .amdhsa_kernel \name
     .amdhsa_user_sgpr_kernarg_segment_ptr 1
     .amdhsa_user_sgpr_count 2

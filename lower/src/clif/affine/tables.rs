@@ -59,25 +59,32 @@ impl Spread<'_> {
     }
 }
 
-/// Can the access be made when some lanes are off?
-fn in_part(table: &Table, load: bool, (space, data): (Space, Data)) -> bool {
+/// What the bits of a lane's number add to its address, if the access can be made when some lanes are off.
+pub(super) fn bits_in_part(
+    table: &Table,
+    load: bool,
+    (space, data): (Space, Data),
+) -> Option<[i64; 6]> {
     let apart = i64::from(access::bytes(data));
-    space == Space::Lds && table.bits().is_some() && (load || table.least_distance() >= apart)
+    let possible = space == Space::Lds && (load || table.least_distance() >= apart);
+    table.bits().filter(|_| possible)
 }
 
 impl Emitter<'_> {
-    /// The addresses that the others follow from.
+    /// The addresses that the others follow from; `bits` are those of [`bits_in_part`]. LDS needs only one.
     pub(super) fn table_ends(
         &mut self,
         block: &Block,
         plan: &Schedule,
         address: Val,
-        table: &Table,
-        (exec, load, kind): (Value, bool, (Space, Data)),
+        (table, bits): (&Table, Option<&[i64; 6]>),
+        (space, exec): (Space, Value),
     ) -> Ends {
-        let run = match in_part(table, load, kind) {
-            true => [Lane::First(exec); 2],
-            false => table.ends().map(|lane| Lane::Number(lane as u8)),
+        let [lowest, highest] = table.ends().map(|lane| Lane::Number(lane as u8));
+        let run = match (space, bits) {
+            (Space::Lds, Some(_)) => [Lane::First(exec); 2],
+            (Space::Lds, None) => [lowest; 2],
+            _ => [lowest, highest],
         };
         self.both_ends(block, plan, address, run)
     }
@@ -86,32 +93,30 @@ impl Emitter<'_> {
     pub(super) fn checked_table<'t>(
         &mut self,
         ends: &Ends,
-        table: &'t Table,
-        (load, (space, data)): (bool, (Space, Data)),
+        (table, bits): (&'t Table, Option<&[i64; 6]>),
+        (space, data): (Space, Data),
         exec: Value,
         slow: HostBlock,
     ) -> Spread<'t> {
-        let bits = table.bits().filter(|_| in_part(table, load, (space, data)));
         if bits.is_none() {
             let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
         let (base, len) = self.memory_of(space);
-        let [lowest, highest] = table.ends();
+        let [_, highest] = table.ends();
         let span = table.away(highest);
         let (start, first) = if space == Space::Lds {
             let mut start = ends.addresses[0];
             if let Some(bits) = bits {
                 let lane = self.number(ends.lanes[0]);
                 let lane = self.b.ins().ireduce(types::I32, lane);
-                let away = self.away_of(lane, &bits, table.away(0));
+                let away = self.away_of(lane, bits, table.away(0));
                 start = self.b.ins().isub(start, away);
             }
             // Where 32 bits wrap between the lanes, the last byte is beyond all LDS.
             let start = self.b.ins().uextend(types::I64, start);
             (start, start)
         } else {
-            debug_assert_eq!(table.away(lowest), 0);
             let [start, end] = ends.addresses;
             let length = self.b.ins().isub(end, start);
             let known = self.b.ins().icmp_imm_s(IntCC::Equal, length, span);

@@ -4,7 +4,7 @@
 
 use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
-use lower::functions::EffectFn;
+use lower::functions::{EffectFn, more_of};
 
 use super::items::{Byte, Dwords, Item, Short, in_order};
 
@@ -70,12 +70,6 @@ impl Wave {
         }
     }
 
-    /// What is to be added to each low word.
-    #[inline(always)]
-    fn more(&self) -> u32 {
-        (self.code >> 32) as u32
-    }
-
     /// Is it on LDS?
     #[inline(always)]
     fn is_lds(&self) -> bool {
@@ -123,7 +117,7 @@ impl Wave {
         let mut ends = Ends::new();
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*self.lo.cast::<Lanes>() };
-        let more = self.more();
+        let more = more_of(self.code);
         self.words(lows, first, |word| ends.take(word.wrapping_add(more)));
         let Ends { min, max, bits } = ends;
         if self.is_lds() {

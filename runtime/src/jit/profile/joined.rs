@@ -7,11 +7,18 @@ use super::RegionProfile;
 
 /// A region in a run that was timed and in one that counted, of the same dispatches. Where the guest depends on chance
 /// (on which workgroup comes first, say) it may have run in one of them only.
-pub struct Joined<'a> {
-    timed: Option<&'a RegionProfile>,
-    counted: Option<&'a RegionProfile>,
-    /// The one to describe: that of the code that was timed, if there is one.
-    code: &'a RegionProfile,
+pub enum Joined<'a> {
+    /// It ran only in the run that was timed.
+    Timed(&'a RegionProfile),
+    /// It ran only in the run that counted.
+    Counted(&'a RegionProfile),
+    /// It ran in both.
+    Both {
+        /// In the run that was timed.
+        timed: &'a RegionProfile,
+        /// In the run that counted.
+        counted: &'a RegionProfile,
+    },
 }
 
 impl<'a> Joined<'a> {
@@ -20,32 +27,27 @@ impl<'a> Joined<'a> {
         timed: Option<&'a RegionProfile>,
         counted: Option<&'a RegionProfile>,
     ) -> Option<Joined<'a>> {
-        let code = timed.or(counted)?;
-        Some(Joined {
-            timed,
-            counted,
-            code,
+        Some(match (timed, counted) {
+            (Some(timed), Some(counted)) => Joined::Both { timed, counted },
+            (Some(timed), None) => Joined::Timed(timed),
+            (None, Some(counted)) => Joined::Counted(counted),
+            (None, None) => return None,
         })
     }
 
     /// Its code: host bytes and emitter are those of the code that was timed, if it was.
     pub fn code(&self) -> &'a RegionProfile {
-        self.code
-    }
-
-    /// Did it run in the run that was timed?
-    pub fn is_timed(&self) -> bool {
-        self.timed.is_some()
-    }
-
-    /// Did it run in the run that counted?
-    pub fn is_counted(&self) -> bool {
-        self.counted.is_some()
+        match *self {
+            Joined::Timed(code) | Joined::Counted(code) | Joined::Both { timed: code, .. } => code,
+        }
     }
 
     /// Seconds spent in it, calls of the runtime included; 0 unless it was timed.
     pub fn seconds(&self) -> f64 {
-        self.timed.map_or(0.0, RegionProfile::seconds)
+        match *self {
+            Joined::Timed(timed) | Joined::Both { timed, .. } => timed.seconds(),
+            Joined::Counted(_) => 0.0,
+        }
     }
 
     /// Its blocks; none unless it was counted.
@@ -54,11 +56,12 @@ impl<'a> Joined<'a> {
             let shape: Option<&'a Shape> = region.shape();
             shape.map_or(&[][..], |shape| &shape.blocks)
         };
-        let Some(counts) = self.counted else {
-            return Vec::new();
+        let counts = match *self {
+            Joined::Timed(_) => return Vec::new(),
+            Joined::Counted(counted) | Joined::Both { counted, .. } => counted,
         };
         // Both come from the same lane IR, block by block.
-        let pairs = shapes(self.code).iter().zip(shapes(counts));
+        let pairs = shapes(self.code()).iter().zip(shapes(counts));
         let mut blocks: Vec<_> = pairs
             .map(|(shape, counted)| BlockProfile {
                 shape,
