@@ -242,7 +242,7 @@ impl Emitter<'_> {
     fn split_eight(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a, b] => vec![self.shuffled(a, b, EVEN), self.shuffled(a, b, ODD)],
-            _ => self.transpose_within(wide::LANES, m),
+            _ => self.transpose_eight(m),
         }
     }
 
@@ -253,23 +253,20 @@ impl Emitter<'_> {
             [a, b] => [UNPACK_LOW, UNPACK_HIGH]
                 .map(|pattern| self.shuffled(a, b, pattern))
                 .to_vec(),
-            _ => self.transpose_within(wide::LANES, m),
+            _ => self.transpose_eight(m),
         }
     }
 
-    /// Four dwords of four lanes, within each 128 bits.
-    pub(super) fn transpose_within(&mut self, lanes: usize, m: &[Value]) -> Vec<Value> {
-        let ty = dwords_type(lanes);
-        let mut shuffled = |a, b, pattern| self.of_lanes(1, lanes).shuffle(ty, a, b, pattern);
-        let low01 = shuffled(m[0], m[1], UNPACK_LOW);
-        let high01 = shuffled(m[0], m[1], UNPACK_HIGH);
-        let low23 = shuffled(m[2], m[3], UNPACK_LOW);
-        let high23 = shuffled(m[2], m[3], UNPACK_HIGH);
+    fn transpose_eight(&mut self, m: &[Value]) -> Vec<Value> {
+        let low01 = self.shuffled(m[0], m[1], UNPACK_LOW);
+        let high01 = self.shuffled(m[0], m[1], UNPACK_HIGH);
+        let low23 = self.shuffled(m[2], m[3], UNPACK_LOW);
+        let high23 = self.shuffled(m[2], m[3], UNPACK_HIGH);
         vec![
-            shuffled(low01, low23, LOW_QUADS),
-            shuffled(low01, low23, HIGH_QUADS),
-            shuffled(high01, high23, LOW_QUADS),
-            shuffled(high01, high23, HIGH_QUADS),
+            self.shuffled(low01, low23, LOW_QUADS),
+            self.shuffled(low01, low23, HIGH_QUADS),
+            self.shuffled(high01, high23, LOW_QUADS),
+            self.shuffled(high01, high23, HIGH_QUADS),
         ]
     }
 }
