@@ -126,9 +126,6 @@ pub struct Peel {
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// Lanes in a group at most, so that their mask is 32 bits.
-pub const MOST_LANES: usize = 32;
-
 /// What is given of the number of lanes in a group.
 #[derive(Clone, Copy)]
 struct Width {
@@ -152,8 +149,7 @@ impl Width {
     /// Lanes in a group for which so many host vectors would be best.
     fn group(self, slices: usize) -> usize {
         let group = self.group.map(|lanes| usize::from(lanes).max(self.per));
-        let group = group.unwrap_or(slices * self.per).min(self.row);
-        group.min(MOST_LANES)
+        group.unwrap_or(slices * self.per).min(self.row)
     }
 }
 
@@ -251,7 +247,7 @@ pub fn plan(
         Strides::find((block, turn, &masks.nodes), wanted, entry)
     };
     let mut strides = find(entry)?;
-    if row < MOST_LANES && block.effects.is_empty() && !strides.any_carried() {
+    if row < LANES && block.effects.is_empty() && !strides.any_carried() {
         // Nothing that turns compute is the better for them, so a group may have several rows.
         strides = find(&LoopEntry::default())?;
         width.row = LANES;

@@ -349,7 +349,7 @@ impl Lanes<'_, '_> {
             .collect()
     }
 
-    /// Mask bits (I32, bit 0 is the group's first lane) as masks.
+    /// Mask bits (I32, I64 of more than 32 lanes; bit 0 is the group's first lane) as masks.
     pub(crate) fn expand_mask(&mut self, bits: Value) -> Vec<Value> {
         let ty = self.dwords_type();
         if self.masks {
@@ -358,6 +358,10 @@ impl Lanes<'_, '_> {
                     let here = match j * self.per {
                         0 => bits,
                         first => self.b.ins().ushr_imm_u(bits, first as i64),
+                    };
+                    let here = match self.b.func.dfg.value_type(here) {
+                        types::I64 => self.b.ins().ireduce(types::I32, here),
+                        _ => here,
                     };
                     self.intrinsic(Intrinsic::MaskOfBits, &[here], ty)
                 })
@@ -378,11 +382,13 @@ impl Lanes<'_, '_> {
     pub(crate) fn collect_mask(&mut self, mask: &[Value]) -> Value {
         let mut bits = None;
         for (j, &m) in mask.iter().enumerate() {
-            let four = self.b.ins().vhigh_bits(types::I32, m);
-            let placed = if j == 0 {
-                four
-            } else {
-                self.b.ins().ishl_imm_u(four, (self.per * j) as i64)
+            let mut here = self.b.ins().vhigh_bits(types::I32, m);
+            if self.slices * self.per > 32 {
+                here = self.b.ins().uextend(types::I64, here);
+            }
+            let placed = match j {
+                0 => here,
+                _ => self.b.ins().ishl_imm_u(here, (self.per * j) as i64),
             };
             bits = Some(match bits {
                 None => placed,
@@ -390,7 +396,10 @@ impl Lanes<'_, '_> {
             });
         }
         let bits = bits.expect("a group has at least one slice");
-        self.b.ins().uextend(types::I64, bits)
+        match self.b.func.dfg.value_type(bits) {
+            types::I64 => bits,
+            _ => self.b.ins().uextend(types::I64, bits),
+        }
     }
 
     /// A mask for W64 lanes: each slice twice as wide.

@@ -9,11 +9,13 @@ use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
 use crate::functions::LaneFn;
-use crate::interchange::MOST_LANES;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use shape::{is_empty, skippable, slices};
+
+/// Lanes in a group of a segment at most.
+const MOST_LANES: usize = 32;
 
 mod selectors;
 mod shape;
@@ -463,7 +465,10 @@ impl<'f> Emitter<'f> {
     pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
         let lane = self.b.ins().uextend(types::I64, body.lane);
         let here = self.b.ins().ushr(bits, lane);
-        let here = self.b.ins().ireduce(types::I32, here);
+        let here = match body.slices * self.per() {
+            33.. => here,
+            _ => self.b.ins().ireduce(types::I32, here),
+        };
         self.lanes(body).expand_mask(here)
     }
 
