@@ -261,6 +261,12 @@ pub enum Op {
     FWiden,
     /// f64 to f32, nearest even
     FNarrow(Flush),
+    /// (F32) a * 2^b with one rounding; b is an i32
+    Ldexp(Flush),
+    /// (F32) The m of a = m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quiet NaNs are it themselves
+    FrexpMant,
+    /// (F32) That e as an i32; 0 where a is zero, infinite or a NaN
+    FrexpExp,
     // ---- functions
     /// A pure function of lanes outside the IR's vocabulary; args W32 (pass W64 as lo, hi). The first
     /// result is the node itself, others through [`Op::Result`]. `mode` is handed to the function.

@@ -46,6 +46,12 @@ pub enum Intrinsic {
     FromIntHigh,
     /// Both vectors of f64 to f32.
     Demote,
+    /// f32 to f64, the lanes of the low half in their order.
+    PromoteLowHalf,
+    /// The others.
+    PromoteHighHalf,
+    /// The reverse of both.
+    DemoteHalves,
     /// Two vectors of four lanes as one of eight.
     Join,
     /// Lanes 0 to 3.
@@ -107,11 +113,23 @@ pub enum Intrinsic {
     MaskOfBits,
     /// Dwords rotated to the right by a constant; for AVX-512 only.
     Rotate,
+    /// The lesser of two f32; the second where one is a NaN.
+    Least,
+    /// f32 times 2 to the power of the second, which is rounded down to an integer; for AVX-512 only.
+    Scale,
+    /// The mantissas of f32, from 1/2 to 1, with their signs; zeros, infinities and quiet NaNs are it themselves. For
+    /// AVX-512 only.
+    Mantissa,
+    /// The exponents that go with them, as i32; 0 where there is none. For AVX-512 only.
+    Exponent,
+    /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
+    /// third has the [`Fixes`] in each lane. For AVX-512 only.
+    Fix,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 38] = [
+    pub const ALL: [Intrinsic; 46] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -120,6 +138,9 @@ impl Intrinsic {
         Intrinsic::FromIntLow,
         Intrinsic::FromIntHigh,
         Intrinsic::Demote,
+        Intrinsic::PromoteLowHalf,
+        Intrinsic::PromoteHighHalf,
+        Intrinsic::DemoteHalves,
         Intrinsic::Join,
         Intrinsic::LowHalf,
         Intrinsic::HighHalf,
@@ -150,7 +171,67 @@ impl Intrinsic {
         Intrinsic::ToHalfTruncating,
         Intrinsic::MaskOfBits,
         Intrinsic::Rotate,
+        Intrinsic::Least,
+        Intrinsic::Scale,
+        Intrinsic::Mantissa,
+        Intrinsic::Exponent,
+        Intrinsic::Fix,
     ];
+}
+
+/// What stands in place of f32 of special kinds.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixes(u32);
+
+/// What [`Fixes`] are made of, with the numbers that `vfixupimmps` knows them by.
+#[allow(missing_docs, reason = "the names say it")]
+pub mod fix {
+    /// Kinds of f32; denormal ones are values.
+    #[derive(Clone, Copy)]
+    pub enum Of {
+        QuietNan = 0,
+        SignallingNan = 1,
+        Zero = 2,
+        NegativeInfinity = 4,
+        Infinity = 5,
+        NegativeValue = 6,
+    }
+
+    /// What stands for them.
+    #[derive(Clone, Copy)]
+    pub enum By {
+        Itself = 1,
+        Quieted = 2,
+        /// With its sign set.
+        DefaultNan = 3,
+        NegativeInfinity = 4,
+        Infinity = 5,
+        Zero = 8,
+        MinusOne = 9,
+        Greatest = 14,
+        Least = 15,
+    }
+}
+
+impl Fixes {
+    /// No others.
+    pub const NONE: Fixes = Fixes(0);
+
+    /// These, and of one kind another number.
+    pub const fn with(self, of: fix::Of, by: fix::By) -> Fixes {
+        Fixes(self.0 | (by as u32) << (4 * of as u32))
+    }
+
+    /// In place of NaNs of both kinds.
+    pub const fn with_nans(self, by: fix::By) -> Fixes {
+        self.with(fix::Of::QuietNan, by)
+            .with(fix::Of::SignallingNan, by)
+    }
+
+    /// As a dword.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
 }
 
 /// Why a function was refused: what it has that this back end lacks.

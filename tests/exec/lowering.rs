@@ -4,6 +4,7 @@ mod accesses;
 mod alone;
 mod anywhere;
 mod cuts;
+mod elementary;
 mod encoding;
 mod loops;
 mod operations;

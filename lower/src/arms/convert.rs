@@ -4,7 +4,6 @@ use frontend::inst::Inst;
 use frontend::op::Op;
 use frontend::ty::Ty;
 
-use crate::arms::float::frexp_exp32;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::ir::Float;
@@ -64,7 +63,7 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
                 call(s0.builder(), LaneFn::FrexpExpF64, f64_env.mode, &s0.words())
             }
             Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
-            _ => frexp_exp32(args.f(0)?),
+            _ => args.f(0)?.flush_src().frexp_exp(),
         },
         _ => return None,
     }))

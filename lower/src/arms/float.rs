@@ -276,11 +276,21 @@ fn reciprocal_env(f: F<'_>) -> Env {
 /// 1 / x, correctly rounded.
 fn rcp(s0: F<'_>) -> F<'_> {
     let env = reciprocal_env(s0);
-    s0.k(1.0).in_env(env).div(s0.in_env(env))
+    let flush = Flush {
+        src: false,
+        // A mantissa's is from 1 to 2.
+        dst: env.flush.dst && !s0.is_mantissa(),
+    };
+    let x = s0.in_env(env).flush_src().in_env(env.with_flush(flush));
+    x.k(1.0).div(x)
 }
 
-/// What is below zero gives the negative default NaN instead of a root.
-fn root<'b>(s0: F<'b>, root: F<'b>) -> F<'b> {
+/// What is below zero gives the negative default NaN instead of a root. Without exact NaNs the root of that, which is
+/// one, will do.
+fn root<'b>(exact_nan: bool, s0: F<'b>, root: F<'b>) -> F<'b> {
+    if !exact_nan {
+        return root;
+    }
     let nan = match s0.env.ty {
         Float::F32 => s0.bits(0xffc0_0000),
         Float::F64 => s0.bits(0xfff8_0000_0000_0000),
@@ -289,16 +299,18 @@ fn root<'b>(s0: F<'b>, root: F<'b>) -> F<'b> {
 }
 
 /// sqrt(x), correctly rounded.
-fn sqrt(s0: F<'_>) -> F<'_> {
-    let s0 = s0.in_env(reciprocal_env(s0));
-    root(s0, s0.sqrt())
+fn sqrt(exact_nan: bool, s0: F<'_>) -> F<'_> {
+    let env = reciprocal_env(s0);
+    // No root is denormal.
+    let x = s0.in_env(env).flush_src().in_env(env.keeping());
+    root(exact_nan, x, x.sqrt())
 }
 
 /// 1 / sqrt(x) of an f32, correctly rounded. The reciprocal y of the rounded root is off by little more
 /// than one of its last places; r = 1 - x * y^2, computed with the rounding error of x * y, leads to
 /// y / sqrt(1 - r) = y + y/2 * (r + 3/4 r^2 + ...), which rounds right for every f32 (both parities of the
 /// exponent with all mantissas were gone through). Where r is no number, y is the answer. No denormal occurs but as the source.
-fn rsq32(s0: F<'_>) -> F<'_> {
+fn rsq32(exact_nan: bool, s0: F<'_>) -> F<'_> {
     let env = reciprocal_env(s0);
     let x = s0.in_env(env).flush_src().in_env(env.keeping());
     let y = x.k(1.0).div(x.sqrt());
@@ -307,56 +319,13 @@ fn rsq32(s0: F<'_>) -> F<'_> {
     let r = rest.neg().fma(y, h.neg().fma(y, x.k(1.0)));
     let step = r.fma(r * x.k(0.75), r);
     let d = (y * x.k(0.5)).fma(step, y);
-    root(x, r.is_nan().pick(y, d))
-}
-
-/// 2^n as an f64, for n from -1022 to 1023.
-fn power_of_two<'b>(n: U<'b>, env: Env) -> F<'b> {
-    n.k(0).pair((n + n.k(1023)).shl_k(20)).float(env)
-}
-
-/// x * 2^n of an f32, rounded once: the product is exact in f64.
-fn ldexp32<'b>(s0: F<'b>, n: U<'b>) -> F<'b> {
-    let wide = Env {
-        round: 0,
-        ..Env::of(Float::F64, s0.env.mode).keeping()
-    };
-    // Beyond this the result is settled.
-    let n = n.max_s(n.k(-400_i32 as u32 as u64)).min_s(n.k(400));
-    let product = s0.flush_src().widen(wide) * power_of_two(n, wide);
-    product.narrow(s0.env)
-}
-
-/// The magnitude of an f32 as bits, made a normal number where it is a denormal one (times 2^149: the integer
-/// that its bits are, as a float), whether it was, and whether it has no mantissa (zeros, infinities, NaNs).
-fn normalised<'b>(x: U<'b>, env: Env) -> (U<'b>, M<'b>, M<'b>) {
-    let magnitude = x & x.k(0x7fff_ffff);
-    let denormal = magnitude.lt_u(x.k(0x0080_0000));
-    let normal = denormal.pick(magnitude.cvt_s(env).word(), magnitude);
-    let none = magnitude.is_zero() | x.k(0x7f7f_ffff).lt_u(magnitude);
-    (normal, denormal, none)
-}
-
-/// The m of x = m * 2^e with 1/2 <= |m| < 1 of an f32, as bits.
-fn frexp_mant32(x: U<'_>, env: Env) -> U<'_> {
-    let (normal, _, none) = normalised(x, env);
-    let fraction = normal & x.k(0x007f_ffff);
-    let mantissa = (x & x.k(0x8000_0000)) | x.k(0x3f00_0000) | fraction;
-    none.pick(x, mantissa)
-}
-
-/// The e of x = m * 2^e with 1/2 <= |m| < 1 of an f32, 0 where there is none.
-pub(super) fn frexp_exp32(s0: F<'_>) -> U<'_> {
-    let x = s0.flush_src().word();
-    let (normal, denormal, none) = normalised(x, s0.env);
-    let bias = denormal.pick(x.k(126 + 149), x.k(126));
-    none.pick(x.k(0), normal.lshr_k(23) - bias)
+    root(exact_nan, x, r.is_nan().pick(y, d))
 }
 
 /// What goes through lane functions.
 fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
-    let mode = args.mode;
+    let (mode, exact_nan) = (args.mode, g.exact_nan);
     let s0 = args.f(0)?;
     let wide = inst.desc.ty() == Ty::F64;
     // A function of one float of either width.
@@ -383,7 +352,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         })
     };
     let rsq = || match wide {
-        false => s0.with(rsq32(s0).v),
+        false => s0.with(rsq32(exact_nan, s0).v),
         true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
     };
     let log = || one(LaneFn::LogF32, None);
@@ -397,7 +366,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::Rsq => rsq(),
         Op::RsqClamp => clamp_inf(rsq()),
         Op::RsqLegacy => legacy_zero(rsq()),
-        Op::Sqrt => sqrt(s0),
+        Op::Sqrt => sqrt(exact_nan, s0),
         Op::Sin | Op::Cos => {
             let f = if inst.op() == Op::Sin {
                 LaneFn::SinF32
@@ -408,13 +377,8 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
             s0.with(call(b, f, imm, &s0.words()).v)
         }
         Op::FrexpMant if wide => s0.with(call64(b, LaneFn::FrexpMantF64, mode, &s0.words()).v),
-        Op::FrexpMant => s0.with(
-            frexp_mant32(s0.flush_src().word(), s0.env)
-                .float(s0.env)
-                .quiet()
-                .v,
-        ),
-        Op::Ldexp if !wide && s0.env.round == 0 => ldexp32(s0, args.u(1)?),
+        Op::FrexpMant => s0.flush_src().frexp_mant(),
+        Op::Ldexp if !wide && s0.env.round == 0 => s0.ldexp(args.u(1)?),
         Op::Ldexp => {
             let mut words = s0.words();
             words.push(args.u(1)?);

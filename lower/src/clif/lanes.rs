@@ -11,6 +11,8 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::FunctionBuilder;
 
 mod bytes;
+mod elementary;
+mod exponents;
 mod float;
 mod functions;
 mod integer;
@@ -69,10 +71,15 @@ fn quads_type(per: usize) -> Clif {
 }
 
 impl<'f> Emitter<'f> {
+    /// Are masks registers of their own?
+    pub(super) fn has_masks(&self) -> bool {
+        self.o.wide && self.o.isa == wide::Isa::Avx512
+    }
+
     /// Operations on groups of `slices` host vectors of `per` lanes.
     pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
         Lanes {
-            masks: self.o.wide && self.o.isa == wide::Isa::Avx512,
+            masks: self.has_masks(),
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
             slices,

@@ -6,6 +6,8 @@ use cranelift_frontend::FunctionBuilder;
 
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
+mod exponents;
+
 /// CLIF type of a wave value of a width.
 pub(crate) fn clif_type(width: Width) -> Clif {
     match width {
@@ -371,6 +373,9 @@ impl Scalars<'_, '_> {
                     bits
                 }
             }
+            Op::Ldexp(flush) => self.ldexp(flush, arg(0), arg(1)),
+            Op::FrexpMant => self.frexp_mant(arg(0)),
+            Op::FrexpExp => self.frexp_exp(arg(0)),
             _ => unreachable!("bug: {op:?} is not a wave operation"),
         }
     }

@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
+use frontend::state::LANES;
 
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
@@ -12,9 +13,10 @@ use crate::functions::LaneFn;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
-use shape::{is_empty, skippable, slices};
+use crate::wide;
+use shape::{is_empty, skippable, slices, waits};
 
-/// Lanes in a group of a segment at most.
+/// Lanes in a group of a segment at most, where they need not wait.
 const MOST_LANES: usize = 32;
 
 mod selectors;
@@ -141,12 +143,18 @@ impl<'f> Emitter<'f> {
             })
             .collect();
         let after = self.b.create_block();
+        let waits = waits(block, segment);
+        let patience = if waits { self.patience() } else { 1 };
         let group = self.o.group.map(usize::from);
         let group = group.unwrap_or_else(|| match self.o.is_narrow(segment) {
             true => self.per(),
-            false => self.per() * slices(block, segment),
+            false => self.per() * slices(block, segment, patience),
         });
-        let group = group.clamp(self.per(), MOST_LANES);
+        let most = match waits && self.has_masks() {
+            true => LANES,
+            false => MOST_LANES,
+        };
+        let group = group.clamp(self.per(), most);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
             block,
@@ -236,6 +244,16 @@ impl<'f> Emitter<'f> {
         }
         self.enter(masked);
         self.masked(w, after);
+    }
+
+    /// How many more values than there are registers for may be alive where lanes wait long for their results: so
+    /// many times those that there may be elsewhere.
+    fn patience(&self) -> usize {
+        match (self.o.wide && !self.o.small, self.o.isa) {
+            (false, _) => 1,
+            (true, wide::Isa::Avx2) => 2,
+            (true, wide::Isa::Avx512) => 4,
+        }
     }
 
     /// The loop of a segment for EXEC all ones.

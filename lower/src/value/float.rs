@@ -203,7 +203,7 @@ impl<'b> F<'b> {
 
     /// Denormals to zero of the same sign, when the environment flushes sources.
     pub fn flush_src(self) -> F<'b> {
-        if self.env.flush.src {
+        if self.env.flush.src && !self.never_denormal() {
             self.un(Op::FFlush(self.env.ty))
         } else {
             self
@@ -330,6 +330,18 @@ impl<'b> F<'b> {
         }
     }
 
+    /// Is it visibly a mantissa of [`F::frexp_mant`]?
+    pub fn is_mantissa(self) -> bool {
+        self.b.parts(self.v).0 == Op::FrexpMant
+    }
+
+    fn never_denormal(self) -> bool {
+        matches!(
+            self.b.parts(self.v).0,
+            Op::FrexpMant | Op::FFlush(_) | Op::FSqrt(..) | Op::CvtFromS(_) | Op::CvtFromU(_)
+        )
+    }
+
     fn never_snan(self) -> bool {
         match self.b.parts(self.v).0 {
             Op::Const(bits) => !self.const_nan(bits).1,
@@ -366,6 +378,24 @@ impl<'b> F<'b> {
     pub fn narrow(self, env: Env) -> F<'b> {
         let v = self.b.pure(Op::FNarrow(env.flush), &[self.v]);
         F { b: self.b, v, env }
+    }
+
+    /// self * 2^n of an f32, rounded to nearest even; n is an i32.
+    pub fn ldexp(self, n: U<'b>) -> F<'b> {
+        self.with(self.b.pure(Op::Ldexp(self.env.flush), &[self.v, n.v]))
+    }
+
+    /// The m of an f32 that is m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quieted NaNs are it themselves.
+    pub fn frexp_mant(self) -> F<'b> {
+        self.un(Op::FrexpMant)
+    }
+
+    /// The e of an f32 that is m * 2^e with 1/2 <= |m| < 1, 0 where there is none.
+    pub fn frexp_exp(self) -> U<'b> {
+        U {
+            b: self.b,
+            v: self.b.pure(Op::FrexpExp, &[self.v]),
+        }
     }
 
     /// The builder.

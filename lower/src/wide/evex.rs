@@ -172,7 +172,10 @@ pub mod rows {
         VADDPS = evex(None, M0F, 0x58, D);       VMULPS = evex(None, M0F, 0x59, D);
         VSUBPS = evex(None, M0F, 0x5c, D);       VDIVPS = evex(None, M0F, 0x5e, D);
         VMAXPS = evex(None, M0F, 0x5f, D);       VSQRTPS = evex(None, M0F, 0x51, D);
+        VMINPS = evex(None, M0F, 0x5d, D);       VSCALEFPS = evex(P66, M0F38, 0x2c, D);
         VMAXSD = evex(PF2, M0F, 0x5f, Fixed(8)).w1(); VMINSD = evex(PF2, M0F, 0x5d, Fixed(8)).w1();
+        VGETMANTPS = evex(P66, M0F3A, 0x26, D);  VGETEXPPS = evex(P66, M0F38, 0x42, D);
+        VFIXUPIMMPS = evex(P66, M0F3A, 0x54, D);
         VADDPD = evex(P66, M0F, 0x58, Q).w1();   VMULPD = evex(P66, M0F, 0x59, Q).w1();
         VSUBPD = evex(P66, M0F, 0x5c, Q).w1();   VDIVPD = evex(P66, M0F, 0x5e, Q).w1();
         VSQRTPD = evex(P66, M0F, 0x51, Q).w1();
@@ -183,6 +186,7 @@ pub mod rows {
         VSUBSD = evex(PF2, M0F, 0x5c, Fixed(8)).w1(); VDIVSD = evex(PF2, M0F, 0x5e, Fixed(8)).w1();
         VSQRTSD = evex(PF2, M0F, 0x51, Fixed(8)).w1();
         VFMADD231PS = evex(P66, M0F38, 0xb8, D); VFMADD231PD = evex(P66, M0F38, 0xb8, Q).w1();
+        VFMADD213PS = evex(P66, M0F38, 0xa8, D); VFMADD213PD = evex(P66, M0F38, 0xa8, Q).w1();
         VFMADD231SS = evex(P66, M0F38, 0xb9, Fixed(4));
         VFMADD231SD = evex(P66, M0F38, 0xb9, Fixed(8)).w1();
         VRNDSCALEPS = evex(P66, M0F3A, 0x08, D); VRNDSCALEPD = evex(P66, M0F3A, 0x09, Q).w1();

@@ -43,6 +43,7 @@ pub mod vex {
         VADDPS = row(None, M0F, 0x58);       VMULPS = row(None, M0F, 0x59);
         VSUBPS = row(None, M0F, 0x5c);       VDIVPS = row(None, M0F, 0x5e);
         VMAXPS = row(None, M0F, 0x5f);       VSQRTPS = row(None, M0F, 0x51);
+        VMINPS = row(None, M0F, 0x5d);
         VMAXSD = row(PF2, M0F, 0x5f);        VMINSD = row(PF2, M0F, 0x5d);
         VCVTTSD2SI = row(PF2, M0F, 0x2c);
         VADDPD = row(P66, M0F, 0x58);        VMULPD = row(P66, M0F, 0x59);
@@ -57,6 +58,7 @@ pub mod vex {
         VCMPPS = row(None, M0F, 0xc2);       VCMPPD = row(P66, M0F, 0xc2);
         VCMPSS = row(PF3, M0F, 0xc2);        VCMPSD = row(PF2, M0F, 0xc2);
         VFMADD231PS = row(P66, M0F38, 0xb8); VFMADD231PD = row(P66, M0F38, 0xb8).w1();
+        VFMADD213PS = row(P66, M0F38, 0xa8); VFMADD213PD = row(P66, M0F38, 0xa8).w1();
         VFMADD231SS = row(P66, M0F38, 0xb9); VFMADD231SD = row(P66, M0F38, 0xb9).w1();
         VROUNDPS = row(P66, M0F3A, 0x08);    VROUNDPD = row(P66, M0F3A, 0x09);
         VROUNDSS = row(P66, M0F3A, 0x0a);    VROUNDSD = row(P66, M0F3A, 0x0b);

@@ -22,6 +22,7 @@ use crate::object;
 
 mod convert;
 mod facts;
+mod fixes;
 mod masks;
 mod merge;
 mod scalar;

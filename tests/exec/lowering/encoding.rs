@@ -107,6 +107,8 @@ fn constant_bytes(name: &str) -> usize {
         "VPSHUFD",
         "VPERMQ",
         "VPERM2I128",
+        "VGETMANT",
+        "VFIXUPIMM",
         "VPBLENDD",
         "VPBLENDV",
         "VPINSR",

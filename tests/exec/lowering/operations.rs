@@ -147,6 +147,11 @@ fn uniform() -> Vec<(Op, Width, usize)> {
         ops.push((Op::CvtToS(float), width, 1));
         ops.push((Op::CvtToU(float), width, 1));
     }
+    for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
+        ops.push((Op::Ldexp(Flush { src, dst }), W32, 2));
+    }
+    ops.push((Op::FrexpMant, W32, 1));
+    ops.push((Op::FrexpExp, W32, 1));
     ops.push((Op::FWiden, W32, 1));
     ops.push((Op::FNarrow(Flush::default()), W64, 1));
     ops.push((
@@ -160,7 +165,7 @@ fn uniform() -> Vec<(Op, Width, usize)> {
     ops
 }
 
-const EDGES: [u32; 28] = [
+const EDGES: [u32; 34] = [
     0,
     1,
     0xffff_ffff,
@@ -189,6 +194,13 @@ const EDGES: [u32; 28] = [
     0x0b0a_0908,
     0x0f0e_0d0c,
     0x4b00_0000,
+    // Exponents: from 1 to the least denormal number and back.
+    -149i32 as u32,
+    -126i32 as u32,
+    -24i32 as u32,
+    127,
+    149,
+    -150i32 as u32,
 ];
 
 struct Random(u64);
@@ -271,7 +283,11 @@ fn region(tested: &Tested) -> Func {
     Func::of(block, 0, Vec::new())
 }
 
-fn run(compiled: &lower::jit::Compiled, wave: &mut WaveState, frame: &mut [[u32; LANES]]) {
+pub(super) fn run(
+    compiled: &lower::jit::Compiled,
+    wave: &mut WaveState,
+    frame: &mut [[u32; LANES]],
+) {
     let functions = [0usize; 1];
     assert!(frame.len() >= compiled.frame_slots() as usize);
     let mut ctx = Context {
@@ -394,7 +410,7 @@ fn lanes_equal_waves_with_avx512() {
     if !wide::has_avx512() {
         eprintln!("NOT TESTED: what code for AVX-512 does, which this CPU lacks");
     }
-    for group in [None, Some(8), Some(16), Some(32)] {
+    for group in [None, Some(8), Some(16), Some(32), Some(64)] {
         check_on(HostLevel::Native, group, Some(Isa::Avx512));
     }
 }

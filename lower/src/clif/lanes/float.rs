@@ -19,6 +19,15 @@ impl Lanes<'_, '_> {
 
     pub(super) fn flush(&mut self, float: Float, v: Value) -> Value {
         let l = layout(float);
+        if self.masks {
+            // The sign alone where the exponent is least.
+            let [exponent, sign, zero] =
+                [l.exponent, l.sign, 0].map(|bits| self.constant(float, bits));
+            let field = self.b.ins().band(v, exponent);
+            let denormal = self.b.ins().icmp(IntCC::Equal, field, zero);
+            let signed = self.b.ins().band(v, sign);
+            return self.blend(denormal, signed, v);
+        }
         let exponent = self.constant(float, l.exponent);
         let zero = self.constant(float, 0);
         let magnitude = self.constant(float, !l.sign);

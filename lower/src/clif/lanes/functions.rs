@@ -1,6 +1,6 @@
 //! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
-//! lane, bytes by selectors (see `bytes.rs`), and f16 arithmetic in the MODE that compilers choose. Elsewhere they
-//! are calls for the whole wave.
+//! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`), and f16 arithmetic in
+//! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
@@ -26,7 +26,9 @@ pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
         | LaneFn::Perm
         | LaneFn::BfeU
         | LaneFn::BfeI
-        | LaneFn::WidenF16 => true,
+        | LaneFn::WidenF16
+        | LaneFn::ExpF32
+        | LaneFn::LogF32 => true,
         LaneFn::PkRtzF16 => kept,
         LaneFn::CvtF16F32
         | LaneFn::CvtF32F16
@@ -83,6 +85,8 @@ impl Lanes<'_, '_> {
                 let x = self.as_float(Float::F32, a[0]);
                 self.intrinsic(Intrinsic::ToHalf, &[x], self.dwords_type())
             }
+            LaneFn::ExpF32 => self.exp2(a[0]),
+            LaneFn::LogF32 => self.log2(a[0]),
             LaneFn::PkRtzF16 => {
                 let [low, high] = [a[0], a[1]].map(|x| {
                     let x = self.as_float(Float::F32, x);

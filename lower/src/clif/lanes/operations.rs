@@ -210,6 +210,9 @@ impl Lanes<'_, '_> {
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
+            Op::Ldexp(flush) => self.ldexp(flush, a, b),
+            Op::FrexpMant => self.map1(a, Self::frexp_mant),
+            Op::FrexpExp => self.map1(a, Self::frexp_exp),
             Op::Call(f, _) => self.function(f, args).swap_remove(0),
             Op::Perm if self.per > 4 => (0..a.len())
                 .map(|i| self.permute(a[i], b[i], args[2][i]))

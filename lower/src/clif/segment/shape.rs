@@ -1,6 +1,6 @@
 //! What a segment's loops look like, by its nodes alone.
 
-use crate::ir::{Block, Op, Val, Width};
+use crate::ir::{Block, LaneFn, Op, Val, Width};
 use crate::maps::HashMap;
 use crate::schedule::Segment;
 
@@ -9,8 +9,21 @@ pub(super) fn is_empty(segment: &Segment) -> bool {
     segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty()
 }
 
-/// Host vectors in an unmasked group, by the most lane values alive at once.
-pub(super) fn slices(block: &Block, segment: &Segment) -> usize {
+/// Do lanes wait for results for long, so that others beside them gain more time than it takes to keep in memory what
+/// there are no registers for?
+pub(super) fn waits(block: &Block, segment: &Segment) -> bool {
+    let slow = |&v: &Val| {
+        matches!(
+            block.nodes[v.index()].op,
+            Op::FDiv(..) | Op::FSqrt(..) | Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _)
+        )
+    };
+    segment.nodes.iter().any(slow)
+}
+
+/// Host vectors in an unmasked group, by the most lane values alive at once; `patience` times as many values may be as
+/// there are registers for.
+pub(super) fn slices(block: &Block, segment: &Segment, patience: usize) -> usize {
     let mut last_use: HashMap<Val, usize> = HashMap::default();
     let here: HashMap<Val, usize> = segment
         .nodes
@@ -52,7 +65,7 @@ pub(super) fn slices(block: &Block, segment: &Segment) -> usize {
         most = most.max(alive);
         alive -= ends[i].min(alive);
     }
-    match most {
+    match most.div_ceil(patience) {
         0..=4 => 4,
         5..=8 => 2,
         _ => 1,

@@ -337,6 +337,11 @@ impl Select<'_> {
 
     fn compare_into_mask(&mut self, cond: IntCC, args: &[Value]) -> Result<VReg, Refused> {
         let ty = self.ty(args[0]);
+        if self.all_or_nothing(args[1]) == Some(false)
+            && let Some(tested) = self.tested(cond, args[0])
+        {
+            return Ok(tested);
+        }
         if let (true, IntCC::Equal | IntCC::NotEqual) =
             (self.is_mask(args[0]) && self.is_mask(args[1]), cond)
         {
@@ -377,6 +382,7 @@ impl Select<'_> {
             FloatCC::LessThanOrEqual => 2,
             FloatCC::Unordered => 3,
             FloatCC::NotEqual => 4,
+            FloatCC::UnorderedOrGreaterThanOrEqual => 5,
             FloatCC::Ordered => 7,
             FloatCC::OrderedNotEqual => 12,
             _ => return Err(Refused(format!("the comparison {cond}"))),
@@ -388,8 +394,24 @@ impl Select<'_> {
             (true, false) => rows::VCMPPS,
             (true, true) => rows::VCMPPD,
         };
-        let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
-        Ok(self.evex_compare(row, length(ty)?, a, Src::Reg(b), code))
+        // A constant comes second, from memory.
+        let constant = self.vector_constant(self.resolve(args[0])).is_some();
+        let turned = match code {
+            1 => 14,
+            2 => 13,
+            5 => 10,
+            code => code,
+        };
+        let (code, a, b) = match constant {
+            true => (turned, args[1], args[0]),
+            false => (code, args[0], args[1]),
+        };
+        let a = self.reg(a)?;
+        let b = match self.vector_constant(self.resolve(b)) {
+            Some(_) => self.src(b)?,
+            None => Src::Reg(self.reg(b)?),
+        };
+        Ok(self.evex_compare(row, length(ty)?, a, b, code))
     }
 
     /// Logic that makes a mask of masks.
@@ -404,6 +426,9 @@ impl Select<'_> {
             Opcode::Bxor => masks::KXORW,
             Opcode::Bnot => {
                 let a = self.mask(args[0])?;
+                if self.inverted(args[0]) {
+                    return Ok(a);
+                }
                 return Ok(self.mask_rm(masks::KNOTW, a));
             }
             Opcode::Bitselect | Opcode::Blendv => {

@@ -1,6 +1,7 @@
 //! For AVX-512: operations whose results go where a mask is set, with other lanes kept. The instruction of the
 //! operation merges, so that no blend follows.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Opcode, Value};
 use regalloc2::{Operand, RegClass, VReg};
 
@@ -8,7 +9,7 @@ use super::{Select, length};
 use crate::wide::Refused;
 use crate::wide::encode::Len;
 use crate::wide::evex::{Evex, Tuple, rows};
-use crate::wide::inst::{Form, Op};
+use crate::wide::inst::{Form, Imm, MASK, Op};
 use crate::wide::twins::twin;
 
 /// Where the instructions are that values come from.
@@ -158,5 +159,62 @@ impl Select<'_> {
         operands.extend(sources.into_iter().map(Operand::reg_use));
         self.h.push_at(op, &operands, place);
         Ok(Some(d))
+    }
+
+    /// The `and` that a value is, compared with zero: one instruction, if the value has no other use.
+    pub(super) fn tested(&mut self, cond: IntCC, v: Value) -> Option<VReg> {
+        let v = self.resolve(v);
+        let row = match cond {
+            IntCC::Equal => rows::VPTESTNMD,
+            IntCC::NotEqual => rows::VPTESTMD,
+            _ => return None,
+        };
+        let (made, op, _) =
+            self.merges(v, self.ty(v).lane_bits() == 64, length(self.ty(v)).ok()?)?;
+        let Op::Evex(and, len, Form::MergedRvm, Imm::No) = op else {
+            return None;
+        };
+        let tuple = and.tuple;
+        let row = match and.row {
+            of if of == rows::VPANDD.row => row,
+            of if of == rows::VPANDD.row.w1() => Evex { tuple, ..row.w1() },
+            _ => return None,
+        };
+        let sources = self.h.sources(made);
+        let place = self.h.take(made);
+        let d = self.h.vreg(MASK);
+        let mut operands = vec![Operand::reg_def(d)];
+        operands.extend(sources.into_iter().map(Operand::reg_use));
+        self.h
+            .push_at(Op::Evex(row, len, Form::Rvm, Imm::No), &operands, place);
+        Some(d)
+    }
+
+    /// Makes a comparison into a mask its opposite, if the mask has no other use.
+    pub(super) fn inverted(&mut self, v: Value) -> bool {
+        let v = self.resolve(v);
+        if self.merge.uses[v.as_u32() as usize] != 1 {
+            return false;
+        }
+        let Some(made) = self.made_here(v) else {
+            return false;
+        };
+        let Op::Evex(row, _, Form::Rvm, Imm::Byte(code)) = &mut self.h.insts[made].op else {
+            return false;
+        };
+        let compares = [
+            rows::VCMPPS,
+            rows::VCMPPD,
+            rows::VPCMPD,
+            rows::VPCMPUD,
+            rows::VPCMPQ,
+            rows::VPCMPUQ,
+        ];
+        if !compares.contains(row) {
+            return false;
+        }
+        // In all of them one bit inverts.
+        *code ^= 4;
+        true
     }
 }

@@ -79,6 +79,13 @@ impl Select<'_> {
         }
     }
 
+    /// Two vectors of f64 as one of f32.
+    fn demoted(&mut self, len: Len, a: VReg, b: VReg) -> VReg {
+        let low = self.rm(vex::VCVTPD2PS, len, Src::Reg(a), Imm::No);
+        let high = self.rm(vex::VCVTPD2PS, len, Src::Reg(b), Imm::No);
+        self.joined(len, low, Src::Reg(high))
+    }
+
     /// f32 as f16 in half of the bits, rounded as the number says: 0 to nearest even, 3 toward zero.
     fn halves_of(&mut self, len: Len, a: VReg, rounding: u8) -> VReg {
         self.reversed(vex::VCVTPS2PH, len, a, rounding)
@@ -318,11 +325,32 @@ impl Select<'_> {
                 let halves = self.halves_of(len, a, if toward_zero { 3 } else { 0 });
                 self.rm(vex::VPMOVZXWD, len, Src::Reg(halves), Imm::No)
             }
+            Intrinsic::PromoteLowHalf => self.rm(vex::VCVTPS2PD, len, Src::Reg(a), Imm::No),
+            Intrinsic::PromoteHighHalf => {
+                let high = self.high_half(len, a);
+                self.rm(vex::VCVTPS2PD, len, Src::Reg(high), Imm::No)
+            }
+            Intrinsic::DemoteHalves => {
+                let b = self.reg(args[1])?;
+                self.demoted(len, a, b)
+            }
+            Intrinsic::Least => {
+                let b = self.src(args[1])?;
+                self.rvm(vex::VMINPS, len, a, b)
+            }
+            Intrinsic::Scale => {
+                let b = second(self)?;
+                self.evex_rvm(rows::VSCALEFPS, len, a, b, Imm::No)
+            }
+            Intrinsic::Mantissa => self.mantissa(len, a),
+            Intrinsic::Exponent => self.exponent(len, a),
+            Intrinsic::Fix => {
+                let (x, fixes) = (self.reg(args[1])?, self.src(args[2])?);
+                self.fixed(len, a, x, fixes)
+            }
             Intrinsic::Demote => {
                 let b = self.reg(args[1])?;
-                let low = self.rm(vex::VCVTPD2PS, len, Src::Reg(a), Imm::No);
-                let high = self.rm(vex::VCVTPD2PS, len, Src::Reg(b), Imm::No);
-                let both = self.joined(len, low, Src::Reg(high));
+                let both = self.demoted(len, a, b);
                 self.mixed(len, both)
             }
         })

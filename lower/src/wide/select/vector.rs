@@ -238,6 +238,7 @@ impl Select<'_> {
                 let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
                 self.blend(len, c, yes, no)
             }
+            Opcode::Fma if self.adds_constant(args) => self.plus_constant(ty, args)?,
             Opcode::Fma => {
                 let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
                 let sum = self.reg(args[2])?;
@@ -342,6 +343,35 @@ impl Select<'_> {
         };
         self.set(inst, reg);
         Ok(())
+    }
+
+    /// Is a vector constant added to a product of others?
+    fn adds_constant(&self, args: &[Value]) -> bool {
+        let [b, sum] = [1, 2].map(|n| self.vector_constant(self.resolve(args[n])).is_some());
+        sum && !b
+    }
+
+    /// A fused sum with a constant, which comes from memory: the result is written over a factor.
+    fn plus_constant(&mut self, ty: Type, args: &[Value]) -> Result<VReg, Refused> {
+        let factor = self.resolve(args[0]);
+        // A constant of its own may be written over.
+        let a = match self.def(factor) {
+            Some(inst) if self.vector_constant(factor).is_some() => self.constant(inst, factor)?,
+            _ => self.reg(factor)?,
+        };
+        let b = self.reg(args[1])?;
+        let sum = self.src(args[2])?;
+        let rows = [vex::VFMADD213PS, vex::VFMADD213PD];
+        let row = rows[usize::from(ty.lane_type() == types::F64)];
+        let d = self.vec_reg();
+        let operands = [
+            Operand::reg_reuse_def(d, 1),
+            Operand::reg_use(a),
+            Operand::reg_use(b),
+        ];
+        let op = Op::Vex(row, length(ty)?, Form::Fma, Imm::No);
+        self.h.push(op, &operands, Some(sum));
+        Ok(d)
     }
 
     /// An operation of one float source; single ones take the rest of the register from it, too.
@@ -450,6 +480,7 @@ impl Select<'_> {
             FloatCC::LessThanOrEqual => 2,
             FloatCC::Unordered => 3,
             FloatCC::NotEqual => 4,
+            FloatCC::UnorderedOrGreaterThanOrEqual => 5,
             FloatCC::Ordered => 7,
             FloatCC::OrderedNotEqual => 12,
             _ => return Err(self.refuse(inst)),

@@ -1,0 +1,134 @@
+//! Exponents of f32 lanes: AVX-512 has instructions for them.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Opcode, Value};
+
+use super::Lanes;
+use crate::ir::{Float, Flush, Op, Width};
+use crate::wide::fix::{By, Of};
+use crate::wide::{Fixes, Intrinsic};
+
+/// What stands for f32 of which the integers are exponents.
+const LIKE_INTEGERS: Fixes = Fixes::NONE
+    .with_nans(By::Zero)
+    .with(Of::NegativeInfinity, By::Least)
+    .with(Of::Infinity, By::Greatest);
+
+impl Lanes<'_, '_> {
+    /// `a * 2^n`, rounded once.
+    pub(super) fn ldexp(&mut self, flush: Flush, a: &[Value], n: &[Value]) -> Vec<Value> {
+        if self.masks {
+            return self.map2(a, n, |l, a, n| l.scaled(flush, a, n));
+        }
+        // The product is exact in f64; beyond these exponents the result is settled.
+        let a = match flush.src {
+            true => self.op(Op::FFlush(Float::F32), Width::W32, &[a]),
+            false => a.to_vec(),
+        };
+        let powers = self.map1(n, |l, n| {
+            let [least, most] = [-400i32, 400].map(|n| l.dwords(n as u32));
+            let n = l.b.ins().smax(n, least);
+            let n = l.b.ins().smin(n, most);
+            let bias = l.dwords(1023);
+            let biased = l.b.ins().iadd(n, bias);
+            l.shift(biased, 20, true)
+        });
+        let zeros = self.const_lanes(Width::W32, 0);
+        let powers = self.op(Op::Pair, Width::W32, &[&zeros, &powers]);
+        let wide = self.op(Op::FWiden, Width::W32, &[&a]);
+        let times = Op::FMul(Float::F64, Flush::default());
+        let product = self.op(times, Width::W64, &[&wide, &powers]);
+        self.op(Op::FNarrow(flush), Width::W64, &[&product])
+    }
+
+    fn scaled(&mut self, flush: Flush, a: Value, n: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        let a = if flush.src {
+            self.flush(Float::F32, a)
+        } else {
+            a
+        };
+        let a = self.as_float(Float::F32, a);
+        let n = match self.whole_float(n) {
+            Some(float) => {
+                let fixes = self.dwords(LIKE_INTEGERS.bits());
+                self.intrinsic(Intrinsic::Fix, &[float, float, fixes], ty)
+            }
+            None => self.b.ins().fcvt_from_sint(ty, n),
+        };
+        let d = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        let d = self.as_bits(Float::F32, d);
+        if !flush.dst {
+            return d;
+        }
+        // Before it is rounded, as it is with an exponent greater by 32.
+        let more = self.single(32f32.to_bits());
+        let n = self.b.ins().fadd(n, more);
+        let seen = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        self.finish(Float::F32, flush, d, Some(seen))
+    }
+
+    /// The f32 that i32 are, if they were made of whole f32.
+    fn whole_float(&self, n: Value) -> Option<Value> {
+        let dfg = &self.b.func.dfg;
+        let made = |v: Value, of: &[Opcode]| {
+            let inst = self.without_casts(v)?;
+            of.contains(&dfg.insts[inst].opcode()).then_some(inst)
+        };
+        let float = dfg.inst_args(made(n, &[Opcode::FcvtToSintSat])?)[0];
+        let rounding = [Opcode::Nearest, Opcode::Trunc, Opcode::Floor, Opcode::Ceil];
+        let whole = self.uncast(float);
+        (dfg.value_type(whole) == self.vector(Float::F32) && made(whole, &rounding).is_some())
+            .then_some(whole)
+    }
+
+    /// The mantissa; what has no exponent stays what it is, NaNs quieted.
+    pub(super) fn frexp_mant(&mut self, a: Value) -> Value {
+        if self.masks {
+            let ty = self.vector(Float::F32);
+            let x = self.as_float(Float::F32, a);
+            let d = self.intrinsic(Intrinsic::Mantissa, &[x], ty);
+            return self.as_bits(Float::F32, d);
+        }
+        let (normal, _, none) = self.normalised(a);
+        let [fraction, sign, half] =
+            [0x007f_ffff, 1 << 31, 0x3f00_0000].map(|bits| self.dwords(bits));
+        let fraction = self.b.ins().band(normal, fraction);
+        let sign = self.b.ins().band(a, sign);
+        let mantissa = self.b.ins().bor(sign, half);
+        let mantissa = self.b.ins().bor(mantissa, fraction);
+        let d = self.blend(none, a, mantissa);
+        self.op(Op::FQuiet(Float::F32), Width::W32, &[&[d]])[0]
+    }
+
+    /// The exponent, 0 where there is none.
+    pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
+        if self.masks {
+            let x = self.as_float(Float::F32, a);
+            return self.intrinsic(Intrinsic::Exponent, &[x], self.dwords_type());
+        }
+        let (normal, denormal, none) = self.normalised(a);
+        let [plain, more] = [126, 126 + 149].map(|bias| self.dwords(bias));
+        let bias = self.blend(denormal, more, plain);
+        let field = self.shift(normal, 23, false);
+        let d = self.b.ins().isub(field, bias);
+        let zero = self.dwords(0);
+        self.blend(none, zero, d)
+    }
+
+    /// The magnitude as bits, made a normal number where it is a denormal one (times 2^149: the integer that its
+    /// bits are, as a float), whether it was, and whether it has no mantissa (zeros, infinities, NaNs).
+    fn normalised(&mut self, a: Value) -> (Value, Value, Value) {
+        let [all, least, most, zero] =
+            [0x7fff_ffff, 0x0080_0000, 0x7f7f_ffff, 0].map(|bits| self.dwords(bits));
+        let magnitude = self.b.ins().band(a, all);
+        let denormal = self.b.ins().icmp(IntCC::SignedLessThan, magnitude, least);
+        let ty = self.vector(Float::F32);
+        let float = self.b.ins().fcvt_from_sint(ty, magnitude);
+        let float = self.as_bits(Float::F32, float);
+        let normal = self.blend(denormal, float, magnitude);
+        let none = self.b.ins().icmp(IntCC::Equal, magnitude, zero);
+        let large = self.b.ins().icmp(IntCC::SignedLessThan, most, magnitude);
+        (normal, denormal, self.b.ins().bor(none, large))
+    }
+}

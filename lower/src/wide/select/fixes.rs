@@ -1,0 +1,54 @@
+//! For AVX-512: parts of floats, and what stands in place of those that are no number near which there are others.
+
+use regalloc2::{Operand, VReg};
+
+use super::Select;
+use crate::wide::Fixes;
+use crate::wide::encode::Len;
+use crate::wide::evex::rows;
+use crate::wide::fix::{By, Of};
+use crate::wide::inst::{Form, Imm, Op, Src};
+use crate::wide::rows::vex;
+
+impl Select<'_> {
+    /// What stands for the numbers of `d` where those of `x` are special.
+    pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
+        let to = self.vec_reg();
+        let operands = [
+            Operand::reg_reuse_def(to, 1),
+            Operand::reg_use(d),
+            Operand::reg_use(x),
+        ];
+        let op = Op::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
+        self.h.push(op, &operands, Some(fixes));
+        to
+    }
+
+    /// See [`crate::wide::Intrinsic::Mantissa`].
+    pub(super) fn mantissa(&mut self, len: Len, a: VReg) -> VReg {
+        const FIXES: Fixes = Fixes::NONE
+            .with(Of::Zero, By::Itself)
+            .with(Of::NegativeInfinity, By::Itself)
+            .with(Of::Infinity, By::Itself);
+        // From 1/2 to 1, with the sign of the source.
+        let d = self.evex_rm(rows::VGETMANTPS, len, Src::Reg(a), Imm::Byte(2));
+        let fixes = self.dwords(len, FIXES.bits());
+        self.fixed(len, d, a, fixes)
+    }
+
+    /// See [`crate::wide::Intrinsic::Exponent`].
+    pub(super) fn exponent(&mut self, len: Len, a: VReg) -> VReg {
+        const FIXES: Fixes = Fixes::NONE
+            .with_nans(By::MinusOne)
+            .with(Of::Zero, By::MinusOne)
+            .with(Of::NegativeInfinity, By::MinusOne)
+            .with(Of::Infinity, By::MinusOne);
+        // The instruction counts from numbers from 1 to 2.
+        let d = self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No);
+        let fixes = self.dwords(len, FIXES.bits());
+        let d = self.fixed(len, d, a, fixes);
+        let d = self.rm(vex::VCVTTPS2DQ, len, Src::Reg(d), Imm::No);
+        let one = self.dwords(len, 1);
+        self.rvm(vex::VPADDD, len, d, one)
+    }
+}
