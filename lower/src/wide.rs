@@ -122,6 +122,8 @@ pub enum Intrinsic {
     Mantissa,
     /// The exponents that go with them, as i32; 0 where there is none. For AVX-512 only.
     Exponent,
+    /// Reciprocals of roots of f32, off by less than 2^-14 of them; for AVX-512 only.
+    RootEstimate,
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
     /// third has the [`Fixes`] in each lane. For AVX-512 only.
     Fix,
@@ -129,7 +131,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 46] = [
+    pub const ALL: [Intrinsic; 47] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -175,6 +177,7 @@ impl Intrinsic {
         Intrinsic::Scale,
         Intrinsic::Mantissa,
         Intrinsic::Exponent,
+        Intrinsic::RootEstimate,
         Intrinsic::Fix,
     ];
 }

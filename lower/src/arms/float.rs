@@ -306,22 +306,6 @@ fn sqrt(exact_nan: bool, s0: F<'_>) -> F<'_> {
     root(exact_nan, x, x.sqrt())
 }
 
-/// 1 / sqrt(x) of an f32, correctly rounded. The reciprocal y of the rounded root is off by little more
-/// than one of its last places; r = 1 - x * y^2, computed with the rounding error of x * y, leads to
-/// y / sqrt(1 - r) = y + y/2 * (r + 3/4 r^2 + ...), which rounds right for every f32 (both parities of the
-/// exponent with all mantissas were gone through). Where r is no number, y is the answer. No denormal occurs but as the source.
-fn rsq32(exact_nan: bool, s0: F<'_>) -> F<'_> {
-    let env = reciprocal_env(s0);
-    let x = s0.in_env(env).flush_src().in_env(env.keeping());
-    let y = x.k(1.0).div(x.sqrt());
-    let h = x * y;
-    let rest = x.fma(y, h.neg());
-    let r = rest.neg().fma(y, h.neg().fma(y, x.k(1.0)));
-    let step = r.fma(r * x.k(0.75), r);
-    let d = (y * x.k(0.5)).fma(step, y);
-    root(exact_nan, x, r.is_nan().pick(y, d))
-}
-
 /// What goes through lane functions.
 fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
@@ -352,7 +336,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         })
     };
     let rsq = || match wide {
-        false => s0.with(rsq32(exact_nan, s0).v),
+        false => s0.rsq(),
         true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
     };
     let log = || one(LaneFn::LogF32, None);

@@ -17,6 +17,7 @@ mod float;
 mod functions;
 mod integer;
 mod operations;
+mod roots;
 
 pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;

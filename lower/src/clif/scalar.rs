@@ -232,6 +232,26 @@ impl Scalars<'_, '_> {
         self.finish(float, flush, bits, scaled)
     }
 
+    /// The reciprocal of the root of an f32, in f64, where it is never so close to the middle between two f32 that
+    /// rounding it is wrong.
+    fn rsq(&mut self, a: Value) -> Value {
+        let x = self.flush(Float::F32, a);
+        let x = self.as_float(Float::F32, x);
+        let wide = self.b.ins().fpromote(types::F64, x);
+        let root = self.b.ins().sqrt(wide);
+        let one = self.b.ins().f64const(1.0);
+        let d = self.b.ins().fdiv(one, root);
+        let d = self.b.ins().fdemote(types::F32, d);
+        let d = self.as_bits(Float::F32, d);
+        if !self.exact_nan {
+            return d;
+        }
+        let zero = self.b.ins().f32const(0.0);
+        let below = self.b.ins().fcmp(FloatCC::LessThan, x, zero);
+        let nan = self.iconst(types::I32, layout(Float::F32).sign | layout(Float::F32).nan);
+        self.b.ins().select(below, nan, d)
+    }
+
     /// One operation; `width` is the width of the node's first argument (of the node for leaves).
     pub(crate) fn op(&mut self, op: Op, width: Width, args: &[Value]) -> Value {
         let ty = clif_type(width);
@@ -373,6 +393,7 @@ impl Scalars<'_, '_> {
                     bits
                 }
             }
+            Op::FRsq => self.rsq(arg(0)),
             Op::Ldexp(flush) => self.ldexp(flush, arg(0), arg(1)),
             Op::FrexpMant => self.frexp_mant(arg(0)),
             Op::FrexpExp => self.frexp_exp(arg(0)),

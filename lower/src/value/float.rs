@@ -380,6 +380,11 @@ impl<'b> F<'b> {
         F { b: self.b, v, env }
     }
 
+    /// 1 / sqrt(self) of an f32, correctly rounded; denormals count as zeros.
+    pub fn rsq(self) -> F<'b> {
+        self.un(Op::FRsq)
+    }
+
     /// self * 2^n of an f32, rounded to nearest even; n is an i32.
     pub fn ldexp(self, n: U<'b>) -> F<'b> {
         self.with(self.b.pure(Op::Ldexp(self.env.flush), &[self.v, n.v]))

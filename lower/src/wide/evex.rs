@@ -175,6 +175,7 @@ pub mod rows {
         VMINPS = evex(None, M0F, 0x5d, D);       VSCALEFPS = evex(P66, M0F38, 0x2c, D);
         VMAXSD = evex(PF2, M0F, 0x5f, Fixed(8)).w1(); VMINSD = evex(PF2, M0F, 0x5d, Fixed(8)).w1();
         VGETMANTPS = evex(P66, M0F3A, 0x26, D);  VGETEXPPS = evex(P66, M0F38, 0x42, D);
+        VRSQRT14PS = evex(P66, M0F38, 0x4e, D);
         VFIXUPIMMPS = evex(P66, M0F3A, 0x54, D);
         VADDPD = evex(P66, M0F, 0x58, Q).w1();   VMULPD = evex(P66, M0F, 0x59, Q).w1();
         VSUBPD = evex(P66, M0F, 0x5c, Q).w1();   VDIVPD = evex(P66, M0F, 0x5e, Q).w1();
@@ -187,6 +188,12 @@ pub mod rows {
         VSQRTSD = evex(PF2, M0F, 0x51, Fixed(8)).w1();
         VFMADD231PS = evex(P66, M0F38, 0xb8, D); VFMADD231PD = evex(P66, M0F38, 0xb8, Q).w1();
         VFMADD213PS = evex(P66, M0F38, 0xa8, D); VFMADD213PD = evex(P66, M0F38, 0xa8, Q).w1();
+        VFMSUB213PS = evex(P66, M0F38, 0xaa, D); VFMSUB213PD = evex(P66, M0F38, 0xaa, Q).w1();
+        VFMSUB231PS = evex(P66, M0F38, 0xba, D); VFMSUB231PD = evex(P66, M0F38, 0xba, Q).w1();
+        VFNMADD213PS = evex(P66, M0F38, 0xac, D); VFNMADD213PD = evex(P66, M0F38, 0xac, Q).w1();
+        VFNMADD231PS = evex(P66, M0F38, 0xbc, D); VFNMADD231PD = evex(P66, M0F38, 0xbc, Q).w1();
+        VFNMSUB213PS = evex(P66, M0F38, 0xae, D); VFNMSUB213PD = evex(P66, M0F38, 0xae, Q).w1();
+        VFNMSUB231PS = evex(P66, M0F38, 0xbe, D); VFNMSUB231PD = evex(P66, M0F38, 0xbe, Q).w1();
         VFMADD231SS = evex(P66, M0F38, 0xb9, Fixed(4));
         VFMADD231SD = evex(P66, M0F38, 0xb9, Fixed(8)).w1();
         VRNDSCALEPS = evex(P66, M0F3A, 0x08, D); VRNDSCALEPD = evex(P66, M0F3A, 0x09, Q).w1();

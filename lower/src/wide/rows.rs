@@ -59,6 +59,12 @@ pub mod vex {
         VCMPSS = row(PF3, M0F, 0xc2);        VCMPSD = row(PF2, M0F, 0xc2);
         VFMADD231PS = row(P66, M0F38, 0xb8); VFMADD231PD = row(P66, M0F38, 0xb8).w1();
         VFMADD213PS = row(P66, M0F38, 0xa8); VFMADD213PD = row(P66, M0F38, 0xa8).w1();
+        VFMSUB213PS = row(P66, M0F38, 0xaa); VFMSUB213PD = row(P66, M0F38, 0xaa).w1();
+        VFMSUB231PS = row(P66, M0F38, 0xba); VFMSUB231PD = row(P66, M0F38, 0xba).w1();
+        VFNMADD213PS = row(P66, M0F38, 0xac); VFNMADD213PD = row(P66, M0F38, 0xac).w1();
+        VFNMADD231PS = row(P66, M0F38, 0xbc); VFNMADD231PD = row(P66, M0F38, 0xbc).w1();
+        VFNMSUB213PS = row(P66, M0F38, 0xae); VFNMSUB213PD = row(P66, M0F38, 0xae).w1();
+        VFNMSUB231PS = row(P66, M0F38, 0xbe); VFNMSUB231PD = row(P66, M0F38, 0xbe).w1();
         VFMADD231SS = row(P66, M0F38, 0xb9); VFMADD231SD = row(P66, M0F38, 0xb9).w1();
         VROUNDPS = row(P66, M0F3A, 0x08);    VROUNDPD = row(P66, M0F3A, 0x09);
         VROUNDSS = row(P66, M0F3A, 0x0a);    VROUNDSD = row(P66, M0F3A, 0x0b);

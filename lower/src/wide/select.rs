@@ -23,6 +23,7 @@ use crate::object;
 mod convert;
 mod facts;
 mod fixes;
+mod fused;
 mod masks;
 mod merge;
 mod scalar;

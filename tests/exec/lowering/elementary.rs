@@ -9,7 +9,7 @@ use frontend::state::LANES;
 use lower::build::{Build, types};
 use lower::clif::Options;
 use lower::functions::LaneFn;
-use lower::ir::{Block, Func, Op, Target, Term};
+use lower::ir::{Block, Func, Op, Target, Term, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
 use lower::wide::{self, Isa};
 use runtime::math;
@@ -17,11 +17,28 @@ use runtime::math;
 use super::operations::run;
 
 /// A function by lane and for one number.
-type Tested = (LaneFn, fn(u32) -> u32);
+struct Tested {
+    name: &'static str,
+    by_lane: fn(&Build, Val) -> Val,
+    expected: fn(u32) -> u32,
+}
 
-const FUNCTIONS: [Tested; 2] = [
-    (LaneFn::ExpF32, math::exp_f32),
-    (LaneFn::LogF32, math::log_f32),
+const FUNCTIONS: [Tested; 3] = [
+    Tested {
+        name: "exp",
+        by_lane: |b, x| b.call(LaneFn::ExpF32, 0, &[x]),
+        expected: math::exp_f32,
+    },
+    Tested {
+        name: "log",
+        by_lane: |b, x| b.call(LaneFn::LogF32, 0, &[x]),
+        expected: math::log_f32,
+    },
+    Tested {
+        name: "rsq",
+        by_lane: |b, x| b.pure(Op::FRsq, &[x]),
+        expected: math::rsq_f32,
+    },
 ];
 
 /// Registers that the code works on, and the first with results.
@@ -46,12 +63,12 @@ const NEAR: [u32; 10] = [
 /// Arguments of `exp` whose logarithms are hardest to round.
 const HARD: [u32; 4] = [0x3b42_9d37, 0xbcf3_a937, 0xb52d_1f9a, 0xb8d3_d026];
 
-fn compiled(f: LaneFn, isa: Isa) -> Compiled {
+fn compiled(tested: &Tested, isa: Isa) -> Compiled {
     let b = Build::new();
     let mut writes_v = Vec::new();
     for n in 0..REGISTERS as u8 {
         let v = b.leaf(Op::ReadV(n), types::L32);
-        writes_v.push((n + REGISTERS as u8, b.call(f, 0, &[v])));
+        writes_v.push((n + REGISTERS as u8, (tested.by_lane)(&b, v)));
     }
     let (nodes, effects) = b.finish();
     let block = Block {
@@ -76,7 +93,12 @@ fn compiled(f: LaneFn, isa: Isa) -> Compiled {
     let compiled = jit
         .compile(Func::of(block, 0, Vec::new()), &options)
         .expect("it compiles");
-    assert!(compiled.is_wide(), "{f:?}: {:?}", compiled.refused());
+    assert!(
+        compiled.is_wide(),
+        "{}: {:?}",
+        tested.name,
+        compiled.refused()
+    );
     compiled
 }
 
@@ -117,14 +139,14 @@ fn check(isa: Isa) {
     const PIECE: u32 = 1 << 20;
     let every = std::env::var_os("EVERY").is_some();
     let step = if every { 1 } else { 4099 };
-    for (f, expected) in FUNCTIONS {
-        let code = compiled(f, isa);
+    for tested in FUNCTIONS {
+        let code = compiled(&tested, isa);
         let next = AtomicU32::new(0);
         let work = || {
             let mut check = Check {
-                name: format!("{f:?} on {isa:?}"),
+                name: format!("{} on {isa:?}", tested.name),
                 code: &code,
-                expected,
+                expected: tested.expected,
                 wave: WaveState::new_boxed(),
                 frame: vec![[0; LANES]; 64],
                 waiting: Vec::new(),

@@ -150,6 +150,7 @@ fn uniform() -> Vec<(Op, Width, usize)> {
     for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
         ops.push((Op::Ldexp(Flush { src, dst }), W32, 2));
     }
+    ops.push((Op::FRsq, W32, 1));
     ops.push((Op::FrexpMant, W32, 1));
     ops.push((Op::FrexpExp, W32, 1));
     ops.push((Op::FWiden, W32, 1));

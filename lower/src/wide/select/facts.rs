@@ -254,9 +254,10 @@ impl<'a> Select<'a> {
                 self.each_compared(args[0], &mut take);
                 args[1..].iter().for_each(|&v| take(v));
             }
-            _ => match self.and_not(inst) {
-                Some((a, b)) => [a, b].into_iter().for_each(&mut take),
-                None => self.clif.dfg.inst_args(inst).iter().for_each(|&v| take(v)),
+            _ => match (self.and_not(inst), self.fused(inst)) {
+                (Some((a, b)), _) => [a, b].into_iter().for_each(&mut take),
+                (_, Some(fused)) => fused.sources.into_iter().for_each(&mut take),
+                _ => self.clif.dfg.inst_args(inst).iter().for_each(|&v| take(v)),
             },
         }
         let dfg = &self.clif.dfg;

@@ -342,6 +342,7 @@ impl Select<'_> {
                 let b = second(self)?;
                 self.evex_rvm(rows::VSCALEFPS, len, a, b, Imm::No)
             }
+            Intrinsic::RootEstimate => self.evex_rm(rows::VRSQRT14PS, len, Src::Reg(a), Imm::No),
             Intrinsic::Mantissa => self.mantissa(len, a),
             Intrinsic::Exponent => self.exponent(len, a),
             Intrinsic::Fix => {

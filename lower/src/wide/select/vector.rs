@@ -238,29 +238,26 @@ impl Select<'_> {
                 let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
                 self.blend(len, c, yes, no)
             }
-            Opcode::Fma if self.adds_constant(args) => self.plus_constant(ty, args)?,
-            Opcode::Fma => {
-                let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
-                let sum = self.reg(args[2])?;
-                let row = by_type(
-                    ty,
-                    [
-                        vex::VFMADD231SS,
-                        vex::VFMADD231SD,
-                        vex::VFMADD231PS,
-                        vex::VFMADD231PD,
-                    ],
-                );
-                let d = self.vec_reg();
-                let operands = [
-                    Operand::reg_reuse_def(d, 1),
-                    Operand::reg_use(sum),
-                    Operand::reg_use(a),
-                ];
-                let op = Op::Vex(row, len, Form::Fma, Imm::No);
-                self.h.push(op, &operands, Some(b));
-                d
-            }
+            Opcode::Fma => match self.fused(inst) {
+                Some(fused) => self.fused_sum(ty, &fused)?,
+                None => {
+                    let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
+                    let sum = self.reg(args[2])?;
+                    let row = match ty {
+                        types::F64 => vex::VFMADD231SD,
+                        _ => vex::VFMADD231SS,
+                    };
+                    let d = self.vec_reg();
+                    let operands = [
+                        Operand::reg_reuse_def(d, 1),
+                        Operand::reg_use(sum),
+                        Operand::reg_use(a),
+                    ];
+                    let op = Op::Vex(row, len, Form::Fma, Imm::No);
+                    self.h.push(op, &operands, Some(b));
+                    d
+                }
+            },
             Opcode::Sqrt => {
                 let a = self.reg(args[0])?;
                 let rows = [vex::VSQRTSS, vex::VSQRTSD, vex::VSQRTPS, vex::VSQRTPD];
@@ -343,35 +340,6 @@ impl Select<'_> {
         };
         self.set(inst, reg);
         Ok(())
-    }
-
-    /// Is a vector constant added to a product of others?
-    fn adds_constant(&self, args: &[Value]) -> bool {
-        let [b, sum] = [1, 2].map(|n| self.vector_constant(self.resolve(args[n])).is_some());
-        sum && !b
-    }
-
-    /// A fused sum with a constant, which comes from memory: the result is written over a factor.
-    fn plus_constant(&mut self, ty: Type, args: &[Value]) -> Result<VReg, Refused> {
-        let factor = self.resolve(args[0]);
-        // A constant of its own may be written over.
-        let a = match self.def(factor) {
-            Some(inst) if self.vector_constant(factor).is_some() => self.constant(inst, factor)?,
-            _ => self.reg(factor)?,
-        };
-        let b = self.reg(args[1])?;
-        let sum = self.src(args[2])?;
-        let rows = [vex::VFMADD213PS, vex::VFMADD213PD];
-        let row = rows[usize::from(ty.lane_type() == types::F64)];
-        let d = self.vec_reg();
-        let operands = [
-            Operand::reg_reuse_def(d, 1),
-            Operand::reg_use(a),
-            Operand::reg_use(b),
-        ];
-        let op = Op::Vex(row, length(ty)?, Form::Fma, Imm::No);
-        self.h.push(op, &operands, Some(sum));
-        Ok(d)
     }
 
     /// An operation of one float source; single ones take the rest of the register from it, too.

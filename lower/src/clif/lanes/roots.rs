@@ -1,0 +1,106 @@
+//! Reciprocals of roots of f32 lanes, correctly rounded.
+//!
+//! Of a y that is off by at most one of its last places r = 1 - x * y^2, computed with the rounding error of x * y,
+//! leads to y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds right for every f32 (both parities of the
+//! exponent with all mantissas, and all three y for each, were gone through). No denormal occurs but as the source.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::Lanes;
+use crate::ir::{Fcmp, Float, Flush, Op, Width};
+use crate::wide::fix::{By, Of};
+use crate::wide::{Fixes, Intrinsic};
+
+const SIGN: u32 = 1 << 31;
+const INFINITY: u32 = 0x7f80_0000;
+/// What is below zero has no root.
+const NO_ROOT: u32 = 0xffc0_0000;
+
+/// What is no number near which there are others.
+const FIXES: Fixes = Fixes::NONE
+    .with_nans(By::Quieted)
+    .with(Of::NegativeInfinity, By::DefaultNan)
+    .with(Of::NegativeValue, By::DefaultNan)
+    .with(Of::Infinity, By::Zero);
+
+impl Lanes<'_, '_> {
+    fn negative(&mut self, v: Value) -> Value {
+        let bits = self.as_bits(Float::F32, v);
+        let sign = self.dwords(SIGN);
+        let bits = self.b.ins().bxor(bits, sign);
+        self.as_float(Float::F32, bits)
+    }
+
+    /// From the estimate of AVX-512, which is off by at most 2^-14 of it. The step y - y/2 * (x * y^2 - 1) leaves little
+    /// more than its own rounding and half of that of x * y, which is what the last one wants.
+    pub(super) fn rsq(&mut self, bits: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        let x = self.as_float(Float::F32, bits);
+        let [one, minus_one, half, minus_half, three_quarters] =
+            [1f32, -1.0, 0.5, -0.5, 0.75].map(|k| self.single(k.to_bits()));
+        let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
+        let h = self.b.ins().fmul(x, y);
+        let e = self.b.ins().fma(h, y, minus_one);
+        let along = self.b.ins().fmul(y, minus_half);
+        let y = self.b.ins().fma(along, e, y);
+        let h = self.b.ins().fmul(x, y);
+        let minus_h = self.negative(h);
+        let rest = self.b.ins().fma(x, y, minus_h);
+        let r = self.b.ins().fma(minus_h, y, one);
+        let minus_rest = self.negative(rest);
+        let r = self.b.ins().fma(minus_rest, y, r);
+        let along = self.b.ins().fmul(y, half);
+        let along = self.b.ins().fmul(along, r);
+        let more = self.b.ins().fma(three_quarters, r, one);
+        let d = self.b.ins().fma(along, more, y);
+        let fixes = self.dwords(FIXES.bits());
+        let d = self.intrinsic(Intrinsic::Fix, &[d, x, fixes], ty);
+        let d = self.as_bits(Float::F32, d);
+        // Zeros, and denormals as such.
+        let [sign, infinity, zero] = [SIGN, INFINITY, 0].map(|bits| self.dwords(bits));
+        let field = self.b.ins().band(bits, infinity);
+        let low = self.b.ins().icmp(IntCC::Equal, field, zero);
+        let sign = self.b.ins().band(bits, sign);
+        let infinite = self.b.ins().bor(sign, infinity);
+        self.blend(low, infinite, d)
+    }
+
+    /// From the reciprocal of the rounded root. Where r is no number, that is the answer.
+    pub(super) fn rsq_by_root(&mut self, a: &[Value]) -> Vec<Value> {
+        const KEEP: Flush = Flush {
+            src: false,
+            dst: false,
+        };
+        let float = |op: fn(Float, Flush) -> Op| op(Float::F32, KEEP);
+        let [one, half, three_quarters, sign] =
+            [1f32.to_bits(), 0.5f32.to_bits(), 0.75f32.to_bits(), SIGN]
+                .map(|bits| self.const_lanes(Width::W32, bits.into()));
+        let mut op = |op: Op, args: &[&[Value]]| self.op(op, Width::W32, args);
+        let x = op(Op::FFlush(Float::F32), &[a]);
+        let root = op(float(Op::FSqrt), &[&x]);
+        let y = op(float(Op::FDiv), &[&one, &root]);
+        let h = op(float(Op::FMul), &[&x, &y]);
+        let minus_h = op(Op::Xor, &[&h, &sign]);
+        let rest = op(float(Op::Fma), &[&x, &y, &minus_h]);
+        let minus_rest = op(Op::Xor, &[&rest, &sign]);
+        let r = op(float(Op::Fma), &[&minus_h, &y, &one]);
+        let r = op(float(Op::Fma), &[&minus_rest, &y, &r]);
+        let more = op(float(Op::FMul), &[&r, &three_quarters]);
+        let step = op(float(Op::Fma), &[&r, &more, &r]);
+        let along = op(float(Op::FMul), &[&y, &half]);
+        let d = op(float(Op::Fma), &[&along, &step, &y]);
+        let none = op(Op::Fcmp(Float::F32, Fcmp::Uno, KEEP), &[&r, &r]);
+        let d = self.select(Width::W32, &none, &y, &d);
+        if !self.exact_nan {
+            return d;
+        }
+        let [zero, nan] = [0, NO_ROOT].map(|bits| self.const_lanes(Width::W32, bits.into()));
+        let below = self.op(
+            Op::Fcmp(Float::F32, Fcmp::Lt, KEEP),
+            Width::W32,
+            &[&x, &zero],
+        );
+        self.select(Width::W32, &below, &nan, &d)
+    }
+}
