@@ -93,6 +93,9 @@ impl Context {
     }
 }
 
+/// Scalar registers that relative moves may reach, of a wave that has as many.
+pub const RELATIVE_SGPRS: u8 = 104;
+
 /// A guest instruction that generated code refers to when it calls the runtime.
 #[derive(Clone, Debug)]
 pub struct Site {

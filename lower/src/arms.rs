@@ -35,9 +35,8 @@ mod vector;
 pub enum Lowered {
     /// Its nodes are in the block, its results in the guest's registers.
     Done,
-    /// [`EffectFn::Interpret`](crate::functions::EffectFn::Interpret) runs it on the wave's registers, all of which
-    /// are there (nothing was changed); it does not count as handed over.
-    OnWave,
+    /// An `s_movrel`, which ends its block as [`Term::ScalarMove`](crate::ir::Term::ScalarMove) with this value.
+    ScalarMove(Option<Val>),
     /// The interpreter must run it (nothing was changed).
     Fallback,
 }

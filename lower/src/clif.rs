@@ -406,14 +406,11 @@ impl<'f> Emitter<'f> {
             .filter(|(slot, _)| live.has_slot(*slot))
             .map(|&(slot, v)| (slot, self.scalar(block, plan, v)))
             .collect();
-        let cond = match &block.term {
-            Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(self.scalar(block, plan, *v)),
-            _ => None,
-        };
+        let value = block.term.value().map(|v| self.scalar(block, plan, v));
         for (slot, v) in writes {
             self.b.def_var(self.vars[&slot], v);
         }
-        self.terminate(&block.term, cond, live);
+        self.terminate(&block.term, value, live);
         self.failures();
     }
 
@@ -479,6 +476,19 @@ impl<'f> Emitter<'f> {
                 self.b.ins().return_(&[status]);
                 self.b.switch_to_block(good);
                 self.load_slots(&Live::ALL);
+                self.jump(next);
+            }
+            Term::ScalarMove { site, next, .. } => {
+                self.store_written();
+                let value = value.map(|v| match self.b.func.dfg.value_type(v) {
+                    types::I64 => v,
+                    _ => self.b.ins().uextend(types::I64, v),
+                });
+                let args = self.store_words(self.arg_slot, value.as_slice());
+                let out = self.b.ins().iconst(types::I64, 0);
+                // It cannot go wrong.
+                self.call_effect(EffectFn::ScalarRelative, *site, args, out);
+                self.load_slots(live);
                 self.jump(next);
             }
         }

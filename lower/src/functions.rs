@@ -346,6 +346,9 @@ pub enum EffectFn {
     /// (kinds, operand, index, VGPRs, which of them, EXEC, value) -> ; are they the wave's? Otherwise
     /// nothing is written.
     WriteRelative,
+    /// The site's `s_movrel`, all scalar registers being in the wave: (what `s_movreld` moves) -> nothing. A source
+    /// beyond the wave's registers is s0, a destination is not written.
+    ScalarRelative,
     /// The site's `exp`: (kinds, EXEC, component…) -> nothing; 0 for a component that is off
     Export,
     /// The site's fork or join: (0, what is wrong with the stack of forks: 0 nothing, 1 it is empty, 2 it
@@ -388,6 +391,7 @@ impl EffectFn {
         EffectFn::LdsExchange,
         EffectFn::ReadRelative,
         EffectFn::WriteRelative,
+        EffectFn::ScalarRelative,
         EffectFn::Export,
         EffectFn::ForkStack,
         EffectFn::CheckScratch,

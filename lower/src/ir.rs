@@ -422,19 +422,39 @@ pub enum Term {
         /// Behind it.
         next: Target,
     },
+    /// [`EffectFn::ScalarRelative`](crate::functions::EffectFn::ScalarRelative) moves a scalar register to or from
+    /// one that M0 names, in the wave, which has all of them then; the region goes on with those. VGPRs stay.
+    ScalarMove {
+        /// The instruction.
+        site: SiteId,
+        /// What is moved to the register that M0 names (W32 or W64); nothing when that one is read.
+        value: Option<Val>,
+        /// Behind it.
+        next: Target,
+    },
 }
 
 impl Term {
     /// Where control goes, as far as it is known.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
         let targets = match *self {
-            Term::Jump(next) | Term::Barrier { next } | Term::Fallback { next, .. } => {
-                [Some(next), None]
-            }
+            Term::Jump(next)
+            | Term::Barrier { next }
+            | Term::Fallback { next, .. }
+            | Term::ScalarMove { next, .. } => [Some(next), None],
             Term::Branch { then, other, .. } => [Some(then), Some(other)],
             Term::Indirect(_) | Term::End | Term::Interpret { .. } => [None, None],
         };
         targets.into_iter().flatten()
+    }
+
+    /// The value that it takes.
+    pub fn value(&self) -> Option<Val> {
+        match *self {
+            Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(v),
+            Term::ScalarMove { value, .. } => value,
+            _ => None,
+        }
     }
 }
 

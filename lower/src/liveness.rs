@@ -6,6 +6,9 @@
 //! EXEC are, it does not, so that what is written before a branch and read under a narrower EXEC behind it is not
 //! live before it was written. A scalar write ends a life.
 
+use frontend::inst::M0;
+
+use crate::abi::RELATIVE_SGPRS;
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
@@ -160,8 +163,8 @@ pub fn written(f: &Func) -> Lives {
             end.add_slot(slot);
         }
         written.end[i] = end;
-        // Where the wave leaves in between everything is in the wave.
-        if matches!(block.term, Term::Barrier { .. } | Term::Fallback { .. }) {
+        // Where the wave leaves in between, or is given to a function, everything is in the wave.
+        if let Term::Barrier { .. } | Term::Fallback { .. } | Term::ScalarMove { .. } = block.term {
             continue;
         }
         for to in block.term.targets().filter_map(|t| t.block()) {
@@ -202,6 +205,14 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
             live
         }
         Term::End => Live::default(),
+        Term::ScalarMove { value, next, .. } => {
+            let mut live = of(next);
+            live.add_slot(Slot::Sgpr(M0));
+            if value.is_none() {
+                (0..RELATIVE_SGPRS).for_each(|n| live.add_slot(Slot::Sgpr(n)));
+            }
+            live
+        }
         // The interpreter may read any register.
         Term::Fallback { .. } | Term::Indirect(_) | Term::Interpret { .. } => Live::ALL,
     }
@@ -210,16 +221,12 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
 /// Values that the block needs whatever VGPRs are wanted: effects, live scalars, the terminator's.
 pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
     let slots = block.writes_s.iter().filter(|(s, _)| live.has_slot(*s));
-    let term = match &block.term {
-        Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(*v),
-        _ => None,
-    };
     let effects = block.effects.iter().copied();
     effects
         .chain(slots.map(|&(_, v)| v))
         .chain(block.execs.iter().map(|&(_, v)| v))
         .chain(block.counts.iter().map(|&(v, _)| v))
-        .chain(term)
+        .chain(block.term.value())
 }
 
 /// Lanes on which a value is wanted.

@@ -464,7 +464,10 @@ impl Region {
             if lowered != Lowered::Done {
                 let site = self.sites.add(pc, &inst);
                 let next = self.target(behind(pc, &inst), pc, mode_bits);
-                term = Some(Term::Fallback { site, next });
+                term = Some(match lowered {
+                    Lowered::ScalarMove(value) => Term::ScalarMove { site, value, next },
+                    _ => Term::Fallback { site, next },
+                });
                 break;
             }
         }

@@ -379,6 +379,11 @@ fn rebuild(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
             other,
         },
         Term::Indirect(v) => Term::Indirect(new(v)),
+        Term::ScalarMove { site, value, next } => Term::ScalarMove {
+            site,
+            value: value.map(new),
+            next,
+        },
         term => term,
     };
     let (nodes, effects) = build.finish();

@@ -524,6 +524,7 @@ fn implementation(f: u16) -> Effect {
     const LDS_EXCHANGE: u16 = EffectFn::LdsExchange as u16;
     const READ_RELATIVE: u16 = EffectFn::ReadRelative as u16;
     const WRITE_RELATIVE: u16 = EffectFn::WriteRelative as u16;
+    const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
     const EXPORT: u16 = EffectFn::Export as u16;
     const FORK_STACK: u16 = EffectFn::ForkStack as u16;
     const CHECK_SCRATCH: u16 = EffectFn::CheckScratch as u16;
@@ -556,6 +557,7 @@ fn implementation(f: u16) -> Effect {
         LDS_EXCHANGE => atomic::exchange,
         READ_RELATIVE => relative::read,
         WRITE_RELATIVE => relative::write,
+        SCALAR_RELATIVE => relative::scalar,
         EXPORT => export::record,
         CHECK_SCRATCH => memory::check_scratch,
         CHECK_LDS => memory::check_lds,
@@ -580,8 +582,8 @@ fn effect_fn(f: EffectFn, wide: bool) -> usize {
         Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
         ImageDescriptors ImageLoad ImageStore ImageAtomic
         ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
-        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative Export ForkStack
-        CheckScratch CheckLds
+        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative
+        ScalarRelative Export ForkStack CheckScratch CheckLds
     }
 }
 

@@ -16,6 +16,7 @@ use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
 use runtime::{Engine, Exit, LoadedCode};
 
+use super::status::may_fall_back;
 use state::{Run, World, Wrong};
 
 /// The directory of the case files.
@@ -256,6 +257,8 @@ fn run_head(
         use Encoding::*;
         matches!(inst.desc.encoding, Sop1 | Sop2 | Sopk | Sopc | Sopp | Smem)
     });
+    let handed = insts.iter().filter(|inst| may_fall_back(gfx, inst));
+    let handed: Vec<&'static str> = handed.map(|inst| inst.desc.name).collect();
     let accesses = insts.iter().any(|inst| {
         use Encoding::*;
         matches!(
@@ -294,6 +297,7 @@ fn run_head(
                 turn,
                 bytes: words.len() as i64 * 4,
                 memory,
+                handed: &handed,
             };
             let prepared = world.prepare(&code, &run);
             for named in engines {

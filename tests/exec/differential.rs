@@ -27,6 +27,7 @@ use harness::words::{As, prepared};
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 
+use super::status::may_fall_back;
 use program::{Item, Rows};
 use shapes::{Jits, Shape};
 
@@ -144,7 +145,9 @@ impl Checker {
         states: &[State],
         only: Option<usize>,
     ) -> Option<(usize, Mismatch)> {
-        let code = self.bench.load(self.gfx, &self.rows.bytes(items));
+        let bytes = self.rows.bytes(items);
+        let handed = handed(self.gfx, &bytes);
+        let code = self.bench.load(self.gfx, &bytes);
         let mut found = None;
         'states: for (number, before) in states.iter().enumerate() {
             let want = self.bench.run_counting(&Interpreter, &code, before, true);
@@ -160,9 +163,10 @@ impl Checker {
                 if only.is_some_and(|n| n != shape) {
                     continue;
                 }
-                let got = self
+                let mut got = self
                     .bench
                     .run_counting(jits.get(shape), &code, before, how.counting);
+                got.fallbacks.retain(|name| !handed.contains(name));
                 let lines = unequal(&want, &got, how.counting);
                 if !lines.is_empty() {
                     found = Some((number, Mismatch { shape, lines }));
@@ -218,10 +222,29 @@ impl Checker {
     }
 }
 
-/// What two runs show differently. After a fault dead registers may be old in the translator's wave.
+/// Rows of the instructions that the translator may hand to the interpreter.
+fn handed(gfx: Gfx, mut bytes: &[u8]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    while !bytes.is_empty() {
+        let mut len = 4;
+        if let Ok(inst) = decode(gfx, bytes) {
+            len = usize::from(inst.len);
+            names.extend(may_fall_back(gfx, &inst).then_some(inst.desc.name));
+        }
+        bytes = bytes.get(len..).unwrap_or_default();
+    }
+    names
+}
+
+/// What two runs show differently, or what the second did not run itself. After a fault dead registers may be old in the translator's wave.
 pub(crate) fn unequal(want: &Outcome, got: &Outcome, counting: bool) -> Vec<String> {
     if want.exit != got.exit {
         return vec![format!("exit: {:?} / {:?}", want.exit, got.exit)];
+    }
+    let handed = got.fallbacks.iter();
+    let handed: Vec<String> = handed.map(|name| format!("falls back: {name}")).collect();
+    if !handed.is_empty() {
+        return handed;
     }
     let ended = matches!(want.exit, Exit::End);
     let mut lines = match ended {

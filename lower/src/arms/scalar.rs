@@ -1,7 +1,7 @@
 //! SOP1, SOP2, SOPK, SOPC, SOPP: the scalar unit. Everything here is wave-uniform integer work; the
 //! SCC rules of the rows are applied in one place.
 
-use frontend::desc::{Encoding, Scc};
+use frontend::desc::Scc;
 use frontend::inst::{Inst, M0, Operand, Special, VCC_LO};
 use frontend::op::{Cmp, Logic, Op};
 use frontend::state::mode;
@@ -84,15 +84,10 @@ fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     })
 }
 
-/// Is it an `s_movrel`, whose registers M0 names?
-pub(crate) fn is_relative(inst: &Inst) -> bool {
-    inst.desc.encoding == Encoding::Sop1 && matches!(inst.op(), Op::MovRelS | Op::MovRelD)
-}
-
 /// Lowers a scalar ALU instruction that does not change the flow of control.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    if is_relative(inst) {
-        return Lowered::OnWave;
+    if let Op::MovRelS | Op::MovRelD = inst.op() {
+        return relative(g, inst).unwrap_or(Lowered::Fallback);
     }
     match compute(g, inst, pc, sites) {
         None => Lowered::Fallback,
@@ -101,6 +96,21 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
             Lowered::Done
         }
     }
+}
+
+/// `s_movrel`. The register that M0 names must be one that has a number to add to; what is moved to one may be any
+/// source.
+fn relative<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Lowered> {
+    let (Operand::Sgpr(_), source) = (inst.dst[0], inst.src[0]) else {
+        return None;
+    };
+    let value = match (inst.op(), source) {
+        (Op::MovRelS, Operand::Sgpr(_)) => None,
+        (Op::MovRelS, _) => return None,
+        _ if inst.dst_ty(0).bits() == 64 => Some(read64(g, source)?.v),
+        _ => Some(read32(g, source, inst.src_ty(0))?.v),
+    };
+    Some(Lowered::ScalarMove(value))
 }
 
 /// Applies the SCC rule, then writes D.

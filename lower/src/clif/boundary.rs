@@ -263,19 +263,14 @@ pub(super) struct Failure {
 fn entries(f: &Func) -> Vec<usize> {
     let mut entries = BTreeSet::new();
     for block in &f.blocks {
-        let targets: Vec<&Target> = match &block.term {
-            Term::Barrier { next } => {
-                entries.extend(next.block());
-                continue;
-            }
-            Term::Jump(t) | Term::Fallback { next: t, .. } => vec![t],
-            Term::Branch { then, other, .. } => vec![then, other],
-            _ => continue,
-        };
-        for t in targets {
+        if let Term::Barrier { next } = &block.term {
+            entries.extend(next.block());
+            continue;
+        }
+        for t in block.term.targets() {
             if let Target::Block {
                 block, back: true, ..
-            } = *t
+            } = t
             {
                 entries.insert(block);
             }

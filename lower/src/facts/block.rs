@@ -3,6 +3,8 @@
 use super::lanes::{pair_of, step_of, zeros};
 use super::tables::{Known, TableFact};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
+use frontend::inst::{EXEC_LO, Operand};
+
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
 use crate::maps::HashMap;
@@ -210,9 +212,10 @@ impl Analysis<'_> {
                 }
             )
         };
+        // EXEC is not what the block made it.
+        let exec = Set::At(b, Val(u32::MAX));
         if matches!(block.term, Term::Fallback { .. }) || block.effects.iter().any(relative) {
             // The interpreter may change anything, a write by number any VGPR.
-            let exec = Set::At(b, Val(u32::MAX));
             self.parents.insert(exec, Set::All);
             return Registers {
                 vgpr: vec![None; 256],
@@ -305,6 +308,17 @@ impl Analysis<'_> {
                 {
                     r.saved.insert(n, set);
                 }
+            }
+        }
+        if let Term::ScalarMove { site, .. } = block.term {
+            // Any scalar register may be another. EXEC is when it has the destination's number.
+            r.saved.clear();
+            r.constants.clear();
+            r.vcc = None;
+            let d = self.f.sites[site.0 as usize].inst.dst[0];
+            if !matches!(d, Operand::Sgpr(n) if n < EXEC_LO - 1) {
+                self.parents.insert(exec, Set::All);
+                r.exec = exec;
             }
         }
         r

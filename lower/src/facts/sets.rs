@@ -1,7 +1,7 @@
 //! Which lanes: values of EXEC as sets, which of them survive, one within another.
 
 use super::{Analysis, Set};
-use crate::ir::{Block, Target, Term};
+use crate::ir::Block;
 
 impl Analysis<'_> {
     /// Is `small` known to be a subset of `big`?
@@ -76,17 +76,8 @@ impl Analysis<'_> {
 }
 
 pub(super) fn successors(block: &Block) -> Vec<usize> {
-    let of = |t: &Target| match *t {
-        Target::Block { block, .. } => Some(block),
-        Target::Exit { .. } => None,
-    };
-    match &block.term {
-        Term::Jump(t) | Term::Barrier { next: t } | Term::Fallback { next: t, .. } => {
-            of(t).into_iter().collect()
-        }
-        Term::Branch { then, other, .. } => of(then).into_iter().chain(of(other)).collect(),
-        _ => Vec::new(),
-    }
+    let targets = block.term.targets();
+    targets.filter_map(|target| target.block()).collect()
 }
 
 /// Strict dominators as bit sets, by the usual iteration.

@@ -1,6 +1,6 @@
 //! Checks a region's rules; run in debug builds and tests.
 
-use crate::ir::{Block, Func, Node, Op, Target, Term, Vary, Width};
+use crate::ir::{Block, Func, Node, Op, Target, Term, Val, Vary, Width};
 
 /// The first broken rule, in words.
 pub fn func(f: &Func) -> Result<(), String> {
@@ -38,6 +38,13 @@ fn block(b: &Block, f: &Func) -> Result<(), String> {
                 return Err("branch on something that is not a wave truth value".to_owned());
             }
             target(then).and_then(|()| target(other))
+        }
+        Term::ScalarMove { value, next, .. } => {
+            let wave = |v: &Val| b.nodes[v.index()].ty.vary == Vary::Wave;
+            if !value.as_ref().is_none_or(wave) {
+                return Err("a scalar register gets a lane value".to_owned());
+            }
+            target(next)
         }
         Term::Indirect(_) | Term::End | Term::Interpret { .. } => Ok(()),
     }

@@ -1,7 +1,9 @@
-//! VGPRs named by M0.
+//! Registers named by M0.
 
+use frontend::Op;
+use frontend::inst::{M0, Operand};
 use frontend::state::WaveState;
-use lower::abi::ExitCode;
+use lower::abi::{ExitCode, RELATIVE_SGPRS};
 
 use super::Call;
 
@@ -46,6 +48,42 @@ pub(super) fn write(call: &mut Call<'_>) -> Result<(), ExitCode> {
     for (lane, word) in register.iter_mut().enumerate() {
         if exec >> lane & 1 != 0 {
             *word = lanes[lane];
+        }
+    }
+    Ok(())
+}
+
+/// `EffectFn::ScalarRelative`.
+pub(super) fn scalar(call: &mut Call<'_>) -> Result<(), ExitCode> {
+    let inst = &call.site.inst;
+    let words = inst.dst_ty(0).regs();
+    let Operand::Sgpr(d) = inst.dst[0] else {
+        return Ok(());
+    };
+    let to_named = inst.op() == Op::MovRelD;
+    let value = to_named.then(|| call.raw(0));
+    let source = inst.src[0];
+    let wave = call.wave();
+    // Translated code has put the region's registers into the wave.
+    wave.start = 0;
+    let m0 = u64::from(wave.sgpr[usize::from(M0)]);
+    let count = u64::from(wave.sgpr_count.min(RELATIVE_SGPRS.into()));
+    // The register that M0 makes of number `n`, if the wave has the whole operand.
+    let named = |n: u8| {
+        let first = u64::from(n) + m0;
+        (first + u64::from(words) <= count).then_some(first as usize)
+    };
+    let (to, value) = match (value, source) {
+        (Some(value), _) => (named(d), [value as u32, (value >> 32) as u32]),
+        (None, Operand::Sgpr(s)) => {
+            let from = named(s).unwrap_or(0);
+            (Some(d.into()), [wave.sgpr[from], wave.sgpr[from + 1]])
+        }
+        _ => return Ok(()),
+    };
+    if let Some(to) = to {
+        for (register, word) in wave.sgpr[to..].iter_mut().zip(value).take(words as usize) {
+            *register = word;
         }
     }
     Ok(())

@@ -155,6 +155,43 @@ def sop1():
     c.block("s_movrels_b64 s[0:1], s[2:3]", ["m0=0 s[2:3]=1100000010 -> s[0:1]=0000001100000010", "m0=4 s[6:7]=77000000ff -> s[0:1]=00000077000000ff"])
     c.block("s_movreld_b32 s0, s2", ["m0=0 s2=00000011 -> s0=00000011", "m0=9 s2=11 -> s9=00000011"])
     c.block("s_movreld_b64 s[0:1], s[2:3]", ["m0=0 s[2:3]=1100000010 -> s[0:1]=0000001100000010", "m0=a s[2:3]=77000000ff -> s[10:11]=00000077000000ff"])
+    gfx67, gfx89 = TARGETS[:2], TARGETS[2:]
+    c.block("s_movrels_b32 s0, s2", ["m0=65 s103=00000055 -> s0=00000055", "m0=66 s0=44 s104=55 -> s0=00000044"], gfx67, "there are 104")
+    c.block("s_movrels_b32 s0, s2", ["m0=63 s101=00000055 -> s0=00000055", "m0=64 s0=44 s102=55 -> s0=00000044"], gfx89, "there are 102")
+    c.block("s_movrels_b32 s5, s2", ["m0=fffffffe s0=44 -> s5=00000044", "m0=fffffffd s0=44 -> s5=00000044", "m0=100 s0=44 -> s5=00000044"], note="every bit of M0 counts, and nothing wraps")
+    c.block("s_movrels_b64 s[4:5], s[2:3]", ["m0=64 s[102:103]=1100000010 -> s[4:5]=0000001100000010", "m0=66 s[0:1]=1100000010 -> s[4:5]=0000001100000010"], gfx67)
+    c.block("s_movrels_b64 s[4:5], s[2:3]", ["m0=62 s[100:101]=1100000010 -> s[4:5]=0000001100000010", "m0=64 s[0:1]=1100000010 -> s[4:5]=0000001100000010"], gfx89)
+    c.block("s_movrels_b32 s5, vcc_lo", ["m0=0 s0=44 vcc=7700000066 -> s5=00000044"], note="VCC is out of range")
+    c.block("s_movrels_b32 vcc_hi, s2", ["m0=3 s5=77 vcc=0000001100000022 -> vcc=0000007700000022"])
+    c.block("s_movrels_b64 vcc, s[2:3]", ["m0=4 s[6:7]=77000000ff -> vcc=00000077000000ff"])
+    c.block("s_movrels_b64 exec, s[2:3]", ["m0=4 exec=f s[6:7]=77000000ff -> exec=00000077000000ff"])
+    c.block("s_movrels_b32 m0, s2", ["m0=4 s6=77 -> m0=00000077"])
+    c.block("s_movrels_b32 s2, s2", ["m0=0 s2=77 -> s2=00000077", "m0=1 s2=77 s3=88 -> s2=00000088"])
+    c.block("s_movreld_b32 s5, s2", ["m0=62 s2=00000044 -> s103=00000044", "m0=63 s2=44 ->"], gfx67)
+    c.block("s_movreld_b32 s5, s2", ["m0=60 s2=00000044 -> s101=00000044", "m0=61 s2=44 ->"], gfx89)
+    c.block("s_movreld_b32 s5, s2", ["m0=ffffffff s2=44 ->", "m0=fffffffb s2=44 ->", "m0=100 s2=44 ->"])
+    c.block("s_movreld_b64 s[4:5], s[2:3]", ["m0=62 s[2:3]=1100000010 -> s[102:103]=0000001100000010", "m0=64 s[2:3]=1100000010 ->"], gfx67)
+    c.block("s_movreld_b64 s[4:5], s[2:3]", ["m0=60 s[2:3]=1100000010 -> s[100:101]=0000001100000010", "m0=62 s[2:3]=1100000010 ->"], gfx89)
+    c.block("s_movreld_b32 vcc_lo, s2", ["m0=0 s2=44 ->"], note="VCC is out of range")
+    for source, given, value in [
+        ("-7", "", 0xfffffff9), ("64", "", 64), ("0.5", "", 0x3f000000), ("0x12345678", "", 0x12345678),
+        ("m0", "", 9), ("vcc_lo", " vcc=1100000022", 0x22), ("vcc_hi", " vcc=1100000022", 0x11),
+        ("exec_lo", " exec=1100000022", 0x22), ("exec_hi", " exec=1100000022", 0x11),
+        ("src_scc", " scc=1", 1), ("src_scc", " scc=0", 0),
+        ("src_vccz", " vcc=0", 1), ("src_vccz", " vcc=100000000", 0), ("src_execz", " exec=0", 1), ("src_execz", " exec=100000000", 0),
+        ("tba_lo", " s108=1234", 0x1234),
+    ]:
+        targets = TARGETS[:3] if source == "tba_lo" else TARGETS
+        c.block(f"s_movreld_b32 s0, {source}", [f"m0=9{given} -> s9={value:08x}"], targets)
+    c.block("s_movreld_b32 s0, ttmp5", ["m0=9 s113=1234 -> s9=00001234"], ALL_GFX9)
+    for source, given, value in [
+        ("-7", "", M64 - 6), ("64", "", 64), ("0.5", "", 0x3fe0000000000000), ("0x12345678", "", 0x12345678),
+        ("vcc", " vcc=1100000022", 0x1100000022), ("exec", " exec=1100000022", 0x1100000022), ("src_scc", " scc=1", 1),
+    ]:
+        c.block(f"s_movreld_b64 s[0:1], {source}", [f"m0=a{given} -> s[10:11]={value:016x}"])
+    c.block("s_movreld_b64 s[0:1], src_shared_base", ["m0=a -> s[10:11]=shared"], ALL_GFX9)
+    c.block("s_mov_b32 m0, s2 ; s_movreld_b32 s4, 7 ; s_add_u32 s8, s4, s5", ["s2=1 s4=30 s5=40 -> m0=00000001 s5=00000007 s8=00000037 scc=0", "s2=0 s4=30 s5=40 -> m0=00000000 s4=00000007 s8=00000047 scc=0"], note="what was known of registers is not any more")
+    c.block("s_mov_b64 s[6:7], 5 ; s_add_u32 m0, s2, 1 ; s_movrels_b64 exec, s[4:5] ; s_mov_b64 s[8:9], exec", ["exec=f s2=1 -> m0=00000002 s[6:7]=0000000000000005 exec=0000000000000005 s[8:9]=0000000000000005 scc=0"], note="what was written just before is read")
     # The program counter.
     c.block("s_getpc_b64 s[0:1]", ["-> s[0:1]=code+4", "scc=1 -> s[0:1]=code+4"])
     c.block("s_setpc_b64 s[2:3]", ["s[2:3]=code+10 -> pc=16", "s[2:3]=code+4 -> pc=4", "s[2:3]=code+ffffffffffffffe0 -> pc=-32"])

@@ -51,6 +51,8 @@ pub(super) struct Run<'a> {
     pub(super) bytes: i64,
     /// Memory and LDS are written before and compared after.
     pub(super) memory: bool,
+    /// Rows that the translator may hand to the interpreter.
+    pub(super) handed: &'a [&'static str],
 }
 
 /// What a run starts from and what comes out.
@@ -179,8 +181,8 @@ impl World {
         self.lds.reset(before.lds.len());
         self.lds.bytes_mut().copy_from_slice(&before.lds);
         let mut after = before.clone();
+        let mut stats = Stats::default();
         let exit = {
-            let mut stats = Stats::default();
             let mut group = Group {
                 memory: &self.memory,
                 code,
@@ -210,6 +212,11 @@ impl World {
             .read_bytes(self.scratch, &mut after.scratch)
             .expect("it is there");
         after.lds.copy_from_slice(self.lds.bytes());
+        let mut names = stats.fallback_names.keys();
+        if let Some(name) = names.find(|name| !run.handed.contains(name)) {
+            let what = format!("falls back: {name}");
+            return vec![Wrong { line: None, what }];
+        }
         if let Err(what) = exit_matches(&exit, &run.lines[0].outcome) {
             return vec![Wrong { line: None, what }];
         }

@@ -26,6 +26,7 @@ fn off() -> Vec<u8> {
 /// An index: mostly near, sometimes at the end of the registers or behind.
 fn index(r: &mut Random) -> u32 {
     match r.below(4) {
+        0 if r.once_in(2) => r.word(),
         0 => 236 + r.below(20),
         _ => r.below(9),
     }
@@ -100,8 +101,18 @@ fn moves_of_gfx600() {
 }
 
 #[test]
+fn moves_of_gfx700() {
+    indexed(Gfx::Gfx700);
+}
+
+#[test]
 fn indexed_gfx803() {
     indexed(Gfx::Gfx803);
+}
+
+#[test]
+fn indexed_gfx900() {
+    indexed(Gfx::Gfx900);
 }
 
 #[test]

@@ -15,6 +15,7 @@ const DEPTH: u32 = 3;
 /// VGPRs in which lanes count the rounds of loops, from v16 on.
 const LANE_COUNTERS: u32 = 2;
 const VCC: u32 = 106;
+const M0: u32 = 124;
 const EXEC: u32 = 126;
 /// Code of the inline constant 0.
 const ZERO: u32 = 128;
@@ -74,11 +75,12 @@ pub(crate) fn fits(inst: &Inst) -> bool {
             .src
             .iter()
             .any(|s| matches!(s, Operand::Imm(i) if *i & 63 == 1 && *i >> 6 & 31 < 10));
-    // M0 far out of range would make relative moves hit prepared registers; they have cases.
-    let relative = matches!(
-        inst.op(),
-        Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2
-    );
+    // The wave has all VGPRs, so vector moves would hit prepared ones; they have cases.
+    let relative = inst.desc.encoding != Encoding::Sop1
+        && matches!(
+            inst.op(),
+            Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2
+        );
     // Prepared registers stay.
     let prepared = inst.dst.iter().any(|d| match *d {
         Operand::Sgpr(n) => (words::SGPRS as u8..106).contains(&n) || (108..124).contains(&n),
@@ -233,8 +235,26 @@ impl Rows {
             5 => items.push(Item::Inst(self.set_mode(r))),
             6..=8 => self.address_idiom(r, items),
             9 if depth < DEPTH => self.lane_loop(r, items),
+            10 => self.relative_moves(r, items),
             _ => items.push(Item::Inst(self.instruction(r))),
         }
+    }
+
+    /// Scalar moves by M0 with an index that is mostly in range. Then M0 is what LDS wants.
+    fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
+        let index = r.below(words::SGPRS + 4);
+        items.push(Item::Inst(self.sopk("s_movk_i32", M0, index)));
+        let moves = self.alu.iter().copied();
+        let moves = moves.filter(|desc| desc.encoding == Encoding::Sop1);
+        let moves: Vec<&InstDesc> = moves
+            .filter(|desc| matches!(desc.op, Op::MovRelS | Op::MovRelD))
+            .collect();
+        for _ in 0..1 + r.below(3) {
+            let desc = *r.pick(&moves);
+            let bytes = self.encode(r, desc, As::Native);
+            items.extend(bytes.map(Item::Inst));
+        }
+        items.push(Item::Inst(self.sopk("s_movk_i32", M0, 0xffff)));
     }
 
     /// A write of some of MODE's bits for f32, f16 and f64.

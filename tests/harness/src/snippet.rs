@@ -10,7 +10,7 @@ use runtime::lds::Lds;
 use runtime::{LoadedCode, Memory};
 
 use crate::random::Random;
-use crate::words::prepared;
+use crate::words::{SGPRS, prepared};
 
 mod descriptor;
 mod image;
@@ -134,6 +134,8 @@ pub struct Outcome {
     pub instructions: u64,
     /// The same, once for every active lane.
     pub lane_instructions: u64,
+    /// Rows that the translator handed to the interpreter.
+    pub fallbacks: Vec<&'static str>,
 }
 
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
@@ -355,6 +357,8 @@ impl Bench {
         wave.vgpr[..VGPRS].copy_from_slice(&before.vgpr);
         wave.pc = code.base();
         wave.vgpr_count = 256;
+        // Relative moves reach no prepared register.
+        wave.sgpr_count = SGPRS;
         if before.fresh {
             let says = match before.rows {
                 0 => WaveState::V0_COUNTS,
@@ -420,6 +424,7 @@ impl Bench {
             state,
             instructions: stats.instructions,
             lane_instructions: stats.lane_instructions,
+            fallbacks: stats.fallback_names.into_keys().collect(),
         }
     }
 
