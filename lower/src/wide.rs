@@ -127,11 +127,16 @@ pub enum Intrinsic {
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
     /// third has the [`Fixes`] in each lane. For AVX-512 only.
     Fix,
+    /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
+    /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
+    Gather,
+    /// Stores the dwords of the first vector at such places, those of lower lanes first. It has no result.
+    Scatter,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 47] = [
+    pub const ALL: [Intrinsic; 49] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -179,6 +184,8 @@ impl Intrinsic {
         Intrinsic::Exponent,
         Intrinsic::RootEstimate,
         Intrinsic::Fix,
+        Intrinsic::Gather,
+        Intrinsic::Scatter,
     ];
 }
 

@@ -271,6 +271,8 @@ impl Emit<'_> {
             Form::MergedRvm => (reg(a[0]), reg(a[3]), rm(4)),
             Form::MergedRm => (reg(a[0]), 0, rm(3)),
             Form::MergedDigit(n) => (n, reg(a[0]), rm(3)),
+            Form::Gather => (reg(a[0]), 0, lanes(rm(4))),
+            Form::Scatter => (reg(a[2]), 0, lanes(rm(3))),
             Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} of vectors"),
         }
     }
@@ -306,8 +308,9 @@ impl Emit<'_> {
             Op::Evex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
                 let mask = match form {
-                    Form::MaskedRvm | Form::ZeroedRm => reg(a[1]),
+                    Form::MaskedRvm | Form::ZeroedRm | Form::Gather => reg(a[1]),
                     Form::MergedRvm | Form::MergedRm | Form::MergedDigit(_) => reg(a[2]),
+                    Form::Scatter => reg(a[0]),
                     _ => 0,
                 };
                 let with = With {
@@ -485,6 +488,14 @@ impl Emit<'_> {
             self.code.bytes.extend([0x48 | r >> 3, 0xb8 | r & 7]);
             self.code.bytes.extend(value.to_le_bytes());
         }
+    }
+}
+
+/// Memory whose index is a vector.
+fn lanes(rm: Rm) -> Rm {
+    match rm {
+        Rm::Mem(mem) => Rm::Lanes(mem),
+        _ => unreachable!("bug: lanes that are not in memory"),
     }
 }
 

@@ -76,7 +76,7 @@ pub enum Base {
 pub struct Mem {
     /// Where it begins.
     pub base: Base,
-    /// A register and the logarithm of what it is multiplied by; never register 4.
+    /// A register and the logarithm of what it is multiplied by; never general register 4.
     pub index: Option<(u8, u8)>,
     /// Bytes to add.
     pub disp: i32,
@@ -89,6 +89,8 @@ pub enum Rm {
     Reg(u8),
     /// Memory.
     Mem(Mem),
+    /// Memory of each lane: the index is a vector of as many distances.
+    Lanes(Mem),
 }
 
 /// A reference to a label: the four bytes at `at` become its distance from `end`.
@@ -158,7 +160,12 @@ impl Code {
         let reg = (reg & 7) << 3;
         match rm {
             Rm::Reg(r) => self.bytes.push(0xc0 | reg | r & 7),
-            Rm::Mem(mem) => self.memory(reg, mem, unit),
+            Rm::Mem(mem) => {
+                let is_four = matches!(mem.index, Some((4, _)));
+                assert!(!is_four, "bug: register 4 is no index");
+                self.memory(reg, mem, unit);
+            }
+            Rm::Lanes(mem) => self.memory(reg, mem, unit),
         }
         self.bytes.extend(imm);
         self.close();
@@ -188,7 +195,6 @@ impl Code {
             None if base & 7 != 4 => self.bytes.push(mode | reg | base & 7),
             None => self.bytes.extend([mode | reg | 4, 0x24]),
             Some((index, scale)) => {
-                assert!(index != 4, "bug: register 4 is no index");
                 let second = scale << 6 | (index & 7) << 3 | base & 7;
                 self.bytes.extend([mode | reg | 4, second]);
             }
@@ -233,12 +239,12 @@ impl Code {
 pub(super) fn extensions(rm: Rm) -> (u8, u8) {
     match rm {
         Rm::Reg(r) => (0, r >> 3),
-        Rm::Mem(mem) => {
+        Rm::Mem(mem) | Rm::Lanes(mem) => {
             let base = match mem.base {
                 Base::Reg(base) => base,
                 Base::Label(_) => 0,
             };
-            (mem.index.map_or(0, |(index, _)| index >> 3), base >> 3)
+            (mem.index.map_or(0, |(index, _)| index >> 3 & 1), base >> 3)
         }
     }
 }

@@ -96,7 +96,12 @@ impl Code {
         let (x, b) = match rm {
             // The fifth bit of a register is where that of an index would be.
             Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
-            Rm::Mem(_) => super::encode::extensions(rm),
+            Rm::Mem(_) | Rm::Lanes(_) => super::encode::extensions(rm),
+        };
+        // So would that of a further source be that of an index of 32.
+        let fifth = match rm {
+            Rm::Lanes(mem) => mem.index.map_or(0, |(index, _)| index),
+            _ => vvvv,
         };
         let row = evex.row;
         let not = |bit: u8, at: u32| (!bit & 1) << at;
@@ -109,7 +114,7 @@ impl Code {
         let third = u8::from(with.zero) << 7
             | short << 5
             | u8::from(set) << 4
-            | not(vvvv >> 4, 3)
+            | not(fifth >> 4, 3)
             | with.mask & 7;
         self.bytes.extend([0x62, first, second, third, row.opcode]);
         self.operands(reg, rm, evex.unit(len, with.broadcast), imm);
@@ -235,6 +240,8 @@ pub mod rows {
         VPMOVSXBD = evex(P66, M0F38, 0x21, QuarterMem); VPMOVZXBD = evex(P66, M0F38, 0x31, QuarterMem);
         VPMOVSXBW = evex(P66, M0F38, 0x20, HalfMem); VPMOVZXBW = evex(P66, M0F38, 0x30, HalfMem);
         VPMOVSXWD = evex(P66, M0F38, 0x23, HalfMem); VPMOVZXWD = evex(P66, M0F38, 0x33, HalfMem);
+        // of lanes wherever they are, with a mask that they destroy
+        VPGATHERDD = evex(P66, M0F38, 0x90, Fixed(4)); VPSCATTERDD = evex(P66, M0F38, 0xa0, Fixed(4));
         VPMOVDW = evex(PF3, M0F38, 0x33, HalfMem); VPMOVDB = evex(PF3, M0F38, 0x31, QuarterMem);
     }
 }

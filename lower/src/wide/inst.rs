@@ -102,6 +102,11 @@ pub(super) enum Form {
     MergedRm,
     /// vvvv (defined) from itself outside a mask, and rm, with a digit.
     MergedDigit(u8),
+    /// reg (defined) and a mask (defined) from both, lanes outside the mask from reg itself and others from memory of
+    /// each lane.
+    Gather,
+    /// A mask (defined) from itself, and memory of each of its lanes from reg.
+    Scatter,
     /// reg (defined) from itself and rm.
     Tied,
     /// rm (defined, a register) from itself, with a digit.

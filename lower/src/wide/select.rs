@@ -24,6 +24,7 @@ mod convert;
 mod facts;
 mod fixes;
 mod fused;
+mod gather;
 mod masks;
 mod merge;
 mod scalar;

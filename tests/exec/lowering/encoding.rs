@@ -43,6 +43,14 @@ impl Random {
             disp,
         }
     }
+
+    /// Memory of each lane.
+    fn lanes(&mut self) -> Mem {
+        Mem {
+            index: Some((self.below(32) as u8, self.below(4) as u8)),
+            ..self.memory_in(4)
+        }
+    }
 }
 
 /// The one instruction in `bytes`, which is encoded alike by the other side.
@@ -290,8 +298,10 @@ fn evex_rows_are_what_they_say() {
                 _ => random.below(32) as u8,
             };
             let vvvv = random.below(32) as u8;
-            let memory = evex_operand(name).unwrap_or(random.below(2) == 0);
+            let lanes = name.starts_with("VPGATHER") || name.starts_with("VPSCATTER");
+            let memory = lanes || evex_operand(name).unwrap_or(random.below(2) == 0);
             let rm = match memory {
+                true if lanes => Rm::Lanes(random.lanes()),
                 true => Rm::Mem(random.memory_in(64)),
                 false => Rm::Reg(random.below(32) as u8),
             };
@@ -345,7 +355,7 @@ fn evex_rows_are_what_they_say() {
             seen[1] += u32::from(with.mask != 0);
             seen[2] += u32::from(with.broadcast);
             seen[3] += u32::from(with.rounding.is_some());
-            seen[4] += u32::from(matches!(rm, Rm::Mem(_)));
+            seen[4] += u32::from(memory);
         }
         assert!(seen[0] > 100, "{name} has {seen:?} forms");
     }
@@ -391,7 +401,7 @@ fn check_evex(
     }
     match rm {
         Rm::Reg(r) => assert!(has(r), "{name}: {inst} has no {r}"),
-        Rm::Mem(mem) => check_memory(inst, mem, name),
+        Rm::Mem(mem) | Rm::Lanes(mem) => check_memory(inst, mem, name),
     }
     let vectors = registers.iter().filter(|r| r.is_vector_register()).count();
     let others = usize::from(matches!(rm, Rm::Reg(_)));

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, 
 use cranelift_codegen::packed_option::PackedOption;
 
 use super::{Select, scalar};
+use crate::wide::Intrinsic;
 use crate::wide::inst::Cc;
 
 /// An address in CLIF's terms.
@@ -286,9 +287,10 @@ impl<'a> Select<'a> {
             let mut epoch = 0;
             for inst in self.clif.layout.block_insts(block) {
                 let opcode = self.data(inst).opcode();
-                // What is called by name is an intrinsic without effects.
-                let effect =
-                    opcode == Opcode::CallIndirect || opcode.can_store() && !opcode.is_call();
+                // What else is called by name is an intrinsic without effects.
+                let effect = opcode == Opcode::CallIndirect
+                    || opcode.can_store() && !opcode.is_call()
+                    || self.called(inst) == Some(Intrinsic::Scatter);
                 if effect {
                     epoch += 1;
                 }

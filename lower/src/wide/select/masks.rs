@@ -120,7 +120,7 @@ impl Select<'_> {
         self.ty(self.resolve(v)).lane_bits() == 64
     }
 
-    fn mask_reg(&mut self) -> VReg {
+    pub(super) fn mask_reg(&mut self) -> VReg {
         self.h.vreg(MASK)
     }
 

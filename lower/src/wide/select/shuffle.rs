@@ -194,6 +194,11 @@ impl Select<'_> {
         let args = self.clif.dfg.inst_args(inst);
         let len = length(self.ty(args[0]))?;
         let reg = if let Some(f) = self.called(inst) {
+            match f {
+                Intrinsic::Gather => return self.gather(inst, len, args),
+                Intrinsic::Scatter => return self.scatter(len, args),
+                _ => {}
+            }
             let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
             self.function(f, len, result, args)?
         } else {
@@ -278,6 +283,9 @@ impl Select<'_> {
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU
             | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
+            Intrinsic::Gather | Intrinsic::Scatter => {
+                unreachable!("bug: {f:?} was seen to before")
+            }
             Intrinsic::MaskOfBits => self.mask_of_bits(a),
             Intrinsic::Rotate => {
                 let rotated = self.rotate(len, a, args[1]);
