@@ -26,6 +26,7 @@ use crate::wide;
 
 mod access;
 mod affine;
+mod anywhere;
 mod boundary;
 mod fuse;
 mod interchange;

@@ -124,13 +124,29 @@ impl Lanes<'_, '_> {
         self.call_by_name(name, args, result)
     }
 
+    /// The same of what has no result.
+    pub(crate) fn effect(&mut self, f: Intrinsic, args: &[Value]) {
+        let name = UserExternalName::new(wide::INTRINSIC, f as u32);
+        self.named(name, args, None);
+    }
+
     fn call_by_name(&mut self, name: UserExternalName, args: &[Value], result: Clif) -> Value {
+        let call = self.named(name, args, Some(result));
+        self.b.inst_results(call)[0]
+    }
+
+    fn named(
+        &mut self,
+        name: UserExternalName,
+        args: &[Value],
+        result: Option<Clif>,
+    ) -> clif::Inst {
         let mut signature = Signature::new(self.b.func.signature.call_conv);
         for &arg in args {
             let ty = self.b.func.dfg.value_type(arg);
             signature.params.push(AbiParam::new(ty));
         }
-        signature.returns.push(AbiParam::new(result));
+        signature.returns.extend(result.map(AbiParam::new));
         let signature = self.b.import_signature(signature);
         let name = self.b.func.declare_imported_user_function(name);
         let callee = self.b.import_function(ExtFuncData {
@@ -139,8 +155,7 @@ impl Lanes<'_, '_> {
             colocated: false,
             patchable: false,
         });
-        let call = self.b.ins().call(callee, args);
-        self.b.inst_results(call)[0]
+        self.b.ins().call(callee, args)
     }
 
     fn cast(&mut self, ty: Clif, v: Value) -> Value {

@@ -1,6 +1,6 @@
 //! Accesses at addresses of which nothing is known, made inline as far as the elements of neighbouring lanes follow
 //! one another. So do those of most kernels, in runs of 8 lanes or more whose starts depend on bits of the lane's
-//! number. From the first group of lanes on that is no run the runtime makes the access.
+//! number. From the first group of lanes on that is no run the access is made as one at addresses anywhere.
 //!
 //! A group may have lanes that are off. Loading what they do not ask for does no harm. Nobody else uses the
 //! workgroup's LDS while its wave runs, so what lies at such a lane's place is stored again; a store of a part of a group
@@ -14,7 +14,7 @@ use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
 use super::scalar::joined;
-use super::whole::load_or_store;
+use super::whole::{bounds, load_or_store};
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};
@@ -42,7 +42,7 @@ struct Group {
 }
 
 /// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
-fn is_computed(block: &Block, address: Val) -> bool {
+pub(super) fn is_computed(block: &Block, address: Val) -> bool {
     let mut seen = HashSet::default();
     let mut work = vec![address];
     while let Some(v) = work.pop() {
@@ -76,7 +76,7 @@ impl Emitter<'_> {
     pub(super) fn in_runs(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
-        let (load, space, data, site) = access.expect("bug: no load and no store");
+        let (load, space, data, _) = access.expect("bug: no load and no store");
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Both ways have it.
@@ -95,20 +95,14 @@ impl Emitter<'_> {
         let ones = self.b.ins().iconst(types::I64, -1);
         let rest = self.b.ins().ishl(ones, lane);
         let rest = self.b.ins().band(exec, rest);
-        self.memory_call(
-            block,
-            plan,
-            v,
-            (space, data, site),
-            (&addresses, rest, &places),
-        );
+        self.inline_or_call(block, plan, v, (&addresses, rest, &places));
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }
 
     /// The call of the runtime for a load or store of the lanes in `exec`, whose address and data or results are in
     /// slots.
-    fn memory_call(
+    pub(super) fn memory_call(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -117,15 +111,20 @@ impl Emitter<'_> {
         (addresses, exec, places): (&[Value], Value, &[Value]),
     ) {
         let code = mem_code(space, data) as i64;
+        let node = &block.nodes[v.index()];
         let mut args = addresses.to_vec();
         args.extend([exec, self.b.ins().iconst(types::I64, code)]);
-        match block.nodes[v.index()].op {
-            Op::Load(..) => self.effect_to(block, plan, v, (EffectFn::Load, site), &args, places),
+        let (f, out) = match node.op {
+            Op::Load(..) => (EffectFn::Load, places),
             _ => {
                 args.extend(places);
-                self.effect_to(block, plan, v, (EffectFn::Store, site), &args, &[]);
+                (EffectFn::Store, &[][..])
             }
+        };
+        for &bound in bounds(node) {
+            args.extend(self.effect_arg(block, plan, bound));
         }
+        self.effect_to(block, plan, v, (f, site), &args, out);
     }
 
     /// The loop over the groups that are runs, which goes to `done`. Leaves the builder where a group is none; gives
@@ -224,7 +223,7 @@ impl Emitter<'_> {
         lanes.b.ins().icmp(IntCC::Equal, words, line)
     }
 
-    fn word_at(&mut self, slot: Value, offset: Value) -> Value {
+    pub(super) fn word_at(&mut self, slot: Value, offset: Value) -> Value {
         let at = self.b.ins().iadd(slot, offset);
         self.b.ins().load(types::I32, trusted(), at, 0)
     }

@@ -32,6 +32,10 @@ impl Emitter<'_> {
             self.in_runs(block, plan, v);
             return;
         }
+        if self.goes_anywhere(block, v) {
+            self.anywhere(block, plan, v);
+            return;
+        }
         match node.op {
             Op::LaneAt => {
                 let value = self.lane_at(block, plan, v);

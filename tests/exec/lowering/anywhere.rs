@@ -11,7 +11,7 @@ use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
 use super::rounds::Rounds;
-use super::words::{BASE, load, store};
+use super::words::{ADD_CO, ADDC_CO, BASE, LSHLREV, load, store, store_part, v, vop1, vop2};
 
 /// Registers that hold addresses of LDS when a program begins.
 const OFFSETS: Range<u32> = 2..8;
@@ -99,7 +99,45 @@ fn program(r: &mut Random) -> Vec<u32> {
             false => register(r, &OFFSETS, 1),
         };
         let pair = ADDRESSES.start + 2 * r.below(ADDRESSES.len() as u32 / 2);
-        match r.below(11) {
+        match r.below(14) {
+            11 => {
+                // global_load_ubyte, sbyte, ushort or sshort
+                let op = 16 + r.below(4);
+                let offset = 4 * r.below(8);
+                words.push(0xdc00_8000 | op << 18 | offset);
+                words.push(register(r, &DATA, 1) << 24 | 0x7f << 16 | pair);
+            }
+            12 | 13 => {
+                // Where what was loaded says, mostly within the buffer; some lanes meet.
+                let index = register(r, &DATA, 2);
+                let base = *r.pick(&[BASE, v(pair), v(pair)]);
+                words.extend(load(1, index, pair, 4 * r.below(8) as i32));
+                if !r.once_in(8) {
+                    // v_and_b32 with a literal
+                    words.extend([vop2(0x13, index, 255, index), *r.pick(&[7, 63, 511])]);
+                }
+                words.push(vop2(
+                    LSHLREV,
+                    index,
+                    128 + *r.pick(&[0, 1, 2, 2, 2, 3]),
+                    index,
+                ));
+                words.push(vop1(
+                    1,
+                    index + 1,
+                    if base == BASE { BASE + 1 } else { v(pair + 1) },
+                ));
+                words.push(vop2(ADD_CO, index, base, index));
+                words.push(vop2(ADDC_CO, index + 1, 128, index + 1));
+                let n = *r.pick(&[1, 1, 1, 2, 3, 4]);
+                let data = register(r, &DATA, n);
+                let offset = 4 * r.below(8) as i32;
+                words.extend(match r.below(5) {
+                    0 => store_part(r.once_in(2), data, index, offset),
+                    1 | 2 => load(n, data, index, offset),
+                    _ => store(n, data, index, offset),
+                });
+            }
             0..=2 => {
                 let (op, n) = *r.pick(&READS);
                 let offset = offset(r, matches!(op, 55 | 56 | 119));

@@ -120,7 +120,7 @@ impl Emitter<'_> {
 
     /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
     /// where the code for all lanes is elsewhere.
-    pub(super) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
+    pub(in crate::clif) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
         if self.apart {
             return;
         }
