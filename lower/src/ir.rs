@@ -422,8 +422,8 @@ pub enum Term {
         /// Behind it.
         next: Target,
     },
-    /// [`EffectFn::ScalarRelative`] moves a scalar register to or from
-    /// one that M0 names, in the wave, which has all of them then; the region goes on with those. VGPRs stay.
+    /// [`EffectFn::ScalarRelative`] moves a scalar register to or from one that M0 names, in the wave, which has all of
+    /// them then; the region goes on with those. VGPRs stay.
     ScalarMove {
         /// The instruction.
         site: SiteId,

@@ -163,6 +163,12 @@ impl Checker {
                 if only.is_some_and(|n| n != shape) {
                     continue;
                 }
+                let _running = Running {
+                    checker: self,
+                    items,
+                    before,
+                    shape,
+                };
                 let mut got = self
                     .bench
                     .run_counting(jits.get(shape), &code, before, how.counting);
@@ -219,6 +225,27 @@ impl Checker {
             before.sgpr[124],
             texts(self.gfx, &self.rows.bytes(items)),
         )
+    }
+}
+
+/// A program that is being run: where that panics, it is printed.
+struct Running<'a> {
+    checker: &'a Checker,
+    items: &'a [Item],
+    before: &'a State,
+    shape: usize,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let mismatch = Mismatch {
+                shape: self.shape,
+                lines: Vec::new(),
+            };
+            let report = self.checker.report(self.items, self.before, &mismatch, 0);
+            eprintln!("panicked {report}");
+        }
     }
 }
 

@@ -15,3 +15,25 @@ mod runs;
 mod tables;
 mod tiers;
 mod words;
+
+use lower::build::Build;
+use lower::ir::{Block, Func, Slot, Target, Term, Val};
+
+/// A region of one block with these results, behind which it waits.
+fn region_of(b: Build, writes_s: Vec<(Slot, Val)>, writes_v: Vec<(u8, Val)>) -> Func {
+    let (nodes, effects) = b.finish();
+    let block = Block {
+        pc: 0,
+        nodes,
+        effects,
+        execs: Vec::new(),
+        writes_s,
+        writes_v,
+        term: Term::Barrier {
+            next: Target::Exit { pc: 4, back: false },
+        },
+        guest_insts: 1,
+        counts: Vec::new(),
+    };
+    Func::of(block, 0, Vec::new())
+}

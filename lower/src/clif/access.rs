@@ -116,7 +116,7 @@ impl Emitter<'_> {
     /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16.
     pub(super) fn lanes_at_once(&self, data: Data, stride: i64) -> usize {
         match self.per() {
-            sixteen::LANES if sixteen::suits_sixteen(data, stride) => sixteen::LANES,
+            16 if sixteen::suits_sixteen(data, stride) => 16,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }

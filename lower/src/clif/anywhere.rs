@@ -191,9 +191,8 @@ impl Emitter<'_> {
     }
 
     /// Which of so many lanes from `lane` on act.
-    fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
+    pub(super) fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
         let on = self.b.ins().ushr_imm_u(exec, lane as i64);
-        let on = self.b.ins().ireduce(types::I32, on);
         self.of_lanes(1, count).expand_mask(on)[0]
     }
 
@@ -313,7 +312,6 @@ impl Emitter<'_> {
         let old = self.load_places(types::I32X8, &places);
         let lane = self.b.ins().ushr_imm_u(offset, 2);
         let on = self.b.ins().ushr(a.exec, lane);
-        let on = self.b.ins().ireduce(types::I32, on);
         let mut lanes = self.of_lanes(1, wide::LANES);
         let mask = lanes.expand_mask(on);
         let both = new.iter().zip(old);

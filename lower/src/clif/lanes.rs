@@ -372,19 +372,19 @@ impl Lanes<'_, '_> {
             .collect()
     }
 
-    /// Mask bits (I32, I64 of more than 32 lanes; bit 0 is the group's first lane) as masks.
+    /// Mask bits (I64, bit 0 is the group's first lane) as masks.
     pub(crate) fn expand_mask(&mut self, bits: Value) -> Vec<Value> {
         let ty = self.dwords_type();
+        let bits = match self.slices * self.per {
+            33.. => bits,
+            _ => self.b.ins().ireduce(types::I32, bits),
+        };
         if self.masks {
             return (0..self.slices)
                 .map(|j| {
                     let here = match j * self.per {
                         0 => bits,
                         first => self.b.ins().ushr_imm_u(bits, first as i64),
-                    };
-                    let here = match self.b.func.dfg.value_type(here) {
-                        types::I64 => self.b.ins().ireduce(types::I32, here),
-                        _ => here,
                     };
                     self.intrinsic(Intrinsic::MaskOfBits, &[here], ty)
                 })

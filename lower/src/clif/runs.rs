@@ -266,7 +266,6 @@ impl Emitter<'_> {
         let mut words = words_of(self, a.load);
         if let Some(on) = on {
             let old = words_of(self, !a.load);
-            let on = self.b.ins().ireduce(types::I32, on);
             let mut lanes = self.of_lanes(1, count);
             let mask = lanes.expand_mask(on);
             for (word, old) in words.iter_mut().zip(old) {

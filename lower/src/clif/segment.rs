@@ -13,7 +13,6 @@ use crate::functions::LaneFn;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
-use crate::wide;
 use shape::{is_empty, skippable, slices, waits};
 
 /// Lanes in a group of a segment at most, where they need not wait.
@@ -143,18 +142,7 @@ impl<'f> Emitter<'f> {
             })
             .collect();
         let after = self.b.create_block();
-        let waits = waits(block, segment);
-        let patience = if waits { self.patience() } else { 1 };
-        let group = self.o.group.map(usize::from);
-        let group = group.unwrap_or_else(|| match self.o.is_narrow(segment) {
-            true => self.per(),
-            false => self.per() * slices(block, segment, patience),
-        });
-        let most = match waits && self.has_masks() {
-            true => LANES,
-            false => MOST_LANES,
-        };
-        let group = group.clamp(self.per(), most);
+        let group = self.group_of(block, segment);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
             block,
@@ -246,14 +234,21 @@ impl<'f> Emitter<'f> {
         self.masked(w, after);
     }
 
-    /// How many more values than there are registers for may be alive where lanes wait long for their results: so
-    /// many times those that there may be elsewhere.
-    fn patience(&self) -> usize {
-        match (self.o.wide && !self.o.small, self.o.isa) {
-            (false, _) => 1,
-            (true, wide::Isa::Avx2) => 2,
-            (true, wide::Isa::Avx512) => 4,
-        }
+    /// Lanes in a group of a segment's unmasked loops. Where lanes wait long for results it has more than there are
+    /// registers for: `patience` times as many values may be alive.
+    fn group_of(&self, block: &Block, segment: &Segment) -> usize {
+        let (patience, most) = match waits(block, segment) && self.o.wide {
+            true if self.has_masks() => (4, LANES),
+            true => (2, MOST_LANES),
+            false => (1, MOST_LANES),
+        };
+        let patience = if self.o.small { 1 } else { patience };
+        let group = match self.o.group {
+            Some(lanes) => usize::from(lanes),
+            None if self.o.is_narrow(segment) => self.per(),
+            None => self.per() * slices(block, segment, patience),
+        };
+        group.clamp(self.per(), most)
     }
 
     /// The loop of a segment for EXEC all ones.
@@ -483,10 +478,6 @@ impl<'f> Emitter<'f> {
     pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
         let lane = self.b.ins().uextend(types::I64, body.lane);
         let here = self.b.ins().ushr(bits, lane);
-        let here = match body.slices * self.per() {
-            33.. => here,
-            _ => self.b.ins().ireduce(types::I32, here),
-        };
         self.lanes(body).expand_mask(here)
     }
 

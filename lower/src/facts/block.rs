@@ -1,10 +1,10 @@
 //! A block from its entry to its exits.
 
+use frontend::inst::{EXEC_LO, Operand};
+
 use super::lanes::{pair_of, step_of, zeros};
 use super::tables::{Known, TableFact};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
-use frontend::inst::{EXEC_LO, Operand};
-
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
 use crate::maps::HashMap;

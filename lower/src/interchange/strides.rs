@@ -116,14 +116,17 @@ impl Strides {
 
     /// Is anything that was there before a scalar?
     pub(super) fn any(&self) -> bool {
-        let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
-        !self.pairs.is_empty() || self.vgprs.values().any(affine)
+        self.any_of(&self.vgprs)
     }
 
     /// Does a scalar go round?
     pub(super) fn any_carried(&self) -> bool {
+        self.any_of(&self.carried)
+    }
+
+    fn any_of(&self, vgprs: &BTreeMap<u8, Kind>) -> bool {
         let affine = |kind: &Kind| matches!(kind, Kind::Affine(_));
-        !self.pairs.is_empty() || self.carried.values().any(affine)
+        !self.pairs.is_empty() || vgprs.values().any(affine)
     }
 
     /// How many VGPRs go round as vectors.

@@ -9,12 +9,13 @@ use frontend::state::LANES;
 use lower::build::{Build, types};
 use lower::clif::Options;
 use lower::functions::LaneFn;
-use lower::ir::{Block, Func, Op, Target, Term, Val};
+use lower::ir::{Op, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
 use lower::wide::{self, Isa};
 use runtime::math;
 
 use super::operations::run;
+use super::region_of;
 
 /// A function by lane and for one number.
 struct Tested {
@@ -70,29 +71,14 @@ fn compiled(tested: &Tested, isa: Isa) -> Compiled {
         let v = b.leaf(Op::ReadV(n), types::L32);
         writes_v.push((n + REGISTERS as u8, (tested.by_lane)(&b, v)));
     }
-    let (nodes, effects) = b.finish();
-    let block = Block {
-        pc: 0,
-        nodes,
-        effects,
-        execs: Vec::new(),
-        writes_s: Vec::new(),
-        writes_v,
-        term: Term::Barrier {
-            next: Target::Exit { pc: 4, back: false },
-        },
-        guest_insts: 1,
-        counts: Vec::new(),
-    };
+    let region = region_of(b, Vec::new(), writes_v);
     let options = Options {
         wide: true,
         isa,
         ..Options::default()
     };
     let mut jit = Jit::new(HostLevel::Native).expect("this host");
-    let compiled = jit
-        .compile(Func::of(block, 0, Vec::new()), &options)
-        .expect("it compiles");
+    let compiled = jit.compile(region, &options).expect("it compiles");
     assert!(
         compiled.is_wide(),
         "{}: {:?}",

@@ -10,9 +10,11 @@ use lower::abi::{Context, ExitCode};
 use lower::build::{Build, types};
 use lower::clif::Options;
 use lower::functions::LaneFn;
-use lower::ir::{Block, Fcmp, Float, Flush, Func, Icmp, Op, Slot, Target, Term, Val, Width};
+use lower::ir::{Fcmp, Float, Flush, Func, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
 use lower::wide::{self, Isa};
+
+use super::region_of;
 
 /// What is computed by lane and for the wave.
 struct Tested {
@@ -267,21 +269,7 @@ fn region(tested: &Tested) -> Func {
     for (i, r) in results(b.pure(tested.op, &wave)).into_iter().enumerate() {
         writes_s.push((Slot::Sgpr(16 + i as u8), r));
     }
-    let (nodes, effects) = b.finish();
-    let block = Block {
-        pc: 0,
-        nodes,
-        effects,
-        execs: Vec::new(),
-        writes_s,
-        writes_v,
-        term: Term::Barrier {
-            next: Target::Exit { pc: 4, back: false },
-        },
-        guest_insts: 1,
-        counts: Vec::new(),
-    };
-    Func::of(block, 0, Vec::new())
+    region_of(b, writes_s, writes_v)
 }
 
 pub(super) fn run(

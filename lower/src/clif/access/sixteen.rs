@@ -1,5 +1,5 @@
-//! Elements of 16 lanes at a time, for AVX-512. A vector has four parts of 128 bits, and whatever works within 128
-//! bits works on lanes 0 to 3, 4 to 7, 8 to 11 and 12 to 15 side by side, so these are brought there first.
+//! Elements of 16 lanes at a time, for AVX-512. Pairs of dwords are sorted within 128 bits, so that lanes 0 to 3, 4 to 7,
+//! 8 to 11 and 12 to 15 have their words in one of the four parts of both vectors first.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Data;
@@ -9,8 +9,7 @@ use crate::clif::Emitter;
 use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::wide::Intrinsic;
 
-/// Lanes of a vector.
-pub(super) const LANES: usize = 16;
+const LANES: usize = 16;
 
 /// Are elements that are `stride` apart moved 16 lanes at a time? Not quads: four loads of 64 bytes and what sorts
 /// their words take longer than pieces of 16 bytes (`scan-16m` 30 ms instead of 22, which waited for the loads).
@@ -32,11 +31,10 @@ impl Emitter<'_> {
     pub(super) fn load_sixteen(&mut self, start: Value, away: i64, data: Data) -> Vec<Value> {
         let (start, offset) = self.near(start, away);
         let (ty, widen) = match data {
-            Data::Dwords(words) => {
-                let m: Vec<Value> = (0..i32::from(words))
-                    .map(|n| self.load_vector(types::I32X16, start, offset + 64 * n))
-                    .collect();
-                return self.split_sixteen(&m);
+            Data::Dwords(1) => return vec![self.load_vector(types::I32X16, start, offset)],
+            Data::Dwords(2) => {
+                let both = [0, 64].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                return self.split_pairs(both).to_vec();
             }
             Data::U8 => (types::I32X4, Intrinsic::WidenBytesU),
             Data::I8 => (types::I32X4, Intrinsic::WidenBytesS),
@@ -52,8 +50,9 @@ impl Emitter<'_> {
     /// word.
     pub(super) fn store_sixteen(&mut self, start: Value, away: i64, data: Data, lanes: &[Value]) {
         let (start, offset) = self.near(start, away);
-        let stored = match data {
-            Data::Dwords(_) => self.join_sixteen(lanes),
+        let stored = match (data, lanes) {
+            (Data::Dwords(_), &[low, high]) => self.join_pairs([low, high]).to_vec(),
+            (Data::Dwords(_), _) => lanes.to_vec(),
             _ => {
                 let (narrow, ty) = match bytes(data) {
                     1 => (Intrinsic::NarrowBytes, types::I32X4),
@@ -68,36 +67,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// 16 lanes' structures of one or two dwords as they lie in memory, to one vector a dword.
-    fn split_sixteen(&mut self, m: &[Value]) -> Vec<Value> {
-        match *m {
-            [a] => vec![a],
-            [a, b] => {
-                let even = self.in_sixteen(Intrinsic::EvenParts, &[a, b]);
-                let odd = self.in_sixteen(Intrinsic::OddParts, &[a, b]);
-                [EVEN, ODD]
-                    .map(|pattern| self.shuffled_sixteen(even, odd, pattern))
-                    .to_vec()
-            }
-            _ => unreachable!("bug: {} words are no run of 16", m.len()),
-        }
+    /// 16 lanes' pairs of dwords as they lie in memory, to one vector a dword.
+    fn split_pairs(&mut self, pairs: [Value; 2]) -> [Value; 2] {
+        let [even, odd] =
+            [Intrinsic::EvenParts, Intrinsic::OddParts].map(|parts| self.in_sixteen(parts, &pairs));
+        [EVEN, ODD].map(|pattern| self.shuffled_sixteen(even, odd, pattern))
     }
 
     /// The reverse.
-    fn join_sixteen(&mut self, words: &[Value]) -> Vec<Value> {
-        match *words {
-            [a] => vec![a],
-            [a, b] => {
-                let [even, odd] =
-                    [UNPACK_LOW, UNPACK_HIGH].map(|pattern| self.shuffled_sixteen(a, b, pattern));
-                [Intrinsic::LowHalves, Intrinsic::HighHalves]
-                    .map(|halves| {
-                        let both = self.in_sixteen(halves, &[even, odd]);
-                        self.in_sixteen(Intrinsic::MixParts, &[both])
-                    })
-                    .to_vec()
-            }
-            _ => unreachable!("bug: {} words are no run of 16", words.len()),
-        }
+    fn join_pairs(&mut self, [low, high]: [Value; 2]) -> [Value; 2] {
+        let parts = [UNPACK_LOW, UNPACK_HIGH].map(|p| self.shuffled_sixteen(low, high, p));
+        [Intrinsic::LowHalves, Intrinsic::HighHalves].map(|halves| {
+            let both = self.in_sixteen(halves, &parts);
+            self.in_sixteen(Intrinsic::MixParts, &[both])
+        })
     }
 }

@@ -220,12 +220,10 @@ impl Emitter<'_> {
         lanes: usize,
         (new, old): (&[Value], &[Value]),
     ) -> Vec<Value> {
-        let on = self.b.ins().ushr_imm_u(exec, first as i64);
-        let on = self.b.ins().ireduce(types::I32, on);
+        let on = [self.on_from(exec, first, lanes)];
         let mut group = self.of_lanes(1, lanes);
-        let mask = group.expand_mask(on);
         let both = new.iter().zip(old);
-        both.map(|(&new, &old)| group.select(Width::W32, &mask, &[new], &[old])[0])
+        both.map(|(&new, &old)| group.select(Width::W32, &on, &[new], &[old])[0])
             .collect()
     }
 

@@ -150,7 +150,6 @@ impl Emitter<'_> {
         self.through_wave(4 * per, &mut |e, offset, wave, frame| {
             let first = e.b.ins().ushr_imm_u(offset, 2);
             let bits = e.b.ins().ushr(exec, first);
-            let bits = e.b.ins().ireduce(types::I32, bits);
             let mut mask = None;
             for &(n, slot) in shadows {
                 let at = e.home_to_write(n);

@@ -2,10 +2,11 @@
 //! logic make them; as vectors of ones and zeros they are made anew where something else wants them. Bits above
 //! those of the lanes are anything.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
 use regalloc2::{Operand, RegClass, VReg};
 
+use super::vector::predicate;
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
 use crate::wide::evex::{Evex, rows};
@@ -376,17 +377,6 @@ impl Select<'_> {
     }
 
     fn compare_floats_into_mask(&mut self, cond: FloatCC, args: &[Value]) -> Result<VReg, Refused> {
-        let code = match cond {
-            FloatCC::Equal => 0,
-            FloatCC::LessThan => 1,
-            FloatCC::LessThanOrEqual => 2,
-            FloatCC::Unordered => 3,
-            FloatCC::NotEqual => 4,
-            FloatCC::UnorderedOrGreaterThanOrEqual => 5,
-            FloatCC::Ordered => 7,
-            FloatCC::OrderedNotEqual => 12,
-            _ => return Err(Refused(format!("the comparison {cond}"))),
-        };
         let ty = self.ty(args[0]);
         let row = match (ty.is_vector(), ty.lane_type() == types::F64) {
             (false, false) => rows::VCMPSS,
@@ -396,22 +386,16 @@ impl Select<'_> {
         };
         // A constant comes second, from memory.
         let constant = self.vector_constant(self.resolve(args[0])).is_some();
-        let turned = match code {
-            1 => 14,
-            2 => 13,
-            5 => 10,
-            code => code,
-        };
-        let (code, a, b) = match constant {
-            true => (turned, args[1], args[0]),
-            false => (code, args[0], args[1]),
+        let (cond, a, b) = match constant {
+            true => (cond.swap_args(), args[1], args[0]),
+            false => (cond, args[0], args[1]),
         };
         let a = self.reg(a)?;
         let b = match self.vector_constant(self.resolve(b)) {
             Some(_) => self.src(b)?,
             None => Src::Reg(self.reg(b)?),
         };
-        Ok(self.evex_compare(row, length(ty)?, a, b, code))
+        Ok(self.evex_compare(row, length(ty)?, a, b, predicate(cond)))
     }
 
     /// Logic that makes a mask of masks.
@@ -550,20 +534,10 @@ impl Select<'_> {
         self.kept(true, Len::L128, ordered, Src::Reg(a))
     }
 
-    /// Halves of two vectors: the low or the high ones.
-    pub(super) fn halves_of_two(&mut self, len: Len, a: VReg, b: VReg, high: bool) -> VReg {
-        let imm = match (len, high) {
-            (Len::L512, false) => 0x44,
-            (Len::L512, true) => 0xee,
-            (_, false) => 0,
-            (_, true) => 3,
-        };
-        self.evex_rvm(rows::VSHUFI64X2, len, a, Src::Reg(b), Imm::Byte(imm))
-    }
-
-    /// Two parts of 128 bits of one vector of 512, then two of another, by two bits each.
-    pub(super) fn two_of_each(&mut self, a: VReg, b: VReg, imm: u8) -> VReg {
-        self.evex_rvm(rows::VSHUFI64X2, Len::L512, a, Src::Reg(b), Imm::Byte(imm))
+    /// Parts of 128 bits of one vector, then as many of another; `which` has two bits for each, of vectors of 256 bits
+    /// one.
+    pub(super) fn parts_of_two(&mut self, len: Len, a: VReg, b: VReg, which: u8) -> VReg {
+        self.evex_rvm(rows::VSHUFI64X2, len, a, Src::Reg(b), Imm::Byte(which))
     }
 
     /// Quads of a vector of 512 bits in another order.

@@ -257,7 +257,13 @@ impl Select<'_> {
             Intrinsic::HighHalf => self.high_half(len, a),
             Intrinsic::LowHalves | Intrinsic::HighHalves if self.is_avx512() => {
                 let b = self.reg(args[1])?;
-                self.halves_of_two(len, a, b, f == Intrinsic::HighHalves)
+                let halves = match (f, len) {
+                    (Intrinsic::LowHalves, Len::L512) => 0x44,
+                    (_, Len::L512) => 0xee,
+                    (Intrinsic::LowHalves, _) => 0,
+                    _ => 3,
+                };
+                self.parts_of_two(len, a, b, halves)
             }
             Intrinsic::LowHalves | Intrinsic::HighHalves => {
                 let b = second(self)?;
@@ -268,15 +274,16 @@ impl Select<'_> {
                 };
                 self.rvm_imm(vex::VPERM2I128, len, a, b, Imm::Byte(halves))
             }
-            Intrinsic::EvenParts => {
+            Intrinsic::EvenParts | Intrinsic::OddParts => {
                 let b = self.reg(args[1])?;
-                self.two_of_each(a, b, 0x88)
+                let parts = if f == Intrinsic::EvenParts {
+                    0x88
+                } else {
+                    0xdd
+                };
+                self.parts_of_two(len, a, b, parts)
             }
-            Intrinsic::OddParts => {
-                let b = self.reg(args[1])?;
-                self.two_of_each(a, b, 0xdd)
-            }
-            Intrinsic::MixParts => self.two_of_each(a, a, 0xd8),
+            Intrinsic::MixParts => self.parts_of_two(len, a, a, 0xd8),
             Intrinsic::NarrowBytes => self.evex_mr(rows::VPMOVDB, len, a, Imm::No),
             Intrinsic::NarrowShorts => self.evex_mr(rows::VPMOVDW, len, a, Imm::No),
             Intrinsic::WidenBytesU

@@ -12,6 +12,26 @@ use crate::wide::inst::{Form, Imm, Op, Src};
 use crate::wide::rows::{legacy, vex};
 use crate::wide::{Intrinsic, Refused};
 
+/// The number by which comparisons know what they ask; none of these faults on quiet NaNs or cares for MXCSR.
+pub(super) fn predicate(cond: FloatCC) -> u8 {
+    match cond {
+        FloatCC::Equal => 0,
+        FloatCC::LessThan => 1,
+        FloatCC::LessThanOrEqual => 2,
+        FloatCC::Unordered => 3,
+        FloatCC::NotEqual => 4,
+        FloatCC::UnorderedOrGreaterThanOrEqual => 5,
+        FloatCC::UnorderedOrGreaterThan => 6,
+        FloatCC::Ordered => 7,
+        FloatCC::UnorderedOrEqual => 8,
+        FloatCC::UnorderedOrLessThan => 9,
+        FloatCC::UnorderedOrLessThanOrEqual => 10,
+        FloatCC::OrderedNotEqual => 12,
+        FloatCC::GreaterThanOrEqual => 13,
+        FloatCC::GreaterThan => 14,
+    }
+}
+
 /// The row of an operation by its type: single f32 or f64, vectors of f32 or f64.
 fn by_type(ty: Type, rows: [Row; 4]) -> Row {
     let wide = usize::from(ty.lane_type() == types::F64);
@@ -442,21 +462,11 @@ impl Select<'_> {
         let InstructionData::FloatCompare { cond, .. } = *self.data(inst) else {
             return Err(self.refuse(inst));
         };
-        let code = match cond {
-            FloatCC::Equal => 0,
-            FloatCC::LessThan => 1,
-            FloatCC::LessThanOrEqual => 2,
-            FloatCC::Unordered => 3,
-            FloatCC::NotEqual => 4,
-            FloatCC::UnorderedOrGreaterThanOrEqual => 5,
-            FloatCC::Ordered => 7,
-            FloatCC::OrderedNotEqual => 12,
-            _ => return Err(self.refuse(inst)),
-        };
         let ty = self.ty(args[0]);
         let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
         let row = by_type(ty, [vex::VCMPSS, vex::VCMPSD, vex::VCMPPS, vex::VCMPPD]);
-        let mask = self.rvm_imm(row, len, a, Src::Reg(b), Imm::Byte(code));
+        let code = Imm::Byte(predicate(cond));
+        let mask = self.rvm_imm(row, len, a, Src::Reg(b), code);
         if ty.is_vector() {
             return Ok(mask);
         }
