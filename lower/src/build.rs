@@ -1,6 +1,8 @@
 //! Builds the nodes of one block: hash-consing, constant folding and the handful of identities that
 //! make guest idioms disappear (register pairs, masks through SGPRs, carry chains).
 
+mod bytes;
+
 use std::cell::RefCell;
 
 use crate::ir::{Args, Icmp, LaneFn, Node, Op, Slot, Type, Val, Vary, Width};
@@ -367,6 +369,7 @@ impl Build {
                 _ => None,
             },
             Op::Pair => self.fold_pair(args[0], args[1]),
+            Op::Perm => self.fold_perm(args),
             Op::Lo => match self.parts(args[0]) {
                 (Op::Pair | Op::Zext | Op::Sext, inner) => Some(inner[0]),
                 (Op::Const(x), _) => Some(self.constant(Width::W32, x)),

@@ -113,6 +113,39 @@ pub struct Flush {
     pub dst: bool,
 }
 
+/// What is done on both halves of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Halves {
+    /// a + b
+    Add,
+    /// a - b
+    Sub,
+    /// Low bits of a * b
+    Mul,
+    /// Unsigned minimum
+    MinU,
+    /// Unsigned maximum
+    MaxU,
+    /// Signed minimum
+    MinS,
+    /// Signed maximum
+    MaxS,
+    /// a + b, at most 0xffff
+    AddSatU,
+    /// a + b, the nearest i16
+    AddSatS,
+    /// a - b, at least 0
+    SubSatU,
+    /// a - b, the nearest i16
+    SubSatS,
+    /// a << n, n < 16
+    Shl(u8),
+    /// a >> n, logical, n < 16
+    Lshr(u8),
+    /// a >> n, arithmetic, n < 16
+    Ashr(u8),
+}
+
 /// A scalar register slot that crosses blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
@@ -193,6 +226,8 @@ pub enum Op {
     Perm,
     /// (W32) byte n, zero-extended
     ByteU(u8),
+    /// (W32) the same on the low and the high 16 bits
+    Halves(Halves),
     /// Sign extension from bit n-1 (n < width)
     SextFrom(u8),
     /// Comparison, result W1

@@ -20,7 +20,7 @@ pub mod twins;
 pub const LANES: usize = 8;
 
 /// Namespace of functions that shuffle: the number is that of an immediate with 16 numbers of bytes of two
-/// vectors, which holds in each half of 128 bits.
+/// vectors, which holds in each half of 128 bits; numbers from 0x80 on make zeros.
 pub const SHUFFLE: u32 = 1;
 
 /// Namespace of [`Intrinsic`]s.

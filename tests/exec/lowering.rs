@@ -8,6 +8,7 @@ mod elementary;
 mod encoding;
 mod loops;
 mod operations;
+mod permutations;
 mod prologues;
 mod rounds;
 mod rows;

@@ -10,7 +10,7 @@ use crate::arms::integer::short_op;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::guest::Guest;
-use crate::ir::Float;
+use crate::ir::{Float, Halves};
 use crate::value::{Env, F, Q, U, call};
 use frontend::target::Gfx;
 
@@ -50,6 +50,9 @@ fn position(inst: &Inst, i: usize) -> usize {
 fn halves_int<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
     let mods = &inst.mods;
     let signed = inst.desc.ty() == Ty::PkI16;
+    if let Some(d) = at_once(inst, args, signed) {
+        return Some(d);
+    }
     let half = |i: usize, sel: u8| {
         let word = args.u(i)?;
         let high = sel >> position(inst, i) & 1 != 0;
@@ -74,20 +77,59 @@ fn halves_int<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
     Some(one(mods.op_sel)?.pack16(one(mods.op_sel_hi)?))
 }
 
+/// What the host can do on both halves at once.
+fn at_once<'b>(inst: &Inst, args: &Args<'b>, signed: bool) -> Option<U<'b>> {
+    let (s0, s1) = (placed(inst, args, 0)?, placed(inst, args, 1)?);
+    let shift = |op| {
+        let by = s1.as_const()? as u32;
+        let n = by & 15;
+        (by >> 16 & 15 == n).then(|| s0.shift_halves(op, n as u8))
+    };
+    let op = match (inst.op(), args.saturate, signed) {
+        (Op::Add, false, _) => Halves::Add,
+        (Op::Add, true, false) => Halves::AddSatU,
+        (Op::Add, true, true) => Halves::AddSatS,
+        (Op::Sub, false, _) => Halves::Sub,
+        (Op::Sub, true, false) => Halves::SubSatU,
+        (Op::Sub, true, true) => Halves::SubSatS,
+        (Op::Mul, ..) => Halves::Mul,
+        (Op::Mad, false, _) => {
+            let product = s0.halves(Halves::Mul, s1);
+            return Some(product.halves(Halves::Add, placed(inst, args, 2)?));
+        }
+        (Op::Min, _, false) => Halves::MinU,
+        (Op::Min, _, true) => Halves::MinS,
+        (Op::Max, _, false) => Halves::MaxU,
+        (Op::Max, _, true) => Halves::MaxS,
+        (Op::Shl, ..) => return shift(Halves::Shl),
+        (Op::Lshr, ..) => return shift(Halves::Lshr),
+        (Op::Ashr, ..) => return shift(Halves::Ashr),
+        _ => return None,
+    };
+    Some(s0.halves(op, s1))
+}
+
+/// A source with its halves in place.
+fn placed<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
+    let mods = &inst.mods;
+    let at = position(inst, i);
+    let word = args.u(i)?;
+    let (lo_high, hi_high) = (mods.op_sel >> at & 1 != 0, mods.op_sel_hi >> at & 1 != 0);
+    Some(match (lo_high, hi_high) {
+        (false, true) => word,
+        (false, false) => word.lo16() | word.shl_k(16),
+        (true, true) => word.hi16() | (word & word.k(0xffff_0000)),
+        (true, false) => word.hi16() | word.shl_k(16),
+    })
+}
+
 // ---- packed f16
 
 /// A source with its halves in place and its signs applied.
 fn arranged<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
     let mods = &inst.mods;
     let at = position(inst, i);
-    let word = args.u(i)?;
-    let (lo_high, hi_high) = (mods.op_sel >> at & 1 != 0, mods.op_sel_hi >> at & 1 != 0);
-    let placed = match (lo_high, hi_high) {
-        (false, true) => word,
-        (false, false) => word.lo16() | word.shl_k(16),
-        (true, true) => word.hi16() | (word & word.k(0xffff_0000)),
-        (true, false) => word.hi16() | word.shl_k(16),
-    };
+    let placed = placed(inst, args, i)?;
     let neg = u64::from(mods.neg >> at & 1) << 15 | u64::from(mods.neg_hi >> at & 1) << 31;
     Some(placed ^ placed.k(neg))
 }

@@ -15,6 +15,7 @@ mod elementary;
 mod exponents;
 mod float;
 mod functions;
+mod halves;
 mod integer;
 mod operations;
 mod roots;

@@ -7,6 +7,7 @@ use cranelift_frontend::FunctionBuilder;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 mod exponents;
+mod halves;
 
 /// CLIF type of a wave value of a width.
 pub(crate) fn clif_type(width: Width) -> Clif {
@@ -308,6 +309,7 @@ impl Scalars<'_, '_> {
                 self.b.ins().ireduce(types::I32, shifted)
             }
             Op::Perm => self.perm(arg(0), arg(1), arg(2)),
+            Op::Halves(op) => self.halves(op, args),
             Op::ByteU(n) => {
                 let shifted = self.b.ins().ushr_imm_u(arg(0), i64::from(n) * 8);
                 self.b.ins().band_imm_u(shifted, 0xff)

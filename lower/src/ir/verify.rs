@@ -61,7 +61,7 @@ fn types(b: &Block, node: &Node) -> Result<(), String> {
         Op::Select if width(0) != Width::W1 || width(1) != width(2) => {
             return Err("select of unequal widths".to_owned());
         }
-        Op::Pair | Op::AlignBit | Op::Perm
+        Op::Pair | Op::AlignBit | Op::Perm | Op::Halves(_)
             if (0..node.args.len()).any(|i| width(i) != Width::W32) =>
         {
             return Err("wants 32-bit words".to_owned());

@@ -2,7 +2,7 @@
 
 use super::{Env, F, Handle, M, Q, U, call, call64};
 use crate::build::{Build, types};
-use crate::ir::{Float, Icmp, LaneFn, Op, Val, Width};
+use crate::ir::{Float, Halves, Icmp, LaneFn, Op, Val, Width};
 
 /// What integers of both widths can do.
 macro_rules! integer {
@@ -220,6 +220,16 @@ impl<'b> U<'b> {
     /// Byte n, zero-extended.
     pub fn byte(self, n: u8) -> U<'b> {
         self.un(Op::ByteU(n))
+    }
+
+    /// The same on both halves of words.
+    pub fn halves(self, op: Halves, other: U<'b>) -> U<'b> {
+        self.bin(Op::Halves(op), other)
+    }
+
+    /// Both halves shifted.
+    pub fn shift_halves(self, op: fn(u8) -> Halves, n: u8) -> U<'b> {
+        self.un(Op::Halves(op(n)))
     }
 
     /// The low half, zero-extended.

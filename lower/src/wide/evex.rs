@@ -149,6 +149,12 @@ pub mod rows {
         VPMULUDQ = evex(P66, M0F, 0xf4, Q).w1(); VPMULDQ = evex(P66, M0F38, 0x28, Q).w1();
         VPADDB = evex(P66, M0F, 0xfc, FullMem);  VPSHUFB = evex(P66, M0F38, 0x00, FullMem);
         VPSADBW = evex(P66, M0F, 0xf6, FullMem);
+        VPADDW = evex(P66, M0F, 0xfd, FullMem);  VPSUBW = evex(P66, M0F, 0xf9, FullMem);
+        VPMULLW = evex(P66, M0F, 0xd5, FullMem);
+        VPMINUW = evex(P66, M0F38, 0x3a, FullMem); VPMAXUW = evex(P66, M0F38, 0x3e, FullMem);
+        VPMINSW = evex(P66, M0F, 0xea, FullMem); VPMAXSW = evex(P66, M0F, 0xee, FullMem);
+        VPADDUSW = evex(P66, M0F, 0xdd, FullMem); VPADDSW = evex(P66, M0F, 0xed, FullMem);
+        VPSUBUSW = evex(P66, M0F, 0xd9, FullMem); VPSUBSW = evex(P66, M0F, 0xe9, FullMem);
         VPANDD = evex(P66, M0F, 0xdb, D);        VPANDND = evex(P66, M0F, 0xdf, D);
         VPORD = evex(P66, M0F, 0xeb, D);         VPXORD = evex(P66, M0F, 0xef, D);
         VPTERNLOGD = evex(P66, M0F3A, 0x25, D);  VPTERNLOGQ = evex(P66, M0F3A, 0x25, Q).w1();

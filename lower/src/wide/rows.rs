@@ -36,6 +36,12 @@ pub mod vex {
         VPSLLVD = row(P66, M0F38, 0x47);     VPSRLVD = row(P66, M0F38, 0x45);
         VPSRAVD = row(P66, M0F38, 0x46);     VPMINUB = row(P66, M0F, 0xda);
         VPSLLVQ = row(P66, M0F38, 0x47).w1(); VPSRLVQ = row(P66, M0F38, 0x45).w1();
+        VPADDW = row(P66, M0F, 0xfd);        VPSUBW = row(P66, M0F, 0xf9);
+        VPMULLW = row(P66, M0F, 0xd5);
+        VPMINUW = row(P66, M0F38, 0x3a);     VPMAXUW = row(P66, M0F38, 0x3e);
+        VPMINSW = row(P66, M0F, 0xea);       VPMAXSW = row(P66, M0F, 0xee);
+        VPADDUSW = row(P66, M0F, 0xdd);      VPADDSW = row(P66, M0F, 0xed);
+        VPSUBUSW = row(P66, M0F, 0xd9);      VPSUBSW = row(P66, M0F, 0xe9);
         // by a constant, with a digit
         VPSHIFTD_I = row(P66, M0F, 0x72);    VPSHIFTQ_I = row(P66, M0F, 0x73);
         VPSHIFTW_I = row(P66, M0F, 0x71);

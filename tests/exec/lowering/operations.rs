@@ -10,7 +10,7 @@ use lower::abi::{Context, ExitCode};
 use lower::build::{Build, types};
 use lower::clif::Options;
 use lower::functions::LaneFn;
-use lower::ir::{Fcmp, Float, Flush, Func, Icmp, Op, Slot, Val, Width};
+use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
 use lower::wide::{self, Isa};
 
@@ -113,6 +113,26 @@ fn uniform() -> Vec<(Op, Width, usize)> {
     ops.push((Op::Hi, W64, 1));
     ops.push((Op::AlignBit, W32, 3));
     ops.push((Op::Perm, W32, 3));
+    for op in [
+        Halves::Add,
+        Halves::Sub,
+        Halves::Mul,
+        Halves::MinU,
+        Halves::MaxU,
+        Halves::MinS,
+        Halves::MaxS,
+        Halves::AddSatU,
+        Halves::AddSatS,
+        Halves::SubSatU,
+        Halves::SubSatS,
+    ] {
+        ops.push((Op::Halves(op), W32, 2));
+    }
+    for n in [0, 1, 8, 15] {
+        for op in [Halves::Shl, Halves::Lshr, Halves::Ashr] {
+            ops.push((Op::Halves(op(n)), W32, 1));
+        }
+    }
     for (float, width) in [(Float::F32, W32), (Float::F64, W64)] {
         for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
             let flush = Flush { src, dst };

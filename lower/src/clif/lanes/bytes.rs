@@ -7,7 +7,7 @@ use super::Lanes;
 use crate::wide::Intrinsic;
 
 /// Where a byte is picked that is to be zero.
-const NO_BYTE: u8 = 0x80;
+pub(super) const NO_BYTE: u8 = 0x80;
 
 /// What the selectors of a vector want, as bytes to pick. What is not used costs nothing.
 #[derive(Clone, Copy)]

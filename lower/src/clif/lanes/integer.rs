@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
+use super::bytes::NO_BYTE;
 use super::{Lanes, ODD};
 use crate::clif::scalar::int_cc;
 use crate::ir::{Icmp, Op, Width};
@@ -71,10 +72,13 @@ impl Lanes<'_, '_> {
         let sel = selector.to_le_bytes();
         let mut mask = [0u8; 16];
         let (mut and, mut or) = (0u32, 0u32);
+        // The wide back end's shuffles make zeros, too.
+        let none = if self.per > 4 { NO_BYTE } else { 0 };
         for (i, &s) in sel.iter().enumerate() {
-            if s < 8 {
+            if s < 8 || self.per > 4 {
                 and |= 0xff << (8 * i);
-            } else if s > 12 {
+            }
+            if s > 12 {
                 or |= 0xff << (8 * i);
             }
             for lane in 0..4 {
@@ -84,7 +88,7 @@ impl Lanes<'_, '_> {
                 } else {
                     16 + 4 * lane as u8 + (s & 3)
                 };
-                mask[4 * lane + i] = if s < 8 { byte } else { 0 };
+                mask[4 * lane + i] = if s < 8 { byte } else { none };
             }
         }
         self.map2(s0, s1, |l, x, y| {

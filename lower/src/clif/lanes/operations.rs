@@ -31,6 +31,7 @@ impl Lanes<'_, '_> {
             }
             Op::Brev if width == Width::W32 => self.map1(a, |l, x| l.reverse(x)),
             Op::Popcnt if width == Width::W32 => self.map1(a, |l, x| l.popcount(x)),
+            Op::Halves(op) => self.by_halves(op, args),
             Op::ByteU(n) => self.map1(a, |l, x| {
                 let shifted = if n == 0 {
                     x

@@ -113,7 +113,7 @@ impl Select<'_> {
         self.define(RegClass::Float, op, &[a], None)
     }
 
-    /// Bytes of two vectors by a pattern of 16, in each half of 128 bits.
+    /// Bytes of two vectors by a pattern of 16, in each half of 128 bits; zeros where that has numbers from 0x80 on.
     pub(super) fn shuffle(
         &mut self,
         len: Len,
@@ -153,7 +153,7 @@ impl Select<'_> {
         }
         let of = |second: bool| -> Vec<u8> {
             let choose = |&byte: &u8| {
-                if same || (byte >= 16) == second {
+                if byte < 0x80 && (same || (byte >= 16) == second) {
                     byte & 15
                 } else {
                     0x80
@@ -161,9 +161,14 @@ impl Select<'_> {
             };
             pattern.iter().map(choose).collect()
         };
+        let takes = |from: std::ops::Range<u8>| pattern.iter().any(|byte| from.contains(byte));
+        if !same && !takes(0..16) {
+            let second = self.lanes_of(len, &of(true));
+            return Ok(self.rvm(vex::VPSHUFB, len, b_reg, second));
+        }
         let first = self.lanes_of(len, &of(false));
         let first = self.rvm(vex::VPSHUFB, len, a_reg, first);
-        if same || pattern.iter().all(|&byte| byte < 16) {
+        if same || !takes(16..32) {
             return Ok(first);
         }
         let other = self.lanes_of(len, &of(true));

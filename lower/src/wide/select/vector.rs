@@ -41,12 +41,24 @@ fn by_type(ty: Type, rows: [Row; 4]) -> Row {
 /// Vector operations of two sources: the row, and whether the sources may be exchanged.
 fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
     let quads = ty.lane_bits() == 64;
+    let words = ty.lane_bits() == 16;
     let int = |dwords: Row, qwords: Row| if quads { qwords } else { dwords };
     let float = |rows| by_type(ty, rows);
     if !ty.is_vector() && !ty.is_float() {
         return None;
     }
     Some(match opcode {
+        Opcode::Iadd if words => (vex::VPADDW, true),
+        Opcode::Isub if words => (vex::VPSUBW, false),
+        Opcode::Imul if words => (vex::VPMULLW, true),
+        Opcode::Umin if words => (vex::VPMINUW, true),
+        Opcode::Umax if words => (vex::VPMAXUW, true),
+        Opcode::Smin if words => (vex::VPMINSW, true),
+        Opcode::Smax if words => (vex::VPMAXSW, true),
+        Opcode::UaddSat if words => (vex::VPADDUSW, true),
+        Opcode::SaddSat if words => (vex::VPADDSW, true),
+        Opcode::UsubSat if words => (vex::VPSUBUSW, false),
+        Opcode::SsubSat if words => (vex::VPSUBSW, false),
         Opcode::Iadd => (int(vex::VPADDD, vex::VPADDQ), true),
         Opcode::Isub => (int(vex::VPSUBD, vex::VPSUBQ), false),
         Opcode::Imul if !quads => (vex::VPMULLD, true),
@@ -493,6 +505,16 @@ impl Select<'_> {
         let len = length(ty)?;
         let quads = ty.lane_bits() == 64;
         let a = self.reg(v)?;
+        if ty.lane_bits() == 16 {
+            let by = self.int(amount);
+            let by = by.ok_or_else(|| Refused(format!("a shift of {ty} by no constant")))?;
+            let digit = match opcode {
+                Opcode::Ishl => 6,
+                Opcode::Ushr => 2,
+                _ => 4,
+            };
+            return Ok(self.shift_constant(vex::VPSHIFTW_I, digit, len, a, by as u8 & 15));
+        }
         let limit = if quads { 63 } else { 31 };
         let (row, constant_row, digit) = match (opcode, quads) {
             (Opcode::Ishl, false) => (vex::VPSLLD, vex::VPSHIFTD_I, 6),

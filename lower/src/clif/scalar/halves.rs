@@ -1,0 +1,72 @@
+//! Wave values of which both halves are computed with: one after the other.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::Scalars;
+use crate::ir::Halves;
+
+impl Scalars<'_, '_> {
+    /// The low and the high half of a word, with zeros or the sign above.
+    fn parts(&mut self, word: Value, signed: bool) -> [Value; 2] {
+        match signed {
+            true => {
+                let low = self.b.ins().ishl_imm_u(word, 16);
+                [low, word].map(|v| self.b.ins().sshr_imm_u(v, 16))
+            }
+            false => [
+                self.b.ins().band_imm_u(word, 0xffff),
+                self.b.ins().ushr_imm_u(word, 16),
+            ],
+        }
+    }
+
+    /// See [`crate::ir::Op::Halves`].
+    pub(super) fn halves(&mut self, op: Halves, args: &[Value]) -> Value {
+        let signed = matches!(
+            op,
+            Halves::MinS | Halves::MaxS | Halves::AddSatS | Halves::SubSatS | Halves::Ashr(_)
+        );
+        let parts: Vec<[Value; 2]> = args.iter().map(|&a| self.parts(a, signed)).collect();
+        let [low, high] = [0, 1].map(|n| {
+            let args: Vec<Value> = parts.iter().map(|parts| parts[n]).collect();
+            self.half(op, &args)
+        });
+        let low = self.b.ins().band_imm_u(low, 0xffff);
+        let high = self.b.ins().ishl_imm_u(high, 16);
+        self.b.ins().bor(low, high)
+    }
+
+    /// One half; what is above it in the result is anything.
+    fn half(&mut self, op: Halves, args: &[Value]) -> Value {
+        let (x, y) = (args[0], args[args.len() - 1]);
+        match op {
+            Halves::Add => self.b.ins().iadd(x, y),
+            Halves::Sub => self.b.ins().isub(x, y),
+            Halves::Mul => self.b.ins().imul(x, y),
+            Halves::MinU | Halves::MinS => self.b.ins().smin(x, y),
+            Halves::MaxU | Halves::MaxS => self.b.ins().smax(x, y),
+            Halves::AddSatU | Halves::AddSatS => {
+                let sum = self.b.ins().iadd(x, y);
+                self.nearest_half(sum, op == Halves::AddSatS)
+            }
+            Halves::SubSatU | Halves::SubSatS => {
+                let difference = self.b.ins().isub(x, y);
+                self.nearest_half(difference, op == Halves::SubSatS)
+            }
+            Halves::Shl(n) => self.b.ins().ishl_imm_u(x, i64::from(n)),
+            Halves::Lshr(n) => self.b.ins().ushr_imm_u(x, i64::from(n)),
+            Halves::Ashr(n) => self.b.ins().sshr_imm_u(x, i64::from(n)),
+        }
+    }
+
+    /// The 16-bit integer nearest to a signed word.
+    fn nearest_half(&mut self, word: Value, signed: bool) -> Value {
+        let (least, most) = match signed {
+            true => (i32::from(i16::MIN), i32::from(i16::MAX)),
+            false => (0, i32::from(u16::MAX)),
+        };
+        let [least, most] = [least, most].map(|n| self.iconst(types::I32, n as u32 as u64));
+        let word = self.b.ins().smax(word, least);
+        self.b.ins().smin(word, most)
+    }
+}
