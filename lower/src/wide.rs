@@ -113,6 +113,12 @@ pub enum Intrinsic {
     MaskOfBits,
     /// Dwords rotated to the right by a constant; for AVX-512 only.
     Rotate,
+    /// Sums of f32 rounded down; of 512 bits, for AVX-512 only.
+    SumDown,
+    /// Sums of f32 rounded up; of 512 bits, for AVX-512 only.
+    SumUp,
+    /// What was rounded to odd, of what was rounded down and up; for AVX-512 only.
+    ToOdd,
     /// The lesser of two f32; the second where one is a NaN.
     Least,
     /// f32 times 2 to the power of the second, which is rounded down to an integer; for AVX-512 only.
@@ -136,7 +142,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 49] = [
+    pub const ALL: [Intrinsic; 52] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -178,6 +184,9 @@ impl Intrinsic {
         Intrinsic::ToHalfTruncating,
         Intrinsic::MaskOfBits,
         Intrinsic::Rotate,
+        Intrinsic::SumDown,
+        Intrinsic::SumUp,
+        Intrinsic::ToOdd,
         Intrinsic::Least,
         Intrinsic::Scale,
         Intrinsic::Mantissa,

@@ -261,7 +261,7 @@ impl Emit<'_> {
     fn fields(&self, host: &HostInst, form: Form, a: &[Allocation]) -> (u8, u8, Rm) {
         let rm = |from: usize| self.rm(host, &a[from..]);
         match form {
-            Form::Rvm => (reg(a[0]), reg(a[1]), rm(2)),
+            Form::Rvm | Form::Rounded(_) => (reg(a[0]), reg(a[1]), rm(2)),
             Form::Rvmr => (reg(a[0]), reg(a[1]), rm(3)),
             Form::Rm | Form::Store => (reg(a[0]), 0, rm(1)),
             Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
@@ -316,6 +316,10 @@ impl Emit<'_> {
                 let with = With {
                     mask,
                     zero: form == Form::ZeroedRm,
+                    rounding: match form {
+                        Form::Rounded(direction) => Some(direction),
+                        _ => None,
+                    },
                     ..With::default()
                 };
                 let imm = bytes_of(imm, &mut space);

@@ -5,7 +5,7 @@ use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, Reg
 
 use super::Isa;
 use super::encode::{Len, Row};
-use super::evex::Evex;
+use super::evex::{Evex, Rounding};
 use crate::maps::HashMap;
 use crate::object::Symbol;
 
@@ -80,6 +80,8 @@ pub(super) enum Src {
 pub(super) enum Form {
     /// reg (defined) from vvvv and rm.
     Rvm,
+    /// The same of registers alone, rounded in a direction of its own.
+    Rounded(Rounding),
     /// reg (defined) from vvvv and rm and a register in the constant.
     Rvmr,
     /// reg (defined) from rm.

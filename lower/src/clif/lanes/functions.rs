@@ -218,6 +218,12 @@ impl Lanes<'_, '_> {
     /// one rounding.
     fn fused_halves(&mut self, a: Value, b: Value, c: Value) -> Value {
         let product = self.b.ins().fmul(a, b);
+        if self.masks && self.per == 16 {
+            let ty = self.floats_type();
+            let sums = [Intrinsic::SumDown, Intrinsic::SumUp]
+                .map(|sum| self.intrinsic(sum, &[product, c], ty));
+            return self.intrinsic(Intrinsic::ToOdd, &sums, ty);
+        }
         let sum = self.b.ins().fadd(product, c);
         // What the sum lost.
         let c_part = self.b.ins().fsub(sum, product);

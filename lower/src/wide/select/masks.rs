@@ -25,6 +25,8 @@ pub(super) struct Masks {
 
 /// The bits of `a ? c : b` for the three sources of a ternary operation.
 const CHOOSE_LAST: u8 = 0xac;
+/// Those of `(a | b) & c`.
+const LAST_OF_EITHER: u8 = 0xa8;
 /// Those of `c ? b : a`.
 const CHOOSE_BY_LAST: u8 = 0xd8;
 
@@ -228,6 +230,15 @@ impl Select<'_> {
         let op = Op::Evex(rows::VPTERNLOGD, len, Form::Fma, Imm::Byte(table));
         self.h.push(op, &operands, Some(c));
         d
+    }
+
+    /// Floats rounded to odd, of those rounded down and up: what is nearer to zero, and odd if they differ, as then
+    /// one of them is.
+    pub(super) fn rounded_to_odd(&mut self, len: Len, down: VReg, up: VReg) -> VReg {
+        let one = self.dwords(len, 1);
+        let last = self.ternary(len, down, up, one, LAST_OF_EITHER);
+        let cut = self.rvm(vex::VPMINUD, len, down, Src::Reg(up));
+        self.rvm(vex::VPOR, len, cut, Src::Reg(last))
     }
 
     /// The result of an instruction where a mask is set, zeros elsewhere.

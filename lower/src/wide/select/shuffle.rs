@@ -5,7 +5,7 @@ use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::wide::encode::{Len, Row};
-use crate::wide::evex::rows;
+use crate::wide::evex::{Rounding, rows};
 use crate::wide::inst::{Form, Imm, Op, Src};
 use crate::wide::rows::vex;
 use crate::wide::{INTRINSIC, Intrinsic, Refused, SHUFFLE};
@@ -353,6 +353,19 @@ impl Select<'_> {
             Intrinsic::DemoteHalves => {
                 let b = self.reg(args[1])?;
                 self.demoted(len, a, b)
+            }
+            Intrinsic::SumDown | Intrinsic::SumUp => {
+                let b = self.reg(args[1])?;
+                let direction = match f {
+                    Intrinsic::SumDown => Rounding::Down,
+                    _ => Rounding::Up,
+                };
+                let op = Op::Evex(rows::VADDPS, len, Form::Rounded(direction), Imm::No);
+                self.define(RegClass::Float, op, &[a], Some(Src::Reg(b)))
+            }
+            Intrinsic::ToOdd => {
+                let b = self.reg(args[1])?;
+                self.rounded_to_odd(len, a, b)
             }
             Intrinsic::Least => {
                 let b = self.src(args[1])?;
