@@ -25,6 +25,7 @@ mod facts;
 mod fixes;
 mod fused;
 mod gather;
+mod logic;
 mod masks;
 mod merge;
 mod scalar;
@@ -93,10 +94,10 @@ pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
         s.h.blocks
             .push(HostBlock::new(places[block.as_u32() as usize], cold));
     }
-    s.find_needed(&layout);
     if s.is_avx512() {
         s.find_masks(&layout);
     }
+    s.find_needed(&layout);
     for block in layout {
         s.block(block)?;
     }

@@ -255,6 +255,9 @@ impl<'a> Select<'a> {
                 self.each_compared(args[0], &mut take);
                 args[1..].iter().for_each(|&v| take(v));
             }
+            _ if let Some(logic) = self.logic(inst) => {
+                logic.sources.into_iter().for_each(&mut take);
+            }
             _ => match (self.and_not(inst), self.fused(inst)) {
                 (Some((a, b)), _) => [a, b].into_iter().for_each(&mut take),
                 (_, Some(fused)) => fused.sources.into_iter().for_each(&mut take),

@@ -220,7 +220,7 @@ impl Select<'_> {
     }
 
     /// Three sources by a table of eight bits, the first of which is the highest of its index.
-    fn ternary(&mut self, len: Len, a: VReg, b: VReg, c: Src, table: u8) -> VReg {
+    pub(super) fn ternary(&mut self, len: Len, a: VReg, b: VReg, c: Src, table: u8) -> VReg {
         let d = self.vec_reg();
         let operands = [
             Operand::reg_reuse_def(d, 1),
@@ -298,6 +298,10 @@ impl Select<'_> {
 
     /// What AVX-512 has better instructions for, or masks; false for what is selected as for AVX2.
     pub(super) fn avx512(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
+        if let Some(logic) = self.logic(inst) {
+            self.do_logic(inst, &logic)?;
+            return Ok(true);
+        }
         let data = *self.data(inst);
         let args = self.clif.dfg.inst_args(inst);
         let result = self.clif.dfg.first_result(inst);
