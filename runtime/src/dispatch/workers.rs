@@ -71,8 +71,9 @@ const GRACE: Duration = Duration::from_secs(10);
 /// What a dispatch may take for its leader to run it alone: calling helpers takes as long.
 const ALONE: Duration = Duration::from_micros(30);
 
-/// Workgroups that a worker takes at a time, at most: enough that workers seldom meet.
-const SOME: u64 = 16;
+/// Workgroups that a worker takes at a time, at most: enough that workers seldom meet, and that what a worker's
+/// processor fetches ahead is mostly its own.
+const SOME: u64 = 128;
 
 /// The least number of times that each worker takes some, where there are as many workgroups: nobody waits
 /// long for the last one, and few workgroups are taken one by one.
