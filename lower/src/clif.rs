@@ -194,7 +194,9 @@ struct Emitter<'f> {
     in_wave: Vec<(Slot, Variable)>,
     /// Those of the block being emitted, and others to take.
     variables: variables::Variables,
-    /// Slots that the region may have and the wave not yet, before and behind each block.
+    /// Slots that were written since the wave came in, before and behind each block.
+    slots_since: Lives,
+    /// Those that ways out in common write to the wave.
     slots_written: Lives,
     /// Where effects of the current block go that fail.
     failure: Option<boundary::Failure>,
@@ -291,6 +293,7 @@ impl<'f> Emitter<'f> {
         let exit = b.create_block();
         b.append_block_param(exit, types::I64);
         b.append_block_param(exit, types::I64);
+        let slots_since = liveness::written(f);
         Emitter {
             f,
             o,
@@ -305,9 +308,10 @@ impl<'f> Emitter<'f> {
             in_wave: Vec::new(),
             variables: variables::Variables::default(),
             slots_written: match o.small {
-                true => liveness::written(f),
+                true => slots_since.clone(),
                 false => liveness::written_anywhere(f),
             },
+            slots_since,
             failure: None,
             blocks,
             entry_numbers: HashMap::default(),

@@ -186,9 +186,10 @@ impl Emitter<'_> {
         self.enter(on);
     }
 
-    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there.
+    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there, and of those that were
+    /// not written since the wave came in it has the values.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        let written = self.slots_written.end[self.current];
+        let written = self.slots_since.end[self.current];
         self.store_slots(&written.common(live));
         let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
         self.return_at(pc, code);
