@@ -199,12 +199,21 @@ impl InitialState {
     /// Makes `wave` wave number `index` of the workgroup; `ids` are the work-item ids of its lanes. VGPRs
     /// beyond those are stale: whoever looks at them settles the wave first.
     pub(super) fn start(&self, wave: &mut WaveState, index: u32, ids: &[[u32; LANES]; 3]) {
-        if wave.kept != self.number || self.note == 0 {
+        let kept = wave.kept == self.number && self.note != 0;
+        if !kept {
             self.fill(wave, ids);
         }
         (wave.start, wave.kept) = (self.note, 0);
-        let numbers = self.system..self.info;
-        wave.sgpr[numbers.clone()].copy_from_slice(&self.sgpr[numbers]);
+        for number in self.system..self.info {
+            wave.sgpr[number] = self.sgpr[number];
+        }
+        wave.resume = self.resume;
+        let defined = self.vgprs.max(wave.vgprs_touched);
+        wave.vgprs_touched = defined;
+        wave.vgprs_stale = [self.id_vgprs as u32, defined];
+        if kept {
+            return;
+        }
         let mut next = self.info;
         if self.descriptor.enable_workgroup_info() {
             let waves = self.items.div_ceil(LANES as u32);
@@ -221,15 +230,10 @@ impl InitialState {
         );
 
         wave.pc = self.entry;
-        wave.resume = self.resume;
         wave.scc = 0;
         wave.mode = self.mode;
         wave.trapsts = 0;
         wave.vgpr_count = self.vgprs;
-        // What an earlier wave wrote beyond its registers is not seen either.
-        let defined = self.vgprs.max(wave.vgprs_touched);
-        wave.vgprs_touched = defined;
-        wave.vgprs_stale = [self.id_vgprs as u32, defined];
         wave.sgpr_count = self.sgprs;
         wave.set_exec(shape::exec(self.items, index));
     }

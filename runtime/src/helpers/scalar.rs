@@ -193,6 +193,7 @@ pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
         // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
         let wave = unsafe { &mut *call.ctx.wave };
         let mask = ones << offset;
+        wave.start = 0;
         wave.trapsts = wave.trapsts & !mask | value << offset & mask;
     }
     Ok(())

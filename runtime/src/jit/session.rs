@@ -51,6 +51,8 @@ struct Machine<const PROFILE: bool> {
     frame: Vec<[u32; LANES]>,
     /// The surroundings are set for each turn, all that depends on the wave before each entry.
     ctx: Context,
+    /// Fuel that each wave has.
+    ticket: u32,
 }
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
@@ -147,6 +149,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 host: ptr::null_mut(),
             },
             frame,
+            ticket: 0,
         }
     }
 
@@ -165,8 +168,18 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         self.ctx.frame = self.frame.as_mut_ptr();
     }
 
-    /// Runs a region of a wave of the group of `surround` once, with as much of the fuel as code can have at a time;
-    /// the fault of [`ExitCode::Fault`] is in `host`. Gives what it burned as well.
+    /// Waves of the group of `surround` enter a region by this entry now, each with as much of the fuel as code can
+    /// have at a time.
+    #[inline(always)]
+    fn prepare(&mut self, region: &Region, entry: u32, fuel: u64) {
+        if self.frame.len() < region.slots {
+            self.enlarge(region.slots);
+        }
+        self.ctx.entry = entry;
+        self.ticket = fuel.min(i32::MAX as u64) as u32;
+    }
+
+    /// Runs the region of `prepare` of a wave once; the fault of [`ExitCode::Fault`] is in `host`.
     /// Inlined: the call would be a part of what coming back from a barrier costs.
     #[inline(always)]
     #[expect(
@@ -176,20 +189,12 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     fn enter(
         &mut self,
         (engine, region): (&JitEngine, &Region),
-        entry: u32,
         wave: &mut WaveState,
         host: &mut Host<'_, '_>,
-        fuel: u64,
-    ) -> (ExitCode, u64) {
-        if self.frame.len() < region.slots {
-            self.enlarge(region.slots);
-        }
-        wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
-        let ticket = fuel.min(i32::MAX as u64) as u32;
+    ) -> ExitCode {
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
-        ctx.fuel = ticket;
-        ctx.entry = entry;
+        ctx.fuel = self.ticket;
         ctx.resume = 0;
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
@@ -216,11 +221,15 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
             wave.resume = region.token(ctx.resume);
         }
-        let burned = u64::from(ticket.saturating_sub(ctx.fuel));
         if region.quick {
-            engine.warm(region, burned, host.group);
+            engine.warm(region, self.burned(), host.group);
         }
-        (exit, burned)
+        exit
+    }
+
+    /// What the last wave burned of its fuel.
+    fn burned(&self) -> u64 {
+        u64::from(self.ticket.saturating_sub(self.ctx.fuel))
     }
 }
 
@@ -250,7 +259,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         let region = region.map_err(|kind| WaveFault { kind, pc, lane })?;
         self.machine.surround(group);
         let mut host = Host::new(group);
-        let (exit, _) = self.machine.enter((engine, &region), 0, wave, &mut host, 0);
+        admit(wave, &region);
+        self.machine.prepare(&region, 0, 0);
+        let exit = self.machine.enter((engine, &region), wave, &mut host);
         wave.resume = 0;
         Ok(match exit {
             ExitCode::Continue | ExitCode::Yield => Exit::Yield,
@@ -287,6 +298,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 return Some(Stop::Fault(index, WaveFault { kind, pc, lane }));
             }
         };
+        self.machine.prepare(region, entry, fuel);
         while turn.ready != 0 {
             let index = turn.ready.trailing_zeros();
             let wave = &mut *waves[index as usize];
@@ -297,18 +309,17 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             turn.ready &= turn.ready - 1;
             host.group.select(index);
             wave.resume = 0;
+            admit(wave, region);
             if fresh {
                 clear(wave, region);
             }
-            let (exit, burned) = self
-                .machine
-                .enter((engine, region), entry, wave, host, fuel);
+            let exit = self.machine.enter((engine, region), wave, host);
             if exit == ExitCode::Barrier {
                 turn.waiting |= 1 << index;
             } else if exit == ExitCode::End {
                 note_end(wave, region, fresh);
             } else {
-                let mut fuel = fuel.saturating_sub(burned);
+                let mut fuel = fuel.saturating_sub(self.machine.burned());
                 let exit = match self.left(exit, wave, host, &mut fuel) {
                     Some(exit) => exit,
                     None => self.wave(wave, host, &mut fuel),
@@ -334,10 +345,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             if wave.has_stale_vgprs() {
                 clear(wave, region);
             }
-            let (exit, burned) = self
-                .machine
-                .enter((engine, region), entry, wave, host, *fuel);
-            *fuel = fuel.saturating_sub(burned);
+            admit(wave, region);
+            self.machine.prepare(region, entry, *fuel);
+            let exit = self.machine.enter((engine, region), wave, host);
+            *fuel = fuel.saturating_sub(self.machine.burned());
             if let Some(exit) = self.left(exit, wave, host, fuel) {
                 return exit;
             }
@@ -412,6 +423,12 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
 #[cold]
 fn fault(host: &mut Host<'_, '_>) -> WaveFault {
     host.fault.take().expect("bug: a fault without its cause")
+}
+
+/// Before any region of a wave.
+#[inline]
+fn admit(wave: &mut WaveState, region: &Region) {
+    wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
 }
 
 /// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
