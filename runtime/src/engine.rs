@@ -70,6 +70,20 @@ pub struct Turn {
     pub ready: u32,
     /// Waves that are at the barrier.
     pub waiting: u32,
+    /// Workgroups that may be run when all waves have ended.
+    pub following: Following,
+}
+
+/// Workgroups behind one, each with the next number in x: their waves begin with the same as its waves but for that
+/// number, and they have neither LDS nor scratch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Following {
+    /// How many there are.
+    pub count: u32,
+    /// The SGPR with the number.
+    pub number: usize,
+    /// What [`WaveState::resume`] says of their waves.
+    pub resume: u64,
 }
 
 /// Why waves of a workgroup are not run on.
@@ -88,6 +102,9 @@ pub trait Session {
     /// Runs the waves of a workgroup that are ready, each once and in ascending order, as [`Engine::run`] does
     /// and with so much fuel, and takes them out of `ready`; those that come to a barrier are `waiting` then.
     /// What the dispatcher left of a new wave's VGPRs is seen to (see [`WaveState::settle`]).
+    ///
+    /// When all waves have ended it may go on with the workgroups that are `following`, and takes them out of that one
+    /// by one: `group`, and all that is said of waves, is about the last of them then.
     fn run(
         &mut self,
         waves: &mut [Box<WaveState>],

@@ -6,6 +6,7 @@ mod anywhere;
 mod cuts;
 mod elementary;
 mod encoding;
+mod following;
 mod halves;
 mod loops;
 mod operations;

@@ -5,7 +5,7 @@ use frontend::WaveState;
 use super::registers::InitialState;
 use super::shape::{GroupShape, Shape, WorkItems};
 use crate::LoadedCode;
-use crate::engine::{Engine, Group, Scratch, Session, Stats, Stop, Turn};
+use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
@@ -70,6 +70,9 @@ pub(super) enum Verdict {
 
 /// Decides about waves that run long.
 pub(super) trait Referee {
+    /// So many workgroups have ended, and what is said from now on is about the one behind them.
+    fn passed(&mut self, groups: u32);
+
     /// A wave has burned its fuel.
     fn burned(&mut self) -> Verdict;
 
@@ -88,12 +91,12 @@ pub(super) enum Outcome {
 }
 
 impl GroupRunner<'_> {
-    /// Runs `group`.
+    /// Runs `group`, and perhaps some of the `more` workgroups behind it; `group` is the last one that ran then.
     pub(super) fn run(
         &mut self,
         session: &mut dyn Session,
         room: &mut Room,
-        group: &GroupShape,
+        (group, more): (&mut GroupShape, u32),
         stats: &mut Stats,
         referee: &mut impl Referee,
     ) -> Outcome {
@@ -140,11 +143,25 @@ impl GroupRunner<'_> {
         let mut turn = Turn {
             ready: (1 << count) - 1,
             waiting: 0,
+            following: Following::default(),
         };
+        if full && more != 0 && self.lds_bytes == 0 && self.scratch.lane_bytes == 0 {
+            let more = more.min(self.shape.following(group.id));
+            turn.following = self.initial.following(more);
+        }
         // Of the waves that were ready at first, those that have burned their fuel.
         let (mut round, mut late) = (turn.ready, 0u32);
         loop {
-            match session.run(waves, &mut turn, &mut view, self.fuel) {
+            let before = turn.following.count;
+            let stop = session.run(waves, &mut turn, &mut view, self.fuel);
+            let passed = before - turn.following.count;
+            if passed != 0 {
+                group.id = view.workgroup;
+                view.stats.workgroups += u64::from(passed);
+                view.stats.waves += u64::from(passed * count);
+                referee.passed(passed);
+            }
+            match stop {
                 Stop::All => {}
                 Stop::Burned(index) => {
                     if let Some(outcome) = burned(referee, index, &waves[index as usize]) {

@@ -8,7 +8,7 @@ use frontend::inst::M0;
 use frontend::{Gfx, LANES, WaveState};
 
 use super::shape::{self, GroupShape};
-use crate::engine::{PRIVATE_BASE, SHARED_BASE};
+use crate::engine::{Following, PRIVATE_BASE, SHARED_BASE};
 use crate::object::KernelDescriptor;
 
 /// Most user SGPRs that the hardware sets.
@@ -236,6 +236,16 @@ impl InitialState {
         wave.vgpr_count = self.vgprs;
         wave.sgpr_count = self.sgprs;
         wave.set_exec(shape::exec(self.items, index));
+    }
+
+    /// The `count` workgroups behind the one of `enter` in x, if they are full and numbered.
+    pub(super) fn following(&self, count: u32) -> Following {
+        let numbered = self.descriptor.enable_workgroup_id_x();
+        Following {
+            count: if numbered { count } else { 0 },
+            number: self.system,
+            resume: self.resume,
+        }
     }
 
     /// Puts into the wave what it may still have from an earlier start.

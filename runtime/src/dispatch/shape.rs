@@ -106,6 +106,12 @@ impl Shape {
         self.at(id)
     }
 
+    /// Full workgroups that directly follow a full one in x.
+    pub(super) fn following(&self, id: [u32; 3]) -> u32 {
+        let full = self.grid[0] / self.workgroup[0];
+        full.saturating_sub(id[0].saturating_add(1))
+    }
+
     /// The workgroup with this number in each dimension.
     fn at(&self, id: [u32; 3]) -> GroupShape {
         let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
@@ -217,6 +223,17 @@ mod tests {
             assert_eq!(shape.after(&group), shape.group(index + 1));
             assert_eq!(shape.is_full(group.id), group.size == [64, 2, 1]);
         }
+    }
+
+    #[test]
+    fn full_workgroups_follow_up_to_the_end_of_their_row() {
+        let partial = shape([1000, 2, 1], [64, 1, 1]);
+        assert_eq!(
+            [0, 13, 14, 15].map(|x| partial.following([x, 1, 0])),
+            [14, 1, 0, 0]
+        );
+        let full = shape([1024, 2, 1], [64, 1, 1]);
+        assert_eq!([0, 14, 15].map(|x| full.following([x, 0, 0])), [15, 1, 0]);
     }
 
     #[test]

@@ -153,6 +153,10 @@ struct GroupReferee<'a> {
 }
 
 impl Referee for GroupReferee<'_> {
+    fn passed(&mut self, groups: u32) {
+        self.group += u64::from(groups);
+    }
+
     fn burned(&mut self) -> Verdict {
         if let Some(caller) = self.caller {
             caller.look();
@@ -309,17 +313,24 @@ impl Dispatcher {
         let mut mine = 0..0;
         let mut last: Option<(u64, GroupShape)> = None;
         while let Some(index) = board.take(&mut mine) {
-            let group = match &last {
+            let mut group = match &last {
                 Some((before, group)) if before + 1 == index => runner.shape.after(group),
                 _ => runner.shape.group(index),
             };
-            last = Some((index, group));
+            let more = u32::try_from(mine.end - mine.start).unwrap_or(u32::MAX);
             let mut referee = GroupReferee {
                 board,
                 group: index,
                 caller,
             };
-            match runner.run(&mut *session, &mut room, &group, &mut stats, &mut referee) {
+            let some = (&mut group, more);
+            let outcome = runner.run(&mut *session, &mut room, some, &mut stats, &mut referee);
+            // Perhaps it ran some of those behind it as well.
+            let ran = referee.group + 1 - index;
+            mine.start += ran - 1;
+            let index = referee.group;
+            last = Some((index, group));
+            match outcome {
                 Outcome::Done => {}
                 Outcome::Abandoned => break,
                 Outcome::Fault(fault, wave, exec) => {
@@ -329,7 +340,7 @@ impl Dispatcher {
                 }
             }
             if let Some(progress) = progress {
-                progress.fetch_add(1, Relaxed);
+                progress.fetch_add(ran, Relaxed);
             }
             if let Some(caller) = caller {
                 caller.look();

@@ -13,7 +13,7 @@ use lower::profile::Shape;
 
 use super::JitEngine;
 use super::regions::{Key, Region, entry_of};
-use crate::engine::{Exit, Group, Session, Stop, Turn};
+use crate::engine::{Exit, Following, Group, Session, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
 
@@ -319,12 +319,77 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             } else if exit == ExitCode::End {
                 note_end(wave, region, fresh);
             } else {
-                let mut fuel = fuel.saturating_sub(self.machine.burned());
-                let exit = match self.left(exit, wave, host, &mut fuel) {
-                    Some(exit) => exit,
-                    None => self.wave(wave, host, &mut fuel),
-                };
-                return turn.left(index, exit);
+                return self.onward(exit, (index, wave), turn, host, fuel);
+            }
+        }
+        None
+    }
+
+    /// The wave with a number has left a region other than by its end or for a barrier, having had so much fuel: runs
+    /// it on if it goes on; gives why waves are not run on, if so.
+    fn onward(
+        &mut self,
+        exit: ExitCode,
+        (index, wave): (u32, &mut WaveState),
+        turn: &mut Turn,
+        host: &mut Host<'_, '_>,
+        fuel: u64,
+    ) -> Option<Stop> {
+        let mut fuel = fuel.saturating_sub(self.machine.burned());
+        let exit = match self.left(exit, wave, host, &mut fuel) {
+            Some(exit) => exit,
+            None => self.wave(wave, host, &mut fuel),
+        };
+        turn.left(index, exit)
+    }
+
+    /// Runs the workgroups that follow one of which all waves have ended, as long as all of theirs do so, too, without
+    /// leaving the region and without having written what they began with; gives why waves are not run on, if so. What
+    /// the inner loop does is all that such a wave costs beside its instructions.
+    fn follow(
+        &mut self,
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        host: &mut Host<'_, '_>,
+        fuel: u64,
+    ) -> Option<Stop> {
+        let engine = self.nearby.engine;
+        let Following { number, resume, .. } = turn.following;
+        let last = self.nearby.last.as_ref()?;
+        let region = &*last.region;
+        let as_before = |wave: &WaveState| {
+            wave.kept != 0
+                && wave.kept == wave.start
+                && last.key.begins(wave, resume & WaveState::START)
+                && is_clear(wave, region)
+        };
+        if PROFILE || region.quick || !waves.iter().all(|wave| as_before(wave)) {
+            return None;
+        }
+        self.machine.prepare(region, 0, fuel);
+        while turn.following.count != 0 {
+            turn.following.count -= 1;
+            host.group.workgroup[0] += 1;
+            let id = host.group.workgroup[0];
+            for index in 0..waves.len() {
+                let wave = &mut *waves[index];
+                wave.sgpr[number] = id;
+                host.group.select(index as u32);
+                let exit = self.machine.enter((engine, region), wave, host);
+                if exit == ExitCode::End && wave.start != 0 {
+                    continue;
+                }
+                // This workgroup is one like others: `kept` says nothing of its waves any more.
+                wave.kept = 0;
+                for wave in &mut waves[index + 1..] {
+                    wave.sgpr[number] = id;
+                    wave.kept = 0;
+                    wave.resume = resume;
+                    wave.vgprs_stale[1] = wave.vgprs_touched;
+                }
+                turn.ready = ((1 << waves.len()) - 1) & !((2 << index) - 1);
+                let wave = (index as u32, &mut *waves[index]);
+                return self.onward(exit, wave, turn, host, fuel);
             }
         }
         None
@@ -414,6 +479,12 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
             if let Some(stop) = self.together(waves, turn, &mut host, fuel) {
                 return stop;
             }
+            if turn.following.count != 0
+                && turn.ready | turn.waiting == 0
+                && let Some(stop) = self.follow(waves, turn, &mut host, fuel)
+            {
+                return stop;
+            }
         }
         Stop::All
     }
@@ -431,14 +502,19 @@ fn admit(wave: &mut WaveState, region: &Region) {
     wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
 }
 
+/// Does the region read none but the work-item ids of the VGPRs that the dispatch left? Mostly it does so.
+#[inline]
+fn is_clear(wave: &WaveState, region: &Region) -> bool {
+    let full = wave.exec() == u64::MAX;
+    region.reads_end[usize::from(full)] <= wave.vgprs_stale[0]
+}
+
 /// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
 /// region may read before it writes them, ways out included.
 #[inline]
 fn clear(wave: &mut WaveState, region: &Region) {
-    let full = wave.exec() == u64::MAX;
-    // Mostly it reads the work-item ids alone, which are there.
-    if wave.vgprs_stale[0] < region.reads_end[usize::from(full)] {
-        clear_some(wave, region.code.reads(full));
+    if !is_clear(wave, region) {
+        clear_some(wave, region.code.reads(wave.exec() == u64::MAX));
     }
     // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
     wave.vgprs_stale[1] = 0;

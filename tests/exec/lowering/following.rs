@@ -1,0 +1,130 @@
+//! Workgroups that are run one behind the other without going back to the dispatcher are workgroups like others.
+
+use frontend::Gfx;
+use harness::random::Random;
+use runtime::dispatch::{Arguments, Dispatcher, KernelCode, Launch, RunError, Settings, Shape};
+use runtime::engine::Engine;
+use runtime::jit::{JitEngine, JitOptions, Tier};
+use runtime::object::KernelDescriptor;
+use runtime::{Interpreter, LoadedCode, Memory};
+
+/// The number of the workgroup that does something of its own.
+const ODD: u32 = 37;
+
+/// Each work-item adds what its wave has in registers at first, and the workgroup with the number [`ODD`] runs `odd`
+/// before all are stored at `out`.
+fn words(odd: &[u32], out: u64) -> Vec<u32> {
+    let mut words = vec![
+        // v_lshl_add_u32 v1, s5, 8, v0; v_lshlrev_b32 v1, 2, v1
+        0xd1fd_0001,
+        0x0401_1005,
+        0x2402_0282,
+        // s_getreg_b32 s8, hwreg(HW_REG_TRAPSTS, 0, 8)
+        0xb888_3803,
+        // v_add_u32 v2, s8, v0; v_add_u32 v2, s5, v2; v_add_u32 v2, s4, v2
+        0x6804_0008,
+        0x6804_0405,
+        0x6804_0404,
+        // s_cmp_lg_u32 s5, 37; s_cbranch_scc1
+        0xbf07_8005 | (0x80 + ODD) << 8,
+        0xbf85_0000 + odd.len() as u32,
+    ];
+    words.extend(odd);
+    // s_mov_b32 s0, ...; s_mov_b32 s1, ...; global_store_dword v1, v2, s[0:1]; s_endpgm
+    words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+    words.extend([0xdc70_8000, 0x0000_0201, 0xbf81_0000]);
+    words
+}
+
+/// What is at `out` after a dispatch of workgroups of `size` work-items, or the fault.
+fn run(
+    engine: &dyn Engine,
+    odd: &[u32],
+    items: u32,
+    size: u32,
+    threads: usize,
+) -> (Vec<u8>, String) {
+    let memory = Memory::new().expect("there is address space");
+    let bytes = u64::from(items) * 16;
+    let out = memory.alloc(bytes, 256).expect("there is room");
+    let words = words(odd, out);
+    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
+    let kernel = KernelCode {
+        name: "following".to_owned(),
+        entry: code.base(),
+        descriptor: KernelDescriptor {
+            // 32 VGPRs, 16 SGPRs, denormals kept; five user SGPRs, and the workgroup's number in x.
+            rsrc1: 7 | 1 << 6 | 0xc0 << 12,
+            rsrc2: 5 << 1 | 1 << 7,
+            ..KernelDescriptor::default()
+        },
+        ..KernelCode::default()
+    };
+    let launch = Launch {
+        shape: Shape::new([items, 1, 1], [size, 1, 1], 1).expect("a good shape"),
+        global_offset: [0; 3],
+        dynamic_lds: 0,
+        arguments: Arguments::Segment(&[]),
+    };
+    let settings = Settings {
+        threads,
+        fuel: 16,
+        ..Settings::default()
+    };
+    let dispatcher = Dispatcher::new();
+    let end = match dispatcher.run(engine, &memory, &code, &kernel, &launch, &settings) {
+        Ok(stats) => format!("{} workgroups, {} waves", stats.workgroups, stats.waves),
+        Err(RunError::Fault(fault)) => format!(
+            "{} at {:x}, workgroup {:?}, wave {}, lane {:?}, EXEC {:x}",
+            fault.instruction, fault.pc, fault.workgroup, fault.wave, fault.lane, fault.exec
+        ),
+        Err(error) => panic!("{error}"),
+    };
+    let mut after = vec![0; bytes as usize];
+    memory.read_bytes(out, &mut after).expect("it is there");
+    (after, end)
+}
+
+#[test]
+fn a_workgroup_among_others_may_do_as_it_likes() {
+    let odds: [(&str, &[u32]); 7] = [
+        ("nothing", &[]),
+        // s_barrier, twice
+        ("waits", &[0xbf8a_0000, 0xbf8a_0000]),
+        // s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 8), 5
+        ("writes TRAPSTS", &[0xba00_3803, 5]),
+        // s_movreld_b32 s4, s5
+        ("writes a scalar register", &[0xbe84_2c05]),
+        // s_movk_i32 s9, 100; s_sub_u32 s9, s9, 1; s_cmp_lg_u32 s9, 0; s_cbranch_scc1
+        (
+            "goes round",
+            &[0xb009_0064, 0x8089_8109, 0xbf07_8009, 0xbf85_fffd],
+        ),
+        // s_endpgm
+        ("ends", &[0xbf81_0000]),
+        // global_store_dword v1, v2, s[6:7]
+        ("faults", &[0xdc70_8000, 0x0006_0201]),
+    ];
+    let options = JitOptions {
+        tier: Tier::Good,
+        ..JitOptions::default()
+    };
+    let engine = JitEngine::new(options).expect("this host has a code generator");
+    let mut random = Random::new(11);
+    for (what, odd) in odds {
+        for size in [64, 100, 256] {
+            let items = (40 + random.below(60)) * size + random.below(size);
+            let want = run(&Interpreter, odd, items, size, 1);
+            for threads in [1, 2] {
+                let got = run(&engine, odd, items, size, threads);
+                let at = format!("{what}: {items} by {size}, {threads} threads");
+                // With others, workgroups behind the one that faults may have run.
+                if what != "faults" {
+                    assert!(got.0 == want.0, "{at}: what was stored differs");
+                }
+                assert_eq!(got.1, want.1, "{at}");
+            }
+        }
+    }
+}
