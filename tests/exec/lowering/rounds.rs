@@ -130,6 +130,14 @@ pub(super) fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
     s
 }
 
+/// Makes the lanes one row, with the numbers that a dispatch gives them then.
+pub(super) fn in_one_row(s: &mut State) {
+    s.rows = 0;
+    for (lane, number) in s.vgpr[0].iter_mut().enumerate() {
+        *number = lane as u32;
+    }
+}
+
 /// The shapes of the translator that matter here.
 pub(super) fn shapes() -> Vec<(&'static str, JitOptions)> {
     let base = JitOptions {

@@ -5,7 +5,7 @@ use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END};
 
 use super::planned;
-use crate::lowering::rounds::{Round, Rounds, compare, shapes, state, with_code};
+use crate::lowering::rounds::{Round, Rounds, compare, in_one_row, shapes, state, with_code};
 use crate::lowering::words::{
     ADD, ADD_CO, ADDC_CO, BASE, COUNT, LSHLREV, STEP, VCC, advance, branch, count_down, lds, load,
     sop1, sop2, v, vop1, vop2,
@@ -107,7 +107,7 @@ fn coherent_loads_stay_in_the_order_of_the_wave() {
         code.push(0xbf07_0000 | 128 << 8 | COUNT);
         code.extend([branch(5, -6), sop1(1, VCC, 128), BARRIER, END]);
         let mut before = state(&bench, &mut r, Gfx::Gfx900);
-        before.rows = 0;
+        in_one_row(&mut before);
         with_code(&bench, &code, |loaded, bytes| {
             let round = Round {
                 bench: &bench,

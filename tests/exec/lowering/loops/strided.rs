@@ -6,7 +6,7 @@ use harness::snippet::{BARRIER, END};
 
 use super::divergent::guarded;
 use super::planned;
-use crate::lowering::rounds::{Rounds, shapes};
+use crate::lowering::rounds::{Rounds, in_one_row, shapes};
 use crate::lowering::words::{
     ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance,
     arithmetic, branch_to, lds, load, sop1, sop2, v, vop1, vop2, vopc,
@@ -88,7 +88,7 @@ fn loops_that_stride_through_memory() {
         program: strided,
         prepare: |r, before| {
             if r.once_in(2) {
-                before.rows = 0;
+                in_one_row(before);
             }
             before.fuel = before.fuel.min(60);
         },
