@@ -83,7 +83,7 @@ impl WaveState {
     /// As [`WaveState::V0_COUNTS`]: v1 and v2 are the same in all lanes.
     pub const V12_UNIFORM: u64 = 2;
     /// As [`WaveState::V0_COUNTS`], a field of three bits: n says that in each row of 2^n lanes v0
-    /// counts up by one from a multiple of 2^n and v1 and v2 are the same; 0 says nothing.
+    /// counts up by one from 0 and v1 and v2 are the same; 0 says nothing.
     pub const ROWS: u64 = 7 << 2;
     /// All that `resume` may say of a wave that has not begun.
     pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS;

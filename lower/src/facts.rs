@@ -59,6 +59,8 @@ struct Fact {
     guarded: bool,
     /// True between all lanes of the wave, not only within its rows.
     whole: bool,
+    /// Lanes at the same place in their rows have the same.
+    alike: bool,
     /// True only if no word on the way here wraps between the lanes in question, each of which
     /// [`Facts::steps`] knows. Such a fact stays in its block.
     stepped: bool,
@@ -71,6 +73,7 @@ const UNIFORM: Fact = Fact {
     stride: 0,
     guarded: false,
     whole: true,
+    alike: true,
     stepped: false,
     aligned: 0,
     set: Set::All,
@@ -121,6 +124,8 @@ pub struct Affine {
     pub guarded: bool,
     /// Among all lanes of the wave; else within rows of [`Facts::row`] lanes only.
     pub whole: bool,
+    /// All rows have the same addresses.
+    pub alike: bool,
     /// Every value of its expression in `Facts::steps` must be checked at run time as well.
     pub stepped: bool,
 }
@@ -263,6 +268,8 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
             stride,
             guarded: false,
             whole,
+            // Work-items are numbered from 0 in every row.
+            alike: whole == (stride == 0),
             stepped: false,
             aligned,
             set: Set::Entry(0),

@@ -7,6 +7,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
+use frontend::state::LANES;
 
 use super::access;
 use super::whole::{bounds, load_or_store};
@@ -264,7 +265,8 @@ impl Emitter<'_> {
             (true, true) => self.fast_load(&runs[0], places, done),
             (true, false) => self.fast_store(&runs[0], places, done),
             (false, _) => {
-                for (n, row) in runs.iter().enumerate() {
+                let rows = LANES / self.row as usize;
+                for (n, row) in runs.iter().cycle().take(rows).enumerate() {
                     let bytes = 4 * n as i64 * self.row;
                     self.row_access(load, row, places, bytes);
                 }

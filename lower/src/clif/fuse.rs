@@ -247,13 +247,19 @@ impl Emitter<'_> {
         let load = &self.fusion.accesses[n];
         let (data, stride, offset) = (load.data, load.affine.stride, load.offset);
         let words = load.words.clone();
+        let alike = load.affine.alike;
         let mut loaded = vec![Vec::with_capacity(body.slices); words.len()];
         let slices = body.slices / starts.len();
+        let mut rows: Vec<Vec<Vec<Value>>> = Vec::new();
         for start in starts {
-            let row = self.load_group(start, offset, stride, data, slices);
-            for (all, row) in loaded.iter_mut().zip(row) {
+            let row = match rows.last() {
+                Some(row) if alike => row.clone(),
+                _ => self.load_group(start, offset, stride, data, slices),
+            };
+            for (all, row) in loaded.iter_mut().zip(&row) {
                 all.extend(row);
             }
+            rows.push(row);
         }
         for (word, value) in words.into_iter().zip(loaded) {
             if let Some(word) = word {
@@ -289,20 +295,23 @@ impl Emitter<'_> {
             return vec![self.b.ins().iadd(start, bytes)];
         }
         let rows = (body.slices * self.per()).div_ceil(self.row as usize);
+        let alike = access.affine.alike;
         let mut known = std::mem::take(&mut body.at);
         known.resize_with(rows, HashMap::default);
-        let starts = known.iter_mut().enumerate().map(|(row, known)| {
+        let different = if alike { 1 } else { rows };
+        let mut starts = Vec::with_capacity(rows);
+        for (row, known) in known.iter_mut().take(different).enumerate() {
             let spot = Spot::in_group(body, lane, row as i64 * self.row);
             let address = self.at_lane(block, plan, base, spot, known);
-            match self.fusion.lds {
+            starts.push(match self.fusion.lds {
                 Some(start) if lds => {
                     let address = self.b.ins().uextend(types::I64, address);
                     self.b.ins().iadd(start, address)
                 }
                 _ => address,
-            }
-        });
-        let starts = starts.collect();
+            });
+        }
+        starts.resize(rows, starts[0]);
         body.at = known;
         starts
     }

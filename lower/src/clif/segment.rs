@@ -142,7 +142,7 @@ impl<'f> Emitter<'f> {
             })
             .collect();
         let after = self.b.create_block();
-        let group = self.group_of(block, segment);
+        let group = self.group_of(block, segment, loads);
         self.profile_segment(block, plan, segment, group);
         let work = Work {
             block,
@@ -234,12 +234,18 @@ impl<'f> Emitter<'f> {
         self.masked(w, after);
     }
 
-    /// Lanes in a group of a segment's unmasked loops. Where lanes wait long for results it has more than there are
-    /// registers for: `patience` times as many values may be alive.
-    fn group_of(&self, block: &Block, segment: &Segment) -> usize {
+    /// Lanes in a group of the unmasked loops of a segment that makes these loads. Where lanes wait long for results it
+    /// has more than there are registers for: `patience` times as many values may be alive. What all rows load is
+    /// loaded once.
+    fn group_of(&self, block: &Block, segment: &Segment, loads: &[Val]) -> usize {
+        let shared = |load: &Val| {
+            let affine = self.affine.get(load);
+            affine.is_some_and(|affine| affine.alike && !affine.whole)
+        };
         let (patience, most) = match waits(block, segment) && self.o.wide {
             true if self.has_masks() => (4, LANES),
             true => (2, MOST_LANES),
+            false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
             false => (1, MOST_LANES),
         };
         let patience = if self.o.small { 1 } else { patience };

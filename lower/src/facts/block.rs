@@ -70,7 +70,7 @@ impl Analysis<'_> {
                     let fact = values[a.index()].filter(|f| lane && self.within(entry.exec, f.set));
                     facts
                         .lines
-                        .extend(fact.map(|f| ((b, a), affine(block, a, f))));
+                        .extend(fact.map(|f| ((b, a), self.affine(block, a, f))));
                 }
             }
         }
@@ -188,7 +188,8 @@ impl Analysis<'_> {
         let holds = |set: Set| lanes.is_some_and(|lanes| self.within(lanes, set));
         let address = node.args[0];
         if let Some(fact) = values[address.index()].filter(|f| holds(f.set)) {
-            facts.addresses.insert((b, v), affine(block, address, fact));
+            let affine = self.affine(block, address, fact);
+            facts.addresses.insert((b, v), affine);
         }
         if let Some(table) = tables[address.index()].filter(|t| holds(t.set)) {
             facts.tables.insert((b, v), self.table(table));
@@ -323,20 +324,21 @@ impl Analysis<'_> {
         }
         r
     }
-}
 
-/// A fact as others see it.
-fn affine(block: &Block, v: Val, fact: Fact) -> Affine {
-    let wide = block.nodes[v.index()].ty.width == Width::W64;
-    let stride = if wide {
-        fact.stride as i64
-    } else {
-        i64::from(fact.stride as u32 as i32)
-    };
-    Affine {
-        stride,
-        guarded: fact.guarded || !wide,
-        whole: fact.whole,
-        stepped: fact.stepped,
+    /// A fact as others see it.
+    fn affine(&self, block: &Block, v: Val, fact: Fact) -> Affine {
+        let wide = block.nodes[v.index()].ty.width == Width::W64;
+        let stride = if wide {
+            fact.stride as i64
+        } else {
+            i64::from(fact.stride as u32 as i32)
+        };
+        Affine {
+            stride,
+            guarded: fact.guarded || !wide && self.may_wrap(fact, 32),
+            whole: fact.whole,
+            alike: fact.alike,
+            stepped: fact.stepped,
+        }
     }
 }

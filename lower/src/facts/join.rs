@@ -92,6 +92,7 @@ impl Analysis<'_> {
             stride: a.stride,
             guarded: a.guarded || b.guarded,
             whole: a.whole && b.whole,
+            alike: a.alike && b.alike,
             stepped: false,
             aligned: a.aligned.min(b.aligned),
             set,

@@ -42,6 +42,7 @@ impl Analysis<'_> {
                 stride: f(x.stride, y.stride) & mask,
                 guarded,
                 whole,
+                alike: x.alike && y.alike,
                 stepped,
                 aligned,
                 set,
@@ -52,6 +53,7 @@ impl Analysis<'_> {
                 stride: 1,
                 guarded: false,
                 whole: true,
+                alike: false,
                 stepped: false,
                 aligned: 64,
                 set: Set::All,
@@ -95,8 +97,9 @@ impl Analysis<'_> {
                 let set = self.meet_sets(lo.set, hi.set)?;
                 Some(Fact {
                     stride: sign(lo.stride),
-                    guarded: lo.stride != 0,
+                    guarded: self.may_wrap(lo, 32),
                     whole: lo.whole && hi.whole,
+                    alike: lo.alike && hi.alike,
                     stepped: lo.stepped || hi.stepped,
                     aligned: lo.aligned,
                     set,
@@ -115,9 +118,10 @@ impl Analysis<'_> {
             }
             Op::Zext | Op::Sext => {
                 let f = arg(0)?;
+                let bits = if node.op == Op::Sext { 31 } else { 32 };
                 Some(Fact {
                     stride: sign(f.stride),
-                    guarded: f.stride != 0,
+                    guarded: self.may_wrap(f, bits),
                     ..f
                 })
             }
@@ -171,6 +175,7 @@ impl Analysis<'_> {
                 (f.stride < SMALL).then_some(Fact {
                     set: self.meet_sets(x.set, y.set)?,
                     whole: x.whole && y.whole,
+                    alike: x.alike && y.alike,
                     stepped: true,
                     aligned: 0,
                     ..f
@@ -184,7 +189,7 @@ impl Analysis<'_> {
             // Any function of uniform values is uniform on the lanes where they all are.
             _ => {
                 let mut set = Set::All;
-                let mut whole = true;
+                let (mut whole, mut alike) = (true, true);
                 let mut stepped = false;
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
@@ -193,12 +198,14 @@ impl Analysis<'_> {
                     }
                     set = self.meet_sets(set, f.set)?;
                     whole &= f.whole;
+                    alike &= f.alike;
                     stepped |= f.stepped;
                 }
                 Some(Fact {
                     stride: 0,
                     guarded: false,
                     whole,
+                    alike,
                     stepped,
                     aligned: 0,
                     set,
@@ -211,6 +218,13 @@ impl Analysis<'_> {
     pub(super) fn reach(&self, f: Fact) -> Option<u32> {
         let lanes = if f.whole { LANES } else { self.row } as u64;
         (f.stride < SMALL).then(|| u64::BITS - (f.stride * (lanes - 1)).leading_zeros())
+    }
+
+    /// May a word of so many bits wrap between the lanes? Not where they differ only in bits that lane 0, of the wave or
+    /// of each row, has not set.
+    pub(super) fn may_wrap(&self, f: Fact, bits: u32) -> bool {
+        let within = |reach: u32| reach <= f.aligned && reach <= bits;
+        f.stride != 0 && !self.reach(f).is_some_and(within)
     }
 
     /// Zero bits at the low end of what lane 0 has, of the wave or of each row.
@@ -241,6 +255,7 @@ impl Analysis<'_> {
         let whole = x.whole && other.whole;
         let f = Fact {
             whole,
+            alike: x.alike && other.alike,
             aligned: self.aligned_in(x, whole),
             set,
             stepped: x.stepped || other.stepped,

@@ -240,7 +240,9 @@ impl Emitter<'_> {
         if affine.whole {
             return vec![self.ends(block, plan, address, affine, whole)];
         }
-        let rows = (0..LANES as i64).step_by(self.row as usize);
+        // Of rows with the same addresses the first is enough.
+        let rows = if affine.alike { self.row } else { LANES as i64 };
+        let rows = (0..rows).step_by(self.row as usize);
         rows.map(|first| {
             let row = [first, first + self.row - 1].map(|n| Lane::Number(n as u8));
             self.ends(block, plan, address, affine, row)
