@@ -8,6 +8,8 @@ use std::cell::RefCell;
 use crate::ir::{Args, Icmp, LaneFn, Node, Op, Slot, Type, Val, Vary, Width};
 use crate::maps::HashMap;
 
+mod neutral;
+
 /// Nodes of the block under construction.
 #[derive(Default)]
 pub struct Build {
@@ -422,7 +424,7 @@ impl Build {
                 _ => None,
             },
             Op::LaneAt if self.is_wave(args[0]) => Some(args[0]),
-            _ => None,
+            _ => self.around_neutral(op, args),
         }
     }
 

@@ -15,6 +15,7 @@ mod prologues;
 mod rounds;
 mod rows;
 mod runs;
+mod scaled;
 mod tables;
 mod tiers;
 mod words;
