@@ -9,20 +9,13 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::Lanes;
 use crate::ir::{Fcmp, Float, Flush, Op, Width};
-use crate::wide::fix::{By, Of};
-use crate::wide::{Fixes, Intrinsic};
+use crate::wide::Intrinsic;
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7f80_0000;
+const GREATEST: u32 = 0x7f7f_ffff;
 /// What is below zero has no root.
 const NO_ROOT: u32 = 0xffc0_0000;
-
-/// What is no number near which there are others.
-const FIXES: Fixes = Fixes::NONE
-    .with_nans(By::Quieted)
-    .with(Of::NegativeInfinity, By::DefaultNan)
-    .with(Of::NegativeValue, By::DefaultNan)
-    .with(Of::Infinity, By::Zero);
 
 impl Lanes<'_, '_> {
     fn negative(&mut self, v: Value) -> Value {
@@ -33,13 +26,17 @@ impl Lanes<'_, '_> {
     }
 
     /// From the estimate of AVX-512, which is off by at most 2^-14 of it. The step y - y/2 * (x * y^2 - 1) leaves little
-    /// more than its own rounding and half of that of x * y, which is what the last one wants.
+    /// more than its own rounding and half of that of x * y, which is what the last one wants. The estimates for
+    /// infinity, NaNs and what is below zero are the results; both steps leave them as they are.
     pub(super) fn rsq(&mut self, bits: Value) -> Value {
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
-        let [one, minus_one, half, minus_half, three_quarters] =
-            [1f32, -1.0, 0.5, -0.5, 0.75].map(|k| self.single(k.to_bits()));
+        let [one, minus_one, half, minus_half, three_eighths] =
+            [1f32, -1.0, 0.5, -0.5, 0.375].map(|k| self.single(k.to_bits()));
         let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
+        // Infinity times the estimate, which is 0, is no number.
+        let greatest = self.single(GREATEST);
+        let x = self.intrinsic(Intrinsic::Least, &[greatest, x], ty);
         let h = self.b.ins().fmul(x, y);
         let e = self.b.ins().fma(h, y, minus_one);
         let along = self.b.ins().fmul(y, minus_half);
@@ -50,12 +47,9 @@ impl Lanes<'_, '_> {
         let r = self.b.ins().fma(minus_h, y, one);
         let minus_rest = self.negative(rest);
         let r = self.b.ins().fma(minus_rest, y, r);
-        let along = self.b.ins().fmul(y, half);
-        let along = self.b.ins().fmul(along, r);
-        let more = self.b.ins().fma(three_quarters, r, one);
-        let d = self.b.ins().fma(along, more, y);
-        let fixes = self.dwords(FIXES.bits());
-        let d = self.intrinsic(Intrinsic::Fix, &[d, x, fixes], ty);
+        let along = self.b.ins().fmul(y, r);
+        let slope = self.b.ins().fma(three_eighths, r, half);
+        let d = self.b.ins().fma(along, slope, y);
         let d = self.as_bits(Float::F32, d);
         // Zeros, and denormals as such.
         let [sign, infinity, zero] = [SIGN, INFINITY, 0].map(|bits| self.dwords(bits));
