@@ -280,7 +280,10 @@ impl Emit<'_> {
     /// The operand that may lie in memory; `rest` are the allocations from it on.
     fn rm(&self, host: &HostInst, rest: &[Allocation]) -> Rm {
         let Some(place) = host.mem else {
-            return Rm::Reg(reg(rest[0]));
+            return match rest[0].as_reg() {
+                Some(_) => Rm::Reg(reg(rest[0])),
+                None => Rm::Mem(self.slot(rest[0])),
+            };
         };
         let (base, used) = match place.pool {
             Some(n) => (Base::Label(self.pool + n), 0),

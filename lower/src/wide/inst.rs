@@ -5,7 +5,8 @@ use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, Reg
 
 use super::Isa;
 use super::encode::{Len, Row};
-use super::evex::{Evex, Rounding};
+use super::evex::{Evex, Rounding, Tuple};
+use super::twins::twin;
 use crate::maps::HashMap;
 use crate::object::Symbol;
 
@@ -292,6 +293,26 @@ pub(super) fn vector_count(isa: Isa) -> u8 {
     }
 }
 
+/// Does an instruction take a whole vector as its last operand, which may lie in memory?
+fn reads_vectors(op: Op) -> bool {
+    let (row, form) = match op {
+        Op::Vex(row, _, form, _) => match twin(row) {
+            Some(row) => (row, form),
+            None => return false,
+        },
+        Op::Evex(row, _, form, _) => (row, form),
+        _ => return false,
+    };
+    let forms = [
+        Form::Rvm,
+        Form::Rm,
+        Form::Fma,
+        Form::MaskedRvm,
+        Form::MergedRvm,
+    ];
+    matches!(row.tuple, Tuple::Full(_)) && forms.contains(&form)
+}
+
 impl HostFunc {
     /// An empty function, with space for about so many instructions.
     pub(super) fn with_space(isa: Isa, count: usize) -> HostFunc {
@@ -379,6 +400,13 @@ impl HostFunc {
 
     /// Appends an instruction whose operands from `first` on are there.
     fn append(&mut self, op: Op, first: u32, mem: Option<Place>) {
+        if mem.is_none()
+            && reads_vectors(op)
+            && let Some(last) = self.operands[first as usize..].last_mut()
+        {
+            // It may stay on the stack.
+            *last = Operand::any_use(last.vreg());
+        }
         self.insts.push(HostInst {
             op,
             mem,

@@ -506,6 +506,8 @@ impl<'a> Scan<'a> {
                 }
                 match (operand.kind(), operand.constraint()) {
                     (_, OperandConstraint::FixedReg(_)) => {}
+                    // It is read from where it is.
+                    (OperandKind::Use, OperandConstraint::Any) => {}
                     (OperandKind::Use, _) => reads |= !tied(k),
                     // It is copied to its register before.
                     (_, OperandConstraint::Reuse(_)) => writes = Some(at),
