@@ -5,6 +5,9 @@ use crate::inst::{EXEC_HI, EXEC_LO, M0, VCC_HI, VCC_LO};
 /// Lanes of a wave.
 pub const LANES: usize = 64;
 
+/// Entries of [`WaveState::last`].
+pub const LAST: usize = 16;
+
 /// Bits of the MODE register.
 pub mod mode {
     /// Round mode of f32: bits 1:0 (0 even, 1 up, 2 down, 3 zero).
@@ -68,6 +71,9 @@ pub struct WaveState {
     /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
     /// first instruction. No part of the architectural state.
     pub resume: u64,
+    /// Where accesses of compiled code were last, for what it prefetches: of whatever ran here before. No part of
+    /// the architectural state.
+    pub last: [u64; LAST],
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
 }
@@ -104,6 +110,7 @@ impl WaveState {
             start: 0,
             kept: 0,
             resume: 0,
+            last: [0; LAST],
             vgpr: [[0; LANES]; 256],
         })
     }

@@ -26,6 +26,7 @@ use crate::wide;
 
 mod access;
 mod affine;
+mod ahead;
 mod anywhere;
 mod boundary;
 mod fuse;
@@ -152,7 +153,9 @@ pub fn emit(
     let facts = facts::analyse(f, options.start, !options.no_tables);
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
+    let prefetches = ahead::suits(f, options);
     for (i, block) in f.blocks.iter().enumerate() {
+        e.prefetches = prefetches && !sink::goes_round(f, i);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
@@ -242,6 +245,10 @@ struct Emitter<'f> {
     /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
     /// is well is elsewhere, and little is wanted here.
     apart: bool,
+    /// The block being emitted has prefetches.
+    prefetches: bool,
+    /// Entries of `WaveState::last` that are taken.
+    expected: usize,
 }
 
 /// Most results of a call.
@@ -338,6 +345,8 @@ impl<'f> Emitter<'f> {
             spots: HashMap::default(),
             fusion: fuse::Fusion::default(),
             apart: false,
+            prefetches: false,
+            expected: 0,
         }
     }
 

@@ -70,7 +70,7 @@ pub fn sink(f: &Func, mut lives: Lives) -> (Option<Func>, Lives) {
 }
 
 /// Can control come back to a block?
-fn goes_round(f: &Func, from: usize) -> bool {
+pub(crate) fn goes_round(f: &Func, from: usize) -> bool {
     let mut seen = vec![false; f.blocks.len()];
     let mut work: Vec<usize> = next(&f.blocks[from]).collect();
     while let Some(at) = work.pop() {

@@ -138,11 +138,15 @@ pub enum Intrinsic {
     Gather,
     /// Stores the dwords of the first vector at such places, those of lower lanes first. It has no result.
     Scatter,
+    /// Brings the line of an address into the cache, if it can be had. It has no result, nor any effect to be seen.
+    Prefetch,
+    /// The same into the second cache only.
+    PrefetchSecond,
 }
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 52] = [
+    pub const ALL: [Intrinsic; 54] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -195,6 +199,8 @@ impl Intrinsic {
         Intrinsic::Fix,
         Intrinsic::Gather,
         Intrinsic::Scatter,
+        Intrinsic::Prefetch,
+        Intrinsic::PrefetchSecond,
     ];
 }
 

@@ -239,6 +239,9 @@ impl Emitter<'_> {
         for good in checked.conditions {
             self.require(slow, good);
         }
+        if !lds {
+            self.expect_runs(&checked.starts, affine);
+        }
         let lds_start = lds.then(|| self.lds_start());
         let runs = runs.iter().zip(checked.starts).map(|(ends, start)| Access {
             exec,

@@ -13,6 +13,7 @@ use frontend::op::{Data, Space};
 use super::Emitter;
 use super::access;
 use super::affine::Spot;
+use super::ahead::Ahead;
 use super::lanes::dwords_type;
 use super::segment::Body;
 use super::whole::{bounds, load_or_store};
@@ -37,6 +38,8 @@ pub(super) struct Fused {
     offset: i32,
     /// Host address of lane 0's element without the constant part, for those affine in the whole wave.
     start: Option<Value>,
+    /// Where it is expected next, unless it has the lines of another access.
+    ahead: Option<Ahead>,
     /// A load's result for each word.
     words: Vec<Option<Val>>,
     store: bool,
@@ -55,6 +58,9 @@ pub(super) struct Fusion {
     private: HashSet<Val>,
     /// Start of LDS.
     lds: Option<Value>,
+    /// Host addresses of the first lanes of accesses to global memory, each with those accesses that differ by constants
+    /// only.
+    firsts: Vec<(Value, Vec<usize>)>,
 }
 
 /// An address as a base and a constant.
@@ -186,6 +192,7 @@ impl Emitter<'_> {
             base,
             offset,
             start: None,
+            ahead: None,
             words,
             store: !load,
         }
@@ -280,6 +287,8 @@ impl Emitter<'_> {
     ) -> Vec<Value> {
         let access = &self.fusion.accesses[n];
         let (stride, base, lds) = (access.affine.stride, access.base, access.lds);
+        let (offset, ahead, alike) = (access.offset, access.ahead, access.affine.alike);
+        let lanes = body.slices * self.per();
         let lane = match access.start {
             Some(start) if stride == 0 => return vec![start],
             _ => self.b.ins().uextend(types::I64, body.lane),
@@ -292,10 +301,13 @@ impl Emitter<'_> {
                 }
                 _ => self.b.ins().imul_imm_s(lane, stride),
             };
+            if let Some(ahead) = ahead {
+                let there = self.b.ins().iadd(ahead.start, bytes);
+                self.prefetch(ahead.into, there, (offset, stride, lanes));
+            }
             return vec![self.b.ins().iadd(start, bytes)];
         }
-        let rows = (body.slices * self.per()).div_ceil(self.row as usize);
-        let alike = access.affine.alike;
+        let rows = lanes.div_ceil(self.row as usize);
         let mut known = std::mem::take(&mut body.at);
         known.resize_with(rows, HashMap::default);
         let different = if alike { 1 } else { rows };
@@ -311,8 +323,14 @@ impl Emitter<'_> {
                 _ => address,
             });
         }
-        starts.resize(rows, starts[0]);
         body.at = known;
+        if let Some(ahead) = ahead {
+            for &start in &starts {
+                let there = self.b.ins().iadd(start, ahead.delta);
+                self.prefetch(ahead.into, there, (offset, stride, lanes / rows));
+            }
+        }
+        starts.resize(rows, starts[0]);
         starts
     }
 

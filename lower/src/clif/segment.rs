@@ -158,7 +158,7 @@ impl<'f> Emitter<'f> {
             self.loops(work, after);
         } else {
             let mut all = execs.clone();
-            let (fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
+            let (mut fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
             for exec in all {
                 good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
             }
@@ -169,14 +169,17 @@ impl<'f> Emitter<'f> {
             // What is computed on the other way is not there behind it.
             let scalars = self.scalars.clone();
             let (at, spots) = (self.at.clone(), self.spots.clone());
+            self.expect_all(&mut fusion);
             self.fusion = fusion;
             self.full(work, after);
             self.fusion = Fusion::default();
             self.enter(other);
             self.profile_after();
             self.apart = self.o.small;
+            let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
             self.apart = false;
+            self.prefetches = prefetches;
             (self.scalars, self.at, self.spots) = (scalars, at, spots);
         }
         self.enter(after);

@@ -273,7 +273,9 @@ impl Emit<'_> {
             Form::MergedDigit(n) => (n, reg(a[0]), rm(3)),
             Form::Gather => (reg(a[0]), 0, lanes(rm(4))),
             Form::Scatter => (reg(a[2]), 0, lanes(rm(3))),
-            Form::Tied | Form::TiedDigit(_) => unreachable!("bug: {form:?} of vectors"),
+            Form::Tied | Form::TiedDigit(_) | Form::Address(_) => {
+                unreachable!("bug: {form:?} of vectors")
+            }
         }
     }
 
@@ -333,6 +335,7 @@ impl Emit<'_> {
                 let (r, rm) = match form {
                     Form::Tied => (reg(a[0]), self.rm(host, &a[2..])),
                     Form::TiedDigit(n) => (n, Rm::Reg(reg(a[0]))),
+                    Form::Address(n) => (n, self.rm(host, a)),
                     Form::Rm => (reg(a[0]), self.rm(host, &a[1..])),
                     Form::Store => (reg(a[0]), self.rm(host, &a[1..])),
                     _ => unreachable!("bug: {form:?} in legacy coding"),

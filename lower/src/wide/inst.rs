@@ -114,6 +114,8 @@ pub(super) enum Form {
     Tied,
     /// rm (defined, a register) from itself, with a digit.
     TiedDigit(u8),
+    /// An address in rm, with a digit.
+    Address(u8),
 }
 
 /// What an instruction compares before it acts.

@@ -145,6 +145,8 @@ pub mod legacy {
         MOVZX_W = row(None, M0F, 0xb7); MOVSX_B = row(None, M0F, 0xbe); MOVSX_W = row(None, M0F, 0xbf);
         STORE_B = row(None, One, 0x88); STORE_W = row(P66, One, 0x89);
         MOV_I32 = row(None, One, 0xc7);
+        // with a digit and memory alone
+        PREFETCH = row(None, M0F, 0x18);
         POPCNT = row(PF3, M0F, 0xb8);  LZCNT = row(PF3, M0F, 0xbd);  TZCNT = row(PF3, M0F, 0xbc);
     }
 }

@@ -4,6 +4,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Space;
 
 use super::super::affine::Lane;
+use super::super::ahead::LINE;
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
 use crate::facts::Affine;
@@ -91,6 +92,10 @@ impl Emitter<'_> {
             if affine.whole {
                 family.start = checked.starts.first().copied();
             }
+            if !lds {
+                let members = family.members.clone();
+                fusion.firsts.push((checked.starts[0], members));
+            }
             if watched[usize::from(lds)] {
                 family.span = Some(self.bytes_of(&checked));
             }
@@ -107,5 +112,28 @@ impl Emitter<'_> {
         }
         conditions.extend(self.apart(&fusion.accesses, &families));
         conditions
+    }
+
+    /// Finds where accesses are expected next.
+    pub(in crate::clif) fn expect_all(&mut self, fusion: &mut Fusion) {
+        for (first, mut members) in std::mem::take(&mut fusion.firsts) {
+            let affine = fusion.accesses[members[0]].affine;
+            // What is the same for all lanes mostly is for all waves.
+            if affine.stride == 0 {
+                continue;
+            }
+            let Some(ahead) = self.expect(first, affine) else {
+                return;
+            };
+            members.sort_by_key(|&n| fusion.accesses[n].offset);
+            let mut lines: Option<i32> = None;
+            for n in members {
+                let access = &mut fusion.accesses[n];
+                if lines.is_none_or(|at| i64::from(access.offset) - i64::from(at) >= LINE) {
+                    lines = Some(access.offset);
+                    access.ahead = Some(ahead);
+                }
+            }
+        }
     }
 }

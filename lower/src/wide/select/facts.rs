@@ -4,6 +4,7 @@
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, ValueDef, types};
 use cranelift_codegen::packed_option::PackedOption;
 
+use super::shuffle::caches;
 use super::{Select, scalar};
 use crate::wide::Intrinsic;
 use crate::wide::inst::Cc;
@@ -230,6 +231,11 @@ impl<'a> Select<'a> {
         }
     }
 
+    /// Is it a prefetch?
+    fn prefetches(&self, inst: clif::Inst) -> bool {
+        self.called(inst).and_then(caches).is_some()
+    }
+
     /// Goes through the values that an instruction takes in registers.
     fn each_use(&self, inst: clif::Inst, mut take: impl FnMut(Value)) {
         let mut address = |v: Value, offset: i32| {
@@ -246,6 +252,9 @@ impl<'a> Select<'a> {
             InstructionData::Store { args, offset, .. } => {
                 address(args[1], offset.into());
                 take(args[0]);
+            }
+            InstructionData::Call { .. } if self.prefetches(inst) => {
+                address(self.clif.dfg.inst_args(inst)[0], 0);
             }
             InstructionData::Brif { arg, .. } => self.each_compared(arg, &mut take),
             InstructionData::Ternary {
@@ -298,7 +307,7 @@ impl<'a> Select<'a> {
                     epoch += 1;
                 }
                 epochs[inst.as_u32() as usize] = (n as u32, epoch);
-                if effect || opcode.is_terminator() {
+                if effect || opcode.is_terminator() || self.prefetches(inst) {
                     self.needed[inst.as_u32() as usize] = true;
                     work.push(inst);
                 }

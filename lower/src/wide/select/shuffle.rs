@@ -7,7 +7,7 @@ use super::{Select, length};
 use crate::wide::encode::{Len, Row};
 use crate::wide::evex::{Rounding, rows};
 use crate::wide::inst::{Form, Imm, Op, Src};
-use crate::wide::rows::vex;
+use crate::wide::rows::{legacy, vex};
 use crate::wide::{INTRINSIC, Intrinsic, Refused, SHUFFLE};
 
 /// The row of an intrinsic that makes dwords of bytes or shorts, in registers or in memory.
@@ -17,6 +17,15 @@ fn widening(f: Intrinsic) -> Option<Row> {
         Intrinsic::WidenBytesS => Some(vex::VPMOVSXBD),
         Intrinsic::WidenShortsU => Some(vex::VPMOVZXWD),
         Intrinsic::WidenShortsS => Some(vex::VPMOVSXWD),
+        _ => None,
+    }
+}
+
+/// Into which caches a prefetch goes, as the instruction's digit says it.
+pub(super) fn caches(f: Intrinsic) -> Option<u8> {
+    match f {
+        Intrinsic::Prefetch => Some(1),
+        Intrinsic::PrefetchSecond => Some(2),
         _ => None,
     }
 }
@@ -197,6 +206,12 @@ impl Select<'_> {
     /// A call by name: what CLIF has no instruction for.
     pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
         let args = self.clif.dfg.inst_args(inst);
+        if let Some(digit) = self.called(inst).and_then(caches) {
+            let addr = Src::Mem(self.addr(args[0], 0)?);
+            let op = Op::Legacy(legacy::PREFETCH, false, Form::Address(digit), Imm::No);
+            self.h.push(op, &[], Some(addr));
+            return Ok(());
+        }
         let len = length(self.ty(args[0]))?;
         let reg = if let Some(f) = self.called(inst) {
             match f {
@@ -295,7 +310,10 @@ impl Select<'_> {
             | Intrinsic::WidenBytesS
             | Intrinsic::WidenShortsU
             | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
-            Intrinsic::Gather | Intrinsic::Scatter => {
+            Intrinsic::Gather
+            | Intrinsic::Scatter
+            | Intrinsic::Prefetch
+            | Intrinsic::PrefetchSecond => {
                 unreachable!("bug: {f:?} was seen to before")
             }
             Intrinsic::MaskOfBits => self.mask_of_bits(a),

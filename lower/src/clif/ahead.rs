@@ -1,0 +1,109 @@
+//! Prefetches of what later waves want. Waves come one after the other, and the one that has a wave's number in the next
+//! workgroup mostly has its elements as far on as this one has them from the last. So each wave keeps where
+//! its accesses were ([`WaveState::last`]), and while it loads or stores lines it asks for those that lie the same distance
+//! further on. A wrong guess costs the way of a line, and nobody sees it.
+//!
+//! Short waves have none: the processor's window reaches from one into the next. Nor have loops, whose turns the processor
+//! foresees by itself.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::state::{LANES, LAST, WaveState};
+
+use super::{Emitter, Options, offset32, trusted};
+use crate::facts::Affine;
+use crate::ir::Func;
+use crate::wide::Intrinsic;
+
+/// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
+/// to 500.
+const LONG: u32 = 64;
+
+/// Bytes of a line.
+pub(super) const LINE: i64 = 64;
+
+/// Lines to ask for in one go at most: about as many as can be under way.
+const BURST: i64 = 16;
+
+/// Where an access is expected.
+#[derive(Clone, Copy)]
+pub(super) struct Ahead {
+    /// How far on from where it is (I64).
+    pub(super) delta: Value,
+    /// Where its first lane is then.
+    pub(super) start: Value,
+    /// Which way its lines go.
+    pub(super) into: Intrinsic,
+}
+
+/// Does a region have prefetches, outside of its loops?
+pub(super) fn suits(f: &Func, o: &Options) -> bool {
+    let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
+    o.wide && !o.small && length >= LONG
+}
+
+impl Emitter<'_> {
+    /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
+    pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
+        if !self.prefetches || self.expected == LAST {
+            return None;
+        }
+        let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * self.expected);
+        self.expected += 1;
+        let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
+        self.b.ins().store(trusted(), first, self.wave, at);
+        let delta = self.b.ins().isub(first, last);
+        // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
+        let into = match affine.whole {
+            true => Intrinsic::Prefetch,
+            false => Intrinsic::PrefetchSecond,
+        };
+        let start = self.b.ins().iadd(first, delta);
+        Some(Ahead { delta, start, into })
+    }
+
+    /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.
+    pub(super) fn expect_runs(&mut self, starts: &[Value], affine: Affine) {
+        let lanes = match affine.whole {
+            true => LANES,
+            false => self.row as usize,
+        };
+        let (_, lines) = lines(affine.stride, lanes);
+        if affine.stride == 0 || lines * starts.len() as i64 > BURST {
+            return;
+        }
+        let Some(ahead) = self.expect(starts[0], affine) else {
+            return;
+        };
+        for &start in starts {
+            let there = self.b.ins().iadd(start, ahead.delta);
+            self.prefetch(ahead.into, there, (0, affine.stride, lanes));
+        }
+    }
+
+    /// Asks for the lines of so many lanes whose elements are `stride` apart, the first at `start` and a constant.
+    pub(super) fn prefetch(
+        &mut self,
+        into: Intrinsic,
+        start: Value,
+        (offset, stride, lanes): (i32, i64, usize),
+    ) {
+        let (step, count) = lines(stride, lanes);
+        for n in 0..count {
+            let away = i64::from(offset) + n * step;
+            let at = self.b.ins().iadd_imm_s(start, away);
+            let per = self.per();
+            self.of_lanes(1, per).effect(into, &[at]);
+        }
+    }
+}
+
+/// How far the lines of so many lanes are apart, and how many there are.
+fn lines(stride: i64, lanes: usize) -> (i64, i64) {
+    let lanes = lanes as i64;
+    match stride.abs() {
+        LINE.. => (stride, lanes),
+        bytes => (LINE * stride.signum(), (bytes * lanes / LINE).max(1)),
+    }
+}
