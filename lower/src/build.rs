@@ -8,8 +8,6 @@ use std::cell::RefCell;
 use crate::ir::{Args, Icmp, LaneFn, Node, Op, Slot, Type, Val, Vary, Width};
 use crate::maps::HashMap;
 
-mod neutral;
-
 /// Nodes of the block under construction.
 #[derive(Default)]
 pub struct Build {
@@ -424,7 +422,7 @@ impl Build {
                 _ => None,
             },
             Op::LaneAt if self.is_wave(args[0]) => Some(args[0]),
-            _ => self.around_neutral(op, args),
+            _ => None,
         }
     }
 

@@ -18,6 +18,7 @@ use shape::{is_empty, skippable, slices, waits};
 /// Lanes in a group of a segment at most, where they need not wait.
 const MOST_LANES: usize = 32;
 
+mod neutral;
 mod selectors;
 mod shape;
 
@@ -561,6 +562,11 @@ impl<'f> Emitter<'f> {
                     return self.lanes(body).select(Width::W32, &mask, &a, &b);
                 }
                 return self.lanes(body).select(node.ty.width, &mask, &a, &b);
+            }
+            Op::FMul(..) | Op::FSub(..) => {
+                if let Some(value) = self.around_neutral(block, plan, body, node) {
+                    return value;
+                }
             }
             Op::Result(n) => return body.words[&arg(0)][usize::from(n) - 1].clone(),
             _ => {}

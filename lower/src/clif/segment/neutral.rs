@@ -1,0 +1,73 @@
+//! Sums and products with a choice between a number and one that changes nothing: the guest's libraries scale
+//! arguments so.
+
+use cranelift_codegen::ir::Value;
+
+use super::super::Emitter;
+use super::Body;
+use crate::functions::LaneFn;
+use crate::ir::{Block, Float, Flush, Node, Op, Val};
+use crate::schedule::Schedule;
+
+impl Emitter<'_> {
+    /// x * (m ? k : 1) as m ? x * k : x, and x - (m ? k : 0) likewise, where x is as a result would be. The product does
+    /// not wait for the comparison then, and the choice is not made for itself. Where masks are vectors that gains
+    /// nothing.
+    pub(super) fn around_neutral(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        node: &Node,
+    ) -> Option<Vec<Value>> {
+        let (float, flush, neutral, choices) = match node.op {
+            _ if !self.has_masks() => return None,
+            Op::FMul(Float::F32, flush) => (Float::F32, flush, 1f32.to_bits().into(), 0..2),
+            Op::FMul(Float::F64, flush) => (Float::F64, flush, 1f64.to_bits(), 0..2),
+            Op::FSub(float, flush) => (float, flush, 0, 1..2),
+            _ => return None,
+        };
+        let is_neutral = |v: Val| block.nodes[v.index()].op == Op::Const(neutral);
+        let found = choices.into_iter().find_map(|i| {
+            let choice = &block.nodes[node.args[i].index()];
+            let made = choice.op == Op::Select && body.values.contains_key(&node.args[i]);
+            let args = choice.args.iter();
+            // Of a choice that the group made all parts are there.
+            if !made || !args.clone().all(|a| body.values.contains_key(&a)) {
+                return None;
+            }
+            let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
+            let x = node.args[1 - i];
+            is_result(block, x, float, flush).then_some((i, x, choice, other))
+        });
+        let (i, x, choice, other) = found?;
+        let [mask, number, x] =
+            [choice.args[0], choice.args[other], x].map(|v| self.lane_value(block, plan, body, v));
+        let factors: [&[Value]; 2] = match i {
+            0 => [&number, &x],
+            _ => [&x, &number],
+        };
+        let changed = self.lanes(body).op(node.op, node.ty.width, &factors);
+        let (yes, no) = if other == 1 {
+            (&changed, &x)
+        } else {
+            (&x, &changed)
+        };
+        Some(self.lanes(body).select(node.ty.width, &mask, yes, no))
+    }
+}
+
+/// Is a value what arithmetic gives: no signalling NaN, and no denormal where those are flushed?
+fn is_result(block: &Block, v: Val, float: Float, flush: Flush) -> bool {
+    match block.nodes[v.index()].op {
+        Op::FAdd(of, by)
+        | Op::FSub(of, by)
+        | Op::FMul(of, by)
+        | Op::Fma(of, by)
+        | Op::FDiv(of, by) => of == float && (by.dst || !flush.src && !flush.dst),
+        // They give no denormals.
+        Op::FSqrt(of, _) => of == float,
+        Op::FRsq | Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _) => float == Float::F32,
+        _ => false,
+    }
+}
