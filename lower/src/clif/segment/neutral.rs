@@ -33,7 +33,7 @@ impl Emitter<'_> {
             let made = choice.op == Op::Select && body.values.contains_key(&node.args[i]);
             let args = choice.args.iter();
             // Of a choice that the group made all parts are there.
-            if !made || !args.clone().all(|a| body.values.contains_key(&a)) {
+            if !made || !args.clone().all(|a| body.values.contains_key(a)) {
                 return None;
             }
             let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
