@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use frontend::Gfx;
+use harness::snippet::numbered_kernel;
 use runtime::dispatch::{Arguments, Dispatcher, KernelCode, Launch, Settings, Shape};
 use runtime::jit::{JitEngine, JitOptions};
-use runtime::object::KernelDescriptor;
 use runtime::{Interpreter, LoadedCode, Memory, Stats};
 
 const ENDPGM: u32 = 0xbf81_0000;
@@ -62,18 +62,7 @@ impl World {
         let memory = Memory::new().expect("there is address space");
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &bytes).expect("it fits");
-        let kernel = KernelCode {
-            name: "bench".to_owned(),
-            entry: code.base(),
-            descriptor: KernelDescriptor {
-                // 32 VGPRs, 16 SGPRs, denormals kept.
-                rsrc1: 7 | 1 << 6 | 0xc0 << 12,
-                // Five user SGPRs, and the workgroup's number in x.
-                rsrc2: 5 << 1 | 1 << 7,
-                ..KernelDescriptor::default()
-            },
-            ..KernelCode::default()
-        };
+        let kernel = numbered_kernel(&code);
         World {
             memory,
             code,

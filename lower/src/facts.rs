@@ -263,29 +263,29 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         exec: Set::Entry(0),
         constants: HashMap::default(),
     };
-    let mut seed = |n: usize, stride, whole, aligned| {
+    let mut seed = |n: usize, stride, (whole, alike), aligned| {
         start.vgpr[n] = Some(Fact {
             stride,
             guarded: false,
             whole,
-            // Work-items are numbered from 0 in every row.
-            alike: whole == (stride == 0),
+            alike,
             stepped: false,
             aligned,
             set: Set::Entry(0),
         });
     };
     if row != 0 {
-        seed(0, 1, false, row as u32);
-        seed(1, 0, false, 0);
-        seed(2, 0, false, 0);
+        // Work-items are numbered from 0 in every row.
+        seed(0, 1, (false, true), row as u32);
+        seed(1, 0, (false, false), 0);
+        seed(2, 0, (false, false), 0);
     }
     if bits & WaveState::V0_COUNTS != 0 {
-        seed(0, 1, true, LANES.ilog2());
+        seed(0, 1, (true, false), LANES.ilog2());
     }
     if bits & WaveState::V12_UNIFORM != 0 {
-        seed(1, 0, true, 0);
-        seed(2, 0, true, 0);
+        seed(1, 0, (true, true), 0);
+        seed(2, 0, (true, true), 0);
     }
     a.parents.insert(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];

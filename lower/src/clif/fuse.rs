@@ -257,16 +257,14 @@ impl Emitter<'_> {
         let alike = load.affine.alike;
         let mut loaded = vec![Vec::with_capacity(body.slices); words.len()];
         let slices = body.slices / starts.len();
-        let mut rows: Vec<Vec<Vec<Value>>> = Vec::new();
-        for start in starts {
-            let row = match rows.last() {
-                Some(row) if alike => row.clone(),
-                _ => self.load_group(start, offset, stride, data, slices),
-            };
+        let mut row = Vec::new();
+        for (n, start) in starts.into_iter().enumerate() {
+            if n == 0 || !alike {
+                row = self.load_group(start, offset, stride, data, slices);
+            }
             for (all, row) in loaded.iter_mut().zip(&row) {
                 all.extend(row);
             }
-            rows.push(row);
         }
         for (word, value) in words.into_iter().zip(loaded) {
             if let Some(word) = word {

@@ -297,22 +297,21 @@ pub(super) fn vector_count(isa: Isa) -> u8 {
 
 /// Does an instruction take a whole vector as its last operand, which may lie in memory?
 fn reads_vectors(op: Op) -> bool {
-    let (row, form) = match op {
-        Op::Vex(row, _, form, _) => match twin(row) {
-            Some(row) => (row, form),
-            None => return false,
-        },
-        Op::Evex(row, _, form, _) => (row, form),
-        _ => return false,
+    let (Op::Vex(_, _, form, _) | Op::Evex(_, _, form, _)) = op else {
+        return false;
     };
-    let forms = [
-        Form::Rvm,
-        Form::Rm,
-        Form::Fma,
-        Form::MaskedRvm,
-        Form::MergedRvm,
-    ];
-    matches!(row.tuple, Tuple::Full(_)) && forms.contains(&form)
+    if !matches!(
+        form,
+        Form::Rvm | Form::Rm | Form::Fma | Form::MaskedRvm | Form::MergedRvm
+    ) {
+        return false;
+    }
+    let row = match op {
+        Op::Vex(row, ..) => twin(row),
+        Op::Evex(row, ..) => Some(row),
+        _ => None,
+    };
+    row.is_some_and(|row| matches!(row.tuple, Tuple::Full(_)))
 }
 
 impl HostFunc {

@@ -54,6 +54,8 @@ pub(super) struct Select<'a> {
     needed: Vec<bool>,
     /// Loads that the only instruction that uses them does itself.
     folded: Vec<bool>,
+    /// For AVX-512: instructions that do the logic of others, too.
+    logic: HashMap<clif::Inst, logic::Logic>,
     /// For AVX-512.
     masks: masks::Masks,
     /// For AVX-512.
@@ -76,6 +78,7 @@ pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
         slots: HashMap::default(),
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
+        logic: HashMap::default(),
         masks: masks::Masks::default(),
         merge: merge::Merge::default(),
     };

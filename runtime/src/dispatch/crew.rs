@@ -149,14 +149,14 @@ pub(super) struct Leader<'a> {
 }
 
 impl Leader<'_> {
-    /// Were the helpers called?
-    pub(super) fn has_called(&self) -> bool {
-        self.job.get().is_some()
+    /// Are there helpers that were not called yet?
+    pub(super) fn may_call(&self) -> bool {
+        self.helpers != 0 && self.job.get().is_none()
     }
 
     /// Calls the helpers, the first time.
     pub(super) fn call(&self) {
-        if self.helpers == 0 || self.has_called() {
+        if !self.may_call() {
             return;
         }
         self.crew.grow(self.helpers);

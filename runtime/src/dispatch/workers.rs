@@ -101,7 +101,7 @@ struct Caller<'a> {
 impl Caller<'_> {
     /// Calls them when the dispatch has taken long enough.
     fn look(&self) {
-        if !self.leader.has_called() && self.begin.elapsed() > ALONE {
+        if self.leader.may_call() && self.begin.elapsed() > ALONE {
             self.leader.call();
         }
     }
@@ -317,7 +317,11 @@ impl Dispatcher {
                 Some((before, group)) if before + 1 == index => runner.shape.after(group),
                 _ => runner.shape.group(index),
             };
-            let more = u32::try_from(mine.end - mine.start).unwrap_or(u32::MAX);
+            // While there are helpers to call the clock is looked at after each workgroup.
+            let more = match caller {
+                Some(caller) if caller.leader.may_call() => 0,
+                _ => u32::try_from(mine.end - mine.start).unwrap_or(u32::MAX),
+            };
             let mut referee = GroupReferee {
                 board,
                 group: index,

@@ -344,8 +344,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
     }
 
     /// Runs the workgroups that follow one of which all waves have ended, as long as all of theirs do so, too, without
-    /// leaving the region and without having written what they began with; gives why waves are not run on, if so. What
-    /// the inner loop does is all that such a wave costs beside its instructions.
+    /// leaving the region and without having written what they began with, and together burn less than one wave may;
+    /// gives why waves are not run on, if so. What the inner loop does is all that such a wave costs beside its
+    /// instructions.
     fn follow(
         &mut self,
         waves: &mut [Box<WaveState>],
@@ -367,7 +368,8 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             return None;
         }
         self.machine.prepare(region, 0, fuel);
-        while turn.following.count != 0 {
+        let mut left = fuel;
+        while turn.following.count != 0 && left != 0 {
             turn.following.count -= 1;
             host.group.workgroup[0] += 1;
             let id = host.group.workgroup[0];
@@ -377,6 +379,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 host.group.select(index as u32);
                 let exit = self.machine.enter((engine, region), wave, host);
                 if exit == ExitCode::End && wave.start != 0 {
+                    left = left.saturating_sub(self.machine.burned());
                     continue;
                 }
                 // This workgroup is one like others: `kept` says nothing of its waves any more.

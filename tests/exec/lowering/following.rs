@@ -2,10 +2,10 @@
 
 use frontend::Gfx;
 use harness::random::Random;
-use runtime::dispatch::{Arguments, Dispatcher, KernelCode, Launch, RunError, Settings, Shape};
+use harness::snippet::numbered_kernel;
+use runtime::dispatch::{Arguments, Dispatcher, Launch, RunError, Settings, Shape};
 use runtime::engine::Engine;
 use runtime::jit::{JitEngine, JitOptions, Tier};
-use runtime::object::KernelDescriptor;
 use runtime::{Interpreter, LoadedCode, Memory};
 
 /// The number of the workgroup that does something of its own.
@@ -50,17 +50,7 @@ fn run(
     let words = words(odd, out);
     let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
-    let kernel = KernelCode {
-        name: "following".to_owned(),
-        entry: code.base(),
-        descriptor: KernelDescriptor {
-            // 32 VGPRs, 16 SGPRs, denormals kept; five user SGPRs, and the workgroup's number in x.
-            rsrc1: 7 | 1 << 6 | 0xc0 << 12,
-            rsrc2: 5 << 1 | 1 << 7,
-            ..KernelDescriptor::default()
-        },
-        ..KernelCode::default()
-    };
+    let kernel = numbered_kernel(&code);
     let launch = Launch {
         shape: Shape::new([items, 1, 1], [size, 1, 1], 1).expect("a good shape"),
         global_offset: [0; 3],

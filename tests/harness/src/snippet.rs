@@ -5,8 +5,10 @@ use std::sync::Mutex;
 
 use frontend::state::{LANES, WaveState};
 use frontend::target::Gfx;
+use runtime::dispatch::KernelCode;
 use runtime::engine::{Engine, Exit, Group, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use runtime::lds::Lds;
+use runtime::object::KernelDescriptor;
 use runtime::{LoadedCode, Memory};
 
 use crate::random::Random;
@@ -14,6 +16,21 @@ use crate::words::{SGPRS, prepared};
 
 mod descriptor;
 mod image;
+
+/// A kernel of 32 VGPRs and 16 SGPRs at the beginning of `code`: denormals are kept, s0 to s4 are the user's and s5 is
+/// the workgroup's number in x.
+pub fn numbered_kernel(code: &LoadedCode) -> KernelCode {
+    KernelCode {
+        name: "snippet".to_owned(),
+        entry: code.base(),
+        descriptor: KernelDescriptor {
+            rsrc1: 7 | 1 << 6 | 0xc0 << 12,
+            rsrc2: 5 << 1 | 1 << 7,
+            ..KernelDescriptor::default()
+        },
+        ..KernelCode::default()
+    }
+}
 
 /// Bytes of the buffer that addresses point to.
 pub const BUFFER: usize = 4096;

@@ -72,13 +72,10 @@ impl Lanes<'_, '_> {
         let sel = selector.to_le_bytes();
         let mut mask = [0u8; 16];
         let (mut and, mut or) = (0u32, 0u32);
-        // The wide back end's shuffles make zeros, too.
-        let none = if self.per > 4 { NO_BYTE } else { 0 };
         for (i, &s) in sel.iter().enumerate() {
-            if s < 8 || self.per > 4 {
+            if s < 8 {
                 and |= 0xff << (8 * i);
-            }
-            if s > 12 {
+            } else if s > 12 {
                 or |= 0xff << (8 * i);
             }
             for lane in 0..4 {
@@ -88,8 +85,14 @@ impl Lanes<'_, '_> {
                 } else {
                     16 + 4 * lane as u8 + (s & 3)
                 };
-                mask[4 * lane + i] = if s < 8 { byte } else { none };
+                mask[4 * lane + i] = if s < 8 { byte } else { NO_BYTE };
             }
+        }
+        if self.per > 4 {
+            // The wide back end's shuffles make the zeros.
+            and = u32::MAX;
+        } else {
+            mask = mask.map(|byte| byte & 31);
         }
         self.map2(s0, s1, |l, x, y| {
             let mut v = l.shuffle(l.dwords_type(), y, x, mask);

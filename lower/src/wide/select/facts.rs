@@ -231,11 +231,6 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Is it a prefetch?
-    fn prefetches(&self, inst: clif::Inst) -> bool {
-        self.called(inst).and_then(caches).is_some()
-    }
-
     /// Goes through the values that an instruction takes in registers.
     fn each_use(&self, inst: clif::Inst, mut take: impl FnMut(Value)) {
         let mut address = |v: Value, offset: i32| {
@@ -253,7 +248,7 @@ impl<'a> Select<'a> {
                 address(args[1], offset.into());
                 take(args[0]);
             }
-            InstructionData::Call { .. } if self.prefetches(inst) => {
+            InstructionData::Call { .. } if self.called(inst).and_then(caches).is_some() => {
                 address(self.clif.dfg.inst_args(inst)[0], 0);
             }
             InstructionData::Brif { arg, .. } => self.each_compared(arg, &mut take),
@@ -264,8 +259,8 @@ impl<'a> Select<'a> {
                 self.each_compared(args[0], &mut take);
                 args[1..].iter().for_each(|&v| take(v));
             }
-            _ if let Some(logic) = self.logic(inst) => {
-                logic.sources.into_iter().for_each(&mut take);
+            _ if let Some(logic) = self.logic.get(&inst) => {
+                logic.sources.iter().for_each(|&v| take(v));
             }
             _ => match (self.and_not(inst), self.fused(inst)) {
                 (Some((a, b)), _) => [a, b].into_iter().for_each(&mut take),
@@ -300,14 +295,15 @@ impl<'a> Select<'a> {
             for inst in self.clif.layout.block_insts(block) {
                 let opcode = self.data(inst).opcode();
                 // What else is called by name is an intrinsic without effects.
+                let called = self.called(inst);
                 let effect = opcode == Opcode::CallIndirect
                     || opcode.can_store() && !opcode.is_call()
-                    || self.called(inst) == Some(Intrinsic::Scatter);
+                    || called == Some(Intrinsic::Scatter);
                 if effect {
                     epoch += 1;
                 }
                 epochs[inst.as_u32() as usize] = (n as u32, epoch);
-                if effect || opcode.is_terminator() || self.prefetches(inst) {
+                if effect || opcode.is_terminator() || called.and_then(caches).is_some() {
                     self.needed[inst.as_u32() as usize] = true;
                     work.push(inst);
                 }
@@ -315,6 +311,9 @@ impl<'a> Select<'a> {
         }
         let mut needed = std::mem::take(&mut self.needed);
         while let Some(inst) = work.pop() {
+            if let Some(logic) = self.find_logic(inst) {
+                self.logic.insert(inst, logic);
+            }
             self.each_use(inst, |v| {
                 let v = self.resolve(v);
                 let count = &mut counts[v.as_u32() as usize];

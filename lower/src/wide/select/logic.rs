@@ -33,7 +33,7 @@ impl Select<'_> {
 
     /// The function that an instruction and those whose results only it uses are, if these are several that would take
     /// an instruction each.
-    pub(super) fn logic(&self, inst: clif::Inst) -> Option<Logic> {
+    pub(super) fn find_logic(&self, inst: clif::Inst) -> Option<Logic> {
         if !self.is_avx512() || !self.is_logic(inst) {
             return None;
         }
@@ -115,14 +115,17 @@ impl Select<'_> {
         }
     }
 
-    /// Selects such a function.
-    pub(super) fn do_logic(&mut self, inst: clif::Inst, logic: &Logic) -> Result<(), Refused> {
+    /// Selects such a function; false where an instruction is none.
+    pub(super) fn do_logic(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
+        let Some(logic) = self.logic.remove(&inst) else {
+            return Ok(false);
+        };
         let len = length(self.ty(self.clif.dfg.first_result(inst)))?;
         let at = |n: usize| logic.sources[n.min(logic.sources.len() - 1)];
         let (a, b) = (self.reg(at(0))?, self.reg(at(1))?);
         let c = self.src(at(2))?;
         let d = self.ternary(len, a, b, c, logic.table);
         self.set(inst, d);
-        Ok(())
+        Ok(true)
     }
 }

@@ -298,8 +298,7 @@ impl Select<'_> {
 
     /// What AVX-512 has better instructions for, or masks; false for what is selected as for AVX2.
     pub(super) fn avx512(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
-        if let Some(logic) = self.logic(inst) {
-            self.do_logic(inst, &logic)?;
+        if self.do_logic(inst)? {
             return Ok(true);
         }
         let data = *self.data(inst);

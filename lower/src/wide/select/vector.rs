@@ -96,7 +96,7 @@ impl Select<'_> {
     pub(super) fn takes_memory(&self, user: clif::Inst, v: Value) -> bool {
         let args = self.clif.dfg.inst_args(user);
         let is = |n: usize| self.resolve(args[n]) == v;
-        if let Some(logic) = self.logic(user) {
+        if let Some(logic) = self.logic.get(&user) {
             return logic.sources.get(2) == Some(&v);
         }
         if let Some((a, _)) = self.and_not(user) {
