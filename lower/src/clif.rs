@@ -24,6 +24,8 @@ use crate::schedule::{self, Schedule, Segment};
 use crate::sink;
 use crate::wide;
 
+use ahead::Prefetches;
+
 mod access;
 mod affine;
 mod ahead;
@@ -155,7 +157,10 @@ pub fn emit(
     let mut loops = e.interchange(live_in, &facts);
     let prefetches = ahead::suits(f, options);
     for (i, block) in f.blocks.iter().enumerate() {
-        e.prefetches = prefetches && !sink::goes_round(f, i);
+        e.prefetches = match sink::goes_round(f, i) {
+            true => Prefetches::None,
+            false => prefetches,
+        };
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
@@ -245,8 +250,8 @@ struct Emitter<'f> {
     /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
     /// is well is elsewhere, and little is wanted here.
     apart: bool,
-    /// The block being emitted has prefetches.
-    prefetches: bool,
+    /// What the block being emitted asks for.
+    prefetches: Prefetches,
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
 }
@@ -345,7 +350,7 @@ impl<'f> Emitter<'f> {
             spots: HashMap::default(),
             fusion: fuse::Fusion::default(),
             apart: false,
-            prefetches: false,
+            prefetches: Prefetches::None,
             expected: 0,
         }
     }

@@ -7,6 +7,7 @@ mod cuts;
 mod elementary;
 mod encoding;
 mod following;
+mod foreseen;
 mod halves;
 mod loops;
 mod operations;

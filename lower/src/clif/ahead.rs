@@ -4,7 +4,7 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none: the processor's window reaches from one into the next. Nor have loops, whose turns the processor
-//! foresees by itself.
+//! foresees by itself. Addresses that were loaded are another matter: see `loaded`.
 
 use std::mem::offset_of;
 
@@ -16,6 +16,8 @@ use crate::facts::Affine;
 use crate::ir::Func;
 use crate::wide::Intrinsic;
 
+mod loaded;
+
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.
 const LONG: u32 = 64;
@@ -25,6 +27,16 @@ pub(super) const LINE: i64 = 64;
 
 /// Lines to ask for in one go at most: about as many as can be under way.
 const BURST: i64 = 16;
+
+/// What a block asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Prefetches {
+    None,
+    /// What it will want at addresses that were loaded.
+    Loaded,
+    /// Lines of lanes, too.
+    All,
+}
 
 /// Where an access is expected.
 #[derive(Clone, Copy)]
@@ -37,23 +49,23 @@ pub(super) struct Ahead {
     pub(super) into: Intrinsic,
 }
 
-/// Does a region have prefetches, outside of its loops?
-pub(super) fn suits(f: &Func, o: &Options) -> bool {
+/// What the blocks of a region ask for, outside of its loops.
+pub(super) fn suits(f: &Func, o: &Options) -> Prefetches {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
-    o.wide && !o.small && length >= LONG
+    match o.wide && !o.small {
+        true if length >= LONG => Prefetches::All,
+        true => Prefetches::Loaded,
+        false => Prefetches::None,
+    }
 }
 
 impl Emitter<'_> {
     /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
     pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
-        if !self.prefetches || self.expected == LAST {
+        if self.prefetches != Prefetches::All {
             return None;
         }
-        let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * self.expected);
-        self.expected += 1;
-        let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
-        self.b.ins().store(trusted(), first, self.wave, at);
-        let delta = self.b.ins().isub(first, last);
+        let delta = self.moved(first)?;
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
         let into = match affine.whole {
             true => Intrinsic::Prefetch,
@@ -61,6 +73,19 @@ impl Emitter<'_> {
         };
         let start = self.b.ins().iadd(first, delta);
         Some(Ahead { delta, start, into })
+    }
+
+    /// How far an access whose first lane's host address is `first` now has moved on (I64), which is kept for the next
+    /// workgroup; nothing where too many are kept already.
+    fn moved(&mut self, first: Value) -> Option<Value> {
+        if self.expected == LAST {
+            return None;
+        }
+        let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * self.expected);
+        self.expected += 1;
+        let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
+        self.b.ins().store(trusted(), first, self.wave, at);
+        Some(self.b.ins().isub(first, last))
     }
 
     /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.

@@ -86,6 +86,9 @@ impl Emitter<'_> {
             self.effect_arg(block, plan, bound);
         }
         let places = self.places(block, plan, v);
+        if addresses.len() == 2 {
+            self.foresee(block, plan, (v, exec), addresses[0]);
+        }
         let lists = (addresses.as_slice(), exec, places.as_slice());
         self.inline_or_call(block, plan, v, lists);
     }

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::state::LANES;
 
+use super::ahead::Prefetches;
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
@@ -177,7 +178,7 @@ impl<'f> Emitter<'f> {
             self.enter(other);
             self.profile_after();
             self.apart = self.o.small;
-            let prefetches = std::mem::replace(&mut self.prefetches, false);
+            let prefetches = std::mem::replace(&mut self.prefetches, Prefetches::None);
             self.one_by_one(work, (loads, stores), after);
             self.apart = false;
             self.prefetches = prefetches;

@@ -61,6 +61,13 @@ pub(in crate::clif) struct Spot {
 }
 
 impl Spot {
+    /// So many lanes further on.
+    pub(in crate::clif) fn beyond(self, lanes: usize) -> Spot {
+        let more = self.lane.more + lanes as i64;
+        let lane = Number { more, ..self.lane };
+        Spot { lane, ..self }
+    }
+
     /// A lane of the group that a loop is at.
     pub(in crate::clif) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
         let computed = Some(lane);
@@ -211,11 +218,16 @@ impl Emitter<'_> {
     }
 
     /// The same of a lane that is computed (I64).
-    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
+    pub(in crate::clif) fn computed_spot(&mut self, lane: Value) -> Spot {
         let bytes = self.b.ins().ishl_imm_u(lane, 2);
         let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
         let lane = Number::computed(lane);
         Spot { lane, wave, frame }
+    }
+
+    /// The value of a lane expression at a lane, if it was computed.
+    pub(in crate::clif) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
+        self.at.get(&lane)?.get(&v).copied()
     }
 
     /// The value of a lane expression at a lane; computed once in a block.

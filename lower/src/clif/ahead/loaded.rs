@@ -1,0 +1,130 @@
+//! Prefetches at addresses that were loaded: `table[index[i]]`. Where this wave's indices lay on a line, the next
+//! workgroup's lie as far on as these from the last; they are loaded now, and what they name is asked for. The
+//! processor's window never reaches that far: 64 lanes that wait for memory, each a place or more, and the
+//! instructions between two waves fill it.
+//!
+//! An element of a small table is in a cache anyhow, so lanes far apart are asked for only.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::super::affine::{self, Lane};
+use super::super::{Emitter, trusted};
+use super::Prefetches;
+use crate::ir::{Block, Op, Val, Vary};
+use crate::maps::HashMap;
+use crate::schedule::Schedule;
+use crate::wide::Intrinsic;
+
+/// Bytes that caches near the core hold of a table, about.
+const NEAR: i64 = 1 << 18;
+
+/// Lanes in a turn of the loop that asks.
+const TURN: usize = 8;
+
+/// Most loads that an address is made of.
+const MAX_LOADS: usize = 2;
+
+impl Emitter<'_> {
+    /// Asks for what an access in the next workgroup will want at addresses that are made of dwords which this one
+    /// loaded from a line, on the lanes in `exec`. The low words of its own addresses are at `low`.
+    pub(in crate::clif) fn foresee(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        (v, exec): (Val, Value),
+        low: Value,
+    ) {
+        let address = block.nodes[v.index()].args[0];
+        if self.prefetches < Prefetches::Loaded {
+            return;
+        }
+        let Some(loads) = self.loads_behind(block, address, exec) else {
+            return;
+        };
+        let mut next = Vec::new();
+        for (leaf, start) in loads {
+            let Some(delta) = self.moved(start) else {
+                return;
+            };
+            next.push((leaf, self.b.ins().iadd(start, delta)));
+        }
+        // They are wanted behind the loop, too.
+        for leaf in affine::leaves(block, address).unwrap_or_default() {
+            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, leaf);
+            }
+        }
+        let done = self.b.create_block();
+        self.require_far(low, done);
+        let (base, len) = self.memory_of(Space::Global);
+        let room = self.b.ins().iadd_imm_s(len, -4 * LANES as i64);
+        for &(_, there) in &next {
+            let away = self.b.ins().isub(there, base);
+            let zero = self.b.ins().iconst(types::I64, 0);
+            for (low, high) in [(zero, away), (away, room)] {
+                let order = IntCC::SignedLessThanOrEqual;
+                let inside = self.b.ins().icmp(order, low, high);
+                self.require(done, inside);
+            }
+        }
+
+        let (head, offset) = self.begin_offsets();
+        let starts = next
+            .iter()
+            .map(|&(leaf, there)| (leaf, self.b.ins().iadd(there, offset)));
+        let starts: Vec<(Val, Value)> = starts.collect();
+        let first = self.b.ins().ushr_imm_u(offset, 2);
+        let first = self.computed_spot(first);
+        for lane in 0..TURN {
+            let words = starts.iter().map(|&(leaf, start)| {
+                let at = 4 * lane as i32;
+                (leaf, self.b.ins().load(types::I32, trusted(), start, at))
+            });
+            let mut known: HashMap<Val, Value> = words.collect();
+            let there = self.at_lane(block, plan, address, first.beyond(lane), &mut known);
+            let per = self.per();
+            let mut lanes = self.of_lanes(1, per);
+            lanes.effect(Intrinsic::Prefetch, &[there]);
+        }
+        self.end_offsets((head, offset), 4 * TURN, done);
+        self.b.switch_to_block(done);
+    }
+
+    /// The loads that an address is made of, if there are few and all of them are of dwords on a line, and the addresses
+    /// of their first lanes.
+    fn loads_behind(&self, block: &Block, address: Val, exec: Value) -> Option<Vec<(Val, Value)>> {
+        let mut loads = Vec::new();
+        for leaf in affine::leaves(block, address)? {
+            let node = &block.nodes[leaf.index()];
+            match node.op {
+                _ if node.ty.vary == Vary::Wave => {}
+                Op::ReadV(_) => {}
+                Op::Load(Space::Global | Space::Flat, Data::Dwords(1), _) => {
+                    let affine = self.affine.get(&leaf)?;
+                    if !affine.whole || affine.stride != 4 {
+                        return None;
+                    }
+                    let known = |lane| self.known_at(node.args[0], lane);
+                    let start = known(Lane::First(exec)).or_else(|| known(Lane::Number(0)))?;
+                    loads.push((leaf, start));
+                }
+                _ => return None,
+            }
+        }
+        (1..=MAX_LOADS).contains(&loads.len()).then_some(loads)
+    }
+
+    /// Leaves for `other` unless the words at `low` of the first lane and the last are far apart.
+    fn require_far(&mut self, low: Value, other: HostBlock) {
+        let ends = [0, LANES as i32 - 1];
+        let [first, last] = ends.map(|n| self.b.ins().load(types::I32, trusted(), low, 4 * n));
+        let apart = self.b.ins().isub(last, first);
+        let apart = self.b.ins().iadd_imm_s(apart, NEAR);
+        let far = IntCC::UnsignedGreaterThan;
+        let far = self.b.ins().icmp_imm_u(far, apart, 2 * NEAR);
+        self.require(other, far);
+    }
+}

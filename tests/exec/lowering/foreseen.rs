@@ -1,0 +1,120 @@
+//! Elements at addresses that were loaded, of which the next workgroup's are asked for before it is run: what is asked for
+//! may lie anywhere, or nowhere.
+
+use frontend::Gfx;
+use harness::random::Random;
+use harness::snippet::numbered_kernel;
+use runtime::dispatch::{Arguments, Dispatcher, Launch, Settings, Shape};
+use runtime::jit::{JitEngine, JitOptions, Tier};
+use runtime::{LoadedCode, Memory};
+
+/// Words of the table: more than caches near the core hold.
+const TABLE: u32 = 1 << 20;
+
+/// Workgroups of one wave.
+const GROUPS: u32 = 50;
+
+/// Each work-item stores the word of a table that its index names. Workgroups with odd numbers have their
+/// indices elsewhere.
+fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
+    let mut words = Vec::new();
+    // s_mov_b32 s8 to s15, ...
+    for (n, address) in (8..).step_by(2).zip([even, odd, table, out]) {
+        let moves = [n, n + 1].map(|n: u32| 0xbe80_00ff | n << 16);
+        words.extend([moves[0], address as u32, moves[1], (address >> 32) as u32]);
+    }
+    words.extend([
+        // v_lshlrev_b32 v1, 2, v0; s_lshl_b32 s6, s5, 8; v_add_u32 v1, s6, v1
+        0x2402_0082,
+        0x8e06_8805,
+        0x6802_0206,
+        // s_bitcmp1_b32 s5, 0; s_cselect_b32 s8, s10, s8; s_cselect_b32 s9, s11, s9
+        0xbf0d_8005,
+        0x8508_080a,
+        0x8509_090b,
+        // global_load_dword v2, v1, s[8:9]; s_waitcnt vmcnt(0)
+        0xdc50_8000,
+        0x0208_0001,
+        0xbf8c_0f70,
+        // v_mov_b32 v3, 0; v_lshlrev_b64 v[2:3], 2, v[2:3]
+        0x7e06_0280,
+        0xd28f_0002,
+        0x0002_0482,
+        // v_mov_b32 v4, s13; v_add_co_u32 v2, vcc, s12, v2; v_addc_co_u32 v3, vcc, v4, v3, vcc
+        0x7e08_020d,
+        0x3204_040c,
+        0x3806_0704,
+        // global_load_dword v5, v[2:3], off; s_waitcnt vmcnt(0)
+        0xdc50_8000,
+        0x057f_0002,
+        0xbf8c_0f70,
+        // global_store_dword v1, v5, s[14:15]; s_endpgm
+        0xdc70_8000,
+        0x000e_0501,
+        0xbf81_0000,
+    ]);
+    words
+}
+
+#[test]
+fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
+    let options = JitOptions {
+        tier: Tier::Good,
+        ..JitOptions::default()
+    };
+    let engine = JitEngine::new(options).expect("this host has a code generator");
+    let memory = Memory::new().expect("there is address space");
+    let items = GROUPS * 64;
+    let bytes = u64::from(items) * 4;
+    // From the first to the last is farther than to the beginning of memory, or to its end.
+    let near = memory.alloc(bytes, 256).expect("there is room");
+    let table = memory
+        .alloc(u64::from(TABLE) * 4, 256)
+        .expect("there is room");
+    let out = memory.alloc(bytes, 256).expect("there is room");
+    let far = memory.alloc(bytes, 256).expect("there is room");
+    let write = |at: u64, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        memory.write_bytes(at, &bytes).expect("it is there");
+    };
+    let mut random = Random::new(5);
+    let in_table: Vec<u32> = (0..TABLE).map(|_| random.word()).collect();
+    let indices: Vec<u32> = (0..items).map(|_| random.below(TABLE)).collect();
+    write(table, &in_table);
+    let want = indices.iter().map(|&index| in_table[index as usize]);
+    let want: Vec<u8> = want.flat_map(u32::to_le_bytes).collect();
+    for [even, odd] in [[near, near], [far, far], [near, far], [far, near]] {
+        for place in [near, far] {
+            write(place, &vec![0; items as usize]);
+        }
+        for (chunk, group) in indices.chunks_exact(64).zip(0..) {
+            let place = if group % 2 == 0 { even } else { odd };
+            write(place + group * 256, chunk);
+        }
+        let words = words([even, odd, table, out]);
+        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
+        let kernel = numbered_kernel(&code);
+        let launch = Launch {
+            shape: Shape::new([items, 1, 1], [64, 1, 1], 1).expect("a good shape"),
+            global_offset: [0; 3],
+            dynamic_lds: 0,
+            arguments: Arguments::Segment(&[]),
+        };
+        for threads in [1, 2] {
+            write(out, &vec![0; items as usize]);
+            let settings = Settings {
+                threads,
+                ..Settings::default()
+            };
+            let dispatcher = Dispatcher::new();
+            dispatcher
+                .run(&engine, &memory, &code, &kernel, &launch, &settings)
+                .expect("all of it is in memory");
+            let mut got = vec![0; want.len()];
+            memory.read_bytes(out, &mut got).expect("it is there");
+            assert!(got == want, "{even:x} and {odd:x}, {threads} threads");
+        }
+        memory.free(code.base()).expect("it was loaded here");
+    }
+}
