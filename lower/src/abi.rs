@@ -51,8 +51,8 @@ pub struct Context {
     pub arena_base: u64,
     /// Bytes from `arena_base` that inline accesses may touch.
     pub arena_len: u64,
-    /// Bytes from `arena_base` at which scalar loads of 1, 2, 4, 8 and 16 dwords may begin that are made inline.
-    pub scalar_starts: [u64; 5],
+    /// Bytes from `arena_base` at which scalar loads of 1, 2, 4, 8, 16 and 32 dwords may begin that are made inline.
+    pub scalar_starts: [u64; 6],
     /// The workgroup's LDS.
     pub lds: *mut u8,
     /// Its size in bytes as instructions see it.
@@ -89,7 +89,7 @@ impl Context {
             return;
         }
         self.arena_len = len;
-        self.scalar_starts = [3, 7, 15, 31, 63].map(|more| len.saturating_sub(more));
+        self.scalar_starts = [3, 7, 15, 31, 63, 127].map(|more| len.saturating_sub(more));
     }
 }
 

@@ -215,6 +215,8 @@ struct Emitter<'f> {
     lane_sig: SigRef,
     effect_sig: SigRef,
     arg_slot: StackSlot,
+    /// Where scalar loads that the runtime makes leave their words, if they are checked together.
+    loaded_slot: Option<StackSlot>,
     out_slot: StackSlot,
     slots: u32,
     /// See [`Emitted::writes_from`].
@@ -331,6 +333,7 @@ impl<'f> Emitter<'f> {
             lane_sig,
             effect_sig,
             arg_slot,
+            loaded_slot: None,
             out_slot,
             slots: 0,
             writes_from: 256,
@@ -448,8 +451,11 @@ impl<'f> Emitter<'f> {
                 calls = rest;
                 continue;
             }
-            self.whole(block, plan, call);
-            calls = &calls[1..];
+            let together = self.scalar_loads(block, plan, calls);
+            if together == 0 {
+                self.whole(block, plan, call);
+            }
+            calls = &calls[together.max(1)..];
         }
     }
 

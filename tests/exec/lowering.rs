@@ -3,6 +3,7 @@
 mod accesses;
 mod alone;
 mod anywhere;
+mod arguments;
 mod cuts;
 mod elementary;
 mod encoding;

@@ -8,6 +8,7 @@ use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 mod exponents;
 mod halves;
+mod loads;
 
 /// CLIF type of a wave value of a width.
 pub(crate) fn clif_type(width: Width) -> Clif {

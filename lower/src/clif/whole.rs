@@ -3,14 +3,13 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlot, Value, types};
+use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
 
 use frontend::op::{Data, Space};
 
 use super::affine::Known;
 use super::scalar::joined;
-use super::{Emitter, access, flags, offset32, trusted};
+use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
@@ -42,7 +41,9 @@ impl Emitter<'_> {
                 self.scalars.insert(v, value);
             }
             Op::Call(f, mode) => self.call(block, plan, v, f, mode),
-            Op::ScalarLoad(n, site) => self.scalar_load(block, plan, v, n, site),
+            Op::ScalarLoad(..) => {
+                self.scalar_loads(block, plan, &[v]);
+            }
             Op::Load(space, data, site) => {
                 let code = mem_code(space, data);
                 let results = load_results(data);
@@ -362,57 +363,6 @@ impl Emitter<'_> {
     }
 
     // ---- memory and lanes
-
-    /// Loads dwords at a wave address: inline inside the arena, by call elsewhere.
-    fn scalar_load(&mut self, block: &Block, plan: &Schedule, v: Val, n: u8, site: SiteId) {
-        let node = &block.nodes[v.index()];
-        let address = self.scalar(block, plan, node.args[0]);
-        let new_exec = self.new_exec(block, plan, v);
-        let base_at = offset32(offset_of!(Context, arena_base));
-        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
-        let offset = self.b.ins().isub(address, base);
-        let size = usize::from(n).next_power_of_two().ilog2() as usize;
-        let starts_at = offset32(offset_of!(Context, scalar_starts) + size * size_of::<u64>());
-        let starts = self
-            .b
-            .ins()
-            .load(types::I64, trusted(), self.ctx, starts_at);
-        let below = IntCC::UnsignedLessThan;
-        let inside = self.b.ins().icmp(below, offset, starts);
-        let slow = self.b.create_block();
-        let join = self.b.create_block();
-        let at = self.b.append_block_param(join, types::I64);
-        self.b.set_cold_block(slow);
-        self.b
-            .ins()
-            .brif(inside, join, &[BlockArg::Value(address)], slow, &[]);
-        self.enter(slow);
-        let count = self.b.ins().iconst(types::I64, i64::from(n));
-        let args = self.store_words(self.arg_slot, &[address, count]);
-        let status = self.call_effect(EffectFn::ScalarLoad, site, args, args);
-        let pc = self.f.sites[site.0 as usize].pc;
-        self.check(status, pc, new_exec);
-        let ret = self
-            .b
-            .ins()
-            .iadd_imm_s(self.ctx, offset_of!(Context, ret) as i64);
-        self.b.ins().jump(join, &[BlockArg::Value(ret)]);
-        self.enter(join);
-        for (i, other) in block.nodes.iter().enumerate() {
-            let k = match other.op {
-                Op::Result(k) if other.args[0] == v => k,
-                _ if i == v.index() => 0,
-                _ => continue,
-            };
-            if k < n && plan.needed[i] {
-                let word =
-                    self.b
-                        .ins()
-                        .load(types::I32, flags().with_notrap(), at, 4 * i32::from(k));
-                self.scalars.insert(Val(i as u32), word);
-            }
-        }
-    }
 
     /// One lane of a value.
     fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {

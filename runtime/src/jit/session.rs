@@ -133,7 +133,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 frame: frame.as_mut_ptr(),
                 arena_base: 0,
                 arena_len: 0,
-                scalar_starts: [0; 5],
+                scalar_starts: [0; 6],
                 lds: ptr::null_mut(),
                 lds_len: 0,
                 fuel: 0,

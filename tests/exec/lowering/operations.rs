@@ -304,7 +304,7 @@ pub(super) fn run(
         frame: frame.as_mut_ptr(),
         arena_base: 0,
         arena_len: 0,
-        scalar_starts: [0; 5],
+        scalar_starts: [0; 6],
         lds: std::ptr::null_mut(),
         lds_len: 0,
         fuel: 100,
