@@ -124,7 +124,7 @@ impl Costs {
             ..Options::default()
         };
         let notes = self.emit(f, &options);
-        let code = wide::compile(&self.codegen.func, options.isa, false).map_err(|e| {
+        let code = wide::compile(&mut self.codegen.func, options.isa, false).map_err(|e| {
             LowerError::Region {
                 entry: f.entry,
                 message: e.to_string(),

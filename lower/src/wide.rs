@@ -11,6 +11,7 @@ mod emit;
 pub mod encode;
 pub mod evex;
 mod inst;
+mod params;
 pub mod rows;
 mod scan;
 mod select;
@@ -333,7 +334,8 @@ pub fn has_avx512() -> bool {
 }
 
 /// Compiles a function; `quick`: its registers by a linear scan.
-pub fn compile(func: &Function, isa: Isa, quick: bool) -> Result<Code, Refused> {
+pub fn compile(func: &mut Function, isa: Isa, quick: bool) -> Result<Code, Refused> {
+    params::join(func);
     let host = select::select(func, isa)?;
     let output = alloc::allocate(&host, quick).map_err(Refused)?;
     let machine = emit::emit(&host, &output);
