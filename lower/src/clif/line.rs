@@ -5,7 +5,7 @@
 //! they mostly are.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::state::LANES;
 
 use super::Emitter;
@@ -64,7 +64,8 @@ impl Emitter<'_> {
         }
         // What is known of lanes is known of those that act.
         let entry = self.b.use_var(entry);
-        let full = [&[entry], execs].concat();
+        let mut full = vec![entry];
+        full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();
         let mut good: Vec<Value> = full
             .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
@@ -272,24 +273,25 @@ impl Emitter<'_> {
             types::I64 => away,
             _ => self.b.ins().uextend(types::I64, away),
         };
+        let or_at = matches!(
+            (compare.cond, compare.left),
+            (Icmp::Ule | Icmp::Sle, true) | (Icmp::Ult | Icmp::Slt, false)
+        );
         let under = self.b.ins().icmp(below, limit, first);
+        let all = if or_at { order } else { below };
+        let all = self.b.ins().icmp(all, last, limit);
         match (compare.cond, compare.left) {
             (Icmp::Eq, _) => self.lane_away(away, stride),
             (Icmp::Ne, _) => {
                 let equal = self.lane_away(away, stride);
                 self.b.ins().bnot(equal)
             }
-            // line < limit, and its opposite limit <= line.
-            (Icmp::Ult | Icmp::Slt, true) => self.lanes_below(away, under, stride, false),
-            (Icmp::Ule | Icmp::Sle, false) => {
-                let less = self.lanes_below(away, under, stride, false);
-                self.b.ins().bnot(less)
-            }
-            // line <= limit, and its opposite limit < line.
-            (Icmp::Ule | Icmp::Sle, true) => self.lanes_below(away, under, stride, true),
-            (Icmp::Ult | Icmp::Slt, false) => {
-                let most = self.lanes_below(away, under, stride, true);
-                self.b.ins().bnot(most)
+            // line < limit or line <= limit
+            (_, true) => self.lanes_below(away, (all, under), stride, or_at),
+            // Their opposites: limit <= line or limit < line.
+            (_, false) => {
+                let others = self.lanes_below(away, (all, under), stride, or_at);
+                self.b.ins().bnot(others)
             }
         }
     }
@@ -360,9 +362,23 @@ impl Emitter<'_> {
         self.b.ins().select(good, bit, zero)
     }
 
-    /// The lanes below a limit that is `away` from lane 0, or those that are at it too; none if it is `under`
-    /// lane 0.
-    fn lanes_below(&mut self, away: Value, under: Value, stride: i64, or_at: bool) -> Value {
+    /// The lanes below a limit that is `away` from lane 0, or those that are at it too; `all` of them, as mostly, or none if
+    /// it is `under` lane 0.
+    fn lanes_below(
+        &mut self,
+        away: Value,
+        (all, under): (Value, Value),
+        stride: i64,
+        or_at: bool,
+    ) -> Value {
+        let [some, join] = [(); 2].map(|()| self.b.create_block());
+        let lanes = self.b.append_block_param(join, types::I64);
+        let ones = self.b.ins().iconst(types::I64, -1);
+        self.b.set_cold_block(some);
+        self.b
+            .ins()
+            .brif(all, join, &[BlockArg::Value(ones)], some, &[]);
+        self.enter(some);
         // As many lanes as fit into the distance, begun ones included, and the one at the limit.
         let farthest = stride * (LANES as i64 - i64::from(or_at));
         let farthest = self.b.ins().iconst(types::I64, farthest);
@@ -376,12 +392,14 @@ impl Emitter<'_> {
         };
         let zero = self.b.ins().iconst(types::I64, 0);
         let count = self.b.ins().select(under, zero, count);
-        let ones = self.b.ins().iconst(types::I64, -1);
         // By 64 less the count; shifts take amounts modulo 64.
         let gone = self.b.ins().ineg(count);
         let mask = self.b.ins().ushr(ones, gone);
-        let some = self.b.ins().icmp_imm_u(IntCC::NotEqual, count, 0);
-        self.b.ins().select(some, mask, zero)
+        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, count, 0);
+        let mask = self.b.ins().select(any, mask, zero);
+        self.b.ins().jump(join, &[BlockArg::Value(mask)]);
+        self.enter(join);
+        lanes
     }
 
     fn shift_down(&mut self, v: Value, stride: i64) -> Value {
