@@ -72,12 +72,12 @@ const GRACE: Duration = Duration::from_secs(10);
 const ALONE: Duration = Duration::from_micros(30);
 
 /// Workgroups that a worker takes at a time, at most: enough that workers seldom meet, and that what a worker's
-/// processor fetches ahead is mostly its own.
-const SOME: u64 = 128;
+/// processor and memory fetch ahead is mostly its own.
+const SOME: u64 = 1024;
 
-/// The least number of times that each worker takes some, where there are as many workgroups: nobody waits
-/// long for the last one, and few workgroups are taken one by one.
-const SHARES: u64 = 64;
+/// Of those that are left each worker would have to take so many times what one takes now: fewer and fewer, so that nobody
+/// waits long for the last ones.
+const SHARES: u64 = 8;
 
 /// Kernels whose pace is remembered.
 const PACES: usize = 4096;
@@ -111,8 +111,8 @@ impl Caller<'_> {
 struct Board {
     next: AtomicU64,
     end: u64,
-    /// How many workgroups a worker takes at a time.
-    some: u64,
+    /// What part of the workgroups that are left a worker takes at a time.
+    shares: u64,
     /// Lowest group that faulted.
     bad_group: AtomicU64,
     /// Its fault, and when the first one was reported.
@@ -126,9 +126,10 @@ impl Board {
     /// ascending order, so that the lowest group that has not ended is always one that runs.
     fn take(&self, mine: &mut Range<u64>) -> Option<u64> {
         if mine.is_empty() {
-            // Many workers may take past the end, but never wrap: they stop there.
-            let first = self.next.fetch_add(self.some, Relaxed);
-            *mine = first..first.saturating_add(self.some).min(self.end);
+            let some = |first: u64| ((self.end - first) / self.shares).clamp(1, SOME);
+            let behind = |first: u64| (first < self.end).then(|| first + some(first));
+            let first = self.next.fetch_update(Relaxed, Relaxed, behind).ok()?;
+            *mine = first..first + some(first);
         }
         mine.next()
             .filter(|&group| group < self.bad_group.load(Relaxed))
@@ -240,7 +241,7 @@ impl Dispatcher {
         let board = Board {
             next: AtomicU64::new(groups.start),
             end: groups.end,
-            some: ((groups.end - groups.start) / (threads as u64 * SHARES)).clamp(1, SOME),
+            shares: threads as u64 * SHARES,
             bad_group: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
             deadline: settings
