@@ -96,6 +96,9 @@ pub enum Intrinsic {
     /// Bytes of the first vector, within each 128 bits, by the low four bits of those of the second; zero where the
     /// highest bit is set.
     PickBytes,
+    /// Dwords of the first and the third vector, by their numbers in the second: from 16 on the third's. Of 512 bits, for
+    /// AVX-512 only.
+    PickDwords,
     /// Words whose halves are all ones or zeros, as the signs of those of the source.
     ShortSigns,
     /// The halves of dwords 0 to 3, f16 to f32.
@@ -147,7 +150,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 54] = [
+    pub const ALL: [Intrinsic; 55] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -180,6 +183,7 @@ impl Intrinsic {
         Intrinsic::ShiftRightQuads,
         Intrinsic::ShiftArithmeticQuads,
         Intrinsic::PickBytes,
+        Intrinsic::PickDwords,
         Intrinsic::ShortSigns,
         Intrinsic::WidenLow,
         Intrinsic::WidenHigh,

@@ -10,6 +10,9 @@ use crate::wide;
 
 mod eight;
 mod sixteen;
+mod window;
+
+pub(super) use window::Window;
 
 /// Does inline code know how such an element lies in memory?
 pub(super) fn is_known(data: Data) -> bool {
@@ -45,6 +48,18 @@ pub(super) fn has_run(data: Data) -> bool {
 /// Do elements that are `stride` apart follow one another, and is there a vector form for that?
 pub(super) fn is_run(data: Data, stride: i64) -> bool {
     has_run(data) && stride == i64::from(bytes(data))
+}
+
+/// Are elements every other dword, so that those of 16 lanes are in two vectors?
+pub(super) fn is_pairwise(data: Data, stride: i64) -> bool {
+    data == Data::Dwords(1) && stride == 8
+}
+
+/// Where 16 lanes' dwords are that are every other one, the first `away` from an address.
+fn pairwise(away: i64) -> Window {
+    let lanes = std::array::from_fn(|lane| away + 8 * lane as i64);
+    let window = Window::of(lanes, (lanes[0], lanes[15]));
+    window.expect("bug: 31 dwords are more than two vectors")
 }
 
 /// Guest memory may be anywhere, and was checked.
@@ -113,10 +128,12 @@ impl Emitter<'_> {
         self.b.ins().load(ty, guest(), start, offset)
     }
 
-    /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16.
-    pub(super) fn lanes_at_once(&self, data: Data, stride: i64) -> usize {
+    /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16. `between`: what lies between
+    /// their elements may be moved with them.
+    pub(super) fn lanes_at_once(&self, data: Data, stride: i64, between: bool) -> usize {
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
+            16 if between && is_pairwise(data, stride) => 16,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }
@@ -134,7 +151,10 @@ impl Emitter<'_> {
         if lanes == wide::LANES {
             return self.load_eight(start, away, stride, data);
         } else if lanes > wide::LANES {
-            return self.load_sixteen(start, away, data);
+            return match is_pairwise(data, stride) {
+                true => vec![self.load_window(start, &pairwise(away))],
+                false => self.load_sixteen(start, away, data),
+            };
         }
         match i32::try_from(away) {
             Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
@@ -159,7 +179,10 @@ impl Emitter<'_> {
             self.store_eight(start, away, stride, data, words);
             return;
         } else if lanes > wide::LANES {
-            self.store_sixteen(start, away, data, words);
+            match is_pairwise(data, stride) {
+                true => self.store_window(start, &pairwise(away), words[0]),
+                false => self.store_sixteen(start, away, data, words),
+            }
             return;
         }
         match i32::try_from(away) {

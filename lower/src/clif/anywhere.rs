@@ -374,6 +374,7 @@ impl Emitter<'_> {
         let runs = Runs {
             load: true,
             data: a.data,
+            stride: i64::from(step),
             places: a.places,
             exec: a.exec,
         };

@@ -26,6 +26,8 @@ use crate::schedule::Schedule;
 pub(super) struct Runs<'a> {
     pub(super) load: bool,
     pub(super) data: Data,
+    /// Bytes from one to the next.
+    pub(super) stride: i64,
     /// The slots where the words of the elements lie, or go to.
     pub(super) places: &'a [Value],
     /// Lanes that act.
@@ -85,6 +87,7 @@ impl Emitter<'_> {
         let runs = Runs {
             load,
             data,
+            stride: i64::from(access::bytes(data)),
             places: &places,
             exec,
         };
@@ -186,12 +189,11 @@ impl Emitter<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// A loop over the wave, whose elements follow one another in LDS from `start` on.
+    /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
     pub(super) fn whole_run(&mut self, a: &Runs<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
         let lane = self.b.ins().ushr_imm_u(offset, 2);
-        let bytes = i64::from(access::bytes(a.data));
-        let away = self.b.ins().imul_imm_s(lane, bytes);
+        let away = self.b.ins().imul_imm_s(lane, a.stride);
         let start = self.b.ins().iadd(start, away);
         self.group(a, start, Group { offset, lane }, None);
         let count = self.lanes_of_group(a.data);
@@ -258,7 +260,7 @@ impl Emitter<'_> {
         let count = self.lanes_of_group(a.data);
         let ty = dwords_type(count);
         let slots = self.places_at(a.places, group.offset);
-        let stride = i64::from(access::bytes(a.data));
+        let stride = a.stride;
         let words_of = |e: &mut Self, memory: bool| match memory {
             true => e.load_lanes(count, (start, 0), stride, a.data),
             false => e.load_places(ty, &slots),

@@ -8,7 +8,7 @@ use frontend::state::LANES;
 
 use super::super::lanes::dwords_type;
 use super::super::runs::Runs;
-use super::super::{Emitter, trusted};
+use super::super::{Emitter, access, trusted};
 use super::Access;
 use crate::wide;
 
@@ -32,7 +32,9 @@ impl Emitter<'_> {
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
-                let lanes = self.lanes_at_once(a.data, a.stride).min(self.row as usize);
+                let between = load || a.lds.is_some();
+                let lanes = self.lanes_at_once(a.data, a.stride, between);
+                let lanes = lanes.min(self.row as usize);
                 for first in (0..self.row).step_by(lanes) {
                     let at = self.b.ins().iadd_imm_s(a.start, first * a.stride);
                     let bytes = self.b.ins().iconst(types::I64, bytes + 4 * first);
@@ -42,7 +44,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves four or eight lanes of which the first is at `at`, between memory and places.
+    /// Moves four, eight or 16 lanes of which the first is at `at`, between memory and places.
     fn some(
         &mut self,
         lanes: usize,
@@ -56,7 +58,7 @@ impl Emitter<'_> {
         if load {
             let words = self.load_lanes(lanes, (at, 0), a.stride, a.data);
             self.store_places(&slots, &words);
-        } else if lanes == wide::LANES || a.is_run() {
+        } else if lanes >= wide::LANES || a.is_run() {
             let words = self.load_places(dwords_type(lanes), &slots);
             self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
         } else {
@@ -188,11 +190,11 @@ impl Emitter<'_> {
             });
             return;
         }
+        let pairwise = self.per() > wide::LANES && access::is_pairwise(a.data, a.stride);
         if let Some(len) = a.lds
-            && !load
-            && a.is_run()
+            && (pairwise || !load && a.is_run())
         {
-            self.part_of_run(a, len, places, done);
+            self.part_of_line(load, a, len, places, done);
         }
         self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
             (true, _) => e.some(4, load, a, at, places, bytes),
@@ -201,9 +203,16 @@ impl Emitter<'_> {
         });
     }
 
-    /// Stores some lanes' elements, which follow one another in LDS, by loading those between them and storing all,
-    /// where the elements of all lanes are in LDS; leaves the builder where they are not.
-    fn part_of_run(&mut self, a: &Access, len: Value, places: &[Value], done: HostBlock) {
+    /// Moves some lanes' elements, of which all lie on a line in LDS, where those of all lanes are in bounds: to store some, all
+    /// are loaded and stored. Leaves the builder where they are not.
+    fn part_of_line(
+        &mut self,
+        load: bool,
+        a: &Access,
+        len: Value,
+        places: &[Value],
+        done: HostBlock,
+    ) {
         let lds = self.lds_start();
         let first = self.number(a.first);
         let before = self.b.ins().imul_imm_s(first, a.stride);
@@ -218,8 +227,9 @@ impl Emitter<'_> {
         self.b.ins().brif(inside, all, &[], some, &[]);
         self.b.switch_to_block(all);
         let runs = Runs {
-            load: false,
+            load,
             data: a.data,
+            stride: a.stride,
             places,
             exec: a.exec,
         };
@@ -247,7 +257,7 @@ impl Emitter<'_> {
 
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
     fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
-        let lanes = self.lanes_at_once(a.data, a.stride);
+        let lanes = self.lanes_at_once(a.data, a.stride, load || a.lds.is_some());
         let (head, mut at) = self.begin_offsets();
         // Two steps a turn where time counts: the loop's own instructions do.
         let steps = if self.o.small { 1 } else { 2 };

@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::super::access::Window;
 use super::super::lanes::dwords_type;
 use super::super::{Emitter, access};
 use super::{Ends, Lane};
@@ -23,23 +24,28 @@ pub(super) struct Spread<'a> {
     start: Value,
     table: &'a Table,
     data: Data,
+    /// Is it in LDS?
+    lds: bool,
     /// Lanes that act, where that may be some only.
     exec: Option<Value>,
 }
 
 /// Some lanes that are moved at once.
-#[derive(Clone, Copy)]
 enum Piece {
     /// So many on a line of this stride.
     Line(usize, i64),
+    /// 16 of them, near one another.
+    Window(Window),
     /// So many wherever they are.
     Anywhere(usize),
 }
 
 impl Piece {
-    fn lanes(self) -> usize {
-        let (Piece::Line(lanes, _) | Piece::Anywhere(lanes)) = self;
-        lanes
+    fn lanes(&self) -> usize {
+        match *self {
+            Piece::Line(lanes, _) | Piece::Anywhere(lanes) => lanes,
+            Piece::Window(_) => 2 * wide::LANES,
+        }
     }
 }
 
@@ -139,6 +145,7 @@ impl Emitter<'_> {
             start,
             table,
             data,
+            lds: space == Space::Lds,
             exec: bits.map(|_| exec),
         }
     }
@@ -189,7 +196,7 @@ impl Emitter<'_> {
     fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
         let mut first = 0;
         while first < LANES {
-            let piece = self.piece_at(a, first);
+            let piece = &self.piece_at(load, a, first);
             let ty = dwords_type(piece.lanes());
             let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
             let slots = self.places_at(places, bytes);
@@ -229,29 +236,42 @@ impl Emitter<'_> {
 
     /// How the lanes from `first` on are moved: as many as there are on a line and go at once, else a host vector of
     /// them. What is stored by halves would not be loaded as one for some time.
-    fn piece_at(&self, a: &Spread<'_>, first: usize) -> Piece {
+    fn piece_at(&self, load: bool, a: &Spread<'_>, first: usize) -> Piece {
+        let between = load || a.lds;
         let group = self.per().min(wide::LANES);
         let stride = a.stride(first, group).filter(|&stride| stride != 0);
         if let Some(stride) = stride {
-            let lanes = self.lanes_at_once(a.data, stride);
+            let lanes = self.lanes_at_once(a.data, stride, between);
             let on_line = first.is_multiple_of(lanes) && a.stride(first, lanes) == Some(stride);
             if lanes >= group && on_line && (lanes > 4 || access::is_run(a.data, stride)) {
                 return Piece::Line(lanes, stride);
             }
         }
+        if between
+            && a.data == Data::Dwords(1)
+            && self.per() > wide::LANES
+            && first.is_multiple_of(self.per())
+        {
+            let [_, highest] = a.table.ends();
+            let lanes = std::array::from_fn(|lane| a.away(first + lane));
+            if let Some(window) = Window::of(lanes, (0, a.away(highest))) {
+                return Piece::Window(window);
+            }
+        }
         Piece::Anywhere(group)
     }
 
-    fn load_piece(&mut self, a: &Spread<'_>, first: usize, piece: Piece) -> Vec<Value> {
+    fn load_piece(&mut self, a: &Spread<'_>, first: usize, piece: &Piece) -> Vec<Value> {
         match (piece, a.data) {
-            (Piece::Line(lanes, stride), _) => {
+            (Piece::Window(window), _) => vec![self.load_window(a.start, window)],
+            (&Piece::Line(lanes, stride), _) => {
                 self.load_lanes(lanes, (a.start, a.away(first)), stride, a.data)
             }
             (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {
                 let each = self.each_address(a, first);
                 self.load_each_of_eight(each, a.data)
             }
-            (Piece::Anywhere(lanes), _) => {
+            (&Piece::Anywhere(lanes), _) => {
                 let fours = (first..first + lanes).step_by(4);
                 let fours: Vec<Vec<Value>> =
                     fours.map(|first| self.load_four_of(a, first)).collect();
@@ -278,9 +298,10 @@ impl Emitter<'_> {
             .collect()
     }
 
-    fn store_piece(&mut self, a: &Spread<'_>, first: usize, piece: Piece, words: &[Value]) {
+    fn store_piece(&mut self, a: &Spread<'_>, first: usize, piece: &Piece, words: &[Value]) {
         match (piece, a.data) {
-            (Piece::Line(lanes, stride), _) => {
+            (Piece::Window(window), _) => self.store_window(a.start, window, words[0]),
+            (&Piece::Line(lanes, stride), _) => {
                 self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
             }
             (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {

@@ -336,6 +336,19 @@ impl Select<'_> {
             }
             Intrinsic::ShortSigns => self.shift_constant(vex::VPSHIFTW_I, 4, len, a, 15),
             Intrinsic::PickBytes => of_both(self, vex::VPSHUFB)?,
+            Intrinsic::PickDwords => {
+                let numbers = self.reg(args[1])?;
+                let b = self.src(args[2])?;
+                let d = self.vec_reg();
+                let operands = [
+                    Operand::reg_reuse_def(d, 1),
+                    Operand::reg_use(a),
+                    Operand::reg_use(numbers),
+                ];
+                let op = Op::Evex(rows::VPERMT2D, len, Form::Fma, Imm::No);
+                self.h.push(op, &operands, Some(b));
+                d
+            }
             Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
             Intrinsic::WidenHigh => {
                 let high = self.high_half(len, a);
