@@ -55,6 +55,11 @@ impl Spread<'_> {
         self.table.away(lane)
     }
 
+    /// Have so many lanes from `first` on the elements of those from `before` on?
+    fn are_same(&self, before: usize, first: usize, lanes: usize) -> bool {
+        (0..lanes).all(|n| self.away(before + n) == self.away(first + n))
+    }
+
     /// The stride of `lanes` lanes from `first` on, if they lie on a line.
     fn stride(&self, first: usize, lanes: usize) -> Option<i64> {
         let step = |lane: usize| self.away(lane + 1) - self.away(lane);
@@ -195,27 +200,37 @@ impl Emitter<'_> {
     /// All pieces, of the lanes in `exec` if that is given.
     fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
         let mut first = 0;
+        // Lanes may load what others before them do, as those of the next period of a factor.
+        let mut loaded: Vec<(usize, usize, Vec<Value>)> = Vec::new();
         while first < LANES {
             let piece = &self.piece_at(load, a, first);
-            let ty = dwords_type(piece.lanes());
+            let lanes = piece.lanes();
+            let ty = dwords_type(lanes);
             let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
             let slots = self.places_at(places, bytes);
-            let mut new = match load {
-                true => self.load_piece(a, first, piece),
-                false => self.load_places(ty, &slots),
+            let same = loaded
+                .iter()
+                .find(|&&(before, count, _)| count == lanes && a.are_same(before, first, lanes));
+            let mut new = match (load, same) {
+                (true, Some((_, _, words))) => words.clone(),
+                (true, None) => self.load_piece(a, first, piece),
+                (false, _) => self.load_places(ty, &slots),
             };
+            if load {
+                loaded.push((first, lanes, new.clone()));
+            }
             if let Some(exec) = exec {
                 let old = match load {
                     true => self.load_places(ty, &slots),
                     false => self.load_piece(a, first, piece),
                 };
-                new = self.where_on(exec, first, piece.lanes(), (&new, &old));
+                new = self.where_on(exec, first, lanes, (&new, &old));
             }
             match load {
                 true => self.store_places(&slots, &new),
                 false => self.store_piece(a, first, piece, &new),
             }
-            first += piece.lanes();
+            first += lanes;
         }
     }
 
