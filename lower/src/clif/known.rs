@@ -1,9 +1,24 @@
 //! What is known of the block that is emitted next.
 
+use frontend::op::Space;
+
+use super::whole::load_or_store;
 use super::{Emitter, affine};
-use crate::facts::{Facts, Table};
+use crate::facts::{Affine, Facts, Table};
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
+
+/// What is to be checked of an access's addresses beside its bounds: in LDS a word that wraps is out of bounds.
+fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {
+    let lds = matches!(
+        load_or_store(block.nodes[v.index()].op),
+        Some((_, Space::Lds, _, _))
+    );
+    Affine {
+        guarded: affine.guarded && !lds,
+        ..affine
+    }
+}
 
 impl Emitter<'_> {
     /// Takes up what the facts tell of block `i`.
@@ -11,7 +26,7 @@ impl Emitter<'_> {
         self.affine = block
             .effects
             .iter()
-            .filter_map(|&v| Some((v, facts.address(i, v)?)))
+            .filter_map(|&v| Some((v, in_space(block, v, facts.address(i, v)?))))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
         self.tables = self.tables_of(i, block, facts);
