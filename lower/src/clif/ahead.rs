@@ -18,6 +18,8 @@ use crate::wide::Intrinsic;
 
 mod loaded;
 
+pub(super) use loaded::Foreseen;
+
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.
 const LONG: u32 = 64;

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::ahead::Foreseen;
 use super::lanes::dwords_type;
 use super::runs::{Runs, is_computed};
 use super::whole::{bounds, load_or_store};
@@ -86,21 +87,23 @@ impl Emitter<'_> {
             self.effect_arg(block, plan, bound);
         }
         let places = self.places(block, plan, v);
-        if addresses.len() == 2 {
-            self.foresee(block, plan, (v, exec), addresses[0]);
-        }
+        let foreseen = match addresses[..] {
+            [low, _] => self.foresee(block, plan, (v, exec), low),
+            _ => None,
+        };
         let lists = (addresses.as_slice(), exec, places.as_slice());
-        self.inline_or_call(block, plan, v, lists);
+        self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
     }
 
     /// A load or store of the lanes in `exec`, whose address and data or results are in slots: inline if it goes so, and
-    /// all is in bounds, else by the runtime.
+    /// all is in bounds, else by the runtime. What is `foreseen` is asked for.
     pub(super) fn inline_or_call(
         &mut self,
         block: &Block,
         plan: &Schedule,
         v: Val,
         lists: (&[Value], Value, &[Value]),
+        foreseen: Option<&Foreseen>,
     ) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
@@ -128,9 +131,16 @@ impl Emitter<'_> {
         match data {
             Data::Dwords(words) => {
                 self.require_bounds(a, &window, &groups, slow);
-                match words {
-                    1 => self.move_lanes(load, a, &window, &groups),
-                    _ => self.load_each(a, &window, &groups),
+                let ask = |e: &mut Self, lanes| {
+                    if let Some(foreseen) = foreseen {
+                        e.ask(block, plan, foreseen, lanes);
+                    }
+                };
+                if words == 1 {
+                    self.move_lanes(load, a, &window, &groups, ask);
+                } else {
+                    ask(self, (0, LANES));
+                    self.load_each(a, &window, &groups);
                 }
                 self.b.ins().jump(done, &[]);
             }
@@ -257,8 +267,16 @@ impl Emitter<'_> {
         self.require(slow, good);
     }
 
-    /// Moves the dwords of lanes between memory and their place.
-    fn move_lanes(&mut self, load: bool, a: Access<'_>, window: &Window, groups: &[Group]) {
+    /// Moves the dwords of lanes between memory and their place; `behind` each group is told its first lane and
+    /// how many it has.
+    fn move_lanes(
+        &mut self,
+        load: bool,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        mut behind: impl FnMut(&mut Self, (usize, usize)),
+    ) {
         let per = self.per();
         let ty = dwords_type(per);
         // Indices have signs.
@@ -284,6 +302,7 @@ impl Emitter<'_> {
             } else {
                 lanes.effect(Intrinsic::Scatter, &args);
             }
+            behind(self, (group.lane, per));
         }
     }
 

@@ -98,7 +98,7 @@ impl Emitter<'_> {
         let ones = self.b.ins().iconst(types::I64, -1);
         let rest = self.b.ins().ishl(ones, lane);
         let rest = self.b.ins().band(exec, rest);
-        self.inline_or_call(block, plan, v, (&addresses, rest, &places));
+        self.inline_or_call(block, plan, v, (&addresses, rest, &places), None);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }

@@ -61,13 +61,6 @@ pub(in crate::clif) struct Spot {
 }
 
 impl Spot {
-    /// So many lanes further on.
-    pub(in crate::clif) fn beyond(self, lanes: usize) -> Spot {
-        let more = self.lane.more + lanes as i64;
-        let lane = Number { more, ..self.lane };
-        Spot { lane, ..self }
-    }
-
     /// A lane of the group that a loop is at.
     pub(in crate::clif) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
         let computed = Some(lane);
@@ -194,7 +187,7 @@ impl Emitter<'_> {
     }
 
     /// Where values of a lane are found.
-    fn spot(&mut self, lane: Lane) -> Spot {
+    pub(in crate::clif) fn spot(&mut self, lane: Lane) -> Spot {
         if let Some(&spot) = self.spots.get(&lane) {
             return spot;
         }
@@ -218,7 +211,7 @@ impl Emitter<'_> {
     }
 
     /// The same of a lane that is computed (I64).
-    pub(in crate::clif) fn computed_spot(&mut self, lane: Value) -> Spot {
+    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
         let bytes = self.b.ins().ishl_imm_u(lane, 2);
         let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
         let lane = Number::computed(lane);

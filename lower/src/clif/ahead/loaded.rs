@@ -6,7 +6,7 @@
 //! An element of a small table is in a cache anyhow, so lanes far apart are asked for only.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -21,14 +21,21 @@ use crate::wide::Intrinsic;
 /// Bytes that caches near the core hold of a table, about.
 const NEAR: i64 = 1 << 18;
 
-/// Lanes in a turn of the loop that asks.
-const TURN: usize = 8;
-
 /// Most loads that an address is made of.
 const MAX_LOADS: usize = 2;
 
+/// What an access in the next workgroup will want.
+pub(in crate::clif) struct Foreseen {
+    /// Its address.
+    address: Val,
+    /// Where the dwords of the loads will lie that it is made of.
+    starts: Vec<(Val, Value)>,
+    /// Is it to be asked for (I8)?
+    wanted: Value,
+}
+
 impl Emitter<'_> {
-    /// Asks for what an access in the next workgroup will want at addresses that are made of dwords which this one
+    /// Foresees what an access in the next workgroup will want at addresses that are made of dwords which this one
     /// loaded from a line, on the lanes in `exec`. The low words of its own addresses are at `low`.
     pub(in crate::clif) fn foresee(
         &mut self,
@@ -36,61 +43,66 @@ impl Emitter<'_> {
         plan: &Schedule,
         (v, exec): (Val, Value),
         low: Value,
-    ) {
+    ) -> Option<Foreseen> {
         let address = block.nodes[v.index()].args[0];
         if self.prefetches < Prefetches::Loaded {
-            return;
+            return None;
         }
-        let Some(loads) = self.loads_behind(block, address, exec) else {
-            return;
-        };
-        let mut next = Vec::new();
-        for (leaf, start) in loads {
-            let Some(delta) = self.moved(start) else {
-                return;
-            };
-            next.push((leaf, self.b.ins().iadd(start, delta)));
-        }
-        // They are wanted behind the loop, too.
-        for leaf in affine::leaves(block, address).unwrap_or_default() {
-            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
-                self.scalar(block, plan, leaf);
-            }
-        }
-        let done = self.b.create_block();
-        self.require_far(low, done);
+        let mut wanted = self.are_far(low);
         let (base, len) = self.memory_of(Space::Global);
         let room = self.b.ins().iadd_imm_s(len, -4 * LANES as i64);
-        for &(_, there) in &next {
+        let mut starts = Vec::new();
+        for (leaf, start) in self.loads_behind(block, address, exec)? {
+            let delta = self.moved(start)?;
+            let there = self.b.ins().iadd(start, delta);
             let away = self.b.ins().isub(there, base);
             let zero = self.b.ins().iconst(types::I64, 0);
             for (low, high) in [(zero, away), (away, room)] {
                 let order = IntCC::SignedLessThanOrEqual;
                 let inside = self.b.ins().icmp(order, low, high);
-                self.require(done, inside);
+                wanted = self.b.ins().band(wanted, inside);
+            }
+            starts.push((leaf, there));
+        }
+        // They are wanted on all ways.
+        for leaf in affine::leaves(block, address).unwrap_or_default() {
+            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, leaf);
             }
         }
+        Some(Foreseen {
+            address,
+            starts,
+            wanted,
+        })
+    }
 
-        let (head, offset) = self.begin_offsets();
-        let starts = next
-            .iter()
-            .map(|&(leaf, there)| (leaf, self.b.ins().iadd(there, offset)));
-        let starts: Vec<(Val, Value)> = starts.collect();
-        let first = self.b.ins().ushr_imm_u(offset, 2);
-        let first = self.computed_spot(first);
-        for lane in 0..TURN {
-            let words = starts.iter().map(|&(leaf, start)| {
+    /// Asks for what so many lanes from `first` on will want. So many as a gather has, between one and the next: what the
+    /// processor cannot take all at once it may forget.
+    pub(in crate::clif) fn ask(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        foreseen: &Foreseen,
+        (first, lanes): (usize, usize),
+    ) {
+        let [asked, done] = [(); 2].map(|()| self.b.create_block());
+        self.b.ins().brif(foreseen.wanted, asked, &[], done, &[]);
+        self.enter(asked);
+        for lane in first..first + lanes {
+            let words = foreseen.starts.iter().map(|&(leaf, start)| {
                 let at = 4 * lane as i32;
                 (leaf, self.b.ins().load(types::I32, trusted(), start, at))
             });
             let mut known: HashMap<Val, Value> = words.collect();
-            let there = self.at_lane(block, plan, address, first.beyond(lane), &mut known);
+            let spot = self.spot(Lane::Number(lane as u8));
+            let there = self.at_lane(block, plan, foreseen.address, spot, &mut known);
             let per = self.per();
             let mut lanes = self.of_lanes(1, per);
             lanes.effect(Intrinsic::Prefetch, &[there]);
         }
-        self.end_offsets((head, offset), 4 * TURN, done);
-        self.b.switch_to_block(done);
+        self.b.ins().jump(done, &[]);
+        self.enter(done);
     }
 
     /// The loads that an address is made of, if there are few and all of them are of dwords on a line, and the addresses
@@ -117,14 +129,13 @@ impl Emitter<'_> {
         (1..=MAX_LOADS).contains(&loads.len()).then_some(loads)
     }
 
-    /// Leaves for `other` unless the words at `low` of the first lane and the last are far apart.
-    fn require_far(&mut self, low: Value, other: HostBlock) {
+    /// Are the words at `low` of the first lane and the last far apart (I8)?
+    fn are_far(&mut self, low: Value) -> Value {
         let ends = [0, LANES as i32 - 1];
         let [first, last] = ends.map(|n| self.b.ins().load(types::I32, trusted(), low, 4 * n));
         let apart = self.b.ins().isub(last, first);
         let apart = self.b.ins().iadd_imm_s(apart, NEAR);
         let far = IntCC::UnsignedGreaterThan;
-        let far = self.b.ins().icmp_imm_u(far, apart, 2 * NEAR);
-        self.require(other, far);
+        self.b.ins().icmp_imm_u(far, apart, 2 * NEAR)
     }
 }
