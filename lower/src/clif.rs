@@ -243,8 +243,12 @@ struct Emitter<'f> {
     bits: HashMap<Val, Value>,
     /// What address expressions that step must be checked for.
     steps: HashMap<Val, facts::Step>,
+    /// On what it depends that values which were made wider are on a line; nothing where that is not known here.
+    guards: HashMap<Val, Option<facts::Guard>>,
     /// Lane values at single lanes.
     at: HashMap<affine::Lane, HashMap<Val, Value>>,
+    /// Whether words of lanes from some lane on do not wrap (I8).
+    steady: HashMap<(affine::Lane, Val), Value>,
     /// Where single lanes are.
     spots: HashMap<affine::Lane, affine::Spot>,
     /// Loads that the loop being emitted makes itself.
@@ -349,7 +353,9 @@ impl<'f> Emitter<'f> {
             scalars: HashMap::default(),
             bits: HashMap::default(),
             steps: HashMap::default(),
+            guards: HashMap::default(),
             at: HashMap::default(),
+            steady: HashMap::default(),
             spots: HashMap::default(),
             fusion: fuse::Fusion::default(),
             apart: false,
@@ -399,6 +405,7 @@ impl<'f> Emitter<'f> {
         self.scalars.clear();
         self.bits.clear();
         self.at.clear();
+        self.steady.clear();
         self.spots.clear();
         self.slots = self.slots.max(plan.slots);
         if self.o.count {

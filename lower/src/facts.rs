@@ -142,6 +142,16 @@ pub enum Step {
     Clamp(i64, bool),
 }
 
+/// What must be known at run time of a value, made wider of a word that is on a line, for it to be on one, too: that the word
+/// does not wrap between the lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// Between neighbouring lanes' words (sign-extended).
+    pub stride: i64,
+    /// The word has a sign.
+    pub signed: bool,
+}
+
 /// What is known where a loop begins, whenever EXEC is all ones there: strides within rows of
 /// [`Facts::row`] lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -159,6 +169,9 @@ pub struct Facts {
     /// The same of those whose addresses are known but for a base.
     tables: HashMap<(usize, Val), Table>,
     steps: HashMap<(usize, Val), Step>,
+    /// For each block, lane values that were widened where something must be known of the words; nothing where that was
+    /// in another block.
+    guards: HashMap<(usize, Val), Option<Guard>>,
     /// For each block, operands of compares.
     lines: HashMap<(usize, Val), Affine>,
     loops: HashMap<usize, LoopEntry>,
@@ -179,6 +192,12 @@ impl Facts {
     /// What is to be checked of value `v` of a block where [`Affine::stepped`] says so.
     pub fn step(&self, block: usize, v: Val) -> Option<Step> {
         self.steps.get(&(block, v)).copied()
+    }
+
+    /// On what it depends that value `v` of a block, which was made wider, is on a line, if on anything; `None` inside where it
+    /// was made wider in another block.
+    pub fn guard(&self, block: usize, v: Val) -> Option<Option<Guard>> {
+        self.guards.get(&(block, v)).copied()
     }
 
     /// How an operand `v` of a compare varies on all lanes, if EXEC is all ones when the block begins.
@@ -231,6 +250,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         addresses: HashMap::default(),
         tables: HashMap::default(),
         steps: HashMap::default(),
+        guards: HashMap::default(),
         lines: HashMap::default(),
         loops: HashMap::default(),
         row: if row == 0 { LANES } else { 1 << row },

@@ -21,6 +21,7 @@ mod scaled;
 mod tables;
 mod tiers;
 mod words;
+mod wraps;
 
 use lower::build::Build;
 use lower::ir::{Block, Func, Slot, Target, Term, Val};

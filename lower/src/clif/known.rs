@@ -39,6 +39,13 @@ impl Emitter<'_> {
         } else {
             HashMap::default()
         };
+        let mut known = self.affine.values().chain(self.lines.values());
+        self.guards = if known.any(|affine| affine.guarded) {
+            let all = (0..block.nodes.len() as u32).map(Val);
+            all.filter_map(|v| Some((v, facts.guard(i, v)?))).collect()
+        } else {
+            HashMap::default()
+        };
         let known = self.affine.keys().chain(self.tables.keys());
         let leaves = known.filter_map(|&v| {
             let node = &block.nodes[v.index()];

@@ -244,12 +244,8 @@ impl Emitter<'_> {
         }
         let limit = self.scalar(block, plan, compare.limit);
         let stride = compare.affine.stride;
-        let affine = Affine {
-            guarded: true,
-            ..compare.affine
-        };
-        let ends = self.ends(block, plan, compare.line, affine, Lane::OF_WAVE);
-        let [first, last] = ends.addresses;
+        let ends = self.ends(block, plan, compare.line, compare.affine, Lane::OF_WAVE);
+        let [first, mut last] = ends.addresses;
         good.extend(ends.conditions);
         if stride == 0 {
             let code = int_cc(compare.cond);
@@ -263,11 +259,14 @@ impl Emitter<'_> {
             return self.b.ins().ineg(holds);
         }
         let (order, below) = orders(compare.cond);
-        let rises = self.b.ins().icmp(order, first, last);
-        let span = self.b.ins().isub(last, first);
         let exact = stride * (LANES as i64 - 1);
-        let exact = self.b.ins().icmp_imm_u(IntCC::Equal, span, exact);
-        good.extend([rises, exact]);
+        if ends.guarded || compare.affine.stepped {
+            let span = self.b.ins().isub(last, first);
+            good.push(self.b.ins().icmp_imm_u(IntCC::Equal, span, exact));
+        } else {
+            last = self.b.ins().iadd_imm_s(first, exact);
+        }
+        good.push(self.b.ins().icmp(order, first, last));
         let away = self.b.ins().isub(limit, first);
         let away = match self.b.func.dfg.value_type(away) {
             types::I64 => away,
@@ -312,7 +311,7 @@ impl Emitter<'_> {
         for row in &rows {
             let [first, last] = row.addresses;
             good.extend(&row.conditions);
-            if affine.guarded && affine.stride != 0 {
+            if row.guarded {
                 lengths.push(self.b.ins().isub(last, first));
             }
         }

@@ -171,6 +171,7 @@ impl<'f> Emitter<'f> {
             // What is computed on the other way is not there behind it.
             let scalars = self.scalars.clone();
             let (at, spots) = (self.at.clone(), self.spots.clone());
+            let steady = self.steady.clone();
             self.expect_all(&mut fusion);
             self.fusion = fusion;
             self.full(work, after);
@@ -183,6 +184,7 @@ impl<'f> Emitter<'f> {
             self.apart = false;
             self.prefetches = prefetches;
             (self.scalars, self.at, self.spots) = (scalars, at, spots);
+            self.steady = steady;
         }
         self.enter(after);
         self.profile_after();

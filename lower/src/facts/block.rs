@@ -2,7 +2,7 @@
 
 use frontend::inst::{EXEC_LO, Operand};
 
-use super::lanes::{pair_of, step_of, zeros};
+use super::lanes::{guard_of, pair_of, step_of, zeros};
 use super::tables::{Known, TableFact};
 use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
@@ -56,6 +56,11 @@ impl Analysis<'_> {
                 && let Some(step) = step_of(node, fact, &values)
             {
                 facts.steps.insert((b, v), step);
+            }
+            if let Some(facts) = facts.as_deref_mut()
+                && let Some(guard) = guard_of(block, node, fact, &values)
+            {
+                facts.guards.insert((b, v), guard);
             }
             if let Some(facts) = facts.as_deref_mut()
                 && let Op::Load(..) | Op::Store(..) | Op::Atomic(..) = node.op

@@ -1,7 +1,7 @@
 //! What one operation makes of what is known of its operands.
 
-use super::{Analysis, Fact, Registers, SMALL, Set, Step, small};
-use crate::ir::{Block, Op, Val, Width};
+use super::{Analysis, Fact, Guard, Registers, SMALL, Set, Step, small};
+use crate::ir::{Block, Node, Op, Val, Width};
 use crate::maps::HashMap;
 use frontend::state::LANES;
 
@@ -340,6 +340,29 @@ pub(super) fn step_of(
         Op::MinU | Op::MaxU => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, false)),
         _ => None,
     }
+}
+
+/// On what it depends that a value that was made wider is on a line, if it does; see [`super::Facts::guard`].
+pub(super) fn guard_of(
+    block: &Block,
+    node: &Node,
+    fact: Option<Fact>,
+    values: &[Option<Fact>],
+) -> Option<Option<Guard>> {
+    if !matches!(node.op, Op::Zext | Op::Sext | Op::Pair) || !fact?.guarded {
+        return None;
+    }
+    let read = |v: Val| matches!(block.nodes[v.index()].op, Op::ReadV(_));
+    let word = values[node.args[0].index()];
+    Some(match (node.op, word) {
+        // It may be known as a pair.
+        (Op::Pair, _) if node.args.iter().all(|&half| read(half)) => None,
+        (_, None) => None,
+        (op, Some(word)) => Some(Guard {
+            stride: sign(word.stride) as i64,
+            signed: op == Op::Sext,
+        }),
+    })
 }
 
 /// Bits at the low end of a wave value that are known to be 0.

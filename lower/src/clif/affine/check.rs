@@ -37,7 +37,7 @@ impl Emitter<'_> {
                 true => self.b.ins().uextend(types::I64, address),
                 false => address,
             });
-            if affine.guarded && affine.stride != 0 {
+            if run.guarded {
                 lengths.push(self.b.ins().isub(end, start));
             }
             conditions.extend(&run.conditions);
@@ -66,7 +66,11 @@ impl Emitter<'_> {
         let [below, above] = [highest, last].map(|at| self.b.ins().icmp(order, at, len));
         let mut all = vec![below, above];
         all.extend(self.are_all(&lengths, span));
-        all.append(&mut conditions);
+        for good in conditions {
+            if !all.contains(&good) {
+                all.push(good);
+            }
+        }
         Checked {
             starts,
             firsts,

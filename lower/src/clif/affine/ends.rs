@@ -76,8 +76,10 @@ impl Spot {
 pub(in crate::clif) struct Ends {
     /// Its first and last lane.
     pub(super) lanes: [Number; 2],
-    /// Addresses of the two; only the first where one is enough.
+    /// Addresses of the two; the first twice where one is enough.
     pub(in crate::clif) addresses: [Value; 2],
+    /// Is it on a line only if the last address is where it should be?
+    pub(in crate::clif) guarded: bool,
     /// Further conditions (I8) on which it is affine.
     pub(in crate::clif) conditions: Vec<Value>,
 }
@@ -266,6 +268,7 @@ impl Emitter<'_> {
         Ends {
             lanes: run.map(|lane| self.spot(lane).lane),
             addresses: run.map(|lane| self.at(block, plan, address, lane)),
+            guarded: true,
             conditions: Vec::new(),
         }
     }
@@ -284,9 +287,17 @@ impl Emitter<'_> {
         let mut ends = Ends {
             lanes,
             addresses: [first; 2],
+            guarded: affine.guarded && affine.stride != 0,
             conditions: Vec::new(),
         };
-        if affine.stepped || affine.guarded && affine.stride != 0 {
+        if ends.guarded
+            && !affine.stepped
+            && let Some(good) = self.words_stay(block, plan, address, affine, run[0])
+        {
+            ends.conditions = good;
+            ends.guarded = false;
+        }
+        if affine.stepped || ends.guarded {
             ends.addresses[1] = self.at(block, plan, address, run[1]);
         }
         if !affine.stepped {
@@ -320,6 +331,50 @@ impl Emitter<'_> {
             ends.conditions.push(good);
         }
         ends
+    }
+
+    /// That the words of which parts of an address were made do not wrap between `first` and the last lane of as many as a
+    /// wave has, or a row; nothing where these words are not known.
+    fn words_stay(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        first: Lane,
+    ) -> Option<Vec<Value>> {
+        let lanes = if affine.whole { LANES as i64 } else { self.row };
+        let wider = expression(block, address);
+        let wider = wider.into_iter().filter(|v| self.guards.contains_key(v));
+        let mut words = Vec::new();
+        for v in wider {
+            let guard = self.guards[&v]?;
+            let reach = guard.stride.abs().checked_mul(lanes - 1)?;
+            if reach > i64::from(i32::MAX) {
+                return None;
+            }
+            words.push((v, guard, reach));
+        }
+        let mut good = Vec::new();
+        for (v, guard, reach) in words {
+            if let Some(&same) = self.steady.get(&(first, v)) {
+                good.push(same);
+                continue;
+            }
+            let word = self.at(block, plan, block.nodes[v.index()].args[0], first);
+            let rises = guard.stride >= 0;
+            let (order, end) = match (guard.signed, rises) {
+                (false, true) => (IntCC::UnsignedLessThanOrEqual, i64::from(u32::MAX) - reach),
+                (false, false) => (IntCC::UnsignedGreaterThanOrEqual, reach),
+                (true, true) => (IntCC::SignedLessThanOrEqual, i64::from(i32::MAX) - reach),
+                (true, false) => (IntCC::SignedGreaterThanOrEqual, i64::from(i32::MIN) + reach),
+            };
+            let end = self.b.ins().iconst(types::I32, i64::from(end as u32));
+            let stays = self.b.ins().icmp(order, word, end);
+            self.steady.insert((first, v), stays);
+            good.push(stays);
+        }
+        Some(good)
     }
 
     /// Are values (all I32 or all I64) this number, or its low word? Nothing if there is no value.

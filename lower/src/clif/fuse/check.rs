@@ -88,7 +88,11 @@ impl Emitter<'_> {
             let affine = family.affine;
             let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
             let mut checked = self.check_runs(&runs, affine, (lds, bounds), family.reach);
-            conditions.append(&mut checked.conditions);
+            for good in checked.conditions.drain(..) {
+                if !conditions.contains(&good) {
+                    conditions.push(good);
+                }
+            }
             if affine.whole {
                 family.start = checked.starts.first().copied();
             }
