@@ -132,6 +132,10 @@ pub enum Intrinsic {
     Mantissa,
     /// The exponents that go with them, as i32; 0 where there is none. For AVX-512 only.
     Exponent,
+    /// The same mantissas, but 1 with their signs for zeros and infinities. For AVX-512 only.
+    PlainMantissa,
+    /// The exponents that go with them less 1, as f32: infinite for zeros and infinities, NaNs for NaNs. For AVX-512 only.
+    PlainExponent,
     /// Reciprocals of roots of f32, off by less than 2^-14 of them; for AVX-512 only.
     RootEstimate,
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
@@ -150,7 +154,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 55] = [
+    pub const ALL: [Intrinsic; 57] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -200,6 +204,8 @@ impl Intrinsic {
         Intrinsic::Scale,
         Intrinsic::Mantissa,
         Intrinsic::Exponent,
+        Intrinsic::PlainMantissa,
+        Intrinsic::PlainExponent,
         Intrinsic::RootEstimate,
         Intrinsic::Fix,
         Intrinsic::Gather,

@@ -14,6 +14,7 @@ mod loops;
 mod operations;
 mod permutations;
 mod prologues;
+mod quotients;
 mod rounds;
 mod rows;
 mod runs;

@@ -1,12 +1,12 @@
 //! Exponents of f32 lanes: AVX-512 has instructions for them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Opcode, Value};
+use cranelift_codegen::ir::{ExternalName, InstBuilder, InstructionData, Opcode, Value};
 
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
 use crate::wide::fix::{By, Of};
-use crate::wide::{Fixes, Intrinsic};
+use crate::wide::{self, Fixes, Intrinsic};
 
 /// What stands for f32 of which the integers are exponents.
 const LIKE_INTEGERS: Fixes = Fixes::NONE
@@ -43,18 +43,15 @@ impl Lanes<'_, '_> {
 
     fn scaled(&mut self, flush: Flush, a: Value, n: Value) -> Value {
         let ty = self.vector(Float::F32);
-        let a = if flush.src {
-            self.flush(Float::F32, a)
-        } else {
-            a
-        };
-        let a = self.as_float(Float::F32, a);
-        let n = match self.whole_float(n) {
-            Some(float) => {
-                let fixes = self.dwords(LIKE_INTEGERS.bits());
-                self.intrinsic(Intrinsic::Fix, &[float, float, fixes], ty)
+        let (a, n) = match self.quotient(a, n) {
+            Some(quotient) => quotient,
+            None => {
+                let a = match flush.src {
+                    true => self.flush(Float::F32, a),
+                    false => a,
+                };
+                (self.as_float(Float::F32, a), self.exponent_to_scale(n))
             }
-            None => self.b.ins().fcvt_from_sint(ty, n),
         };
         let d = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
         let d = self.as_bits(Float::F32, d);
@@ -66,6 +63,94 @@ impl Lanes<'_, '_> {
         let n = self.b.ins().fadd(n, more);
         let seen = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
         self.finish(Float::F32, flush, d, Some(seen))
+    }
+
+    /// i32 as f32.
+    fn exponent_to_scale(&mut self, n: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        match self.whole_float(n) {
+            Some(float) => {
+                let fixes = self.dwords(LIKE_INTEGERS.bits());
+                self.intrinsic(Intrinsic::Fix, &[float, float, fixes], ty)
+            }
+            None => self.b.ins().fcvt_from_sint(ty, n),
+        }
+    }
+
+    /// Compilers divide mantissas (or make the reciprocal of one) and scale by the difference of the exponents. What that
+    /// is of, with the exponent as f32: zeros and infinities have infinite exponents then, which makes of mantissas that
+    /// are 1 what came of zeros and infinities as mantissas, NaNs included.
+    fn quotient(&mut self, a: Value, n: Value) -> Option<(Value, Value)> {
+        let [from, exponent] = self.args_of(n, Opcode::Isub)?;
+        let below = self.argument_of(exponent, Intrinsic::Exponent)?;
+        let (above, reciprocal) = match self.argument_of(from, Intrinsic::Exponent) {
+            Some(above) => {
+                let [one, other] = self.args_of(a, Opcode::Fmul)?;
+                let mantissa = self.argument_of(one, Intrinsic::Mantissa)?;
+                (mantissa == above).then_some((Some(above), other))?
+            }
+            None => self.is_all(from, 0).then_some((None, a))?,
+        };
+        let [one, mantissa] = self.args_of(reciprocal, Opcode::Fdiv)?;
+        let known = self.argument_of(mantissa, Intrinsic::Mantissa)? == below;
+        if !known || !self.is_all(one, 1f32.to_bits()) {
+            return None;
+        }
+        let ty = self.vector(Float::F32);
+        let parts = |l: &mut Self, x: Value| {
+            let x = l.as_float(Float::F32, x);
+            [Intrinsic::PlainMantissa, Intrinsic::PlainExponent].map(|f| l.intrinsic(f, &[x], ty))
+        };
+        let [mantissa, exponent] = parts(self, below);
+        let one = self.single(1f32.to_bits());
+        let reciprocal = self.b.ins().fdiv(one, mantissa);
+        Some(match above {
+            Some(above) => {
+                let [mantissa, from] = parts(self, above);
+                let quotient = self.b.ins().fmul(mantissa, reciprocal);
+                (quotient, self.b.ins().fsub(from, exponent))
+            }
+            None => {
+                let from = self.single((-1f32).to_bits());
+                (reciprocal, self.b.ins().fsub(from, exponent))
+            }
+        })
+    }
+
+    /// The arguments of the instruction that gives a value, if it is such a one of two.
+    fn args_of(&self, v: Value, opcode: Opcode) -> Option<[Value; 2]> {
+        let dfg = &self.b.func.dfg;
+        let inst = self.without_casts(v)?;
+        let same = dfg.insts[inst].opcode() == opcode;
+        same.then(|| dfg.inst_args(inst))?.try_into().ok()
+    }
+
+    /// The argument of the intrinsic that gives a value, if it is this one.
+    fn argument_of(&self, v: Value, f: Intrinsic) -> Option<Value> {
+        let dfg = &self.b.func.dfg;
+        let inst = self.without_casts(v)?;
+        let InstructionData::Call { func_ref, .. } = dfg.insts[inst] else {
+            return None;
+        };
+        let ExternalName::User(name) = dfg.ext_funcs[func_ref].name else {
+            return None;
+        };
+        let name = &self.b.func.params.user_named_funcs()[name];
+        let same = name.namespace == wide::INTRINSIC && name.index == f as u32;
+        same.then(|| self.uncast(dfg.inst_args(inst)[0]))
+    }
+
+    /// Is it a constant with this dword in all lanes?
+    fn is_all(&self, v: Value, word: u32) -> bool {
+        let dfg = &self.b.func.dfg;
+        let constant = |inst| match dfg.insts[inst] {
+            InstructionData::UnaryConst {
+                constant_handle, ..
+            } => Some(dfg.constants.get(constant_handle).as_slice()),
+            _ => None,
+        };
+        let bytes = self.without_casts(v).and_then(constant);
+        bytes.is_some_and(|bytes| bytes.chunks_exact(4).all(|part| part == word.to_le_bytes()))
     }
 
     /// The f32 that i32 are, if they were made of whole f32.

@@ -30,8 +30,7 @@ impl Select<'_> {
             .with(Of::Zero, By::Itself)
             .with(Of::NegativeInfinity, By::Itself)
             .with(Of::Infinity, By::Itself);
-        // From 1/2 to 1, with the sign of the source.
-        let d = self.evex_rm(rows::VGETMANTPS, len, Src::Reg(a), Imm::Byte(2));
+        let d = self.plain_mantissa(len, a);
         let fixes = self.dwords(len, FIXES.bits());
         self.fixed(len, d, a, fixes)
     }
@@ -43,12 +42,23 @@ impl Select<'_> {
             .with(Of::Zero, By::MinusOne)
             .with(Of::NegativeInfinity, By::MinusOne)
             .with(Of::Infinity, By::MinusOne);
-        // The instruction counts from numbers from 1 to 2.
-        let d = self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No);
+        let d = self.plain_exponent(len, a);
         let fixes = self.dwords(len, FIXES.bits());
         let d = self.fixed(len, d, a, fixes);
         let d = self.rm(vex::VCVTTPS2DQ, len, Src::Reg(d), Imm::No);
         let one = self.dwords(len, 1);
         self.rvm(vex::VPADDD, len, d, one)
+    }
+
+    /// See [`crate::wide::Intrinsic::PlainMantissa`].
+    pub(super) fn plain_mantissa(&mut self, len: Len, a: VReg) -> VReg {
+        // From 1/2 to 1, with the sign of the source.
+        self.evex_rm(rows::VGETMANTPS, len, Src::Reg(a), Imm::Byte(2))
+    }
+
+    /// See [`crate::wide::Intrinsic::PlainExponent`].
+    pub(super) fn plain_exponent(&mut self, len: Len, a: VReg) -> VReg {
+        // The instruction counts from numbers from 1 to 2.
+        self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No)
     }
 }

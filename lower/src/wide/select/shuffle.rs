@@ -409,6 +409,8 @@ impl Select<'_> {
             Intrinsic::RootEstimate => self.evex_rm(rows::VRSQRT14PS, len, Src::Reg(a), Imm::No),
             Intrinsic::Mantissa => self.mantissa(len, a),
             Intrinsic::Exponent => self.exponent(len, a),
+            Intrinsic::PlainMantissa => self.plain_mantissa(len, a),
+            Intrinsic::PlainExponent => self.plain_exponent(len, a),
             Intrinsic::Fix => {
                 let (x, fixes) = (self.reg(args[1])?, self.src(args[2])?);
                 self.fixed(len, a, x, fixes)
