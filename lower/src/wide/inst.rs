@@ -99,6 +99,8 @@ pub(super) enum Form {
     MaskedRvm,
     /// reg (defined) from rm, with zeros outside a mask.
     ZeroedRm,
+    /// reg (defined) from vvvv and rm, with zeros outside a mask.
+    ZeroedRvm,
     /// reg (defined) from itself outside a mask, and vvvv and rm.
     MergedRvm,
     /// reg (defined) from itself outside a mask, and rm.
@@ -302,7 +304,7 @@ fn reads_vectors(op: Op) -> bool {
     };
     if !matches!(
         form,
-        Form::Rvm | Form::Rm | Form::Fma | Form::MaskedRvm | Form::MergedRvm
+        Form::Rvm | Form::Rm | Form::Fma | Form::MaskedRvm | Form::ZeroedRvm | Form::MergedRvm
     ) {
         return false;
     }

@@ -115,10 +115,18 @@ impl Lanes<'_, '_> {
         let up = self.dwords(1);
         let above = self.b.ins().iadd(power, up);
         let power = self.blend(tie, above, power);
-        let scaled = match integer {
+        let low = self.single((-126f32).to_bits());
+        let kept = self
+            .b
+            .ins()
+            .fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, x, low);
+        match integer {
             None => {
                 let power = self.as_float(Float::F32, power);
                 let scaled = self.intrinsic(Intrinsic::Scale, &[power, n], ty);
+                let scaled = self.as_bits(Float::F32, scaled);
+                let scaled = self.b.ins().band(kept, scaled);
+                let scaled = self.as_float(Float::F32, scaled);
                 // Infinity less itself is no number.
                 const FIXES: Fixes = Fixes::NONE.with(Of::Infinity, By::Infinity);
                 let fixes = self.dwords(FIXES.bits());
@@ -128,15 +136,10 @@ impl Lanes<'_, '_> {
             Some(integer) => {
                 let up = self.shift(integer, 23, true);
                 let scaled = self.b.ins().iadd(power, up);
-                self.quiet_or(x, scaled)
+                let scaled = self.quiet_or(x, scaled);
+                self.b.ins().band(kept, scaled)
             }
-        };
-        let low = self.single((-126f32).to_bits());
-        let kept = self
-            .b
-            .ins()
-            .fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, x, low);
-        self.b.ins().band(kept, scaled)
+        }
     }
 
     /// Where x is a NaN, it as a quiet one; else other bits.

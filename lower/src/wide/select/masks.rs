@@ -482,6 +482,9 @@ impl Select<'_> {
             _ => return Ok(None),
         };
         let quads = self.has_quads(mask);
+        if let Some(zeroed) = self.zeroing(quads, mask, other)? {
+            return Ok(Some(zeroed));
+        }
         let mask = self.mask(mask)?;
         let other = self.src(other)?;
         Ok(Some(self.kept(quads, len, mask, other)))

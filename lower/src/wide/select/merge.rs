@@ -161,6 +161,30 @@ impl Select<'_> {
         Ok(Some(d))
     }
 
+    /// Lanes of `v` where a mask is set, else zeros, if the instruction that gives `v` for this use alone can do that.
+    pub(super) fn zeroing(
+        &mut self,
+        quads: bool,
+        mask: Value,
+        v: Value,
+    ) -> Result<Option<VReg>, Refused> {
+        let v = self.resolve(v);
+        let Some((made, Op::Evex(row, len, Form::MergedRvm, imm), false)) =
+            self.merges(v, quads, length(self.ty(v))?)
+        else {
+            return Ok(None);
+        };
+        let mask = self.mask(mask)?;
+        let sources = self.h.sources(made);
+        let place = self.h.take(made);
+        let d = self.h.vreg(RegClass::Float);
+        let mut operands = vec![Operand::reg_def(d), Operand::reg_use(mask)];
+        operands.extend(sources.into_iter().map(Operand::reg_use));
+        let op = Op::Evex(row, len, Form::ZeroedRvm, imm);
+        self.h.push_at(op, &operands, place);
+        Ok(Some(d))
+    }
+
     /// The `and` that a value is, compared with zero: one instruction, if the value has no other use.
     pub(super) fn tested(&mut self, cond: IntCC, v: Value) -> Option<VReg> {
         let v = self.resolve(v);
