@@ -18,6 +18,7 @@ mod functions;
 mod halves;
 mod integer;
 mod operations;
+mod order;
 mod roots;
 
 pub(crate) use self::bytes::Selectors;

@@ -48,6 +48,8 @@ impl Lanes<'_, '_> {
     pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Vec<Value>> {
         let (_, results) = f.shape();
         let mut words = vec![Vec::with_capacity(self.slices); results];
+        let last = self.last_inst();
+        let mut ends = Vec::new();
         for i in 0..args[0].len() {
             let slice: Vec<Value> = args.iter().map(|arg| arg[i]).collect();
             match results {
@@ -59,6 +61,11 @@ impl Lanes<'_, '_> {
                     }
                 }
             }
+            ends.extend(self.last_inst());
+        }
+        // With fewer registers more would be kept in memory.
+        if self.masks && matches!(f, LaneFn::ExpF32 | LaneFn::LogF32) {
+            self.take_turns(last, &ends);
         }
         words
     }
