@@ -83,12 +83,17 @@ struct Queue {
 const NOBODY: u32 = u32::MAX;
 
 impl Queue {
-    /// The intervals that begin at these points, the last of which lies before `end`.
-    fn new(begins: impl DoubleEndedIterator<Item = u32> + ExactSizeIterator, end: u32) -> Queue {
+    /// The intervals that are alive somewhere, the last of which begins before `end`.
+    fn new(intervals: &Intervals, end: u32) -> Queue {
+        let count = intervals.all.len() as u32;
         let mut first = vec![NOBODY; end as usize];
-        let mut next = vec![NOBODY; begins.len()];
-        for (n, begin) in begins.enumerate().rev() {
-            next[n] = std::mem::replace(&mut first[begin as usize], n as u32);
+        let mut next = vec![NOBODY; count as usize];
+        for n in (0..count)
+            .rev()
+            .filter(|&n| !intervals.ranges(n).is_empty())
+        {
+            let begin = begin(intervals, n) as usize;
+            next[n as usize] = std::mem::replace(&mut first[begin], n);
         }
         Queue {
             first,
@@ -167,9 +172,7 @@ impl<'a> Scan<'a> {
     fn new(func: &'a HostFunc) -> Scan<'a> {
         let intervals = live::intervals(func);
         let count = intervals.all.len();
-        let begin = |n: u32| begin(&intervals, n);
-        let end = before(func.num_insts()).max(1);
-        let queue = Queue::new((0..count as u32).map(begin), end);
+        let queue = Queue::new(&intervals, before(func.num_insts()).max(1));
         Scan {
             func,
             homes: vec![Home::Nowhere; count],

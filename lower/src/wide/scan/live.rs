@@ -28,7 +28,7 @@ pub(super) fn before(inst: usize) -> u32 {
 /// What asks for registers: a virtual register, or one use or definition of one that lives in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Interval {
-    /// Where it is alive: its part of [`Intervals::ranges`].
+    /// Where it is alive: its part of [`Intervals::ranges`]. Nowhere is what instructions gave that were taken away.
     pub(super) ranges: (u32, u32),
     /// Uses and definitions, those in loops more often, by the length of its life.
     pub(super) weight: f32,
@@ -108,6 +108,9 @@ fn extents(func: &HostFunc) -> Vec<Range> {
         })
         .collect()
 }
+
+/// The definition of what nothing defines.
+const UNDEFINED: (u32, u32) = (u32::MAX, u32::MAX);
 
 struct Lives<'a> {
     func: &'a HostFunc,
@@ -204,7 +207,7 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         alive: vec![0; extents.len().div_ceil(64)],
         until: vec![0; extents.len()],
         extents,
-        defs: vec![(0, 0); count],
+        defs: vec![UNDEFINED; count],
         uses: Lists::new(count),
         work: Vec::new(),
     };
@@ -257,6 +260,9 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         }
     }
     for v in 0..count {
+        if lives.defs[v] == UNDEFINED {
+            continue;
+        }
         let first = i.ranges.len();
         lives.ranges(v as u32, &mut i.ranges);
         let length: u32 = i.ranges[first..].iter().map(|r| r.1 - r.0).sum();
