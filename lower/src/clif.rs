@@ -151,6 +151,7 @@ pub fn emit(
     );
     e.notes = profile::Notes::wanted(options);
     let (live_in, live) = (&lives.start, &lives.end);
+    e.live_in = live_in;
     e.prologue(live_in);
     let facts = facts::analyse(f, options.start, !options.no_tables);
     e.row = facts.row() as i64;
@@ -200,14 +201,18 @@ struct Emitter<'f> {
     vars: HashMap<Slot, Variable>,
     /// Those of the slots that lie in the wave, in the order of the slots.
     in_wave: Vec<(Slot, Variable)>,
+    /// The same of all slots of the region.
+    slots_of_region: Vec<(Slot, Variable)>,
+    /// What is live at the beginning of each block.
+    live_in: &'f [Live],
+    /// What the slots that are live at the beginning of the block being emitted hold there.
+    held: HashMap<Slot, Value>,
     /// Those of the block being emitted, and others to take.
     variables: variables::Variables,
     /// Slots that were written since the wave came in, before and behind each block.
     slots_since: Lives,
-    /// Those that ways out in common write to the wave.
-    slots_written: Lives,
-    /// Where effects of the current block go that fail.
-    failure: Option<boundary::Failure>,
+    /// Those that some block writes.
+    slots_written: Live,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
@@ -324,13 +329,12 @@ impl<'f> Emitter<'f> {
             frame,
             vars: HashMap::default(),
             in_wave: Vec::new(),
+            slots_of_region: Vec::new(),
+            live_in: &[],
+            held: HashMap::default(),
             variables: variables::Variables::default(),
-            slots_written: match o.small {
-                true => slots_since.clone(),
-                false => liveness::written_anywhere(f),
-            },
+            slots_written: liveness::written_anywhere(f),
             slots_since,
-            failure: None,
             blocks,
             entry_numbers: HashMap::default(),
             exit,
@@ -400,8 +404,9 @@ impl<'f> Emitter<'f> {
     }
 
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
-        let head = self.heads.get(&index).unwrap_or(&self.blocks[index]);
-        self.b.switch_to_block(*head);
+        let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
+        self.b.switch_to_block(head);
+        self.hold_slots();
         self.scalars.clear();
         self.bits.clear();
         self.at.clear();
@@ -436,11 +441,14 @@ impl<'f> Emitter<'f> {
             .map(|&(slot, v)| (slot, self.scalar(block, plan, v)))
             .collect();
         let value = block.term.value().map(|v| self.scalar(block, plan, v));
+        if self.b.current_block() != Some(head) {
+            self.tell_held();
+        }
         for (slot, v) in writes {
             self.b.def_var(self.vars[&slot], v);
         }
         self.terminate(&block.term, value, live);
-        self.failures();
+        self.held.clear();
     }
 
     /// The calls of a gap. Loads whose results are stored as they are go as one segment.
@@ -482,7 +490,7 @@ impl<'f> Emitter<'f> {
             Term::Indirect(_) => {
                 let pc = value.expect("an indirect jump has a target");
                 self.burn(pc, None);
-                self.leave(pc, ExitCode::Continue);
+                self.leave(pc, ExitCode::Continue, &Live::ALL);
             }
             Term::End => {
                 // Nobody looks at the registers of a wave that has ended.
@@ -497,7 +505,7 @@ impl<'f> Emitter<'f> {
             }
             Term::Interpret { pc } => {
                 let pc = self.address(*pc);
-                self.leave(pc, ExitCode::Interpret);
+                self.leave(pc, ExitCode::Interpret, &Live::ALL);
             }
             Term::Fallback { site, next } => {
                 self.store_written();
@@ -533,7 +541,7 @@ impl<'f> Emitter<'f> {
                 if back {
                     self.burn(pc, None);
                 }
-                self.leave(pc, ExitCode::Continue);
+                self.leave(pc, ExitCode::Continue, &Live::ALL);
             }
             Target::Block {
                 block, back: false, ..

@@ -179,17 +179,13 @@ pub fn written(f: &Func) -> Lives {
     written
 }
 
-/// As [`written`], but for each block the slots that any block writes.
-pub fn written_anywhere(f: &Func) -> Lives {
+/// The scalar slots that any block writes.
+pub fn written_anywhere(f: &Func) -> Live {
     let mut all = Live::default();
     for slot in f.blocks.iter().flat_map(Block::written_slots) {
         all.add_slot(slot);
     }
-    let each = vec![all; f.blocks.len()];
-    Lives {
-        start: each.clone(),
-        end: each,
-    }
+    all
 }
 
 fn live_at_end(block: &Block, live_in: &[Live]) -> Live {

@@ -175,7 +175,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(tired);
         self.note_resume(Some(index));
         let pc = self.address(pc);
-        self.leave(pc, ExitCode::Yield);
+        let live = &self.live_in[index];
+        self.leave(pc, ExitCode::Yield, live);
         self.b.switch_to_block(leave);
         self.scalars.clear();
         self.jump(exit);

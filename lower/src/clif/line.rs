@@ -49,9 +49,9 @@ impl Emitter<'_> {
             execs,
             ..
         } = work;
-        let Some(&entry) = self.vars.get(&Slot::Exec) else {
+        if !self.vars.contains_key(&Slot::Exec) {
             return;
-        };
+        }
         let mut compares = 0;
         let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
         let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
@@ -63,7 +63,7 @@ impl Emitter<'_> {
             return;
         }
         // What is known of lanes is known of those that act.
-        let entry = self.b.use_var(entry);
+        let entry = self.slot(Slot::Exec);
         let mut full = vec![entry];
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();

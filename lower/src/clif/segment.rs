@@ -69,7 +69,7 @@ impl<'f> Emitter<'f> {
         }
         let node = &block.nodes[v.index()];
         let value = match node.op {
-            Op::ReadS(slot) => self.b.use_var(self.vars[&slot]),
+            Op::ReadS(slot) => self.slot(slot),
             Op::CodeAddress(pc) => self.address(pc),
             Op::Ballot => self.mask_bits(block, plan, node.args[0]),
             Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
