@@ -28,6 +28,7 @@ use ahead::Prefetches;
 
 mod access;
 mod affine;
+mod again;
 mod ahead;
 mod anywhere;
 mod boundary;
@@ -213,6 +214,8 @@ struct Emitter<'f> {
     slots_since: Lives,
     /// Those that some block writes.
     slots_written: Live,
+    /// What was emitted and can be used again.
+    again: again::Again,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
@@ -334,6 +337,7 @@ impl<'f> Emitter<'f> {
             held: HashMap::default(),
             variables: variables::Variables::default(),
             slots_written: liveness::written_anywhere(f),
+            again: again::Again::default(),
             slots_since,
             blocks,
             entry_numbers: HashMap::default(),

@@ -5,8 +5,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, ConstantData, ExtFuncData, ExternalName, InstBuilder, InstructionData,
-    Opcode, Signature, Type as Clif, UserExternalName, Value, ValueDef, types,
+    self as clif, ConstantData, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
+    UserExternalName, Value, ValueDef, types,
 };
 use cranelift_frontend::FunctionBuilder;
 
@@ -23,6 +23,7 @@ mod roots;
 
 pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;
+use super::again::Again;
 use super::{Emitter, flags};
 use crate::ir::{Float, Width};
 use crate::wide::{self, Intrinsic};
@@ -39,6 +40,8 @@ pub(crate) struct Lanes<'a, 'f> {
     pub(crate) per: usize,
     /// Masks are registers of their own.
     pub(crate) masks: bool,
+    /// What can be used again.
+    pub(crate) again: &'a mut Again,
 }
 
 /// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
@@ -87,6 +90,7 @@ impl<'f> Emitter<'f> {
             exact_nan: self.o.exact_nan,
             slices,
             per,
+            again: &mut self.again,
         }
     }
 }
@@ -143,20 +147,7 @@ impl Lanes<'_, '_> {
         args: &[Value],
         result: Option<Clif>,
     ) -> clif::Inst {
-        let mut signature = Signature::new(self.b.func.signature.call_conv);
-        for &arg in args {
-            let ty = self.b.func.dfg.value_type(arg);
-            signature.params.push(AbiParam::new(ty));
-        }
-        signature.returns.extend(result.map(AbiParam::new));
-        let signature = self.b.import_signature(signature);
-        let name = self.b.func.declare_imported_user_function(name);
-        let callee = self.b.import_function(ExtFuncData {
-            name: ExternalName::user(name),
-            signature,
-            colocated: false,
-            patchable: false,
-        });
+        let callee = self.again.callee(self.b, name, args, result);
         self.b.ins().call(callee, args)
     }
 
@@ -174,23 +165,13 @@ impl Lanes<'_, '_> {
             return self.cast(ty, before);
         }
         if self.per > 4 {
-            let mask = self
-                .b
-                .func
-                .dfg
-                .immediates
-                .push(ConstantData::from(&mask[..]));
+            let mask = self.again.pattern(self.b, mask);
             let name = UserExternalName::new(wide::SHUFFLE, mask.as_u32());
             return self.call_by_name(name, &[a, b], ty);
         }
         let a = self.cast(types::I8X16, a);
         let b = self.cast(types::I8X16, b);
-        let mask = self
-            .b
-            .func
-            .dfg
-            .immediates
-            .push(ConstantData::from(&mask[..]));
+        let mask = self.again.pattern(self.b, mask);
         let v = self.b.ins().shuffle(a, b, mask);
         self.cast(ty, v)
     }
@@ -268,7 +249,7 @@ impl Lanes<'_, '_> {
 
     /// A dword in every lane.
     fn dwords(&mut self, word: u32) -> Value {
-        self.dwords_by(|_| word)
+        self.again.vector(self.b, self.dwords_type(), word.into())
     }
 
     /// A vector constant: quad n is `quad(n)`.
@@ -286,7 +267,7 @@ impl Lanes<'_, '_> {
     }
 
     fn quads(&mut self, word: u64) -> Value {
-        self.quads_by(|_| word)
+        self.again.vector(self.b, self.quads_type(), word)
     }
 
     /// Vectors of so many lanes as host vectors.

@@ -17,7 +17,17 @@ impl Lanes<'_, '_> {
         self.cast(self.bits_type(float), v)
     }
 
+    /// Zeros with their signs in place of denormals.
     pub(super) fn flush(&mut self, float: Float, v: Value) -> Value {
+        if let Some(flushed) = self.again.flushed(self.b, v) {
+            return flushed;
+        }
+        let flushed = self.flush_anew(float, v);
+        self.again.note_flushed(v, flushed);
+        flushed
+    }
+
+    fn flush_anew(&mut self, float: Float, v: Value) -> Value {
         let l = layout(float);
         if self.masks {
             // The sign alone where the exponent is least.
@@ -79,7 +89,9 @@ impl Lanes<'_, '_> {
         let tiny = self.cast(self.bits_type(float), tiny);
         let keep = self.constant(float, !l.sign);
         let drop = self.b.ins().band(tiny, keep);
-        self.b.ins().band_not(result, drop)
+        let result = self.b.ins().band_not(result, drop);
+        self.again.note_flushed(result, result);
+        result
     }
 
     pub(super) fn arithmetic(
