@@ -11,6 +11,7 @@ mod emit;
 pub mod encode;
 pub mod evex;
 mod inst;
+mod lists;
 mod params;
 pub mod rows;
 mod scan;

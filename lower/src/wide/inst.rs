@@ -205,15 +205,18 @@ pub(super) struct HostInst {
 }
 
 /// A block.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HostBlock {
     first: u32,
     end: u32,
     params: Vec<VReg>,
-    succs: Vec<Block>,
-    preds: Vec<Block>,
-    /// Arguments for each successor.
-    args: Vec<Vec<VReg>>,
+    /// How many successors it has, and these.
+    ways: u8,
+    succs: [Block; 2],
+    /// Arguments for each of them.
+    args: [Vec<VReg>; 2],
+    /// Its part of [`HostFunc::preds`].
+    preds: (u32, u32),
     /// Seldom executed.
     pub(super) cold: bool,
     /// Its place in memory among the others: the number of the block as it was made, and how many
@@ -225,10 +228,20 @@ impl HostBlock {
     /// A block without instructions.
     pub(super) fn new(place: usize, cold: bool) -> HostBlock {
         HostBlock {
+            first: 0,
+            end: 0,
+            params: Vec::new(),
+            ways: 0,
+            succs: [Block::invalid(); 2],
+            args: [Vec::new(), Vec::new()],
+            preds: (0, 0),
             cold,
             place: (place, 0),
-            ..HostBlock::default()
         }
+    }
+
+    fn succs(&self) -> &[Block] {
+        &self.succs[..usize::from(self.ways)]
     }
 }
 
@@ -239,6 +252,8 @@ pub(super) struct HostFunc {
     pub(super) insts: Vec<HostInst>,
     /// Blocks; 0 is the entry.
     pub(super) blocks: Vec<HostBlock>,
+    /// Predecessors of the blocks, one block's after the other's.
+    preds: Vec<Block>,
     operands: Vec<Operand>,
     vregs: usize,
     /// Constants.
@@ -361,8 +376,9 @@ impl HostFunc {
         let block = &mut self.blocks[index];
         block.end = end;
         for (to, args) in targets {
-            block.succs.push(Block::new(to));
-            block.args.push(args);
+            let n = usize::from(block.ways);
+            (block.succs[n], block.args[n]) = (Block::new(to), args);
+            block.ways += 1;
         }
     }
 
@@ -459,10 +475,19 @@ impl HostFunc {
     pub(super) fn finish(&mut self) {
         self.part_edges();
         self.sort();
+        let mut first = 0;
+        let counts = counts(&self.blocks);
+        for (block, count) in self.blocks.iter_mut().zip(counts) {
+            block.preds = (first, first);
+            first += count;
+        }
+        self.preds = vec![Block::invalid(); first as usize];
         for b in 0..self.blocks.len() {
-            for k in 0..self.blocks[b].succs.len() {
+            for k in 0..usize::from(self.blocks[b].ways) {
                 let to = self.blocks[b].succs[k];
-                self.blocks[to.index()].preds.push(Block::new(b));
+                let end = &mut self.blocks[to.index()].preds.1;
+                self.preds[*end as usize] = Block::new(b);
+                *end += 1;
             }
         }
     }
@@ -474,7 +499,7 @@ impl HostFunc {
         let mut work = vec![(0, 0)];
         seen[0] = true;
         while let Some((b, next)) = work.pop() {
-            match self.blocks[b].succs.get(next) {
+            match self.blocks[b].succs().get(next) {
                 None => order.push(b),
                 Some(to) => {
                     work.push((b, next + 1));
@@ -493,14 +518,16 @@ impl HostFunc {
             .into_iter()
             .map(Some)
             .collect();
-        let insts = std::mem::take(&mut self.insts);
+        let count = self.insts.len();
+        let insts = std::mem::replace(&mut self.insts, Vec::with_capacity(count));
+        self.blocks.reserve(blocks.len());
         for old in order {
             let mut block = blocks[old].take().expect("each block stands once");
             let range = block.first as usize..block.end as usize;
             block.first = self.insts.len() as u32;
             self.insts.extend(&insts[range]);
             block.end = self.insts.len() as u32;
-            for to in &mut block.succs {
+            for to in &mut block.succs[..usize::from(block.ways)] {
                 *to = Block::new(numbers[to.index()]);
             }
             self.blocks.push(block);
@@ -509,27 +536,22 @@ impl HostFunc {
 
     /// Parts the edges from blocks with several successors to blocks with several predecessors.
     fn part_edges(&mut self) {
-        let mut preds = vec![0usize; self.blocks.len()];
-        for block in &self.blocks {
-            for s in &block.succs {
-                preds[s.index()] += 1;
-            }
-        }
+        let preds = counts(&self.blocks);
         for b in 0..self.blocks.len() {
-            if self.blocks[b].succs.len() < 2 {
+            if self.blocks[b].ways < 2 {
                 continue;
             }
-            for k in 0..self.blocks[b].succs.len() {
+            for k in 0..2 {
                 let to = self.blocks[b].succs[k];
                 if preds[to.index()] < 2 {
                     continue;
                 }
                 let edge = self.blocks.len();
                 let cold = self.blocks[to.index()].cold || self.blocks[b].cold;
+                let place = self.blocks[b].place.0;
                 self.blocks.push(HostBlock {
-                    cold,
-                    place: (self.blocks[b].place.0, k + 1),
-                    ..HostBlock::default()
+                    place: (place, k + 1),
+                    ..HostBlock::new(place, cold)
                 });
                 let args = std::mem::take(&mut self.blocks[b].args[k]);
                 self.blocks[b].succs[k] = Block::new(edge);
@@ -545,10 +567,25 @@ impl HostFunc {
         self.blocks[block].first as usize..self.blocks[block].end as usize
     }
 
+    /// Does an instruction destroy what registers hold that it does not name?
+    #[inline]
+    pub(super) fn clobbers(&self, inst: usize) -> bool {
+        matches!(self.insts[inst].op, Op::Call | Op::MulHigh(..))
+    }
+
     /// Where a block goes.
     pub(super) fn succs(&self, block: usize) -> &[Block] {
-        &self.blocks[block].succs
+        self.blocks[block].succs()
     }
+}
+
+/// How many blocks lead to each.
+fn counts(blocks: &[HostBlock]) -> Vec<u32> {
+    let mut counts = vec![0; blocks.len()];
+    for to in blocks.iter().flat_map(HostBlock::succs) {
+        counts[to.index()] += 1;
+    }
+    counts
 }
 
 impl regalloc2::Function for HostFunc {
@@ -575,12 +612,13 @@ impl regalloc2::Function for HostFunc {
 
     #[inline]
     fn block_succs(&self, block: Block) -> &[Block] {
-        &self.blocks[block.index()].succs
+        self.blocks[block.index()].succs()
     }
 
     #[inline]
     fn block_preds(&self, block: Block) -> &[Block] {
-        &self.blocks[block.index()].preds
+        let (first, end) = self.blocks[block.index()].preds;
+        &self.preds[first as usize..end as usize]
     }
 
     #[inline]

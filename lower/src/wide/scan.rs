@@ -10,15 +10,14 @@ use regalloc2::{Function, Inst, OperandConstraint, OperandKind, Output, PReg, Re
 
 use super::alloc::{FREE, KEPT};
 use super::inst::{HostFunc, MASK, Op, general, mask, vector, vector_count};
+use super::lists::Lists;
 use crate::maps::HashMap;
 
-mod lists;
 mod live;
 mod moves;
 mod output;
 mod taken;
 
-use lists::Lists;
 use live::{Intervals, POINTS, READ, Range, WRITE, before};
 use taken::Taken;
 

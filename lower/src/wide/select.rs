@@ -114,24 +114,27 @@ fn reached(clif: &Function) -> Vec<clif::Block> {
     let mut is_new =
         |block: clif::Block| !std::mem::replace(&mut seen[block.as_u32() as usize], true);
     let mut order = Vec::new();
-    let targets = |block: clif::Block| -> Vec<clif::Block> {
+    let targets = |block: clif::Block| -> &[clif::BlockCall] {
         let Some(last) = clif.layout.last_inst(block) else {
-            return Vec::new();
+            return &[];
         };
         let (tables, exceptions) = (&clif.dfg.jump_tables, &clif.dfg.exception_tables);
-        let targets = clif.dfg.insts[last].branch_destination(tables, exceptions);
-        let lists = &clif.dfg.value_lists;
-        targets.iter().map(|to| to.block(lists)).collect()
+        clif.dfg.insts[last].branch_destination(tables, exceptions)
     };
-    let mut work: Vec<(clif::Block, Vec<clif::Block>)> = Vec::new();
+    let mut work: Vec<(clif::Block, &[clif::BlockCall])> = Vec::new();
     if let Some(entry) = clif.layout.entry_block() {
         is_new(entry);
         work.push((entry, targets(entry)));
     }
     while let Some((block, left)) = work.last_mut() {
-        match left.pop() {
-            Some(next) if is_new(next) => work.push((next, targets(next))),
-            Some(_) => {}
+        match left.split_last() {
+            Some((next, rest)) => {
+                *left = rest;
+                let next = next.block(&clif.dfg.value_lists);
+                if is_new(next) {
+                    work.push((next, targets(next)));
+                }
+            }
             None => {
                 order.push(*block);
                 work.pop();

@@ -3,12 +3,10 @@
 //! An instruction has four points: before it, where moves are inserted; where it reads; where it writes; and
 //! behind it, again for moves.
 
-use regalloc2::{
-    Block, Function, Inst, OperandConstraint, OperandKind, PReg, PRegSet, RegClass, VReg,
-};
+use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, PReg, RegClass, VReg};
 
 use super::super::inst::HostFunc;
-use super::lists::Lists;
+use super::Lists;
 
 /// Points of an instruction.
 pub(super) const POINTS: u32 = 4;
@@ -222,7 +220,7 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         for inst in func.range(b) {
             let at = before(inst);
             let operands = func.inst_operands(Inst::new(inst));
-            let mut fixed = func.inst_clobbers(Inst::new(inst)) != PRegSet::empty();
+            let mut fixed = func.clobbers(inst);
             for operand in operands {
                 let v = operand.vreg().vreg();
                 i.all[v].weight += worth;

@@ -11,6 +11,7 @@ use super::{Select, length};
 use crate::wide::encode::{Len, Row};
 use crate::wide::evex::{Evex, rows};
 use crate::wide::inst::{Form, Imm, MASK, Op, Src};
+use crate::wide::lists::Lists;
 use crate::wide::rows::{legacy, masks, vex};
 use crate::wide::{Intrinsic, Isa, Refused};
 
@@ -43,7 +44,7 @@ impl Select<'_> {
         let vector =
             |v: Value| dfg.value_type(v).is_vector() && dfg.value_type(v).lane_type().is_int();
         // What each value is a mask with: these are, too.
-        let mut given: Vec<Vec<Value>> = vec![Vec::new(); count];
+        let mut given: Lists<Value> = Lists::new(count);
         let mut are = vec![false; count];
         for &block in layout {
             for &param in dfg.block_params(block) {
@@ -65,7 +66,7 @@ impl Select<'_> {
                         Opcode::Icmp | Opcode::Fcmp | Opcode::Call
                     );
                     if are[n] && logic {
-                        given[n].extend(args);
+                        args.iter().for_each(|&arg| given.push(n, arg));
                     }
                 }
                 let (tables, exceptions) = (&dfg.jump_tables, &dfg.exception_tables);
@@ -73,8 +74,10 @@ impl Select<'_> {
                     let lists = &dfg.value_lists;
                     let params = dfg.block_params(to.block(lists)).iter();
                     for (param, arg) in params.zip(to.args(lists)) {
-                        if let Some(arg) = arg.as_value() {
-                            given[param.as_u32() as usize].push(arg);
+                        if let Some(arg) = arg.as_value()
+                            && vector(*param)
+                        {
+                            given.push(param.as_u32() as usize, arg);
                         }
                     }
                 }
@@ -90,12 +93,12 @@ impl Select<'_> {
             changed = false;
             for &n in &candidates {
                 let ty = dfg.value_type(Value::from_u32(n as u32));
-                let fits = |&v: &Value| {
+                let fits = |v: Value| {
                     let v = self.resolve(v);
                     self.all_or_nothing(v).is_some()
                         || self.is_mask(v) && self.ty(v).lane_bits() == ty.lane_bits()
                 };
-                if self.masks.are[n] && !given[n].iter().all(fits) {
+                if self.masks.are[n] && !given.iter(n).all(fits) {
                     self.masks.are[n] = false;
                     changed = true;
                 }

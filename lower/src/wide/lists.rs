@@ -3,7 +3,7 @@
 const NONE: u32 = u32::MAX;
 
 /// A list of values for each of some numbers.
-pub(super) struct Lists<T> {
+pub(in crate::wide) struct Lists<T> {
     /// First and last cell of each.
     ends: Vec<(u32, u32)>,
     /// Values, each with the number of the next cell.
@@ -12,7 +12,7 @@ pub(super) struct Lists<T> {
 
 impl<T: Copy> Lists<T> {
     /// Empty lists.
-    pub(super) fn new(count: usize) -> Lists<T> {
+    pub(in crate::wide) fn new(count: usize) -> Lists<T> {
         Lists {
             ends: vec![(NONE, NONE); count],
             cells: Vec::with_capacity(count),
@@ -21,7 +21,7 @@ impl<T: Copy> Lists<T> {
 
     /// Appends a value.
     #[inline]
-    pub(super) fn push(&mut self, list: usize, value: T) {
+    pub(in crate::wide) fn push(&mut self, list: usize, value: T) {
         let cell = self.cells.len() as u32;
         let (first, last) = &mut self.ends[list];
         match *last {
@@ -34,14 +34,14 @@ impl<T: Copy> Lists<T> {
 
     /// The last value.
     #[inline]
-    pub(super) fn last_mut(&mut self, list: usize) -> Option<&mut T> {
+    pub(in crate::wide) fn last_mut(&mut self, list: usize) -> Option<&mut T> {
         let (_, last) = self.ends[list];
         self.cells.get_mut(last as usize).map(|cell| &mut cell.0)
     }
 
     /// The values in order; there are none for a number that has no list.
     #[inline]
-    pub(super) fn iter(&self, list: usize) -> impl Iterator<Item = T> + '_ {
+    pub(in crate::wide) fn iter(&self, list: usize) -> impl Iterator<Item = T> + '_ {
         let mut at = self.ends.get(list).map_or(NONE, |ends| ends.0);
         std::iter::from_fn(move || {
             let &(value, next) = self.cells.get(at as usize)?;
