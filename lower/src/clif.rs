@@ -157,6 +157,7 @@ pub fn emit(
     let facts = facts::analyse(f, options.start, !options.no_tables);
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
+    e.find_ways();
     let prefetches = ahead::suits(f, options);
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = match sink::goes_round(f, i) {
@@ -204,6 +205,8 @@ struct Emitter<'f> {
     in_wave: Vec<(Slot, Variable)>,
     /// The same of all slots of the region.
     slots_of_region: Vec<(Slot, Variable)>,
+    /// For each block the last one whose code leads to it.
+    led_by: Vec<Option<usize>>,
     /// What is live at the beginning of each block.
     live_in: &'f [Live],
     /// What the slots that are live at the beginning of the block being emitted hold there.
@@ -333,6 +336,7 @@ impl<'f> Emitter<'f> {
             vars: HashMap::default(),
             in_wave: Vec::new(),
             slots_of_region: Vec::new(),
+            led_by: Vec::new(),
             live_in: &[],
             held: HashMap::default(),
             variables: variables::Variables::default(),
@@ -410,6 +414,9 @@ impl<'f> Emitter<'f> {
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
         let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
         self.b.switch_to_block(head);
+        if self.is_led_to(index) {
+            self.seal(head);
+        }
         self.hold_slots();
         self.scalars.clear();
         self.bits.clear();
@@ -483,13 +490,22 @@ impl<'f> Emitter<'f> {
             Term::Jump(target) => self.jump(target),
             Term::Branch { then, other, .. } => {
                 let cond = value.expect("a branch has a condition");
-                let yes = self.b.create_block();
-                let no = self.b.create_block();
+                let ways = [then, other].map(|target| match *target {
+                    Target::Block {
+                        block, back: false, ..
+                    } if self.o.small => Some(self.way_to(block)),
+                    _ => None,
+                });
+                // A block that is named twice would get the values that it asks for twice.
+                let ways = ways.map(|way| way.filter(|_| ways[0] != ways[1]));
+                let [yes, no] = ways.map(|way| way.unwrap_or_else(|| self.b.create_block()));
                 self.b.ins().brif(cond, yes, &[], no, &[]);
-                self.enter(yes);
-                self.jump(then);
-                self.enter(no);
-                self.jump(other);
+                for (block, way, target) in [(yes, ways[0], then), (no, ways[1], other)] {
+                    if way.is_none() {
+                        self.enter(block);
+                        self.jump(target);
+                    }
+                }
             }
             Term::Indirect(_) => {
                 let pc = value.expect("an indirect jump has a target");

@@ -202,6 +202,7 @@ pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
         leaders,
         index: HashMap::default(),
         queue: Vec::new(),
+        nodes: Build::new(),
         sites: Sites::default(),
         fallbacks: Vec::new(),
     };
@@ -237,6 +238,8 @@ struct Region {
     leaders: BTreeSet<Key>,
     index: HashMap<Key, usize>,
     queue: Vec<Key>,
+    /// Those of the block that is lowered; its tables serve all.
+    nodes: Build,
     sites: Sites,
     fallbacks: Vec<&'static str>,
 }
@@ -416,7 +419,7 @@ impl Region {
 
     fn lower_block(&mut self, key: Key) -> Block {
         let explored = run(key, &self.decoded, &self.leaders);
-        let b = Build::new();
+        let b = std::mem::take(&mut self.nodes);
         let mut g = Guest::new(&b, self.request.gfx, key.1 & mode::FLOAT_BITS);
         let mut mode_bits = key.1;
         g.exact_nan = self.request.exact_nan;
@@ -482,6 +485,7 @@ impl Region {
         });
         let (writes_s, writes_v) = g.writes();
         let (nodes, effects) = b.finish();
+        self.nodes = b;
         Block {
             pc: key.0,
             nodes,

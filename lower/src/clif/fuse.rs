@@ -289,7 +289,7 @@ impl Emitter<'_> {
         let lanes = body.slices * self.per();
         let lane = match access.start {
             Some(start) if stride == 0 => return vec![start],
-            _ => self.b.ins().uextend(types::I64, body.lane),
+            _ => body.lane,
         };
         if let Some(start) = access.start {
             let bytes = match u64::try_from(stride) {

@@ -29,7 +29,7 @@ pub(super) struct Body {
     pub(super) slices: usize,
     /// EXEC is known to be all ones.
     pub(super) full: bool,
-    /// First lane of the group, I32.
+    /// First lane of the group, I64.
     pub(super) lane: Value,
     /// The wave plus the group's byte offset.
     pub(super) wave: Value,
@@ -318,16 +318,16 @@ impl<'f> Emitter<'f> {
             ..
         } = w;
         let (header, offset) = self.begin_offsets();
-        let lane64 = self.b.ins().ushr_imm_u(offset, 2);
-        let latch = self.b.create_block();
-        if let Some(any) = skip {
-            let shifted = self.b.ins().ushr(any, lane64);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let latch = skip.map(|any| {
+            let latch = self.b.create_block();
+            let shifted = self.b.ins().ushr(any, lane);
             let here = self.b.ins().band_imm_u(shifted, (1 << group) - 1);
             let work = self.b.create_block();
             self.b.ins().brif(here, work, &[], latch, &[]);
             self.enter(work);
-        }
-        let lane = self.b.ins().ireduce(types::I32, lane64);
+            latch
+        });
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
         let mut body = Body {
@@ -336,7 +336,7 @@ impl<'f> Emitter<'f> {
             lane,
             wave,
             frame,
-            values: HashMap::default(),
+            values: HashMap::with_capacity_and_hasher(2 * segment.nodes.len(), Default::default()),
             words: HashMap::default(),
             selectors: w.selectors.clone(),
             at: Vec::new(),
@@ -385,13 +385,15 @@ impl<'f> Emitter<'f> {
         for &(v, var) in bits {
             let mask = body.values[&v].clone();
             let collected = self.lanes(&body).collect_mask(&mask);
-            let placed = self.b.ins().ishl(collected, lane64);
+            let placed = self.b.ins().ishl(collected, lane);
             let old = self.b.use_var(var);
             let new = self.b.ins().bor(old, placed);
             self.b.def_var(var, new);
         }
-        self.b.ins().jump(latch, &[]);
-        self.enter(latch);
+        if let Some(latch) = latch {
+            self.b.ins().jump(latch, &[]);
+            self.enter(latch);
+        }
         self.end_offsets((header, offset), 4 * group, after);
         self.seal(header);
     }
@@ -447,7 +449,7 @@ impl<'f> Emitter<'f> {
         let value = match (plan.class[v.index()], node.op) {
             (_, Op::ReadV(n)) => self.reload(body, Place::Home(n)),
             (_, Op::LaneId) => {
-                let lane = body.lane;
+                let lane = self.b.ins().ireduce(types::I32, body.lane);
                 self.lanes(body).lane_ids(lane)
             }
             (_, Op::ExecMask) if body.full => self.lanes(body).all_true(),
@@ -489,8 +491,7 @@ impl<'f> Emitter<'f> {
 
     /// The group's part of 64 mask bits as masks.
     pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
-        let lane = self.b.ins().uextend(types::I64, body.lane);
-        let here = self.b.ins().ushr(bits, lane);
+        let here = self.b.ins().ushr(bits, body.lane);
         self.lanes(body).expand_mask(here)
     }
 

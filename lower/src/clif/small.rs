@@ -23,6 +23,27 @@ impl Emitter<'_> {
         self.seal(block);
     }
 
+    /// Finds which blocks' code leads to which others. Of a loop in two forms the other form stands with its first
+    /// block.
+    pub(super) fn find_ways(&mut self) {
+        let count = self.f.blocks.len();
+        let mut stands: Vec<usize> = (0..count).collect();
+        for &(head, block) in &self.inside {
+            stands[block] = stands[block].max(head);
+        }
+        self.led_by = vec![None; count];
+        for (from, block) in self.f.blocks.iter().enumerate() {
+            for to in block.term.targets().filter_map(|t| t.block()) {
+                self.led_by[to] = self.led_by[to].max(Some(stands[from]));
+            }
+        }
+    }
+
+    /// Are all ways to a block there when it begins?
+    pub(super) fn is_led_to(&self, index: usize) -> bool {
+        self.led_by[index] < Some(index) && !self.heads.contains_key(&index)
+    }
+
     /// All ways to a block are there.
     pub(super) fn seal(&mut self, block: clif::Block) {
         if self.o.small {

@@ -130,8 +130,7 @@ impl Emitter<'_> {
     fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> clif::Block {
         let plan = l.plan;
         let (header, offset) = self.begin_offsets();
-        let lane64 = self.b.ins().ushr_imm_u(offset, 2);
-        let lane = self.b.ins().ireduce(types::I32, lane64);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
         let turns = self.b.use_var(l.budget);
@@ -169,7 +168,7 @@ impl Emitter<'_> {
                 self.b.ins().store(trusted(), x, frame, at);
             }
         }
-        self.group_results(&turn, results, (l.left, l.taken), &l.slots, lane64);
+        self.group_results(&turn, results, (l.left, l.taken), &l.slots, lane);
         let done = self.b.create_block();
         self.end_offsets((header, offset), 4 * plan.group, done);
         done

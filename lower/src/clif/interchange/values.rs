@@ -153,7 +153,7 @@ impl Emitter<'_> {
             Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
         };
         let value = match node.op {
-            Op::LaneId => t.body.lane,
+            Op::LaneId => self.b.ins().ireduce(types::I32, t.body.lane),
             _ if is_all(&t.form.block, t.form.turn, node) => self.b.ins().iconst(types::I8, 1),
             Op::ReadV(n) => self.base_register(t, n),
             Op::Result(r) => match &t.results[&(node.args[0], r)] {
