@@ -163,6 +163,7 @@ pub struct LoopEntry {
 }
 
 /// Facts about the whole region.
+#[derive(Clone)]
 pub struct Facts {
     /// For each block, for each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
@@ -232,6 +233,8 @@ struct Analysis<'a> {
     dominators: Vec<Vec<u64>>,
     /// Parent of each set: a superset.
     parents: HashMap<Set, Set>,
+    /// Nothing has changed since a sweep began.
+    settled: bool,
     /// Offsets of tables, unless those are not asked for.
     pool: Option<Pool>,
 }
@@ -246,7 +249,7 @@ const MAX_SWEEPS: usize = 64;
 /// to look for addresses that are no line, too.
 pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
-    let mut facts = Facts {
+    let facts = Facts {
         addresses: HashMap::default(),
         tables: HashMap::default(),
         steps: HashMap::default(),
@@ -271,11 +274,12 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         preds,
         dominators,
         parents: HashMap::default(),
+        settled: true,
         pool: tables.then(Pool::default),
     };
     let bits = start;
     let mut start = Registers {
-        vgpr: vec![None; 256],
+        vgpr: vec![None; vgprs(f)],
         pair: HashMap::default(),
         tables: HashMap::default(),
         saved: HashMap::default(),
@@ -307,44 +311,51 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         seed(1, 0, (true, true), 0);
         seed(2, 0, (true, true), 0);
     }
-    a.parents.insert(Set::Entry(0), Set::All);
+    a.put(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];
-    // Sweeps until nothing changes: facts and sets only get weaker.
-    let mut settled = false;
-    for _ in 0..MAX_SWEEPS {
-        settled = true;
+    // Without ways back one sweep tells all. Else sweeps until nothing changes: facts and sets only get weaker.
+    let forward = |(b, preds): (usize, &Vec<usize>)| preds.iter().all(|&p| p < b);
+    let once = a.preds.iter().enumerate().all(forward);
+    let nothing = facts;
+    for sweep in 0..MAX_SWEEPS {
+        let mut facts = nothing.clone();
+        let wanted = once || sweep > 0;
+        a.settled = true;
         for b in 0..f.blocks.len() {
             let reached = b == 0 || a.preds[b].iter().any(|&p| exits[p].is_some());
             if !reached {
                 continue;
             }
-            let parent = a.parents.get(&Set::Entry(b)).copied();
-            let entry = a.entry(b, &start, &exits);
-            let exit = a.block(b, &entry, None);
-            let same = a.parents.get(&Set::Entry(b)).copied() == parent;
-            if !same || exits[b].as_ref() != Some(&exit) {
-                exits[b] = Some(exit);
-                settled = false;
-            }
-        }
-        if settled {
-            break;
-        }
-    }
-    if !settled {
-        return facts;
-    }
-    for b in 0..f.blocks.len() {
-        if exits[b].is_some() {
             let entry = a.entry(b, &start, &exits);
             let back = |&p: &usize| p == b || a.dominators[p][b / 64] >> (b % 64) & 1 != 0;
-            if a.preds[b].iter().any(back) {
+            if wanted && a.preds[b].iter().any(back) {
                 facts.loops.insert(b, a.loop_entry(&entry));
             }
-            a.block(b, &entry, Some(&mut facts));
+            let exit = a.block(b, &entry, wanted.then_some(&mut facts));
+            if exits[b].as_ref() != Some(&exit) {
+                exits[b] = Some(exit);
+                a.settled = false;
+            }
+        }
+        if once || a.settled {
+            return facts;
         }
     }
-    facts
+    nothing
+}
+
+/// How many VGPRs the region may ask about: up to the last that it reads or writes, and those that hold ids.
+fn vgprs(f: &Func) -> usize {
+    let read = |block: &Block| {
+        let nodes = block.nodes.iter();
+        let read = nodes.filter_map(|node| match node.op {
+            Op::ReadV(n) => Some(n),
+            _ => None,
+        });
+        let written = block.writes_v.iter().map(|&(n, _)| n);
+        read.chain(written).max()
+    };
+    usize::from(f.blocks.iter().filter_map(read).max().unwrap_or(0).max(2)) + 1
 }
 
 impl Analysis<'_> {

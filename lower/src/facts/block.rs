@@ -128,7 +128,7 @@ impl Analysis<'_> {
                     (Some(x), None) | (None, Some(x)) => x,
                     (None, None) => return None,
                 };
-                self.parents.insert(here, parent);
+                self.put(here, parent);
                 Some(here)
             }
             Op::Or => {
@@ -140,7 +140,7 @@ impl Analysis<'_> {
                 } else {
                     // Lanes that went two ways come together: they lie within what both lie within.
                     let both = self.around(x, y)?;
-                    self.parents.insert(here, both);
+                    self.put(here, both);
                     Some(here)
                 }
             }
@@ -154,7 +154,7 @@ impl Analysis<'_> {
                 } else {
                     return None;
                 };
-                self.parents.insert(here, parent);
+                self.put(here, parent);
                 Some(here)
             }
             Op::Ballot => {
@@ -164,7 +164,7 @@ impl Analysis<'_> {
                     (mask.op == Op::And && arg.op == Op::ExecMask).then(|| arg.args[0])
                 })?;
                 let parent = *sets.get(&exec)?;
-                self.parents.insert(here, parent);
+                self.put(here, parent);
                 Some(here)
             }
             _ => None,
@@ -222,9 +222,9 @@ impl Analysis<'_> {
         let exec = Set::At(b, Val(u32::MAX));
         if matches!(block.term, Term::Fallback { .. }) || block.effects.iter().any(relative) {
             // The interpreter may change anything, a write by number any VGPR.
-            self.parents.insert(exec, Set::All);
+            self.put(exec, Set::All);
             return Registers {
-                vgpr: vec![None; 256],
+                vgpr: vec![None; entry.vgpr.len()],
                 pair: HashMap::default(),
                 tables: HashMap::default(),
                 saved: HashMap::default(),
@@ -287,8 +287,11 @@ impl Analysis<'_> {
             match slot {
                 Slot::Exec => {
                     r.exec = sets.get(&v).copied().unwrap_or_else(|| {
-                        self.parents.entry(Set::At(b, v)).or_insert(Set::All);
-                        Set::At(b, v)
+                        let made = Set::At(b, v);
+                        if !self.parents.contains_key(&made) {
+                            self.put(made, Set::All);
+                        }
+                        made
                     });
                 }
                 Slot::Vcc => r.vcc = sets.get(&v).copied(),
@@ -323,7 +326,7 @@ impl Analysis<'_> {
             r.vcc = None;
             let d = self.f.sites[site.0 as usize].inst.dst[0];
             if !matches!(d, Operand::Sgpr(n) if n < EXEC_LO - 1) {
-                self.parents.insert(exec, Set::All);
+                self.put(exec, Set::All);
                 r.exec = exec;
             }
         }

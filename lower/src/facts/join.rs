@@ -27,12 +27,11 @@ impl Analysis<'_> {
                     Some(_) => Set::All,
                 });
             }
-            self.parents
-                .insert(Set::Entry(b), parent.unwrap_or(Set::All));
+            self.put(Set::Entry(b), parent.unwrap_or(Set::All));
         } else if !from.is_empty() {
             // A region whose entry is a loop's head: nothing is assumed beyond the first time.
             let mut r = start.clone();
-            r.vgpr = vec![None; 256];
+            r.vgpr.fill(None);
             return r;
         } else {
             return start.clone();

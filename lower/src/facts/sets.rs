@@ -4,6 +4,13 @@ use super::{Analysis, Set};
 use crate::ir::Block;
 
 impl Analysis<'_> {
+    /// Puts a set within another.
+    pub(super) fn put(&mut self, set: Set, parent: Set) {
+        if self.parents.insert(set, parent) != Some(parent) {
+            self.settled = false;
+        }
+    }
+
     /// Is `small` known to be a subset of `big`?
     pub(super) fn within(&self, small: Set, big: Set) -> bool {
         let mut at = small;

@@ -56,6 +56,8 @@ struct Scan<'a> {
     until: [[u32; 32]; 3],
     /// Points where calls write.
     calls: Vec<u32>,
+    /// The first of them behind the beginning that was asked for last.
+    near: usize,
     /// Instructions that read or write each virtual register, only counted for those that are spilled.
     places: Option<Lists<u32>>,
     /// Short intervals, by instruction and virtual register; reads, then writes.
@@ -185,6 +187,7 @@ impl<'a> Scan<'a> {
                 vec![Taken::default(); 8],
             ],
             calls: Vec::new(),
+            near: 0,
             places: None,
             short: [HashMap::default(), HashMap::default()],
             slots: [Vec::new(), Vec::new()],
@@ -339,9 +342,23 @@ impl<'a> Scan<'a> {
     }
 
     /// Does a call come while the interval lives?
-    fn crosses_call(&self, n: u32) -> bool {
+    fn crosses_call(&mut self, n: u32) -> bool {
+        // Intervals come in the order of their beginnings, so that the first call behind one is near that of the last.
+        let start = self.start(n);
+        let mut near = self.near;
+        while near > 0 && self.calls[near - 1] >= start {
+            near -= 1;
+        }
+        while self.calls.get(near).is_some_and(|&call| call < start) {
+            near += 1;
+        }
+        self.near = near;
         self.ranges(n).any(|(start, end)| {
-            let first = self.calls.partition_point(|&call| call < start);
+            let later = &self.calls[near..];
+            if later.first().is_none_or(|&call| call >= end) {
+                return false;
+            }
+            let first = near + later.partition_point(|&call| call < start);
             // What a call defines begins where it writes.
             let mut calls = self.calls[first..].iter().take_while(|&&call| call < end);
             calls.any(|&call| call > start || start % POINTS != WRITE)

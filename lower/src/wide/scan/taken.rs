@@ -95,6 +95,11 @@ impl Taken {
 
     /// Takes a range, instead of all that is within it.
     pub(super) fn cover(&mut self, range: Range, owner: Owner) {
+        if self.times.last().is_none_or(|last| last.1 <= range.0) {
+            self.times.push((range.0, range.1, owner));
+            self.last.set(self.times.len());
+            return;
+        }
         let first = self.first(range);
         let behind = self.times[first..].iter();
         let count = behind.take_while(|&&(begin, ..)| begin < range.1).count();

@@ -52,14 +52,22 @@ pub(super) fn names(clif: &clif::Function) -> (Vec<Value>, Vec<PackedOption<clif
 
 /// By the number of a value: is it written down as an operand exactly once?
 pub(super) fn once(clif: &clif::Function, same: &[Value]) -> Vec<bool> {
+    let dfg = &clif.dfg;
     let mut counts = vec![0u8; same.len()];
+    let mut count = |v: Value| {
+        let count = &mut counts[same[v.as_u32() as usize].as_u32() as usize];
+        *count = count.saturating_add(1);
+    };
     for block in clif.layout.blocks() {
         for inst in clif.layout.block_insts(block) {
-            for v in clif.dfg.inst_values(inst) {
-                let count = &mut counts[same[v.as_u32() as usize].as_u32() as usize];
-                *count = count.saturating_add(1);
-            }
+            dfg.inst_args(inst).iter().for_each(|&v| count(v));
         }
+        let last = clif.layout.last_inst(block).map(|last| &dfg.insts[last]);
+        let ways = last.map_or(&[][..], |last| {
+            last.branch_destination(&dfg.jump_tables, &dfg.exception_tables)
+        });
+        let args = ways.iter().flat_map(|to| to.args(&dfg.value_lists));
+        args.filter_map(|arg| arg.as_value()).for_each(&mut count);
     }
     counts.into_iter().map(|count| count == 1).collect()
 }
