@@ -165,8 +165,7 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
-        // Rows and tables go inline when all lanes act.
-        let inline = !self.apart || matches!(known, Known::Affine(affine) if affine.whole);
+        let inline = !self.apart;
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,

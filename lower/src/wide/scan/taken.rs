@@ -64,6 +64,9 @@ impl Taken {
     /// Is nothing in a range but what is `mine`?
     #[inline]
     pub(super) fn is_free(&self, range: Range, mine: impl Fn(Owner) -> bool) -> bool {
+        if self.times.last().is_none_or(|last| last.1 <= range.0) {
+            return true;
+        }
         // What is asked for next mostly begins within the same time.
         if let Some(&(begin, end, owner)) = self.times.get(self.last.get().wrapping_sub(1))
             && (begin..end).contains(&range.0)
