@@ -347,13 +347,13 @@ pub fn has_avx512() -> bool {
 /// Compiles a function; `quick`: its registers by a linear scan.
 pub fn compile(func: &mut Function, isa: Isa, quick: bool) -> Result<Code, Refused> {
     params::join(func);
-    let host = select::select(func, isa)?;
-    let output = alloc::allocate(&host, quick).map_err(Refused)?;
-    let machine = emit::emit(&host, &output);
-    Ok(Code {
-        bytes: machine.bytes,
-        patches: machine.patches,
-        first: machine.first,
-        locs: machine.locs,
-    })
+    if quick {
+        let host = select::select(func, isa, true)?;
+        if let Ok(output) = alloc::allocate_quickly(&host) {
+            return Ok(emit::emit(&host, &output));
+        }
+    }
+    let host = select::select(func, isa, false)?;
+    let output = alloc::allocate(&host).map_err(Refused)?;
+    Ok(emit::emit(&host, &output))
 }

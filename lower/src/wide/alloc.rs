@@ -40,12 +40,15 @@ fn environment(isa: Isa) -> MachineEnv {
     }
 }
 
-/// Gives every operand a register, by a linear scan or with care. In debug builds the result is checked.
-pub(super) fn allocate(func: &HostFunc, quick: bool) -> Result<Output, String> {
-    if quick && let Ok(output) = scan::allocate(func) {
-        check(func, &output);
-        return Ok(output);
-    }
+/// Gives every operand a register by a linear scan. In debug builds the result is checked.
+pub(super) fn allocate_quickly(func: &HostFunc) -> Result<Output, String> {
+    let output = scan::allocate(func)?;
+    check(func, &output);
+    Ok(output)
+}
+
+/// The same with care.
+pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
     let options = RegallocOptions {
         verbose_log: false,
         validate_ssa: cfg!(debug_assertions),

@@ -14,18 +14,6 @@ use crate::object::Patch;
 const RSP: u8 = 4;
 const RBP: u8 = 5;
 
-/// Host code without a place.
-pub(super) struct Machine {
-    /// The bytes, with the constants behind.
-    pub(super) bytes: Vec<u8>,
-    /// Where addresses go.
-    pub(super) patches: Vec<Patch>,
-    /// Where the code begins that is for something, behind what all of it begins with.
-    pub(super) first: usize,
-    /// Bytes of code from there on, by what they are for.
-    pub(super) locs: Vec<(u32, u32)>,
-}
-
 struct Emit<'a> {
     func: &'a HostFunc,
     output: &'a Output,
@@ -48,7 +36,7 @@ fn reg(a: Allocation) -> u8 {
 }
 
 /// Emits a function.
-pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
+pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
     let used = |n: u8| {
         let is = |a: Allocation| {
             a.as_reg()
@@ -107,7 +95,7 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> Machine {
         e.code.bytes.extend(&func.pool[n]);
     }
     e.code.fix(|label| places[label as usize]);
-    Machine {
+    super::Code {
         bytes: e.code.bytes,
         patches: e.patches,
         first,

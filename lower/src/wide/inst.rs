@@ -471,9 +471,10 @@ impl HostFunc {
         host.mem.take()
     }
 
-    /// Brings the blocks into the form that register allocation wants.
-    pub(super) fn finish(&mut self) {
-        self.part_edges();
+    /// Brings the blocks into the form that register allocation wants; where values stay in one place, edges without
+    /// arguments have no moves and need no parting.
+    pub(super) fn finish(&mut self, in_place: bool) {
+        self.part_edges(in_place);
         self.sort();
         let mut first = 0;
         let counts = counts(&self.blocks);
@@ -534,8 +535,9 @@ impl HostFunc {
         }
     }
 
-    /// Parts the edges from blocks with several successors to blocks with several predecessors.
-    fn part_edges(&mut self) {
+    /// Parts the edges from blocks with several successors to blocks with several predecessors, only those
+    /// `with_args` if so.
+    fn part_edges(&mut self, with_args: bool) {
         let preds = counts(&self.blocks);
         for b in 0..self.blocks.len() {
             if self.blocks[b].ways < 2 {
@@ -543,7 +545,7 @@ impl HostFunc {
             }
             for k in 0..2 {
                 let to = self.blocks[b].succs[k];
-                if preds[to.index()] < 2 {
+                if preds[to.index()] < 2 || with_args && self.blocks[b].args[k].is_empty() {
                     continue;
                 }
                 let edge = self.blocks.len();

@@ -62,8 +62,8 @@ pub(super) struct Select<'a> {
     merge: merge::Merge,
 }
 
-/// Selects instructions for a function.
-pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
+/// Selects instructions for a function, whose values each have one place as long as they live if `quick`.
+pub(super) fn select(clif: &Function, isa: Isa, quick: bool) -> Result<HostFunc, Refused> {
     let (same, defs) = facts::names(clif);
     let mut s = Select {
         clif,
@@ -104,7 +104,7 @@ pub(super) fn select(clif: &Function, isa: Isa) -> Result<HostFunc, Refused> {
     for block in layout {
         s.block(block)?;
     }
-    s.h.finish();
+    s.h.finish(quick);
     Ok(s.h)
 }
 
