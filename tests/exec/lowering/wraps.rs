@@ -61,7 +61,11 @@ fn prepare(r: &mut Random, before: &mut State) {
     // Around the first lane addresses are in the buffer, or a little behind.
     let base = [BASE, BASE + 1].map(|n| u64::from(before.sgpr[n as usize]));
     let base = (base[0] | base[1] << 32) + u64::from(r.below(256)) * 4;
-    set64(&mut before.sgpr, BASE as usize, base.wrapping_sub(wide << 2));
+    set64(
+        &mut before.sgpr,
+        BASE as usize,
+        base.wrapping_sub(wide << 2),
+    );
     let limit = wide.wrapping_add(u64::from(r.below(100)));
     set64(&mut before.sgpr, LIMIT as usize, limit);
 }
