@@ -9,11 +9,14 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
+use super::runs::is_computed;
+use super::whole::load_or_store;
 use super::{Emitter, Options, offset32, trusted};
 use crate::facts::Affine;
-use crate::ir::Func;
+use crate::ir::{Block, Func, Val};
 use crate::wide::Intrinsic;
 
 mod loaded;
@@ -54,11 +57,24 @@ pub(super) struct Ahead {
 /// What the blocks of a region ask for, outside of its loops.
 pub(super) fn suits(f: &Func, o: &Options) -> Prefetches {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
+    // Behind a gather the window reaches nowhere.
+    let gathers = |block: &Block| {
+        let mut accesses = block.effects.iter();
+        accesses.any(|&v| is_loaded(block, v))
+    };
     match o.wide && !o.small {
-        true if length >= LONG => Prefetches::All,
+        true if length >= LONG || f.blocks.iter().any(gathers) => Prefetches::All,
         true => Prefetches::Loaded,
         false => Prefetches::None,
     }
+}
+
+/// Is a node an access of memory at addresses that were loaded?
+fn is_loaded(block: &Block, v: Val) -> bool {
+    let node = &block.nodes[v.index()];
+    let access = load_or_store(node.op);
+    let of_memory = access.is_some_and(|(_, space, ..)| space != Space::Lds);
+    of_memory && !is_computed(block, node.args[0])
 }
 
 impl Emitter<'_> {
