@@ -412,6 +412,16 @@ impl<'f> Emitter<'f> {
         self.enter(on);
     }
 
+    /// The same unless one of two is, the second of which is looked at where the first is not.
+    fn require_either(&mut self, other: clif::Block, first: Value, second: Value) {
+        let [look, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(look);
+        self.b.ins().brif(first, on, &[], look, &[]);
+        self.enter(look);
+        self.b.ins().brif(second, on, &[], other, &[]);
+        self.enter(on);
+    }
+
     fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
         let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
         self.b.switch_to_block(head);

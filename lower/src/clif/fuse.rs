@@ -61,6 +61,8 @@ pub(super) struct Fusion {
     /// Host addresses of the first lanes of accesses to global memory, each with those accesses that differ by constants
     /// only.
     firsts: Vec<(Value, Vec<usize>)>,
+    /// Of each of these one must hold (I8), mostly the first does.
+    pub(super) either: Vec<(Value, Value)>,
 }
 
 /// An address as a base and a constant.

@@ -165,6 +165,9 @@ impl<'f> Emitter<'f> {
                 good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
             }
             let other = self.b.create_block();
+            for (mostly, else_good) in std::mem::take(&mut fusion.either) {
+                self.require_either(other, mostly, else_good);
+            }
             for good in good {
                 self.require(other, good);
             }

@@ -11,6 +11,9 @@ use super::super::{Emitter, access};
 use super::Fused;
 use super::check::Family;
 
+/// A span that is not too long to be compared with constants.
+const MAX_SPAN: i64 = 1 << 30;
+
 /// Would another lane's element meet a lane's, if both accesses had the base `a` has?
 fn lanes_meet(a: &Fused, b: &Fused) -> bool {
     let [size_a, size_b] = [a, b].map(|x| i64::from(access::bytes(x.data)));
@@ -41,9 +44,23 @@ fn touch(a: &Fused, b: &Fused) -> bool {
     -size_b < away && away < size_a
 }
 
+/// The bytes of a family's span, if they are known: there is one.
+fn length(family: &Family) -> Option<i64> {
+    let (least, most) = family.reach;
+    let lanes = family.affine.stride.checked_abs()? * (LANES as i64 - 1);
+    let bytes = lanes + (most - least);
+    (family.affine.whole && bytes < MAX_SPAN).then_some(bytes)
+}
+
 impl Emitter<'_> {
-    /// What must hold (I8) so that stores keep apart from accesses with other bases, or from other rows'.
-    pub(super) fn apart(&mut self, accesses: &[Fused], families: &[Family]) -> Vec<Value> {
+    /// What must hold (I8) so that stores keep apart from accesses with other bases, or from other rows'; of each in
+    /// `either` the first, as mostly, or the second.
+    pub(super) fn apart(
+        &mut self,
+        accesses: &[Fused],
+        families: &[Family],
+        either: &mut Vec<(Value, Value)>,
+    ) -> Vec<Value> {
         let mut conditions = Vec::new();
         for (i, one) in families.iter().enumerate() {
             if !one.affine.whole {
@@ -61,16 +78,25 @@ impl Emitter<'_> {
                 let (Some(x), Some(y)) = (one.span, other.span) else {
                     unreachable!("bug: bytes near a store are not known");
                 };
-                let mut good = self.disjoint(x, y);
+                let good = match (length(one), length(other)) {
+                    (Some(first), Some(second)) => {
+                        // How far the second is behind the end of the first; if it is before it, that is nearly 2^64.
+                        let behind = self.b.ins().isub(y.0, x.1);
+                        let order = IntCC::UnsignedLessThanOrEqual;
+                        self.b.ins().icmp_imm_s(order, behind, -(first + second))
+                    }
+                    _ => self.disjoint(x, y),
+                };
                 // Both may be the same memory, lane by lane.
                 if let (Some(x), Some(y)) = (one.start, other.start)
                     && one.affine.stride == other.affine.stride
                     && pairs.iter().all(|(a, b)| !lanes_meet(a, b))
                 {
                     let same = self.b.ins().icmp(IntCC::Equal, x, y);
-                    good = self.b.ins().bor(good, same);
+                    either.push((good, same));
+                } else {
+                    conditions.push(good);
                 }
-                conditions.push(good);
             }
         }
         conditions

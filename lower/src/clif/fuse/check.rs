@@ -114,7 +114,7 @@ impl Emitter<'_> {
                 fusion.accesses[n].start = Some(host);
             }
         }
-        conditions.extend(self.apart(&fusion.accesses, &families));
+        conditions.extend(self.apart(&fusion.accesses, &families, &mut fusion.either));
         conditions
     }
 
