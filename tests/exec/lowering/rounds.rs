@@ -60,6 +60,16 @@ impl Rounds {
     }
 }
 
+impl Rounds {
+    /// Compares in all rounds, of which at least one in eight ends without a fault, and one in eight does not.
+    pub(super) fn run_with_faults(self) {
+        let mut ended = 0;
+        let all = self.run(|round| ended += usize::from(round.ends()));
+        let least = ended.min(all - ended);
+        assert!(least * 8 > all, "{ended} of {all} end");
+    }
+}
+
 impl Round<'_> {
     /// Does the program end without a fault?
     pub(super) fn ends(&self) -> bool {
