@@ -24,8 +24,6 @@ use crate::schedule::{self, Schedule, Segment};
 use crate::sink;
 use crate::wide;
 
-use ahead::Prefetches;
-
 mod access;
 mod affine;
 mod again;
@@ -82,7 +80,7 @@ pub struct Options {
     pub no_tables: bool,
     /// Make little code: short loops over the lanes by single host vectors, and of the region's loops only the first
     /// 16 that can run inside the lane groups or lane by lane; accesses by calls where not all act and the code
-    /// for all is elsewhere; and a way out for each block, which writes what was written by then.
+    /// for all is elsewhere; and ways out that write what is wanted there of what was written by then.
     pub small: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,
@@ -161,10 +159,7 @@ pub fn emit(
     e.find_ways();
     let prefetches = ahead::suits(f, options);
     for (i, block) in f.blocks.iter().enumerate() {
-        e.prefetches = match sink::goes_round(f, i) {
-            true => Prefetches::None,
-            false => prefetches,
-        };
+        e.prefetches = prefetches && !sink::goes_round(f, i);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
@@ -202,9 +197,7 @@ struct Emitter<'f> {
     wave: Value,
     frame: Value,
     vars: HashMap<Slot, Variable>,
-    /// Those of the slots that lie in the wave, in the order of the slots.
-    in_wave: Vec<(Slot, Variable)>,
-    /// The same of all slots of the region.
+    /// The same in the order of the slots.
     slots_of_region: Vec<(Slot, Variable)>,
     /// For each block the last one whose code leads to it.
     led_by: Vec<Option<usize>>,
@@ -257,19 +250,14 @@ struct Emitter<'f> {
     steps: HashMap<Val, facts::Step>,
     /// On what it depends that values which were made wider are on a line; nothing where that is not known here.
     guards: HashMap<Val, Option<facts::Guard>>,
-    /// Lane values at single lanes.
-    at: HashMap<affine::Lane, HashMap<Val, Value>>,
-    /// Whether words of lanes from some lane on do not wrap (I8).
-    steady: HashMap<(affine::Lane, Val), Value>,
-    /// Where single lanes are.
-    spots: HashMap<affine::Lane, affine::Spot>,
+    singles: affine::Singles,
     /// Loads that the loop being emitted makes itself.
     fusion: fuse::Fusion,
     /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
     /// is well is elsewhere, and little is wanted here.
     apart: bool,
-    /// What the block being emitted asks for.
-    prefetches: Prefetches,
+    /// The block being emitted has prefetches.
+    prefetches: bool,
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
 }
@@ -335,7 +323,6 @@ impl<'f> Emitter<'f> {
             wave,
             frame,
             vars: HashMap::default(),
-            in_wave: Vec::new(),
             slots_of_region: Vec::new(),
             led_by: Vec::new(),
             live_in: &[],
@@ -367,12 +354,10 @@ impl<'f> Emitter<'f> {
             bits: HashMap::default(),
             steps: HashMap::default(),
             guards: HashMap::default(),
-            at: HashMap::default(),
-            steady: HashMap::default(),
-            spots: HashMap::default(),
+            singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
             apart: false,
-            prefetches: Prefetches::None,
+            prefetches: false,
             expected: 0,
         }
     }
@@ -431,9 +416,7 @@ impl<'f> Emitter<'f> {
         self.hold_slots();
         self.scalars.clear();
         self.bits.clear();
-        self.at.clear();
-        self.steady.clear();
-        self.spots.clear();
+        self.singles.clear();
         self.slots = self.slots.max(plan.slots);
         if self.o.count {
             self.count(block);

@@ -249,7 +249,7 @@ const MAX_SWEEPS: usize = 64;
 /// to look for addresses that are no line, too.
 pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
-    let facts = Facts {
+    let nothing = Facts {
         addresses: HashMap::default(),
         tables: HashMap::default(),
         steps: HashMap::default(),
@@ -259,7 +259,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         row: if row == 0 { LANES } else { 1 << row },
     };
     if f.blocks.len() > MAX_BLOCKS {
-        return facts;
+        return nothing;
     }
     let mut preds = vec![Vec::new(); f.blocks.len()];
     for (i, block) in f.blocks.iter().enumerate() {
@@ -270,7 +270,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     let dominators = dominators(&preds);
     let mut a = Analysis {
         f,
-        row: facts.row,
+        row: nothing.row,
         preds,
         dominators,
         parents: HashMap::default(),
@@ -316,7 +316,6 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     // Without ways back one sweep tells all. Else sweeps until nothing changes: facts and sets only get weaker.
     let forward = |(b, preds): (usize, &Vec<usize>)| preds.iter().all(|&p| p < b);
     let once = a.preds.iter().enumerate().all(forward);
-    let nothing = facts;
     for sweep in 0..MAX_SWEEPS {
         let mut facts = nothing.clone();
         let wanted = once || sweep > 0;

@@ -26,6 +26,19 @@ mod wraps;
 
 use lower::build::Build;
 use lower::ir::{Block, Func, Slot, Target, Term, Val};
+use lower::wide::{self, Isa};
+
+/// Does the CPU have a wide instruction set? If not, it is said that what its code does is not tested.
+fn can_run(isa: Isa) -> bool {
+    let (has, name) = match isa {
+        Isa::Avx2 => (wide::is_supported(), "AVX2"),
+        Isa::Avx512 => (wide::has_avx512(), "AVX-512"),
+    };
+    if !has {
+        eprintln!("NOT TESTED: what code for {name} does, which this CPU lacks");
+    }
+    has
+}
 
 /// A region of one block with these results, behind which it waits.
 fn region_of(b: Build, writes_s: Vec<(Slot, Val)>, writes_v: Vec<(u8, Val)>) -> Func {

@@ -17,7 +17,7 @@ use crate::facts::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::Schedule;
 
-pub(super) use ends::{Ends, Lane, Number, Spot};
+pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
 
 mod check;
 mod ends;

@@ -3,8 +3,8 @@
 //! its accesses were ([`WaveState::last`]), and while it loads or stores lines it asks for those that lie the same distance
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
-//! Short waves have none: the processor's window reaches from one into the next. Nor have loops, whose turns the processor
-//! foresees by itself. Addresses that were loaded are another matter: see `loaded`.
+//! Short waves have none, unless they gather: the processor's window reaches from one into the next. Nor have loops, whose
+//! turns the processor foresees by itself. Where addresses were loaded, those of the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
 
@@ -33,16 +33,6 @@ pub(super) const LINE: i64 = 64;
 /// Lines to ask for in one go at most: about as many as can be under way.
 const BURST: i64 = 16;
 
-/// What a block asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Prefetches {
-    None,
-    /// What it will want at addresses that were loaded.
-    Loaded,
-    /// Lines of lanes, too.
-    All,
-}
-
 /// Where an access is expected.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead {
@@ -54,19 +44,11 @@ pub(super) struct Ahead {
     pub(super) into: Intrinsic,
 }
 
-/// What the blocks of a region ask for, outside of its loops.
-pub(super) fn suits(f: &Func, o: &Options) -> Prefetches {
+/// Does a region have prefetches, outside of its loops?
+pub(super) fn suits(f: &Func, o: &Options) -> bool {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
-    // Behind a gather the window reaches nowhere.
-    let gathers = |block: &Block| {
-        let mut accesses = block.effects.iter();
-        accesses.any(|&v| is_loaded(block, v))
-    };
-    match o.wide && !o.small {
-        true if length >= LONG || f.blocks.iter().any(gathers) => Prefetches::All,
-        true => Prefetches::Loaded,
-        false => Prefetches::None,
-    }
+    let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
+    o.wide && !o.small && (length >= LONG || f.blocks.iter().any(gathers))
 }
 
 /// Is a node an access of memory at addresses that were loaded?
@@ -80,7 +62,7 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 impl Emitter<'_> {
     /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
     pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
-        if self.prefetches != Prefetches::All {
+        if !self.prefetches {
             return None;
         }
         let delta = self.moved(first)?;

@@ -31,9 +31,6 @@ impl Emitter<'_> {
             let var = self.b.declare_var(ty);
             self.vars.insert(slot, var);
             self.slots_of_region.push((slot, var));
-            if !matches!(slot, Slot::Temp(_)) {
-                self.in_wave.push((slot, var));
-            }
         }
         let entries = entries(self.f);
         let first = self.blocks[0];
@@ -99,7 +96,8 @@ impl Emitter<'_> {
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
     pub(super) fn load_slots(&mut self, live: &Live) {
-        for &(slot, var) in &self.in_wave {
+        let ours = self.slots_of_region.iter();
+        for &(slot, var) in ours.filter(|(slot, _)| is_in_wave(*slot)) {
             let (offset, ty) = slot_home(slot);
             if !live.has_slot(slot) {
                 let zero = self.b.ins().iconst(slot_type(slot), 0);
@@ -147,8 +145,9 @@ impl Emitter<'_> {
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
     pub(super) fn store_slots(&mut self, slots: &Live) {
-        let ours = self.in_wave.iter();
-        for &(slot, var) in ours.filter(|(slot, _)| slots.has_slot(*slot)) {
+        let ours = self.slots_of_region.iter();
+        let wanted = |slot| is_in_wave(slot) && slots.has_slot(slot);
+        for &(slot, var) in ours.filter(|(slot, _)| wanted(*slot)) {
             let v = self.b.use_var(var);
             let v = if slot == Slot::Scc {
                 self.b.ins().uextend(types::I32, v)
@@ -278,6 +277,11 @@ fn entries(f: &Func) -> Vec<usize> {
         }
     }
     entries.into_iter().collect()
+}
+
+/// Does a slot lie in the wave?
+fn is_in_wave(slot: Slot) -> bool {
+    !matches!(slot, Slot::Temp(_))
 }
 
 /// Type of a slot's variable.

@@ -65,12 +65,20 @@ pub(super) struct Fusion {
     pub(super) either: Vec<(Value, Value)>,
 }
 
-/// An address as a base and a constant.
+/// A lane's address as a base, which differs by lane, and a constant.
 pub(super) fn parts(block: &Block, address: Val) -> (Val, i32) {
+    let parts = base_and_constant(block, address);
+    match block.nodes[parts.0.index()].ty.vary {
+        Vary::Wave => (address, 0),
+        _ => parts,
+    }
+}
+
+/// An address as a base and a constant.
+pub(super) fn base_and_constant(block: &Block, address: Val) -> (Val, i32) {
     let node = &block.nodes[address.index()];
     if node.op == Op::Add
         && let Op::Const(c) = block.nodes[node.args[1].index()].op
-        && block.nodes[node.args[0].index()].ty.vary != Vary::Wave
     {
         let signed = match node.ty.width {
             Width::W64 => c as i64,

@@ -20,6 +20,15 @@ fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {
     }
 }
 
+/// What is known of a block's values, if any of it is wanted.
+fn noted<T>(block: &Block, wanted: bool, of: impl Fn(Val) -> Option<T>) -> HashMap<Val, T> {
+    if !wanted {
+        return HashMap::default();
+    }
+    let all = (0..block.nodes.len() as u32).map(Val);
+    all.filter_map(|v| Some((v, of(v)?))).collect()
+}
+
 impl Emitter<'_> {
     /// Takes up what the facts tell of block `i`.
     pub(super) fn learn(&mut self, i: usize, block: &Block, facts: &Facts) {
@@ -30,22 +39,14 @@ impl Emitter<'_> {
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .collect();
         self.tables = self.tables_of(i, block, facts);
-        let all = (0..block.nodes.len() as u32).map(Val);
-        self.lines = all.filter_map(|v| Some((v, facts.line(i, v)?))).collect();
-        let mut known = self.affine.values().chain(self.lines.values());
-        self.steps = if known.any(|affine| affine.stepped) {
-            let all = (0..block.nodes.len() as u32).map(Val);
-            all.filter_map(|v| Some((v, facts.step(i, v)?))).collect()
-        } else {
-            HashMap::default()
+        self.lines = noted(block, true, |v| facts.line(i, v));
+        let any = |of: fn(&Affine) -> bool| {
+            let mut known = self.affine.values().chain(self.lines.values());
+            known.any(of)
         };
-        let mut known = self.affine.values().chain(self.lines.values());
-        self.guards = if known.any(|affine| affine.guarded) {
-            let all = (0..block.nodes.len() as u32).map(Val);
-            all.filter_map(|v| Some((v, facts.guard(i, v)?))).collect()
-        } else {
-            HashMap::default()
-        };
+        let [stepped, guarded] = [any(|a| a.stepped), any(|a| a.guarded)];
+        self.steps = noted(block, stepped, |v| facts.step(i, v));
+        self.guards = noted(block, guarded, |v| facts.guard(i, v));
         let known = self.affine.keys().chain(self.tables.keys());
         let leaves = known.filter_map(|&v| {
             let node = &block.nodes[v.index()];

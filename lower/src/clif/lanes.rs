@@ -193,21 +193,29 @@ impl Lanes<'_, '_> {
         let inst = self.without_casts(v)?;
         let (args, pattern) = match dfg.insts[inst] {
             InstructionData::Shuffle { args, imm, .. } => (args, imm),
-            InstructionData::Call { func_ref, .. } => {
-                let ExternalName::User(name) = dfg.ext_funcs[func_ref].name else {
-                    return None;
-                };
-                let name = &self.b.func.params.user_named_funcs()[name];
+            _ => {
+                let name = self.callee(inst)?;
                 let &[a, b] = dfg.inst_args(inst) else {
                     return None;
                 };
                 let pattern = clif::Immediate::from_u32(name.index);
                 (name.namespace == wide::SHUFFLE).then_some(([a, b], pattern))?
             }
-            _ => return None,
         };
         let plain = args.map(|arg| self.uncast(arg));
         Some((plain, dfg.immediates[pattern].as_slice()))
+    }
+
+    /// The name of what an instruction calls by name.
+    fn callee(&self, inst: clif::Inst) -> Option<&UserExternalName> {
+        let func = &self.b.func;
+        let InstructionData::Call { func_ref, .. } = func.dfg.insts[inst] else {
+            return None;
+        };
+        let ExternalName::User(name) = func.dfg.ext_funcs[func_ref].name else {
+            return None;
+        };
+        Some(&func.params.user_named_funcs()[name])
     }
 
     /// A vector without changes of its type.

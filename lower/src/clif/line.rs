@@ -258,7 +258,7 @@ impl Emitter<'_> {
             let holds = self.b.ins().uextend(types::I64, holds);
             return self.b.ins().ineg(holds);
         }
-        let (order, below) = orders(compare.cond);
+        let (order, _) = orders(compare.cond);
         let exact = stride * (LANES as i64 - 1);
         if ends.guarded || compare.affine.stepped {
             let span = self.b.ins().isub(last, first);
@@ -267,29 +267,17 @@ impl Emitter<'_> {
             last = self.b.ins().iadd_imm_s(first, exact);
         }
         good.push(self.b.ins().icmp(order, first, last));
-        let away = self.b.ins().isub(limit, first);
-        let away = match self.b.func.dfg.value_type(away) {
-            types::I64 => away,
-            _ => self.b.ins().uextend(types::I64, away),
-        };
-        let or_at = matches!(
-            (compare.cond, compare.left),
-            (Icmp::Ule | Icmp::Sle, true) | (Icmp::Ult | Icmp::Slt, false)
-        );
-        let under = self.b.ins().icmp(below, limit, first);
-        let all = if or_at { order } else { below };
-        let all = self.b.ins().icmp(all, last, limit);
         match (compare.cond, compare.left) {
-            (Icmp::Eq, _) => self.lane_away(away, stride),
+            (Icmp::Eq, _) => self.lane_at_limit(first, limit, stride),
             (Icmp::Ne, _) => {
-                let equal = self.lane_away(away, stride);
+                let equal = self.lane_at_limit(first, limit, stride);
                 self.b.ins().bnot(equal)
             }
             // line < limit or line <= limit
-            (_, true) => self.lanes_below(away, (all, under), stride, or_at),
+            (_, true) => self.lanes_below(compare, [first, last, limit]),
             // Their opposites: limit <= line or limit < line.
             (_, false) => {
-                let others = self.lanes_below(away, (all, under), stride, or_at);
+                let others = self.lanes_below(compare, [first, last, limit]);
                 self.b.ins().bnot(others)
             }
         }
@@ -344,8 +332,18 @@ impl Emitter<'_> {
         self.b.ins().ineg(all)
     }
 
-    /// The bit of the lane that is `away` from lane 0, 0 if there is none.
-    fn lane_away(&mut self, away: Value, stride: i64) -> Value {
+    /// How far (I64) a limit is from lane 0.
+    fn away(&mut self, first: Value, limit: Value) -> Value {
+        let away = self.b.ins().isub(limit, first);
+        match self.b.func.dfg.value_type(away) {
+            types::I64 => away,
+            _ => self.b.ins().uextend(types::I64, away),
+        }
+    }
+
+    /// The bit of the lane that is at a limit, 0 if there is none.
+    fn lane_at_limit(&mut self, first: Value, limit: Value, stride: i64) -> Value {
+        let away = self.away(first, limit);
         let one = self.b.ins().iconst(types::I64, 1);
         let lane = self.shift_down(away, stride);
         let bit = self.b.ins().ishl(one, lane);
@@ -361,23 +359,27 @@ impl Emitter<'_> {
         self.b.ins().select(good, bit, zero)
     }
 
-    /// The lanes below a limit that is `away` from lane 0, or those that are at it too; `all` of them, as mostly, or none if
-    /// it is `under` lane 0.
-    fn lanes_below(
-        &mut self,
-        away: Value,
-        (all, under): (Value, Value),
-        stride: i64,
-        or_at: bool,
-    ) -> Value {
+    /// The lanes below a limit, or, if that is what is compared or its opposite, those that are at it too: all of them,
+    /// as mostly, or as many as there are.
+    fn lanes_below(&mut self, compare: &Compare, [first, last, limit]: [Value; 3]) -> Value {
+        let stride = compare.affine.stride;
+        let or_at = matches!(
+            (compare.cond, compare.left),
+            (Icmp::Ule | Icmp::Sle, true) | (Icmp::Ult | Icmp::Slt, false)
+        );
+        let (order, below) = orders(compare.cond);
         let [some, join] = [(); 2].map(|()| self.b.create_block());
         let lanes = self.b.append_block_param(join, types::I64);
         let ones = self.b.ins().iconst(types::I64, -1);
+        let all = if or_at { order } else { below };
+        let all = self.b.ins().icmp(all, last, limit);
         self.b.set_cold_block(some);
         self.b
             .ins()
             .brif(all, join, &[BlockArg::Value(ones)], some, &[]);
         self.enter(some);
+        let away = self.away(first, limit);
+        let under = self.b.ins().icmp(below, limit, first);
         // As many lanes as fit into the distance, begun ones included, and the one at the limit.
         let farthest = stride * (LANES as i64 - i64::from(or_at));
         let farthest = self.b.ins().iconst(types::I64, farthest);

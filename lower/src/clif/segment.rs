@@ -5,7 +5,6 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::state::LANES;
 
-use super::ahead::Prefetches;
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
@@ -173,8 +172,7 @@ impl<'f> Emitter<'f> {
             }
             // What is computed on the other way is not there behind it.
             let scalars = self.scalars.clone();
-            let (at, spots) = (self.at.clone(), self.spots.clone());
-            let steady = self.steady.clone();
+            let singles = self.singles.clone();
             self.expect_all(&mut fusion);
             self.fusion = fusion;
             self.full(work, after);
@@ -182,12 +180,11 @@ impl<'f> Emitter<'f> {
             self.enter(other);
             self.profile_after();
             self.apart = self.o.small;
-            let prefetches = std::mem::replace(&mut self.prefetches, Prefetches::None);
+            let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
             self.apart = false;
             self.prefetches = prefetches;
-            (self.scalars, self.at, self.spots) = (scalars, at, spots);
-            self.steady = steady;
+            (self.scalars, self.singles) = (scalars, singles);
         }
         self.enter(after);
         self.profile_after();

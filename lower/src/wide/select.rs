@@ -175,6 +175,18 @@ impl Select<'_> {
         d
     }
 
+    /// The vector that an instruction of [`Form::Fma`] writes over the first of its sources.
+    fn over_first(&mut self, op: Op, [first, second]: [VReg; 2], third: Src) -> VReg {
+        let d = self.vec_reg();
+        let operands = [
+            Operand::reg_reuse_def(d, 1),
+            Operand::reg_use(first),
+            Operand::reg_use(second),
+        ];
+        self.h.push(op, &operands, Some(third));
+        d
+    }
+
     /// A value in a register.
     fn reg(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);

@@ -14,7 +14,7 @@ use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
 use lower::wide::{self, Isa};
 
-use super::region_of;
+use super::{can_run, region_of};
 
 /// What is computed by lane and for the wave.
 struct Tested {
@@ -406,7 +406,7 @@ fn lanes_equal_waves_on_this_host() {
 /// The wide back end refuses no operation.
 #[test]
 fn lanes_equal_waves_in_wide_vectors() {
-    if lower::wide::is_supported() {
+    if can_run(Isa::Avx2) {
         for group in [None, Some(8), Some(16), Some(32)] {
             check_on(HostLevel::Native, group, Some(Isa::Avx2));
         }
@@ -416,9 +416,7 @@ fn lanes_equal_waves_in_wide_vectors() {
 /// The same with AVX-512; other CPUs only see that nothing is refused.
 #[test]
 fn lanes_equal_waves_with_avx512() {
-    if !wide::has_avx512() {
-        eprintln!("NOT TESTED: what code for AVX-512 does, which this CPU lacks");
-    }
+    can_run(Isa::Avx512);
     for group in [None, Some(8), Some(16), Some(32), Some(64)] {
         check_on(HostLevel::Native, group, Some(Isa::Avx512));
     }

@@ -23,6 +23,26 @@ pub(in crate::clif) enum Lane {
     Number(u8),
 }
 
+/// What was computed of single lanes in the block being emitted.
+#[derive(Clone, Default)]
+pub(in crate::clif) struct Singles {
+    /// Values of lane expressions.
+    at: HashMap<Lane, HashMap<Val, Value>>,
+    /// Where the lanes are.
+    spots: HashMap<Lane, Spot>,
+    /// Whether words of the lanes from some lane on do not wrap (I8).
+    steady: HashMap<(Lane, Val), Value>,
+}
+
+impl Singles {
+    /// Forgets all, for another block.
+    pub(in crate::clif) fn clear(&mut self) {
+        self.at.clear();
+        self.spots.clear();
+        self.steady.clear();
+    }
+}
+
 impl Lane {
     /// The ends of the wave.
     pub(in crate::clif) const OF_WAVE: [Lane; 2] = [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
@@ -190,7 +210,7 @@ impl Emitter<'_> {
 
     /// Where values of a lane are found.
     pub(in crate::clif) fn spot(&mut self, lane: Lane) -> Spot {
-        if let Some(&spot) = self.spots.get(&lane) {
+        if let Some(&spot) = self.singles.spots.get(&lane) {
             return spot;
         }
         let number = match lane {
@@ -208,7 +228,7 @@ impl Emitter<'_> {
         };
         let number = self.b.ins().band_imm_u(number, 63);
         let spot = self.computed_spot(number);
-        self.spots.insert(lane, spot);
+        self.singles.spots.insert(lane, spot);
         spot
     }
 
@@ -222,15 +242,15 @@ impl Emitter<'_> {
 
     /// The value of a lane expression at a lane, if it was computed.
     pub(in crate::clif) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
-        self.at.get(&lane)?.get(&v).copied()
+        self.singles.at.get(&lane)?.get(&v).copied()
     }
 
     /// The value of a lane expression at a lane; computed once in a block.
     fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
         let spot = self.spot(lane);
-        let mut known = self.at.remove(&lane).unwrap_or_default();
+        let mut known = self.singles.at.remove(&lane).unwrap_or_default();
         let value = self.at_lane(block, plan, v, spot, &mut known);
-        self.at.insert(lane, known);
+        self.singles.at.insert(lane, known);
         value
     }
 
@@ -357,7 +377,7 @@ impl Emitter<'_> {
         }
         let mut good = Vec::new();
         for (v, guard, reach) in words {
-            if let Some(&same) = self.steady.get(&(first, v)) {
+            if let Some(&same) = self.singles.steady.get(&(first, v)) {
                 good.push(same);
                 continue;
             }
@@ -371,7 +391,7 @@ impl Emitter<'_> {
             };
             let end = self.b.ins().iconst(types::I32, i64::from(end as u32));
             let stays = self.b.ins().icmp(order, word, end);
-            self.steady.insert((first, v), stays);
+            self.singles.steady.insert((first, v), stays);
             good.push(stays);
         }
         Some(good)

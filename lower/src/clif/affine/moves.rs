@@ -32,9 +32,7 @@ impl Emitter<'_> {
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
-                let between = load || a.lds.is_some();
-                let lanes = self.lanes_at_once(a.data, a.stride, between);
-                let lanes = lanes.min(self.row as usize);
+                let lanes = self.at_once(load, a).min(self.row as usize);
                 for first in (0..self.row).step_by(lanes) {
                     let at = self.b.ins().iadd_imm_s(a.start, first * a.stride);
                     let bytes = self.b.ins().iconst(types::I64, bytes + 4 * first);
@@ -255,9 +253,15 @@ impl Emitter<'_> {
         self.store_one(to, data, &words);
     }
 
+    /// How many lanes of an access move at once.
+    fn at_once(&self, load: bool, a: &Access) -> usize {
+        // What lies between may be loaded, and in LDS, which one wave at a time writes, stored as it was.
+        self.lanes_at_once(a.data, a.stride, load || a.lds.is_some())
+    }
+
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
     fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
-        let lanes = self.lanes_at_once(a.data, a.stride, load || a.lds.is_some());
+        let lanes = self.at_once(load, a);
         let (head, mut at) = self.begin_offsets();
         // Two steps a turn where time counts: the loop's own instructions do.
         let steps = if self.o.small { 1 } else { 2 };

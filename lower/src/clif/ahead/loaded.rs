@@ -12,7 +12,6 @@ use frontend::state::LANES;
 
 use super::super::affine::{self, Lane};
 use super::super::{Emitter, trusted};
-use super::Prefetches;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
@@ -44,15 +43,17 @@ impl Emitter<'_> {
         (v, exec): (Val, Value),
         low: Value,
     ) -> Option<Foreseen> {
-        let address = block.nodes[v.index()].args[0];
-        if self.prefetches < Prefetches::Loaded {
+        if !self.prefetches {
             return None;
         }
+        let address = block.nodes[v.index()].args[0];
+        let leaves = affine::leaves(block, address)?;
+        let loads = self.loads_among(block, &leaves, exec)?;
         let mut wanted = self.are_far(low);
         let (base, len) = self.memory_of(Space::Global);
         let room = self.b.ins().iadd_imm_s(len, -4 * LANES as i64);
         let mut starts = Vec::new();
-        for (leaf, start) in self.loads_behind(block, address, exec)? {
+        for (leaf, start) in loads {
             let delta = self.moved(start)?;
             let there = self.b.ins().iadd(start, delta);
             let away = self.b.ins().isub(there, base);
@@ -65,7 +66,7 @@ impl Emitter<'_> {
             starts.push((leaf, there));
         }
         // They are wanted on all ways.
-        for leaf in affine::leaves(block, address).unwrap_or_default() {
+        for leaf in leaves {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
                 self.scalar(block, plan, leaf);
             }
@@ -105,11 +106,11 @@ impl Emitter<'_> {
         self.enter(done);
     }
 
-    /// The loads that an address is made of, if there are few and all of them are of dwords on a line, and the addresses
-    /// of their first lanes.
-    fn loads_behind(&self, block: &Block, address: Val, exec: Value) -> Option<Vec<(Val, Value)>> {
+    /// The loads among what an address is made of, if there are few and all of them are of dwords on a line, and the
+    /// addresses of their first lanes.
+    fn loads_among(&self, block: &Block, leaves: &[Val], exec: Value) -> Option<Vec<(Val, Value)>> {
         let mut loads = Vec::new();
-        for leaf in affine::leaves(block, address)? {
+        for &leaf in leaves {
             let node = &block.nodes[leaf.index()];
             match node.op {
                 _ if node.ty.vary == Vary::Wave => {}

@@ -1,7 +1,7 @@
 //! Exponents of f32 lanes: AVX-512 has instructions for them.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{ExternalName, InstBuilder, InstructionData, Opcode, Value};
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value};
 
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
@@ -127,17 +127,10 @@ impl Lanes<'_, '_> {
 
     /// The argument of the intrinsic that gives a value, if it is this one.
     fn argument_of(&self, v: Value, f: Intrinsic) -> Option<Value> {
-        let dfg = &self.b.func.dfg;
         let inst = self.without_casts(v)?;
-        let InstructionData::Call { func_ref, .. } = dfg.insts[inst] else {
-            return None;
-        };
-        let ExternalName::User(name) = dfg.ext_funcs[func_ref].name else {
-            return None;
-        };
-        let name = &self.b.func.params.user_named_funcs()[name];
+        let name = self.callee(inst)?;
         let same = name.namespace == wide::INTRINSIC && name.index == f as u32;
-        same.then(|| self.uncast(dfg.inst_args(inst)[0]))
+        same.then(|| self.uncast(self.b.func.dfg.inst_args(inst)[0]))
     }
 
     /// Is it a constant with this dword in all lanes?

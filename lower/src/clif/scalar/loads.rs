@@ -6,6 +6,7 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 
+use super::super::fuse::base_and_constant;
 use super::super::{Emitter, flags, offset32, trusted};
 use crate::abi::Context;
 use crate::functions::EffectFn;
@@ -14,10 +15,7 @@ use crate::schedule::Schedule;
 
 /// Dwords from the first to the last of loads that are checked together, at most: as many as `Context::scalar_starts` has
 /// an answer for.
-const REACH: i64 = 32;
-
-/// What loads have as an offset lies below.
-const FAR: i64 = 1 << 30;
+const REACH: i32 = 32;
 
 /// A scalar load of `count` dwords, so many bytes from its base.
 #[derive(Clone, Copy)]
@@ -25,12 +23,12 @@ struct Load {
     v: Val,
     count: u8,
     site: SiteId,
-    offset: i64,
+    offset: i32,
 }
 
 impl Load {
-    fn end(self) -> i64 {
-        self.offset + 4 * i64::from(self.count)
+    fn end(self) -> i32 {
+        self.offset + 4 * i32::from(self.count)
     }
 }
 
@@ -40,18 +38,7 @@ fn load(block: &Block, v: Val) -> Option<(Val, Load)> {
     let Op::ScalarLoad(count, site) = node.op else {
         return None;
     };
-    let address = &block.nodes[node.args[0].index()];
-    let offset = match (address.op, address.args.get(1)) {
-        (Op::Add, Some(other)) => match block.nodes[other.index()].op {
-            Op::Const(n) => Some(n as i64).filter(|n| n.abs() < FAR),
-            _ => None,
-        },
-        _ => None,
-    };
-    let (base, offset) = match offset {
-        Some(offset) => (address.args[0], offset),
-        None => (node.args[0], 0),
-    };
+    let (base, offset) = base_and_constant(block, node.args[0]);
     let load = Load {
         v,
         count,
@@ -69,30 +56,25 @@ impl Emitter<'_> {
         plan: &Schedule,
         calls: &[Val],
     ) -> usize {
+        let Some((base, first)) = calls.first().and_then(|&v| load(block, v)) else {
+            return 0;
+        };
         let mut loads: Vec<Load> = Vec::new();
-        let (mut first, mut end, mut at) = (0, 0, None);
+        let (mut low, mut high) = (first.offset, first.end());
         for &v in calls {
-            let Some((base, load)) = load(block, v) else {
-                break;
-            };
             // A new EXEC may be made of what was loaded.
-            let same_exec = block.exec_at(v) == block.exec_at(calls[0]);
-            if at.is_some_and(|at| at != base) || !same_exec {
+            let same_exec = block.exec_at(v) == block.exec_at(first.v);
+            let Some((_, load)) = load(block, v).filter(|(at, _)| *at == base && same_exec) else {
                 break;
-            }
-            let (low, high) = match at {
-                Some(_) => (load.offset.min(first), load.end().max(end)),
-                None => (load.offset, load.end()),
             };
-            if high - low > 4 * REACH {
+            let both = (low.min(load.offset), high.max(load.end()));
+            if both.1 - both.0 > 4 * REACH {
                 break;
             }
-            (first, end, at) = (low, high, Some(base));
+            (low, high) = both;
             loads.push(load);
         }
-        if !loads.is_empty() {
-            self.checked_loads(block, plan, &loads, (first, end));
-        }
+        self.checked_loads(block, plan, &loads, (low, high));
         loads.len()
     }
 
@@ -102,7 +84,7 @@ impl Emitter<'_> {
         block: &Block,
         plan: &Schedule,
         loads: &[Load],
-        (first, end): (i64, i64),
+        (first, end): (i32, i32),
     ) {
         let lowest = loads.iter().find(|load| load.offset == first);
         let lowest = lowest.expect("bug: nothing is where loads begin");
@@ -111,7 +93,7 @@ impl Emitter<'_> {
         let base_at = offset32(offset_of!(Context, arena_base));
         let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
         let offset = self.b.ins().isub(start, base);
-        let dwords = ((end - first) / 4) as usize;
+        let dwords = (end - first).cast_unsigned().div_ceil(4);
         let size = dwords.next_power_of_two().ilog2() as usize;
         let starts_at = offset32(offset_of!(Context, scalar_starts) + size * size_of::<u64>());
         let starts = self
@@ -127,33 +109,14 @@ impl Emitter<'_> {
         let here = [BlockArg::Value(start)];
         self.b.ins().brif(inside, join, &here, slow, &[]);
         self.enter(slow);
-        let mut there = None;
-        for load in loads {
-            let away = load.offset - first;
-            let address = self.b.ins().iadd_imm_s(start, away);
-            let words = self.load_by_call(address, *load, new_exec);
-            if loads.len() == 1 {
-                there = Some(words);
-                continue;
-            }
-            let place = match there {
-                Some(place) => place,
-                None => self.place_of_loaded(),
-            };
-            there = Some(place);
-            for k in 0..load.count {
-                let from = 4 * i32::from(k);
-                let word = self.b.ins().load(types::I32, trusted(), words, from);
-                self.b
-                    .ins()
-                    .store(trusted(), word, place, away as i32 + from);
-            }
-        }
-        let there = there.expect("bug: no loads to make");
+        let there = match *loads {
+            [load] => self.load_by_call(start, load, new_exec),
+            _ => self.load_by_calls(start, first, loads, new_exec),
+        };
         self.b.ins().jump(join, &[BlockArg::Value(there)]);
         self.enter(join);
         for load in loads {
-            let away = (load.offset - first) as i32;
+            let away = load.offset - first;
             for (i, other) in block.nodes.iter().enumerate() {
                 let k = match other.op {
                     Op::Result(k) if other.args[0] == load.v => k,
@@ -182,6 +145,28 @@ impl Emitter<'_> {
         }
         let ret = offset_of!(Context, ret) as i64;
         self.b.ins().iadd_imm_s(self.ctx, ret)
+    }
+
+    /// The same of several, the first word of which lies at `start`; gives where the words are, as far from each other
+    /// as they were.
+    fn load_by_calls(
+        &mut self,
+        start: Value,
+        first: i32,
+        loads: &[Load],
+        new_exec: Option<Value>,
+    ) -> Value {
+        let place = self.place_of_loaded();
+        for &load in loads {
+            let away = load.offset - first;
+            let address = self.b.ins().iadd_imm_s(start, i64::from(away));
+            let words = self.load_by_call(address, load, new_exec);
+            for from in (0..4 * i32::from(load.count)).step_by(4) {
+                let word = self.b.ins().load(types::I32, trusted(), words, from);
+                self.b.ins().store(trusted(), word, place, away + from);
+            }
+        }
+        place
     }
 
     /// Where words that the runtime loaded are put together.

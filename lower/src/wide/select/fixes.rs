@@ -1,6 +1,6 @@
 //! For AVX-512: parts of floats, and what stands in place of those that are no number near which there are others.
 
-use regalloc2::{Operand, VReg};
+use regalloc2::VReg;
 
 use super::Select;
 use crate::wide::Fixes;
@@ -13,15 +13,8 @@ use crate::wide::rows::vex;
 impl Select<'_> {
     /// What stands for the numbers of `d` where those of `x` are special.
     pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
-        let to = self.vec_reg();
-        let operands = [
-            Operand::reg_reuse_def(to, 1),
-            Operand::reg_use(d),
-            Operand::reg_use(x),
-        ];
         let op = Op::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
-        self.h.push(op, &operands, Some(fixes));
-        to
+        self.over_first(op, [d, x], fixes)
     }
 
     /// See [`crate::wide::Intrinsic::Mantissa`].

@@ -1,7 +1,7 @@
 //! Selection of fused sums and products, which take sources with their signs changed.
 
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, types};
-use regalloc2::{Operand, VReg};
+use regalloc2::VReg;
 
 use super::{Select, length};
 use crate::wide::Refused;
@@ -79,16 +79,9 @@ impl Select<'_> {
         };
         let second = self.reg(second)?;
         let third = self.src(third)?;
-        let d = self.vec_reg();
-        let operands = [
-            Operand::reg_reuse_def(d, 1),
-            Operand::reg_use(first),
-            Operand::reg_use(second),
-        ];
         let row = row(over_factor, ty.lane_type() == types::F64, fused);
         let op = Op::Vex(row, length(ty)?, Form::Fma, Imm::No);
-        self.h.push(op, &operands, Some(third));
-        Ok(d)
+        Ok(self.over_first(op, [first, second], third))
     }
 }
 

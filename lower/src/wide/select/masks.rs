@@ -4,7 +4,7 @@
 
 use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
-use regalloc2::{Operand, RegClass, VReg};
+use regalloc2::{RegClass, VReg};
 
 use super::vector::predicate;
 use super::{Select, length};
@@ -224,15 +224,8 @@ impl Select<'_> {
 
     /// Three sources by a table of eight bits, the first of which is the highest of its index.
     pub(super) fn ternary(&mut self, len: Len, a: VReg, b: VReg, c: Src, table: u8) -> VReg {
-        let d = self.vec_reg();
-        let operands = [
-            Operand::reg_reuse_def(d, 1),
-            Operand::reg_use(a),
-            Operand::reg_use(b),
-        ];
         let op = Op::Evex(rows::VPTERNLOGD, len, Form::Fma, Imm::Byte(table));
-        self.h.push(op, &operands, Some(c));
-        d
+        self.over_first(op, [a, b], c)
     }
 
     /// Floats rounded to odd, of those rounded down and up: what is nearer to zero, and odd if they differ, as then

@@ -339,15 +339,8 @@ impl Select<'_> {
             Intrinsic::PickDwords => {
                 let numbers = self.reg(args[1])?;
                 let b = self.src(args[2])?;
-                let d = self.vec_reg();
-                let operands = [
-                    Operand::reg_reuse_def(d, 1),
-                    Operand::reg_use(a),
-                    Operand::reg_use(numbers),
-                ];
                 let op = Op::Evex(rows::VPERMT2D, len, Form::Fma, Imm::No);
-                self.h.push(op, &operands, Some(b));
-                d
+                self.over_first(op, [a, numbers], b)
             }
             Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
             Intrinsic::WidenHigh => {
