@@ -38,6 +38,7 @@ pub(crate) mod lanes;
 mod line;
 mod offsets;
 pub mod profile;
+mod relay;
 mod runs;
 mod scalar;
 mod segment;
@@ -119,6 +120,8 @@ pub struct Emitted {
     /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
     /// block reads does not go there.
     pub writes_from: u32,
+    /// Waves go on to others; see `relay`.
+    pub relays: bool,
     /// What was noted of the shapes chosen.
     pub notes: Option<profile::Notes>,
 }
@@ -175,12 +178,14 @@ pub fn emit(
     }
     e.epilogue();
     let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
+    let relays = e.relay.is_some();
     e.b.seal_all_blocks();
     e.b.finalize(config);
     Emitted {
         slots,
         reads,
         writes_from,
+        relays,
         notes,
     }
 }
@@ -217,6 +222,7 @@ struct Emitter<'f> {
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
     exit: clif::Block,
+    relay: Option<relay::Relay>,
     lane_sig: SigRef,
     effect_sig: SigRef,
     arg_slot: StackSlot,
@@ -334,6 +340,7 @@ impl<'f> Emitter<'f> {
             blocks,
             entry_numbers: HashMap::default(),
             exit,
+            relay: None,
             lane_sig,
             effect_sig,
             arg_slot,

@@ -166,6 +166,11 @@ impl Compiled {
         self.object.writes_from
     }
 
+    /// Does the code go on to other waves at barriers and ends? See [`Context::last`].
+    pub fn relays(&self) -> bool {
+        self.object.relays
+    }
+
     /// What was chosen, when the options asked for it.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()

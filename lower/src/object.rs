@@ -26,6 +26,8 @@ pub struct Object {
     pub reads: [[u64; 4]; 2],
     /// The first VGPR that it writes to the wave; see [`crate::clif::Emitted::writes_from`].
     pub writes_from: u32,
+    /// At barriers and ends it goes on to other waves; see [`crate::abi::Context::last`].
+    pub relays: bool,
     /// Guest addresses of the instructions that the code refers to, less the base.
     pub sites: Vec<u64>,
     /// Names of instructions that fall back to the interpreter.
@@ -181,6 +183,7 @@ impl Object {
             frame_slots: emitted.slots,
             reads: emitted.reads,
             writes_from: emitted.writes_from,
+            relays: emitted.relays,
             vgprs: written.max().unwrap_or(0),
             guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
             sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),

@@ -15,6 +15,7 @@ mod operations;
 mod permutations;
 mod prologues;
 mod quotients;
+mod relays;
 mod rounds;
 mod rows;
 mod runs;

@@ -41,6 +41,7 @@ impl Emitter<'_> {
         }
         let offset = offset32(offset_of!(Context, entry));
         let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+        let entry = self.begin_relay(entry);
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
         let mut ways = vec![(self.b.create_block(), 0)];
@@ -178,6 +179,7 @@ impl Emitter<'_> {
             self.store_written();
         }
         self.return_at(params[0], params[1]);
+        self.end_relay();
     }
 
     fn return_at(&mut self, pc: Value, code: Value) {
@@ -223,10 +225,22 @@ impl Emitter<'_> {
     /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there, and of those that were
     /// not written since the wave came in it has the values.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
+        self.settle_at(pc, live);
+        self.return_with(code);
+    }
+
+    /// The wave has in it what is wanted at `pc` (I64), where only registers in `live` are.
+    pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
         let written = self.slots_since.end[self.current];
         self.store_slots(&written.common(live));
+        let offset = offset32(offset_of!(WaveState, pc));
+        self.b.ins().store(trusted(), pc, self.wave, offset);
+    }
+
+    /// Leaves the region with `code`.
+    pub(super) fn return_with(&mut self, code: ExitCode) {
         let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
-        self.return_at(pc, code);
+        self.b.ins().return_(&[code]);
     }
 
     /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are wanted.

@@ -1,6 +1,6 @@
 //! Ends of blocks: where control goes.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 
 use super::Emitter;
 use crate::abi::ExitCode;
@@ -39,14 +39,29 @@ impl Emitter<'_> {
             }
             Term::End => {
                 // Nobody looks at the registers of a wave that has ended.
-                let code = i64::from(ExitCode::End as u32);
-                let code = self.b.ins().iconst(types::I64, code);
-                self.b.ins().return_(&[code]);
+                match &self.relay {
+                    Some(relay) => {
+                        let ended = relay.ended;
+                        self.b.ins().jump(ended, &[]);
+                    }
+                    None => self.return_with(ExitCode::End),
+                }
             }
             Term::Barrier { next } => {
-                self.note_resume(next.block());
                 let pc = self.address(next.pc());
-                self.leave_with(pc, ExitCode::Barrier, live);
+                let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
+                match (&self.relay, entry) {
+                    (Some(relay), Some(&entry)) => {
+                        let arrived = relay.arrived;
+                        self.settle_at(pc, live);
+                        let entry = self.b.ins().iconst(types::I32, i64::from(entry));
+                        self.b.ins().jump(arrived, &[BlockArg::Value(entry)]);
+                    }
+                    _ => {
+                        self.note_resume(next.block());
+                        self.leave_with(pc, ExitCode::Barrier, live);
+                    }
+                }
             }
             Term::Interpret { pc } => {
                 let pc = self.address(*pc);

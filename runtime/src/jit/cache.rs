@@ -180,6 +180,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
         number(out, word);
     }
     number(out, u64::from(object.writes_from));
+    number(out, u64::from(object.relays));
     number(out, object.sites.len() as u64);
     for &site in &object.sites {
         number(out, site);
@@ -207,6 +208,14 @@ impl<'a> Reader<'a> {
 
     fn small(&mut self) -> Option<u32> {
         self.number()?.try_into().ok()
+    }
+
+    fn truth(&mut self) -> Option<bool> {
+        match self.number()? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
     }
 
     /// A number of things, each of some bytes.
@@ -249,6 +258,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         *word = reader.number()?;
     }
     let writes_from = reader.small()?;
+    let relays = reader.truth()?;
     let mut sites = Vec::new();
     for _ in 0..reader.count()? {
         sites.push(reader.number()?);
@@ -257,11 +267,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     for _ in 0..reader.count()? {
         fallbacks.push(std::str::from_utf8(reader.bytes()?).ok()?.to_owned());
     }
-    let wide = match reader.number()? {
-        0 => false,
-        1 => true,
-        _ => return None,
-    };
+    let wide = reader.truth()?;
     let refused = match reader.number()? {
         0 => None,
         1 => Some(std::str::from_utf8(reader.bytes()?).ok()?.to_owned()),
@@ -275,6 +281,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         vgprs,
         reads,
         writes_from,
+        relays,
         sites,
         fallbacks,
         wide,

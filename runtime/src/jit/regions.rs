@@ -84,6 +84,8 @@ pub(super) struct Region {
     pub(super) reads_end: [u32; 2],
     /// The first VGPR that it writes to the wave.
     pub(super) writes_from: u32,
+    /// Waves go on to others by themselves; see [`Compiled::relays`].
+    pub(super) relays: bool,
 }
 
 impl Region {
@@ -95,6 +97,7 @@ impl Region {
             slots: code.frame_slots() as usize,
             vgprs: code.vgprs(),
             writes_from: code.writes_from(),
+            relays: code.relays(),
             reads_end: [false, true].map(|full| {
                 let mut words = code.reads(full).iter().enumerate().rev();
                 let last = words.find(|(_, word)| **word != 0);

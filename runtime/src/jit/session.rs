@@ -17,6 +17,9 @@ use crate::engine::{Exit, Following, Group, Session, Stop, Turn};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
 
+/// How often the waves of a workgroup may come to a barrier before the dispatcher looks after them.
+const ROUNDS: u32 = 64;
+
 thread_local! {
     /// Frame slots for the next session of this thread.
     static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
@@ -51,8 +54,6 @@ struct Machine<const PROFILE: bool> {
     frame: Vec<[u32; LANES]>,
     /// The surroundings are set for each turn, all that depends on the wave before each entry.
     ctx: Context,
-    /// Fuel that each wave has.
-    ticket: u32,
 }
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
@@ -140,6 +141,14 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 functions: engine.functions.as_ptr(),
                 entry: 0,
                 resume: 0,
+                waves: ptr::null(),
+                index: 0,
+                last: 0,
+                rounds: 0,
+                arrived: 0,
+                ended: 0,
+                ticket: 0,
+                token: 0,
                 ret: [0; 16],
                 descriptors: [0; 12],
                 instructions: 0,
@@ -149,7 +158,6 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 host: ptr::null_mut(),
             },
             frame,
-            ticket: 0,
         }
     }
 
@@ -176,7 +184,9 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             self.enlarge(region.slots);
         }
         self.ctx.entry = entry;
-        self.ticket = fuel.min(i32::MAX as u64) as u32;
+        self.ctx.token = region.token(0);
+        self.ctx.ticket = fuel.min(i32::MAX as u64) as u32;
+        (self.ctx.last, self.ctx.rounds) = (0, 0);
     }
 
     /// Runs the region of `prepare` of a wave once; the fault of [`ExitCode::Fault`] is in `host`.
@@ -194,7 +204,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     ) -> ExitCode {
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
-        ctx.fuel = self.ticket;
+        ctx.fuel = ctx.ticket;
         ctx.resume = 0;
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
@@ -203,7 +213,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             ctx.counters = counts.as_mut_ptr();
             Instant::now()
         });
-        // SAFETY: the wave is exclusively ours, the frame has the slots that the region asks for, there
+        // SAFETY: the wave is exclusively ours, as are those of `waves` where there is a `last`, the frame has the slots that the region asks for, there
         // are as many counters as it has (none unless it profiles), the
         // LDS buffer belongs to the group and is neither moved nor resized while its waves run, the function
         // table is in the order of `functions`, the arena up to its limit is mapped for as long as the memory
@@ -219,7 +229,9 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             host.group.stats.lane_instructions += std::mem::take(&mut ctx.lane_instructions);
         }
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
-            wave.resume = region.token(ctx.resume);
+            let token = region.token(ctx.resume);
+            // SAFETY: it is the wave, or the one of `waves` that was handed over to last.
+            unsafe { (*ctx.wave).resume = token };
         }
         if region.quick {
             engine.warm(region, self.burned(), host.group);
@@ -227,9 +239,38 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         exit
     }
 
+    /// Runs all waves of a workgroup by the entry of `prepare`, where all of them stand and are ready, in code that goes
+    /// on from one to the next; those that end or come to a barrier are taken out of `turn` or put there. Gives how the
+    /// code came back, and with which wave.
+    fn relay(
+        &mut self,
+        (engine, region): (&JitEngine, &Region),
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        host: &mut Host<'_, '_>,
+    ) -> (ExitCode, u32) {
+        // A box is a pointer to what is in it.
+        self.ctx.waves = waves.as_mut_ptr().cast();
+        (self.ctx.index, self.ctx.last) = (0, waves.len() as u32 - 1);
+        (self.ctx.rounds, self.ctx.ended) = (ROUNDS, 0);
+        waves[0].resume = 0;
+        host.group.select(0);
+        let exit = self.enter((engine, region), &mut waves[0], host);
+        let index = self.ctx.index;
+        host.group.select(index);
+        let here = 1 << index;
+        turn.ready &= !(here | (here - 1));
+        let gone = match exit {
+            ExitCode::Barrier => here | (here - 1),
+            _ => here - 1,
+        };
+        turn.waiting |= gone & !self.ctx.ended;
+        (exit, index)
+    }
+
     /// What the last wave burned of its fuel.
     fn burned(&self) -> u64 {
-        u64::from(self.ticket.saturating_sub(self.ctx.fuel))
+        u64::from(self.ctx.ticket.saturating_sub(self.ctx.fuel))
     }
 }
 
@@ -299,11 +340,33 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             }
         };
         self.machine.prepare(region, entry, fuel);
+        // The token names the region and where to enter it, but for new waves.
+        let stands_there =
+            |wave: &WaveState| wave.resume == token && (!fresh || (wave.pc, wave.mode) == place);
+        if region.relays
+            && !PROFILE
+            && turn.ready == u32::MAX >> (32 - waves.len())
+            && host.group.scratch.lane_bytes == 0
+            && waves.iter().all(|wave| stands_there(wave))
+        {
+            for wave in &mut *waves {
+                admit(wave, region);
+                if fresh {
+                    clear(wave, region);
+                }
+            }
+            let region = (engine, region);
+            let (exit, index) = self.machine.relay(region, waves, turn, host);
+            if matches!(exit, ExitCode::Barrier | ExitCode::End) {
+                return None;
+            }
+            let wave = (index, &mut *waves[index as usize]);
+            return self.onward(exit, wave, turn, host, fuel);
+        }
         while turn.ready != 0 {
             let index = turn.ready.trailing_zeros();
             let wave = &mut *waves[index as usize];
-            // The token names the region and where to enter it, but for new waves.
-            if wave.resume != token || fresh && (wave.pc, wave.mode) != place {
+            if !stands_there(wave) {
                 break;
             }
             turn.ready &= turn.ready - 1;

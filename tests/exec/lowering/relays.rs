@@ -1,0 +1,179 @@
+//! Waves that code runs one behind the other, from barrier to barrier, do what they do one by one.
+
+use std::time::Duration;
+
+use frontend::Gfx;
+use harness::snippet::numbered_kernel;
+use runtime::dispatch::{Arguments, Dispatcher, Launch, RunError, Settings, Shape};
+use runtime::engine::Engine;
+use runtime::jit::{JitEngine, JitOptions, Tier};
+use runtime::{Interpreter, LoadedCode, Memory};
+
+/// Workgroups of a dispatch.
+const GROUPS: u32 = 5;
+
+/// Bytes that a workgroup stores at most.
+const BYTES: u32 = 4096;
+
+/// When a wave does something of its own.
+#[derive(Clone, Copy, Debug)]
+struct When {
+    wave: u32,
+    /// Rounds that are left.
+    round: u32,
+}
+
+/// Work-items exchange words through LDS, one wave's with another's, `rounds` times, with two barriers each time. A wave
+/// runs `odd` behind the first barrier of a round.
+fn words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
+    let mut words = vec![
+        // v_lshlrev_b32 v1, 2, v0; s_mov_b32 m0, -1
+        0x2402_0082,
+        0xbefc_00c1,
+        // v_readfirstlane_b32 s6, v0; s_lshr_b32 s6, s6, 6
+        0x7e0c_0500,
+        0x8f06_8606,
+        // s_mov_b32 s7, rounds; v_mov_b32 v2, v0
+        0xbe87_00ff,
+        rounds,
+        0x7e04_0300,
+    ];
+    let head = words.len();
+    // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
+    words.extend([0xd81a_0000, 0x0000_0201, 0xbf8c_c07f, 0xbf8a_0000]);
+    // s_cmp_lg_u32 s6, wave; s_cbranch_scc1; s_cmp_lg_u32 s7, round; s_cbranch_scc1
+    words.extend([
+        0xbf07_8006 | (0x80 + when.wave) << 8,
+        0xbf85_0002 + odd.len() as u32,
+        0xbf07_8007 | (0x80 + when.round) << 8,
+        0xbf85_0000 + odd.len() as u32,
+    ]);
+    words.extend(odd);
+    // v_xor_b32 v3, 0x144, v1; ds_read_b32 v4, v3; s_waitcnt lgkmcnt(0); s_barrier
+    words.extend([0x2a06_02ff, 0x144]);
+    words.extend([0xd86c_0000, 0x0400_0003, 0xbf8c_c07f, 0xbf8a_0000]);
+    // v_mul_u32_u24 v2, 5, v2; v_add_u32 v2, v2, v4
+    words.extend([0x1004_0485, 0x6804_0902]);
+    // s_sub_u32 s7, s7, 1; s_cmp_lg_u32 s7, 0; s_cbranch_scc1
+    words.extend([0x8087_8107, 0xbf07_8007]);
+    let back = head as i32 - words.len() as i32 - 1;
+    words.push(0xbf85_0000 | back as u32 & 0xffff);
+    // v_lshl_add_u32 v1, s5, 12, v1; s_mov_b32 s0, ...; s_mov_b32 s1, ...
+    words.extend([0xd1fd_0001, 0x0405_1805]);
+    words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+    // global_store_dword v1, v2, s[0:1]; s_endpgm
+    words.extend([0xdc70_8000, 0x0000_0201, 0xbf81_0000]);
+    words
+}
+
+/// What is stored by workgroups of `size` work-items, and how the dispatch ended.
+fn run(
+    engine: &dyn Engine,
+    words: impl Fn(u64) -> Vec<u32>,
+    size: u32,
+    timeout: Option<Duration>,
+) -> (Vec<u8>, String) {
+    let memory = Memory::new().expect("there is address space");
+    let bytes = u64::from(GROUPS * BYTES);
+    let out = memory.alloc(bytes, 256).expect("there is room");
+    let words: Vec<u8> = words(out).iter().flat_map(|w| w.to_le_bytes()).collect();
+    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
+    let kernel = numbered_kernel(&code);
+    let launch = Launch {
+        shape: Shape::new([GROUPS * size, 1, 1], [size, 1, 1], 1).expect("a good shape"),
+        global_offset: [0; 3],
+        dynamic_lds: BYTES,
+        arguments: Arguments::Segment(&[]),
+    };
+    let settings = Settings {
+        threads: 1,
+        fuel: 16,
+        timeout,
+        ..Settings::default()
+    };
+    let dispatcher = Dispatcher::new();
+    let end = match dispatcher.run(engine, &memory, &code, &kernel, &launch, &settings) {
+        Ok(stats) => format!("{} workgroups, {} waves", stats.workgroups, stats.waves),
+        Err(RunError::Fault(fault)) => format!(
+            "{} at {:x}, workgroup {:?}, wave {}, lane {:?}, EXEC {:x}: {}",
+            fault.instruction,
+            fault.pc,
+            fault.workgroup,
+            fault.wave,
+            fault.lane,
+            fault.exec,
+            fault.kind
+        ),
+        Err(error) => panic!("{error}"),
+    };
+    let mut after = vec![0; bytes as usize];
+    memory.read_bytes(out, &mut after).expect("it is there");
+    (after, end)
+}
+
+fn engine() -> JitEngine {
+    let options = JitOptions {
+        tier: Tier::Good,
+        ..JitOptions::default()
+    };
+    JitEngine::new(options).expect("this host has a code generator")
+}
+
+#[test]
+fn a_wave_among_others_may_do_as_it_likes() {
+    let odds: [(&str, &[u32]); 9] = [
+        ("nothing", &[]),
+        // s_barrier, once or twice: it comes to barriers where the others come to their next ones.
+        ("waits", &[0xbf8a_0000]),
+        ("waits twice", &[0xbf8a_0000, 0xbf8a_0000]),
+        // s_endpgm
+        ("ends", &[0xbf81_0000]),
+        // s_movk_i32 s9, 100; s_sub_u32 s9, s9, 1; s_cmp_lg_u32 s9, 0; s_cbranch_scc1
+        (
+            "goes round",
+            &[0xb009_0064, 0x8089_8109, 0xbf07_8009, 0xbf85_fffd],
+        ),
+        // s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 8), 5
+        ("writes TRAPSTS", &[0xba00_3803, 5]),
+        // s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 5
+        ("rounds otherwise", &[0xba00_1801, 5]),
+        // s_getpc_b64 s[10:11]; s_add_u32 s10, s10, 16; s_addc_u32 s11, s11, 0; s_setpc_b64 s[10:11]; s_nop 0
+        (
+            "leaves",
+            &[
+                0xbe8a_1c00,
+                0x800a_900a,
+                0x820b_800b,
+                0xbe80_1d0a,
+                0xbf80_0000,
+            ],
+        ),
+        // global_store_dword v1, v2, s[8:9]
+        ("faults", &[0xdc70_8000, 0x0008_0201]),
+    ];
+    let engine = engine();
+    for (what, odd) in odds {
+        for (size, wave) in [(256, 0), (256, 2), (256, 3), (1000, 15), (100, 0)] {
+            // More rounds than run before the dispatcher looks after the waves.
+            for (rounds, round) in [(1, 1), (5, 2), (150, 60)] {
+                let when = When { wave, round };
+                let words = |out| words(odd, when, rounds, out);
+                let want = run(&Interpreter, words, size, None);
+                let got = run(&engine, words, size, None);
+                let at = format!("{what}: {when:?} of {rounds}, by {size}");
+                assert_eq!(got.1, want.1, "{at}");
+                assert!(got.0 == want.0, "{at}: what was stored differs");
+            }
+        }
+    }
+}
+
+#[test]
+fn waves_that_meet_for_ever_are_stopped() {
+    // s_barrier; s_branch -2
+    let endless = |_| vec![0xbf8a_0000, 0xbf82_fffe];
+    let (_, end) = run(&engine(), endless, 256, Some(Duration::from_millis(50)));
+    let (_, want) = run(&Interpreter, endless, 256, Some(Duration::from_millis(50)));
+    assert_eq!(end, want);
+    assert!(end.contains("wave 0"), "{end}");
+}
