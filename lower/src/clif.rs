@@ -122,6 +122,8 @@ pub struct Emitted {
     pub writes_from: u32,
     /// Waves go on to others; see `relay`.
     pub relays: bool,
+    /// The running wave.
+    pub wave: Value,
     /// What was noted of the shapes chosen.
     pub notes: Option<profile::Notes>,
 }
@@ -178,7 +180,7 @@ pub fn emit(
     }
     e.epilogue();
     let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
-    let relays = e.relay.is_some();
+    let (relays, wave) = (e.relay.is_some(), e.wave);
     e.b.seal_all_blocks();
     e.b.finalize(config);
     Emitted {
@@ -186,6 +188,7 @@ pub fn emit(
         reads,
         writes_from,
         relays,
+        wave,
         notes,
     }
 }

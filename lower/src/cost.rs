@@ -14,7 +14,7 @@ use frontend::target::Gfx;
 use crate::arms::{Lowered, Sites, lower};
 use crate::build::Build;
 use crate::clif::profile::Notes;
-use crate::clif::{self, Options};
+use crate::clif::{self, Emitted, Options};
 use crate::guest::Guest;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
@@ -123,8 +123,9 @@ impl Costs {
             isa,
             ..Options::default()
         };
-        let notes = self.emit(f, &options);
-        let code = wide::compile(&mut self.codegen.func, options.isa, false).map_err(|e| {
+        let emitted = self.emit(f, &options);
+        let func = &mut self.codegen.func;
+        let code = wide::compile(func, emitted.wave, options.isa, false).map_err(|e| {
             LowerError::Region {
                 entry: f.entry,
                 message: e.to_string(),
@@ -137,7 +138,7 @@ impl Costs {
             pieces.push((loc, count(&code.bytes[at..end])));
             at = end;
         }
-        let notes = notes.expect("notes were asked for");
+        let notes = emitted.notes.expect("notes were asked for");
         Ok(notes.of_pieces(pieces).blocks)
     }
 
@@ -156,17 +157,16 @@ impl Costs {
     }
 
     /// Makes the region's CLIF.
-    fn emit(&mut self, f: &Func, options: &Options) -> Option<Notes> {
+    fn emit(&mut self, f: &Func, options: &Options) -> Emitted {
         self.codegen.clear();
-        let emitted = clif::emit(
+        clif::emit(
             f,
             options,
             0,
             &mut self.codegen.func,
             &mut self.contexts,
             self.isa.frontend_config(),
-        );
-        emitted.notes
+        )
     }
 
     fn compile(
@@ -174,7 +174,7 @@ impl Costs {
         f: &Func,
         options: &Options,
     ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
-        let notes = self.emit(f, options);
+        let notes = self.emit(f, options).notes;
         self.codegen.set_disasm(notes.is_none());
         let code = self
             .codegen

@@ -325,7 +325,7 @@ impl Jit {
     ) -> Result<Object, Refused> {
         let emitted = self.emit(f, options, base);
         let quick = allocation == Allocation::Quick;
-        let code = wide::compile(&mut self.codegen.func, options.isa, quick)?;
+        let code = wide::compile(&mut self.codegen.func, emitted.wave, options.isa, quick)?;
         let object = Object {
             code: code.bytes.into(),
             patches: code.patches,

@@ -2,7 +2,7 @@
 //! AVX2 and FMA, or with AVX-512. Own selection and encoding, `regalloc2` for registers. It knows the instructions that
 //! emission writes, no others: what it lacks it refuses, and Cranelift compiles the region instead.
 
-use cranelift_codegen::ir::Function;
+use cranelift_codegen::ir::{Function, Value};
 
 use crate::object::Patch;
 
@@ -344,16 +344,17 @@ pub fn has_avx512() -> bool {
     }
 }
 
-/// Compiles a function; `quick`: its registers by a linear scan.
-pub fn compile(func: &mut Function, isa: Isa, quick: bool) -> Result<Code, Refused> {
+/// Compiles a function of a context, in which `wave` is what most addresses begin with; `quick`: its registers by a
+/// linear scan.
+pub fn compile(func: &mut Function, wave: Value, isa: Isa, quick: bool) -> Result<Code, Refused> {
     params::join(func);
     if quick {
-        let host = select::select(func, isa, true)?;
+        let host = select::select(func, wave, isa, true)?;
         if let Ok(output) = alloc::allocate_quickly(&host) {
             return Ok(emit::emit(&host, &output));
         }
     }
-    let host = select::select(func, isa, false)?;
+    let host = select::select(func, wave, isa, false)?;
     let output = alloc::allocate(&host).map_err(Refused)?;
     Ok(emit::emit(&host, &output))
 }

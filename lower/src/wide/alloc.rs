@@ -7,13 +7,13 @@ use super::Isa;
 use super::inst::{HostFunc, general, mask, vector, vector_count};
 use super::scan;
 
-/// General registers that a call keeps; the frame saves those that are used.
-pub(super) const KEPT: [u8; 5] = [3, 12, 13, 14, 15];
+/// General registers that a call keeps, but for those of pins; the frame saves those that are used.
+pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
 
 /// All general registers that can be given, those that a call keeps last.
-pub(super) const FREE: [u8; 14] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 3, 12, 13, 14, 15];
+pub(super) const FREE: [u8; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The registers to choose from: all but the stack's and the frame's, and the mask register that means none.
+/// The registers to choose from: all but the stack's and those of pins, and the mask register that means none.
 fn environment(isa: Isa) -> MachineEnv {
     let set = |numbers: &[u8]| {
         let mut set = PRegSet::empty();

@@ -6,13 +6,13 @@ use super::Isa;
 use super::alloc::KEPT;
 use super::encode::{Base, Code, Len, Mem, Rm, Row};
 use super::evex::{self, With};
-use super::inst::{Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, RAX, RDI, vector_words};
+use super::inst::{
+    Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, Pin, RAX, RBP, RBX, RDI, RSP,
+    vector_words,
+};
 use super::rows::{legacy, masks, vex};
 use super::twins;
 use crate::object::Patch;
-
-const RSP: u8 = 4;
-const RBP: u8 = 5;
 
 struct Emit<'a> {
     func: &'a HostFunc,
@@ -54,7 +54,10 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
         spills: (func.stack as i32 + align(func) - 1) & -align(func),
         exit: blocks as u32,
         pool: blocks as u32 + 1,
-        kept: KEPT.into_iter().filter(|&n| used(n)).collect(),
+        kept: [RBX, RBP]
+            .into_iter()
+            .chain(KEPT.into_iter().filter(|&n| used(n)))
+            .collect(),
         ways: ways(func, output),
     };
     let order = order(func, &e.ways);
@@ -100,6 +103,15 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
         patches: e.patches,
         first,
         locs,
+    }
+}
+
+/// A word on the stack.
+fn on_stack(disp: i32) -> Mem {
+    Mem {
+        base: Base::Reg(RSP),
+        index: None,
+        disp,
     }
 }
 
@@ -155,43 +167,52 @@ fn order(func: &HostFunc, ways: &[usize]) -> Vec<usize> {
 
 impl Emit<'_> {
     fn prologue(&mut self) {
-        let size = self.spills + 8 * self.output.num_spillslots as i32;
-        // push rbp; mov rbp, rsp
-        self.code.bytes.extend([0x55, 0x48, 0x89, 0xe5]);
         for &n in &self.kept {
             if n >= 8 {
                 self.code.bytes.push(0x41);
             }
             self.code.bytes.push(0x50 | n & 7);
         }
-        if size > 0 {
-            let size = size.to_le_bytes();
-            self.code
-                .legacy(legacy::ALU_I32, true, false, 5, Rm::Reg(RSP), &size);
-        }
+        let context = Rm::Reg(RDI);
+        self.code.legacy(
+            legacy::LOAD,
+            true,
+            false,
+            Pin::Context.number(),
+            context,
+            &[],
+        );
+        self.code
+            .legacy(legacy::LOAD, true, false, RAX, Rm::Reg(RSP), &[]);
+        let size = (self.saved() + 8).to_le_bytes();
+        self.code
+            .legacy(legacy::ALU_I32, true, false, 5, Rm::Reg(RSP), &size);
         // Vectors on the stack are aligned.
         let mask = (-align(self.func)) as u8;
         self.code
             .legacy(legacy::ALU_I8, true, false, 4, Rm::Reg(RSP), &[mask]);
+        let saved = Rm::Mem(on_stack(self.saved()));
+        self.code
+            .legacy(legacy::STORE, true, false, RAX, saved, &[]);
     }
 
     fn epilogue(&mut self) {
         self.vzeroupper();
-        let saved = Mem {
-            base: Base::Reg(RBP),
-            index: None,
-            disp: -8 * self.kept.len() as i32,
-        };
-        self.code
-            .legacy(legacy::LEA, true, false, RSP, Rm::Mem(saved), &[]);
+        let saved = Rm::Mem(on_stack(self.saved()));
+        self.code.legacy(legacy::LOAD, true, false, RSP, saved, &[]);
         for &n in self.kept.iter().rev() {
             if n >= 8 {
                 self.code.bytes.push(0x41);
             }
             self.code.bytes.push(0x58 | n & 7);
         }
-        // pop rbp; ret
-        self.code.bytes.extend([0x5d, 0xc3]);
+        // ret
+        self.code.bytes.push(0xc3);
+    }
+
+    /// Where the stack pointer is kept that there was before the function's words.
+    fn saved(&self) -> i32 {
+        self.spills + 8 * self.output.num_spillslots as i32
     }
 
     /// No penalty for code that knows only the lower halves.
@@ -201,11 +222,7 @@ impl Emit<'_> {
 
     fn slot(&self, a: Allocation) -> Mem {
         let slot = a.as_stack().expect("bug: neither register nor slot");
-        Mem {
-            base: Base::Reg(RSP),
-            index: None,
-            disp: self.spills + 8 * slot.index() as i32,
-        }
+        on_stack(self.spills + 8 * slot.index() as i32)
     }
 
     /// A move that the allocator asks for.
@@ -277,8 +294,10 @@ impl Emit<'_> {
         };
         let (base, used) = match place.pool {
             Some(n) => (Base::Label(self.pool + n), 0),
-            None if place.stack => (Base::Reg(RSP), 0),
-            None => (Base::Reg(reg(rest[0])), 1),
+            None => match place.fixed {
+                Some(n) => (Base::Reg(n), 0),
+                None => (Base::Reg(reg(rest[0])), 1),
+            },
         };
         let index = place.indexed.map(|shift| (reg(rest[used]), shift));
         Rm::Mem(Mem {
@@ -390,7 +409,11 @@ impl Emit<'_> {
                     .legacy(legacy::CALL, false, false, 2, Rm::Reg(reg(a[0])), &[]);
             }
             Op::Nothing => {}
-            Op::Param => debug_assert_eq!(reg(a[0]), RDI),
+            Op::Pin(pin) => {
+                let value = Rm::Reg(reg(a[0]));
+                self.code
+                    .legacy(legacy::LOAD, true, false, pin.number(), value, &[]);
+            }
             Op::Jump => {
                 let to = self.ways[self.func.succs(block)[0].index()];
                 self.jump(to, next);

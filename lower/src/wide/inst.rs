@@ -55,6 +55,28 @@ pub(super) enum AddrBase {
     Pool(u32),
     /// The words that the function keeps on the stack.
     Stack,
+    /// A register that the allocator does not give.
+    Pin(Pin),
+}
+
+/// A value that has a register of its own in the whole function: addresses begin with it all the time, and the
+/// allocator would take it from the stack again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pin {
+    /// The context, the function's parameter.
+    Context,
+    /// The running wave.
+    Wave,
+}
+
+impl Pin {
+    /// The number of its general register, which a call keeps.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Pin::Context => RBP,
+            Pin::Wave => RBX,
+        }
+    }
 }
 
 /// An address.
@@ -171,8 +193,8 @@ pub(super) enum Op {
     Call,
     /// Nothing: an instruction that stands elsewhere.
     Nothing,
-    /// The only parameter.
-    Param,
+    /// A value to its register.
+    Pin(Pin),
     /// To the first target.
     Jump,
     /// To the first target when the comparison holds, else to the second.
@@ -184,10 +206,10 @@ pub(super) enum Op {
 /// How the memory operand of an instruction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The base: none is a register among the operands.
+    /// The base is a constant.
     pub(super) pool: Option<u32>,
-    /// It is on the stack.
-    pub(super) stack: bool,
+    /// The base is a register that the allocator does not give; if neither, it is a register among the operands.
+    pub(super) fixed: Option<u8>,
     /// There is an index among the operands, shifted left by so many bits.
     pub(super) indexed: Option<u8>,
     /// Bytes to add.
@@ -275,6 +297,12 @@ pub(super) const RAX: u8 = 0;
 pub(super) const RCX: u8 = 1;
 /// See [`RCX`].
 pub(super) const RDX: u8 = 2;
+/// See [`Pin`].
+pub(super) const RBX: u8 = 3;
+/// The stack's.
+pub(super) const RSP: u8 = 4;
+/// See [`Pin`].
+pub(super) const RBP: u8 = 5;
 /// See [`RCX`].
 pub(super) const RSI: u8 = 6;
 /// See [`RCX`].
@@ -399,14 +427,15 @@ impl HostFunc {
             Some(Src::Mem(addr)) => {
                 let mut place = Place {
                     pool: None,
-                    stack: false,
+                    fixed: None,
                     indexed: None,
                     disp: addr.disp,
                 };
                 match addr.base {
                     AddrBase::Reg(v) => self.operands.push(Operand::reg_use(v)),
                     AddrBase::Pool(n) => place.pool = Some(n),
-                    AddrBase::Stack => place.stack = true,
+                    AddrBase::Stack => place.fixed = Some(RSP),
+                    AddrBase::Pin(pin) => place.fixed = Some(pin.number()),
                 }
                 if let Some((index, shift)) = addr.index {
                     place.indexed = Some(shift);

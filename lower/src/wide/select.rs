@@ -12,8 +12,8 @@ use facts::PartBase;
 
 use super::encode::{Len, Row};
 use super::inst::{
-    Addr, AddrBase, Cc, Compare, Form, HostBlock, HostFunc, Imm, Op, RAX, RCX, RDI, RDX, RSI, Src,
-    general,
+    Addr, AddrBase, Cc, Compare, Form, HostBlock, HostFunc, Imm, Op, Pin, RAX, RCX, RDI, RDX, RSI,
+    Src, general,
 };
 use super::rows::{legacy, vex};
 use super::{Isa, Refused};
@@ -31,6 +31,9 @@ mod merge;
 mod scalar;
 mod shuffle;
 mod vector;
+
+/// A block and the arguments for it.
+type Way = (usize, Vec<VReg>);
 
 pub(super) struct Select<'a> {
     clif: &'a Function,
@@ -50,6 +53,8 @@ pub(super) struct Select<'a> {
     /// By the number of a block: its place in the host's function.
     blocks: Vec<usize>,
     slots: HashMap<StackSlot, i32>,
+    /// The values that have registers of their own.
+    pins: [(Value, Pin); 2],
     /// Instructions that are selected for themselves.
     needed: Vec<bool>,
     /// Loads that the only instruction that uses them does itself.
@@ -63,8 +68,18 @@ pub(super) struct Select<'a> {
 }
 
 /// Selects instructions for a function, whose values each have one place as long as they live if `quick`.
-pub(super) fn select(clif: &Function, isa: Isa, quick: bool) -> Result<HostFunc, Refused> {
+pub(super) fn select(
+    clif: &Function,
+    wave: Value,
+    isa: Isa,
+    quick: bool,
+) -> Result<HostFunc, Refused> {
     let (same, defs) = facts::names(clif);
+    let entry = clif.layout.entry_block();
+    let &[context] = entry.map_or(&[][..], |entry| clif.dfg.block_params(entry)) else {
+        return Err(Refused("parameters".to_owned()));
+    };
+    let wave = same[wave.as_u32() as usize];
     let mut s = Select {
         clif,
         h: HostFunc::with_space(isa, clif.dfg.num_insts()),
@@ -76,6 +91,7 @@ pub(super) fn select(clif: &Function, isa: Isa, quick: bool) -> Result<HostFunc,
         block: 0,
         blocks: vec![usize::MAX; clif.dfg.num_blocks()],
         slots: HashMap::default(),
+        pins: [(context, Pin::Context), (wave, Pin::Wave)],
         needed: vec![false; clif.dfg.num_insts()],
         folded: vec![false; clif.dfg.num_insts()],
         logic: HashMap::default(),
@@ -187,9 +203,30 @@ impl Select<'_> {
         d
     }
 
+    /// The register of its own that a value has.
+    fn pin(&self, v: Value) -> Option<Pin> {
+        let mut pins = self.pins.iter();
+        pins.find(|(value, _)| *value == v).map(|&(_, pin)| pin)
+    }
+
+    /// Does an instruction give a value that has a register of its own?
+    fn gives_pin(&self, inst: clif::Inst) -> Option<Pin> {
+        let results = self.clif.dfg.inst_results(inst);
+        results.first().and_then(|&v| self.pin(v))
+    }
+
     /// A value in a register.
     fn reg(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);
+        if let Some(pin) = self.pin(v) {
+            let addr = Addr {
+                base: AddrBase::Pin(pin),
+                index: None,
+                disp: 0,
+            };
+            let op = Op::Legacy(legacy::LEA, true, Form::Rm, Imm::No);
+            return Ok(self.define(RegClass::Int, op, &[], Some(Src::Mem(addr))));
+        }
         let n = v.as_u32() as usize;
         if self.values[n] != VReg::invalid() {
             return match self.is_mask(v) {
@@ -281,10 +318,18 @@ impl Select<'_> {
         })
     }
 
+    /// A value that an address begins with.
+    fn base(&mut self, v: Value) -> Result<AddrBase, Refused> {
+        Ok(match self.pin(self.resolve(v)) {
+            Some(pin) => AddrBase::Pin(pin),
+            None => AddrBase::Reg(self.reg(v)?),
+        })
+    }
+
     fn addr(&mut self, v: Value, disp: i32) -> Result<Addr, Refused> {
         let parts = self.parts(v, disp);
         let base = match parts.base {
-            PartBase::Value(v) => AddrBase::Reg(self.reg(v)?),
+            PartBase::Value(v) => self.base(v)?,
             PartBase::Stack => AddrBase::Stack,
         };
         let index = match parts.index {
@@ -301,6 +346,10 @@ impl Select<'_> {
     /// Gives the value of an instruction a register.
     fn set(&mut self, inst: clif::Inst, reg: VReg) {
         let v = self.clif.dfg.first_result(inst);
+        if let Some(pin) = self.pin(v) {
+            self.h.push(Op::Pin(pin), &[Operand::reg_use(reg)], None);
+            return;
+        }
         self.values[v.as_u32() as usize] = reg;
         self.note_made(v, reg);
     }
@@ -313,23 +362,16 @@ impl Select<'_> {
         self.merge_in_block();
         self.block = index;
         let params = self.clif.dfg.block_params(block);
-        if index == 0 {
-            let &[param] = params else {
-                return Err(Refused("parameters".to_owned()));
-            };
-            let reg = self.int_reg();
-            let def = Operand::reg_fixed_def(reg, general(RDI));
-            self.h.push(Op::Param, &[def], None);
-            self.values[param.as_u32() as usize] = reg;
-        } else {
-            let mut regs = Vec::with_capacity(params.len());
-            for &param in params {
-                let reg = self.param_reg(param);
-                self.values[param.as_u32() as usize] = reg;
-                regs.push(reg);
+        let mut regs = Vec::with_capacity(params.len());
+        for &param in params {
+            if self.pin(param).is_some() {
+                continue;
             }
-            self.h.set_params(index, regs);
+            let reg = self.param_reg(param);
+            self.values[param.as_u32() as usize] = reg;
+            regs.push(reg);
         }
+        self.h.set_params(index, regs);
         for inst in self.clif.layout.block_insts(block) {
             self.h.loc = self.clif.srcloc(inst).bits();
             if self.data(inst).opcode().is_terminator() {
@@ -341,30 +383,41 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn target(&mut self, call: clif::BlockCall) -> Result<(usize, Vec<VReg>), Refused> {
+    /// Where a way leads, with its arguments, and what goes to registers of their own.
+    fn target(&mut self, call: clif::BlockCall) -> Result<(Way, Vec<(VReg, Pin)>), Refused> {
         let lists = &self.clif.dfg.value_lists;
         let block = self.blocks[call.block(lists).as_u32() as usize];
         let params = self.clif.dfg.block_params(call.block(lists)).iter();
         let mut regs = Vec::with_capacity(call.len(lists));
+        let mut pinned = Vec::new();
         for (arg, &param) in call.args(lists).zip(params) {
             let BlockArg::Value(v) = arg else {
                 return Err(Refused("an argument of an exception".to_owned()));
             };
-            regs.push(self.argument(v, param)?);
+            match self.pin(param) {
+                Some(pin) => pinned.push((self.reg(v)?, pin)),
+                None => regs.push(self.argument(v, param)?),
+            }
         }
-        Ok((block, regs))
+        Ok(((block, regs), pinned))
     }
 
     fn terminator(&mut self, index: usize, inst: clif::Inst) -> Result<(), Refused> {
         match *self.data(inst) {
             InstructionData::Jump { destination, .. } => {
-                let to = self.target(destination)?;
+                let (to, pinned) = self.target(destination)?;
+                for (value, pin) in pinned {
+                    self.h.push(Op::Pin(pin), &[Operand::reg_use(value)], None);
+                }
                 self.h.push(Op::Jump, &[], None);
                 self.h.end(index, [to]);
             }
             InstructionData::Brif { arg, blocks, .. } => {
-                let yes = self.target(blocks[0])?;
-                let no = self.target(blocks[1])?;
+                let (yes, pinned) = self.target(blocks[0])?;
+                let (no, others) = self.target(blocks[1])?;
+                if !pinned.is_empty() || !others.is_empty() {
+                    return Err(Refused("a branch that changes what is pinned".to_owned()));
+                }
                 let (compare, a, b) = self.compare(arg)?;
                 let operands = [a, b.unwrap_or(a)].map(Operand::reg_use);
                 let operands = &operands[..1 + usize::from(b.is_some())];

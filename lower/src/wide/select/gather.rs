@@ -8,13 +8,13 @@ use super::Select;
 use crate::wide::Refused;
 use crate::wide::encode::Len;
 use crate::wide::evex::rows;
-use crate::wide::inst::{Addr, AddrBase, Form, Imm, Op, Src};
+use crate::wide::inst::{Addr, Form, Imm, Op, Src};
 use crate::wide::rows::vex;
 
 impl Select<'_> {
     fn place(&mut self, base: Value, index: VReg) -> Result<Option<Src>, Refused> {
         Ok(Some(Src::Mem(Addr {
-            base: AddrBase::Reg(self.reg(base)?),
+            base: self.base(base)?,
             index: Some((index, 0)),
             disp: 0,
         })))

@@ -137,12 +137,14 @@ impl Select<'_> {
 
     fn add(&mut self, wide: bool, a: Value, b: Value) -> Result<VReg, Refused> {
         let (base, index, disp) = match (self.small(a), self.small(b)) {
-            (_, Some(disp)) => (self.reg(a)?, None, disp),
-            (Some(disp), None) => (self.reg(b)?, None, disp),
-            (None, None) => (self.reg(a)?, Some((self.reg(b)?, 0)), 0),
+            (_, Some(disp)) => (self.base(a)?, None, disp),
+            (Some(disp), None) => (self.base(b)?, None, disp),
+            (None, None) if self.pin(self.resolve(b)).is_some() => {
+                (self.base(b)?, Some((self.reg(a)?, 0)), 0)
+            }
+            (None, None) => (self.base(a)?, Some((self.reg(b)?, 0)), 0),
         };
         let d = self.int_reg();
-        let base = AddrBase::Reg(base);
         self.lea(d, wide, Addr { base, index, disp });
         Ok(d)
     }
