@@ -207,6 +207,8 @@ struct Emitter<'f> {
     vars: HashMap<Slot, Variable>,
     /// The same in the order of the slots.
     slots_of_region: Vec<(Slot, Variable)>,
+    /// Those that have no variable; see [`Emitter::residents`].
+    resident: BTreeSet<Slot>,
     /// For each block the last one whose code leads to it.
     led_by: Vec<Option<usize>>,
     /// What is live at the beginning of each block.
@@ -333,6 +335,7 @@ impl<'f> Emitter<'f> {
             frame,
             vars: HashMap::default(),
             slots_of_region: Vec::new(),
+            resident: BTreeSet::new(),
             led_by: Vec::new(),
             live_in: &[],
             held: HashMap::default(),
@@ -460,7 +463,7 @@ impl<'f> Emitter<'f> {
             self.tell_held();
         }
         for (slot, v) in writes {
-            self.b.def_var(self.vars[&slot], v);
+            self.write_slot(slot, v);
         }
         self.terminate(&block.term, value, live);
         self.held.clear();

@@ -9,10 +9,11 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::{Emitter, offset32, trusted};
+use super::{Emitter, offset32, relay, trusted};
 use crate::abi::{Context, ExitCode};
-use crate::ir::{Func, Slot, Target, Term};
+use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::liveness::Live;
+use crate::sink;
 
 impl Emitter<'_> {
     /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.
@@ -20,12 +21,14 @@ impl Emitter<'_> {
         let mut touched = BTreeSet::new();
         for block in &self.f.blocks {
             for node in &block.nodes {
-                if let crate::ir::Op::ReadS(slot) = node.op {
+                if let Op::ReadS(slot) = node.op {
                     touched.insert(slot);
                 }
             }
             touched.extend(block.written_slots());
         }
+        self.resident = self.residents(live_in);
+        touched.retain(|slot| !self.resident.contains(slot));
         for slot in touched {
             let ty = slot_type(slot);
             let var = self.b.declare_var(ty);
@@ -97,19 +100,11 @@ impl Emitter<'_> {
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
     pub(super) fn load_slots(&mut self, live: &Live) {
-        let ours = self.slots_of_region.iter();
-        for &(slot, var) in ours.filter(|(slot, _)| is_in_wave(*slot)) {
-            let (offset, ty) = slot_home(slot);
-            if !live.has_slot(slot) {
-                let zero = self.b.ins().iconst(slot_type(slot), 0);
-                self.b.def_var(var, zero);
-                continue;
-            }
-            let v = self.b.ins().load(ty, trusted(), self.wave, offset);
-            let v = if slot == Slot::Scc {
-                self.b.ins().ireduce(types::I8, v)
-            } else {
-                v
+        let ours = self.slots_of_region.clone();
+        for (slot, var) in ours.into_iter().filter(|(slot, _)| is_in_wave(*slot)) {
+            let v = match live.has_slot(slot) {
+                true => self.load_slot(slot),
+                false => self.b.ins().iconst(slot_type(slot), 0),
             };
             self.b.def_var(var, v);
         }
@@ -125,6 +120,37 @@ impl Emitter<'_> {
                 self.held.insert(slot, self.b.use_var(var));
             }
         }
+        let nodes = self.f.blocks[self.current].nodes.iter();
+        for node in nodes {
+            if let Op::ReadS(slot) = node.op
+                && self.resident.contains(&slot)
+                && !self.held.contains_key(&slot)
+            {
+                let value = self.load_slot(slot);
+                self.held.insert(slot, value);
+            }
+        }
+    }
+
+    /// The slots that stay in the wave while the region runs, and are read and written there: where waves come back from
+    /// barriers, those that are wanted behind one and written in no loop. Variables of theirs would be filled at each
+    /// entry, put aside for want of registers, and written to the wave at each barrier.
+    fn residents(&self, live_in: &[Live]) -> BTreeSet<Slot> {
+        if self.o.small || !relay::suits(self.f) {
+            return BTreeSet::new();
+        }
+        let mut moving = BTreeSet::new();
+        for (i, block) in self.f.blocks.iter().enumerate() {
+            if sink::goes_round(self.f, i) {
+                moving.extend(block.written_slots());
+            }
+        }
+        let entries = entries(self.f);
+        let sgprs = (0..=127).map(Slot::Sgpr);
+        sgprs
+            .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
+            .filter(|slot| !moving.contains(slot))
+            .collect()
     }
 
     /// Tells the builder that the slots still have these values.
@@ -140,23 +166,53 @@ impl Emitter<'_> {
     pub(super) fn slot(&mut self, slot: Slot) -> Value {
         match self.held.get(&slot) {
             Some(&value) => value,
-            None => self.b.use_var(self.vars[&slot]),
+            None => self.read_slot(slot),
         }
+    }
+
+    /// What a slot holds.
+    pub(super) fn read_slot(&mut self, slot: Slot) -> Value {
+        match self.vars.get(&slot) {
+            Some(&var) => self.b.use_var(var),
+            None => self.load_slot(slot),
+        }
+    }
+
+    /// Sets what a slot holds.
+    pub(super) fn write_slot(&mut self, slot: Slot, value: Value) {
+        match self.vars.get(&slot) {
+            Some(&var) => self.b.def_var(var, value),
+            None => self.store_slot(slot, value),
+        }
+    }
+
+    /// Reads a slot from the wave.
+    fn load_slot(&mut self, slot: Slot) -> Value {
+        let (offset, ty) = slot_home(slot);
+        let v = self.b.ins().load(ty, trusted(), self.wave, offset);
+        match slot {
+            Slot::Scc => self.b.ins().ireduce(types::I8, v),
+            _ => v,
+        }
+    }
+
+    /// Writes a slot to the wave.
+    fn store_slot(&mut self, slot: Slot, v: Value) {
+        let v = match slot {
+            Slot::Scc => self.b.ins().uextend(types::I32, v),
+            _ => v,
+        };
+        let (offset, _) = slot_home(slot);
+        self.b.ins().store(trusted(), v, self.wave, offset);
     }
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
     pub(super) fn store_slots(&mut self, slots: &Live) {
-        let ours = self.slots_of_region.iter();
+        let ours = self.slots_of_region.clone();
         let wanted = |slot| is_in_wave(slot) && slots.has_slot(slot);
-        for &(slot, var) in ours.filter(|(slot, _)| wanted(*slot)) {
+        for (slot, var) in ours.into_iter().filter(|(slot, _)| wanted(*slot)) {
             let v = self.b.use_var(var);
-            let v = if slot == Slot::Scc {
-                self.b.ins().uextend(types::I32, v)
-            } else {
-                v
-            };
-            let (offset, _) = slot_home(slot);
-            self.b.ins().store(trusted(), v, self.wave, offset);
+            self.store_slot(slot, v);
         }
     }
 

@@ -159,8 +159,10 @@ impl Emitter<'_> {
                 && form.kinds[i].is_some()
             {
                 let own = slots.iter().find(|(s, ..)| *s == slot);
-                let var = own.map_or_else(|| self.vars[&slot], |&(_, var, _)| var);
-                let value = self.b.use_var(var);
+                let value = match own {
+                    Some(&(_, var, _)) => self.b.use_var(var),
+                    None => self.read_slot(slot),
+                };
                 self.scalars.insert(Val(i as u32), value);
             }
         }

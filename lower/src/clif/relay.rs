@@ -29,7 +29,7 @@ pub(super) struct Relay {
 }
 
 /// Does a region have barriers behind which it goes on, and nothing that asks the runtime which wave runs?
-fn suits(f: &Func) -> bool {
+pub(super) fn suits(f: &Func) -> bool {
     let barrier = |block: &Block| match block.term {
         Term::Barrier { next } => next.block().is_some(),
         _ => false,

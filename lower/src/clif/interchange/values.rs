@@ -88,8 +88,7 @@ impl Emitter<'_> {
             MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
             MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
             MaskPlace::Pair(n) => {
-                let low = self.b.use_var(self.vars[&Slot::Sgpr(n)]);
-                let high = self.b.use_var(self.vars[&Slot::Sgpr(n + 1)]);
+                let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
                 joined(&mut self.b, low, high)
             }
         }
@@ -121,7 +120,7 @@ impl Emitter<'_> {
                     if node.ty.width == Width::W32
                         && form.slots.iter().all(|&(s, _)| s != slot) =>
                 {
-                    let word = self.b.use_var(self.vars[&slot]);
+                    let word = self.read_slot(slot);
                     self.lanes(&t.body).splat(Width::W32, word)
                 }
                 _ => continue,
