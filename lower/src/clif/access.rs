@@ -50,6 +50,16 @@ pub(super) fn is_run(data: Data, stride: i64) -> bool {
     has_run(data) && stride == i64::from(bytes(data))
 }
 
+/// Elements that reach into those of the next lanes: the parts of them that follow one another from lane to lane, and how
+/// many these are, each a stride behind the other.
+fn overlapping(data: Data, stride: i64) -> Option<(Data, i64)> {
+    match (data, stride) {
+        (Data::Dwords(n @ 2..), 4) => Some((Data::Dwords(1), i64::from(n))),
+        (Data::Dwords(4), 8) => Some((Data::Dwords(2), 2)),
+        _ => None,
+    }
+}
+
 /// Are elements every other dword, so that those of 16 lanes are in two vectors?
 pub(super) fn is_pairwise(data: Data, stride: i64) -> bool {
     data == Data::Dwords(1) && stride == 8
@@ -130,7 +140,17 @@ impl Emitter<'_> {
 
     /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16. `between`: what lies between
     /// their elements may be moved with them.
-    pub(super) fn lanes_at_once(&self, data: Data, stride: i64, between: bool) -> usize {
+    pub(super) fn lanes_at_once(
+        &self,
+        load: bool,
+        data: Data,
+        stride: i64,
+        between: bool,
+    ) -> usize {
+        let data = match overlapping(data, stride) {
+            Some((part, _)) if load => part,
+            _ => data,
+        };
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
@@ -148,6 +168,12 @@ impl Emitter<'_> {
         stride: i64,
         data: Data,
     ) -> Vec<Value> {
+        if let Some((part, count)) = overlapping(data, stride) {
+            let parts = (0..count).map(|n| away + n * stride);
+            return parts
+                .flat_map(|away| self.load_lanes(lanes, (start, away), stride, part))
+                .collect();
+        }
         if lanes == wide::LANES {
             return self.load_eight(start, away, stride, data);
         } else if lanes > wide::LANES {

@@ -367,7 +367,7 @@ impl Emitter<'_> {
                 })
                 .collect();
         }
-        let (per, count) = (self.per(), self.lanes_at_once(data, stride, true));
+        let (per, count) = (self.per(), self.lanes_at_once(true, data, stride, true));
         let mut out = vec![Vec::with_capacity(slices); access::words(data)];
         for first in (0..slices * per).step_by(count) {
             let away = i64::from(offset) + stride * first as i64;

@@ -19,11 +19,6 @@ pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
     is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
 }
 
-/// Words of an element that follow one another as those of the lanes do, where others lie between: two runs.
-fn interleaved(data: Data, stride: i64) -> bool {
-    data == Data::Dwords(4) && stride == 8
-}
-
 impl Emitter<'_> {
     fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
         self.b.ins().load(types::I32X4, guest(), start, offset)
@@ -67,11 +62,7 @@ impl Emitter<'_> {
         data: Data,
     ) -> Vec<Value> {
         let (start, offset) = self.near(start, away);
-        if interleaved(data, stride) {
-            let mut words = self.load_run_of_eight(start, offset, Data::Dwords(2));
-            words.extend(self.load_run_of_eight(start, offset + 8, Data::Dwords(2)));
-            words
-        } else if stride == i64::from(bytes(data)) {
+        if stride == i64::from(bytes(data)) {
             self.load_run_of_eight(start, offset, data)
         } else {
             let at = i64::from(offset);

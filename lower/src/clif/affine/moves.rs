@@ -256,7 +256,7 @@ impl Emitter<'_> {
     /// How many lanes of an access move at once.
     fn at_once(&self, load: bool, a: &Access) -> usize {
         // What lies between may be loaded, and in LDS, which one wave at a time writes, stored as it was.
-        self.lanes_at_once(a.data, a.stride, load || a.lds.is_some())
+        self.lanes_at_once(load, a.data, a.stride, load || a.lds.is_some())
     }
 
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.

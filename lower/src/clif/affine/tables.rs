@@ -256,7 +256,7 @@ impl Emitter<'_> {
         let group = self.per().min(wide::LANES);
         let stride = a.stride(first, group).filter(|&stride| stride != 0);
         if let Some(stride) = stride {
-            let lanes = self.lanes_at_once(a.data, stride, between);
+            let lanes = self.lanes_at_once(load, a.data, stride, between);
             let on_line = first.is_multiple_of(lanes) && a.stride(first, lanes) == Some(stride);
             if lanes >= group && on_line && (lanes > 4 || access::is_run(a.data, stride)) {
                 return Piece::Line(lanes, stride);

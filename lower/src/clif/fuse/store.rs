@@ -123,7 +123,7 @@ impl Emitter<'_> {
         data: Data,
         words: &[&[Value]],
     ) {
-        let count = self.lanes_at_once(data, stride, false);
+        let count = self.lanes_at_once(false, data, stride, false);
         let words = words.iter().map(|word| self.parts(count, word));
         let words: Vec<Vec<Value>> = words.collect();
         for j in 0..words[0].len() {
