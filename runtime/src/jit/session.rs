@@ -591,7 +591,8 @@ fn clear(wave: &mut WaveState, region: &Region) {
 #[inline]
 fn note_end(wave: &mut WaveState, region: &Region, fresh: bool) {
     let ids = wave.vgprs_stale[0];
-    if fresh && ids <= region.writes_from {
+    // Code that hands waves over writes scalar registers to them.
+    if fresh && !region.relays && ids <= region.writes_from {
         wave.kept = wave.start;
     }
 }

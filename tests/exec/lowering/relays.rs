@@ -5,7 +5,7 @@ use std::time::Duration;
 use frontend::Gfx;
 use harness::snippet::numbered_kernel;
 use runtime::dispatch::{Arguments, Dispatcher, Launch, RunError, Settings, Shape};
-use runtime::engine::Engine;
+use runtime::engine::{self, Engine, EngineKind, EngineOptions, Profiling};
 use runtime::jit::{JitEngine, JitOptions, Tier};
 use runtime::{Interpreter, LoadedCode, Memory};
 
@@ -165,6 +165,49 @@ fn a_wave_among_others_may_do_as_it_likes() {
                 assert!(got.0 == want.0, "{at}: what was stored differs");
             }
         }
+    }
+}
+
+#[test]
+fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
+    let words = |out: u64| {
+        vec![
+            // v_add_u32 v2, s4, v0; v_lshlrev_b32 v1, 2, v0; v_lshl_add_u32 v1, s5, 12, v1
+            0x6804_0004,
+            0x2402_0082,
+            0xd1fd_0001,
+            0x0405_1805,
+            // s_mov_b32 s0, ...; s_mov_b32 s1, ...; global_store_dword v1, v2, s[0:1]; s_movk_i32 s4, 99
+            0xbe80_00ff,
+            out as u32,
+            0xbe81_00ff,
+            (out >> 32) as u32,
+            0xdc70_8000,
+            0x0000_0201,
+            0xb004_0063,
+            // s_cmp_lg_u32 s5, 3; s_cbranch_scc1 4
+            0xbf07_8305,
+            0xbf85_0004,
+            // s_barrier; v_add_u32 v2, s4, v0; global_store_dword v1, v2, s[0:1]
+            0xbf8a_0000,
+            0x6804_0004,
+            0xdc70_8000,
+            0x0000_0201,
+            // s_endpgm
+            0xbf81_0000,
+        ]
+    };
+    let want = run(&Interpreter, words, 256, None);
+    // An engine that measures runs wave by wave.
+    let options = EngineOptions {
+        profile: Some(Profiling::Times),
+        ..EngineOptions::default()
+    };
+    let measures = engine::create(EngineKind::Jit, &options).expect("this host has one");
+    let plain = engine();
+    for (what, engine) in [("plain", &plain as &dyn Engine), ("measures", &*measures)] {
+        let got = run(engine, words, 256, None);
+        assert!(got == want, "{what}: {} for {}", got.1, want.1);
     }
 }
 
