@@ -147,6 +147,11 @@ pub enum Intrinsic {
     Gather,
     /// Stores the dwords of the first vector at such places, those of lower lanes first. It has no result.
     Scatter,
+    /// Of lanes that are true in the second vector, the dwords or quads that follow one another from the address on that is
+    /// the third argument; of others the first vector's, and nothing is read. For AVX-512 only, as the next.
+    LoadSome,
+    /// Stores the dwords or quads of the first vector there, of lanes that are true in the second. It has no result.
+    StoreSome,
     /// Brings the line of an address into the cache, if it can be had. It has no result, nor any effect to be seen.
     Prefetch,
     /// The same into the second cache only.
@@ -155,7 +160,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 57] = [
+    pub const ALL: [Intrinsic; 59] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -211,6 +216,8 @@ impl Intrinsic {
         Intrinsic::Fix,
         Intrinsic::Gather,
         Intrinsic::Scatter,
+        Intrinsic::LoadSome,
+        Intrinsic::StoreSome,
         Intrinsic::Prefetch,
         Intrinsic::PrefetchSecond,
     ];

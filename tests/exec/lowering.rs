@@ -20,6 +20,8 @@ mod rounds;
 mod rows;
 mod runs;
 mod scaled;
+#[cfg(unix)]
+mod some;
 mod tables;
 mod tiers;
 mod words;

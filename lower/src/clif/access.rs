@@ -10,6 +10,7 @@ use crate::wide;
 
 mod eight;
 mod sixteen;
+mod some;
 mod window;
 
 pub(super) use window::Window;

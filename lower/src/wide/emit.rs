@@ -272,7 +272,7 @@ impl Emit<'_> {
             Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
             Form::Digit(n) => (n, reg(a[0]), rm(1)),
             Form::Fma | Form::MaskedRvm | Form::ZeroedRvm => (reg(a[0]), reg(a[2]), rm(3)),
-            Form::ZeroedRm => (reg(a[0]), 0, rm(2)),
+            Form::ZeroedRm | Form::StoreSome => (reg(a[0]), 0, rm(2)),
             Form::MergedRvm => (reg(a[0]), reg(a[3]), rm(4)),
             Form::MergedRm => (reg(a[0]), 0, rm(3)),
             Form::MergedDigit(n) => (n, reg(a[0]), rm(3)),
@@ -320,7 +320,11 @@ impl Emit<'_> {
             Op::Evex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
                 let mask = match form {
-                    Form::MaskedRvm | Form::ZeroedRm | Form::ZeroedRvm | Form::Gather => reg(a[1]),
+                    Form::MaskedRvm
+                    | Form::ZeroedRm
+                    | Form::ZeroedRvm
+                    | Form::Gather
+                    | Form::StoreSome => reg(a[1]),
                     Form::MergedRvm | Form::MergedRm | Form::MergedDigit(_) => reg(a[2]),
                     Form::Scatter => reg(a[0]),
                     _ => 0,

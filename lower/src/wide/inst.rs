@@ -134,6 +134,8 @@ pub(super) enum Form {
     /// reg (defined) and a mask (defined) from both, lanes outside the mask from reg itself and others from memory of
     /// each lane.
     Gather,
+    /// rm (memory) from reg under a mask.
+    StoreSome,
     /// A mask (defined) from itself, and memory of each of its lanes from reg.
     Scatter,
     /// reg (defined) from itself and rm.

@@ -1,6 +1,7 @@
 //! Runs a few instructions on any engine, from a given state to all that can be observed of it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::Mutex;
 
 use frontend::state::{LANES, WaveState};
@@ -186,6 +187,11 @@ impl Bench {
     /// Guest address of the buffer.
     pub fn buffer(&self) -> u64 {
         self.zone + BUFFER_AT as u64
+    }
+
+    /// Guest addresses of the zone, whose ends are those of pages.
+    pub fn zone(&self) -> Range<u64> {
+        self.zone..self.zone + ZONE as u64
     }
 
     /// Guest address of the wave's scratch.

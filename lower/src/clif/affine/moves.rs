@@ -137,7 +137,7 @@ impl Emitter<'_> {
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
         let first = self.number(a.first);
         let away = self.b.ins().isub(lane, first);
-        let bytes = self.b.ins().imul_imm_s(away, a.stride);
+        let bytes = self.times(away, a.stride);
         self.b.ins().iadd(a.start, bytes)
     }
 
@@ -188,6 +188,10 @@ impl Emitter<'_> {
             });
             return;
         }
+        if self.moves_some(a.data, a.stride) {
+            self.by_masks(load, a, places, done);
+            return;
+        }
         let pairwise = self.per() > wide::LANES && access::is_pairwise(a.data, a.stride);
         if let Some(len) = a.lds
             && (pairwise || !load && a.is_run())
@@ -201,6 +205,28 @@ impl Emitter<'_> {
         });
     }
 
+    /// Moves the lanes that act, which follow one another, 16 at a time; what others would have is neither read nor written.
+    fn by_masks(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+        let start = self.line_start(a);
+        for first in (0..LANES).step_by(self.per()) {
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let slots = self.places_at(places, bytes);
+            let at = (start, first as i64 * a.stride);
+            match load {
+                true => self.load_some((a.exec, first), at, &slots),
+                false => self.store_some((a.exec, first), at, &slots),
+            }
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Where lane 0 would have its element.
+    fn line_start(&mut self, a: &Access) -> Value {
+        let first = self.number(a.first);
+        let before = self.times(first, a.stride);
+        self.b.ins().isub(a.start, before)
+    }
+
     /// Moves some lanes' elements, of which all lie on a line in LDS, where those of all lanes are in bounds: to store some, all
     /// are loaded and stored. Leaves the builder where they are not.
     fn part_of_line(
@@ -212,9 +238,7 @@ impl Emitter<'_> {
         done: HostBlock,
     ) {
         let lds = self.lds_start();
-        let first = self.number(a.first);
-        let before = self.b.ins().imul_imm_s(first, a.stride);
-        let start = self.b.ins().isub(a.start, before);
+        let start = self.line_start(a);
         let low = self.b.ins().isub(start, lds);
         let high = self.b.ins().iadd_imm_s(low, LANES as i64 * a.stride);
         let order = IntCC::UnsignedLessThanOrEqual;
@@ -270,10 +294,10 @@ impl Emitter<'_> {
                 at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
             }
             let guest_bytes = match a.stride % 4 {
-                0 => self.b.ins().imul_imm_s(at, a.stride / 4),
+                0 => self.times(at, a.stride / 4),
                 _ => {
                     let lane = self.b.ins().ushr_imm_u(at, 2);
-                    self.b.ins().imul_imm_s(lane, a.stride)
+                    self.times(lane, a.stride)
                 }
             };
             let guest = self.b.ins().iadd(a.start, guest_bytes);

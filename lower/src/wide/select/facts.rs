@@ -262,6 +262,16 @@ impl<'a> Select<'a> {
             InstructionData::Call { .. } if self.called(inst).and_then(caches).is_some() => {
                 address(self.clif.dfg.inst_args(inst)[0], 0);
             }
+            InstructionData::Call { .. }
+                if matches!(
+                    self.called(inst),
+                    Some(Intrinsic::LoadSome | Intrinsic::StoreSome)
+                ) =>
+            {
+                let args = self.clif.dfg.inst_args(inst);
+                address(args[2], 0);
+                args[..2].iter().for_each(|&v| take(v));
+            }
             InstructionData::Brif { arg, .. } => self.each_compared(arg, &mut take),
             InstructionData::Ternary {
                 opcode: Opcode::Select,
@@ -309,7 +319,7 @@ impl<'a> Select<'a> {
                 let called = self.called(inst);
                 let effect = opcode == Opcode::CallIndirect
                     || opcode.can_store() && !opcode.is_call()
-                    || called == Some(Intrinsic::Scatter);
+                    || matches!(called, Some(Intrinsic::Scatter | Intrinsic::StoreSome));
                 if effect {
                     epoch += 1;
                 }

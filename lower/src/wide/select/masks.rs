@@ -31,6 +31,14 @@ const LAST_OF_EITHER: u8 = 0xa8;
 /// Those of `c ? b : a`.
 const CHOOSE_BY_LAST: u8 = 0xd8;
 
+/// A load of lanes that a mask has.
+pub(super) fn load_row(quads: bool) -> Evex {
+    match quads {
+        true => rows::VMOVDQU32_LOAD.w1(),
+        false => rows::VMOVDQU32_LOAD,
+    }
+}
+
 impl Select<'_> {
     pub(super) fn is_avx512(&self) -> bool {
         self.h.isa == Isa::Avx512
@@ -113,7 +121,7 @@ impl Select<'_> {
     }
 
     /// A vector constant that has all bits or none.
-    fn all_or_nothing(&self, v: Value) -> Option<bool> {
+    pub(super) fn all_or_nothing(&self, v: Value) -> Option<bool> {
         let bytes = self.vector_constant(v)?;
         match bytes[0] {
             0 | 0xff if bytes.iter().all(|&b| b == bytes[0]) => Some(bytes[0] != 0),
@@ -248,8 +256,7 @@ impl Select<'_> {
         let row = match (a, quads) {
             (Src::Reg(_), false) => rows::VMOVDQA32,
             (Src::Reg(_), true) => rows::VMOVDQA32.w1(),
-            (Src::Mem(_), false) => rows::VMOVDQU32_LOAD,
-            (Src::Mem(_), true) => rows::VMOVDQU32_LOAD.w1(),
+            (Src::Mem(_), _) => load_row(quads),
         };
         self.zeroed(row, len, mask, a)
     }

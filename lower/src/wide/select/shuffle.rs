@@ -217,6 +217,8 @@ impl Select<'_> {
             match f {
                 Intrinsic::Gather => return self.gather(inst, len, args),
                 Intrinsic::Scatter => return self.scatter(len, args),
+                Intrinsic::LoadSome => return self.load_some(inst, len, args),
+                Intrinsic::StoreSome => return self.store_some(len, args),
                 _ => {}
             }
             let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
@@ -312,6 +314,8 @@ impl Select<'_> {
             | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
             Intrinsic::Gather
             | Intrinsic::Scatter
+            | Intrinsic::LoadSome
+            | Intrinsic::StoreSome
             | Intrinsic::Prefetch
             | Intrinsic::PrefetchSecond => {
                 unreachable!("bug: {f:?} was seen to before")
