@@ -7,12 +7,18 @@ use crate::fault::{Access, FaultKind, Private};
 pub const LDS_MAX: usize = 64 * 1024;
 
 /// Bytes behind the largest LDS that may be read and written without harm, so that translated code
-/// can use whole host vectors.
+/// can use whole host vectors; and as many in front of each LDS and behind it whose pages are there,
+/// as what masks leave out of such vectors takes long where they are not.
 pub const LDS_PADDING: usize = 256;
+
+/// What the first byte is a multiple of, so that host vectors seldom lie in two lines.
+const LINE: usize = 64;
 
 /// The LDS of the workgroup that a worker is running.
 pub struct Lds {
     buffer: Box<[u8]>,
+    /// Where in the buffer it begins.
+    start: usize,
     size: usize,
     /// Checked mode: one bit for each byte that was written.
     written: Option<Box<[u64]>>,
@@ -22,8 +28,10 @@ impl Lds {
     /// A buffer of the largest size, of which nothing is allocated yet. `checked` keeps track of
     /// what was written.
     pub fn new(checked: bool) -> Lds {
+        let buffer = vec![0; LDS_PADDING + LINE + LDS_MAX + LDS_PADDING].into_boxed_slice();
         Lds {
-            buffer: vec![0; LDS_MAX + LDS_PADDING].into_boxed_slice(),
+            start: LDS_PADDING + buffer.as_ptr().align_offset(LINE),
+            buffer,
             size: 0,
             written: checked.then(|| vec![0; LDS_MAX / 64].into_boxed_slice()),
         }
@@ -32,8 +40,9 @@ impl Lds {
     /// Begins a workgroup with `size` bytes, all zero.
     pub fn reset(&mut self, size: usize) {
         assert!(size <= LDS_MAX, "bug: an LDS of {size} bytes");
+        let behind = if size == self.size { 0 } else { LDS_PADDING };
         self.size = size;
-        self.buffer[..size].fill(0);
+        self.buffer[self.start..][..size + behind].fill(0);
         if let Some(written) = &mut self.written {
             written.fill(0);
         }
@@ -46,17 +55,17 @@ impl Lds {
 
     /// The allocated bytes.
     pub fn bytes(&self) -> &[u8] {
-        &self.buffer[..self.size]
+        &self.buffer[self.start..][..self.size]
     }
 
     /// The allocated bytes.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.buffer[..self.size]
+        &mut self.buffer[self.start..][..self.size]
     }
 
-    /// First byte of the buffer, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are there.
+    /// First byte, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are there.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.buffer.as_mut_ptr()
+        self.buffer[self.start..].as_mut_ptr()
     }
 
     /// Is this checked mode? Then every access must be announced by [`Lds::check`].
