@@ -20,9 +20,15 @@ use crate::helpers::Host;
 /// How often the waves of a workgroup may come to a barrier before the dispatcher looks after them.
 const ROUNDS: u32 = 64;
 
+/// A temporary of 64 lanes, none of whose host vectors lies in two lines.
+#[derive(Clone)]
+#[repr(align(64))]
+#[expect(dead_code, reason = "only code looks into it")]
+struct Slot([u32; LANES]);
+
 thread_local! {
     /// Frame slots for the next session of this thread.
-    static FRAME: RefCell<Vec<[u32; LANES]>> = const { RefCell::new(Vec::new()) };
+    static FRAME: RefCell<Vec<Slot>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs waves one after the other; `PROFILE` when runs are timed, and the code may count.
@@ -51,7 +57,7 @@ struct Last {
 /// What code works with, and on.
 struct Machine<const PROFILE: bool> {
     /// Frame slots of the regions.
-    frame: Vec<[u32; LANES]>,
+    frame: Vec<Slot>,
     /// The surroundings are set for each turn, all that depends on the wave before each entry.
     ctx: Context,
 }
@@ -131,7 +137,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         Machine {
             ctx: Context {
                 wave: ptr::null_mut(),
-                frame: frame.as_mut_ptr(),
+                frame: frame.as_mut_ptr().cast(),
                 arena_base: 0,
                 arena_len: 0,
                 scalar_starts: [0; 6],
@@ -172,8 +178,8 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     /// Makes room for a region that wants so many slots.
     #[cold]
     fn enlarge(&mut self, slots: usize) {
-        self.frame.resize(slots, [0; LANES]);
-        self.ctx.frame = self.frame.as_mut_ptr();
+        self.frame.resize(slots, Slot([0; LANES]));
+        self.ctx.frame = self.frame.as_mut_ptr().cast();
     }
 
     /// Waves of the group of `surround` enter a region by this entry now, each with as much of the fuel as code can
