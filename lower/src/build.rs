@@ -356,6 +356,18 @@ impl Build {
                     let yes = matches!(cond, Icmp::Eq | Icmp::Ule | Icmp::Sle);
                     Some(self.constant(Width::W1, u64::from(yes)))
                 }
+                // A word that was made wider is 0 if it is.
+                (Some(0), None) | (None, Some(0))
+                    if matches!(cond, Icmp::Ne | Icmp::Eq) && width == Width::W64 =>
+                {
+                    let at = usize::from(c(0).is_some());
+                    let (Op::Zext | Op::Sext, inner) = self.parts(args[at]) else {
+                        return None;
+                    };
+                    let mut words = [self.constant(Width::W32, 0); 2];
+                    words[at] = inner[0];
+                    Some(self.pure(op, &words))
+                }
                 // bool != 0, bool == 0
                 (None, Some(0)) if matches!(cond, Icmp::Ne | Icmp::Eq) => {
                     match self.parts(args[0]) {

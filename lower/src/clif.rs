@@ -267,6 +267,8 @@ struct Emitter<'f> {
     /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
     /// is well is elsewhere, and little is wanted here.
     apart: bool,
+    /// Accesses are emitted for when a segment could not make them, so their addresses may well be no line.
+    beside: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
     /// Entries of `WaveState::last` that are taken.
@@ -370,6 +372,7 @@ impl<'f> Emitter<'f> {
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
             apart: false,
+            beside: false,
             prefetches: false,
             expected: 0,
         }

@@ -64,6 +64,8 @@ struct Fact {
     /// True only if no word on the way here wraps between the lanes in question, each of which
     /// [`Facts::steps`] knows. Such a fact stays in its block.
     stepped: bool,
+    /// Stepped, and among the steps there is a mask.
+    masked: bool,
     /// Zero bits at the low end of the value that lane 0 (of the wave, or of each row) has or would have.
     aligned: u32,
     set: Set,
@@ -75,6 +77,7 @@ const UNIFORM: Fact = Fact {
     whole: true,
     alike: true,
     stepped: false,
+    masked: false,
     aligned: 0,
     set: Set::All,
 };
@@ -128,6 +131,8 @@ pub struct Affine {
     pub alike: bool,
     /// Every value of its expression in `Facts::steps` must be checked at run time as well.
     pub stepped: bool,
+    /// One of these is a mask, so the check may well fail.
+    pub masked: bool,
 }
 
 /// What must be checked at run time of a value in an address expression, at the first and the last active
@@ -140,6 +145,8 @@ pub enum Step {
     Stride(i64),
     /// It differs by this times the distance, and is the greater at the last lane, as signed words or not.
     Clamp(i64, bool),
+    /// It is the operand with this number under a mask, the other one, which keeps all bits in which the lanes differ.
+    Mask(usize),
 }
 
 /// What must be known at run time of a value, made wider of a word that is on a line, for it to be on one, too: that the word
@@ -294,6 +301,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
             whole,
             alike,
             stepped: false,
+            masked: false,
             aligned,
             set: Set::Entry(0),
         });

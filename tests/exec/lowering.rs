@@ -11,6 +11,7 @@ mod following;
 mod foreseen;
 mod halves;
 mod loops;
+mod masks;
 mod operations;
 mod permutations;
 mod prologues;

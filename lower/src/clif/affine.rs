@@ -165,7 +165,8 @@ impl Emitter<'_> {
         for &bound in bounds(node) {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
-        let inline = !self.apart;
+        let masked = matches!(known, Known::Affine(affine) if affine.masked);
+        let inline = !(self.apart || masked && self.beside);
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,
@@ -182,7 +183,9 @@ impl Emitter<'_> {
             }
         });
         let [done, slow] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(slow);
+        if !masked {
+            self.b.set_cold_block(slow);
+        }
         let some = if inline { self.b.create_block() } else { slow };
         self.b.ins().brif(exec, some, &[], done, &[]);
         let inline = runs.map(|runs| {
@@ -201,10 +204,14 @@ impl Emitter<'_> {
         });
 
         self.enter(slow);
-        let site = (site, new_exec);
-        let kind = (load, space, data);
-        let lists = (places.as_slice(), bounding.as_slice());
-        self.long_way(block, plan, v, kind, site, exec, lists, done);
+        if masked {
+            self.unknown_way(block, plan, v, (exec, &places), done);
+        } else {
+            let site = (site, new_exec);
+            let kind = (load, space, data);
+            let lists = (places.as_slice(), bounding.as_slice());
+            self.long_way(block, plan, v, kind, site, exec, lists, done);
+        }
 
         if let Some((fast, access)) = inline {
             self.enter(fast);

@@ -37,6 +37,7 @@ impl Emitter<'_> {
             .iter()
             .filter_map(|&v| Some((v, in_space(block, v, facts.address(i, v)?))))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
+            .filter(|(_, affine)| !(affine.masked && self.o.small))
             .collect();
         self.tables = self.tables_of(i, block, facts);
         self.lines = noted(block, true, |v| facts.line(i, v));

@@ -77,28 +77,40 @@ impl Emitter<'_> {
     /// Emits such an access.
     pub(super) fn in_runs(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
-        let access = load_or_store(node.op);
-        let (load, space, data, _) = access.expect("bug: no load and no store");
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Both ways have it.
         self.new_exec(block, plan, v);
         let places = self.places(block, plan, v);
+        self.runs_or_other(block, plan, v, (&addresses, exec, &places));
+    }
+
+    /// The same once it is known where the addresses and the data or results lie.
+    pub(super) fn runs_or_other(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
         let runs = Runs {
             load,
             data,
             stride: i64::from(access::bytes(data)),
-            places: &places,
+            places,
             exec,
         };
         let done = self.b.create_block();
-        let lane = self.runs(&runs, space, &addresses, done);
+        let lane = self.runs(&runs, space, addresses, done);
 
         // The lanes from here on.
         let ones = self.b.ins().iconst(types::I64, -1);
         let rest = self.b.ins().ishl(ones, lane);
         let rest = self.b.ins().band(exec, rest);
-        self.inline_or_call(block, plan, v, (&addresses, rest, &places), None);
+        self.inline_or_call(block, plan, v, (addresses, rest, places), None);
         self.b.ins().jump(done, &[]);
         self.b.switch_to_block(done);
     }

@@ -179,10 +179,10 @@ impl<'f> Emitter<'f> {
             self.fusion = Fusion::default();
             self.enter(other);
             self.profile_after();
-            self.apart = self.o.small;
+            (self.apart, self.beside) = (self.o.small, true);
             let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
-            self.apart = false;
+            (self.apart, self.beside) = (false, false);
             self.prefetches = prefetches;
             (self.scalars, self.singles) = (scalars, singles);
         }
@@ -244,7 +244,7 @@ impl<'f> Emitter<'f> {
     /// Lanes in a group of the unmasked loops of a segment that makes these loads. Where lanes wait long for results it
     /// has more than there are registers for: `patience` times as many values may be alive. What all rows load is
     /// loaded once.
-    fn group_of(&self, block: &Block, segment: &Segment, loads: &[Val]) -> usize {
+    pub(super) fn group_of(&self, block: &Block, segment: &Segment, loads: &[Val]) -> usize {
         let shared = |load: &Val| {
             let affine = self.affine.get(load);
             affine.is_some_and(|affine| affine.alike && !affine.whole)
@@ -308,7 +308,13 @@ impl<'f> Emitter<'f> {
         execs
     }
 
-    fn lane_loop(&mut self, w: Work<'_>, full: bool, skip: Option<Value>, after: HostBlock) {
+    pub(super) fn lane_loop(
+        &mut self,
+        w: Work<'_>,
+        full: bool,
+        skip: Option<Value>,
+        after: HostBlock,
+    ) {
         let Work {
             block,
             plan,

@@ -72,7 +72,8 @@ impl Analysis<'_> {
             {
                 for &a in node.args.iter() {
                     let lane = block.nodes[a.index()].ty.vary != Vary::Wave;
-                    let fact = values[a.index()].filter(|f| lane && self.within(entry.exec, f.set));
+                    let holds = |f: &Fact| lane && !f.masked && self.within(entry.exec, f.set);
+                    let fact = values[a.index()].filter(holds);
                     facts
                         .lines
                         .extend(fact.map(|f| ((b, a), self.affine(block, a, f))));
@@ -347,6 +348,7 @@ impl Analysis<'_> {
             whole: fact.whole,
             alike: fact.alike,
             stepped: fact.stepped,
+            masked: fact.masked,
         }
     }
 }

@@ -93,6 +93,7 @@ impl Analysis<'_> {
             whole: a.whole && b.whole,
             alike: a.alike && b.alike,
             stepped: false,
+            masked: false,
             aligned: a.aligned.min(b.aligned),
             set,
         })

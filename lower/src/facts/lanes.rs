@@ -44,6 +44,7 @@ impl Analysis<'_> {
                 whole,
                 alike: x.alike && y.alike,
                 stepped,
+                masked: x.masked || y.masked,
                 aligned,
                 set,
             })
@@ -55,6 +56,7 @@ impl Analysis<'_> {
                 whole: true,
                 alike: false,
                 stepped: false,
+                masked: false,
                 aligned: 64,
                 set: Set::All,
             }),
@@ -101,6 +103,7 @@ impl Analysis<'_> {
                     whole: lo.whole && hi.whole,
                     alike: lo.alike && hi.alike,
                     stepped: lo.stepped || hi.stepped,
+                    masked: lo.masked || hi.masked,
                     aligned: lo.aligned,
                     set,
                 })
@@ -144,7 +147,12 @@ impl Analysis<'_> {
             | Op::ExecMask => None,
             Op::And | Op::Or | Op::Xor if self.varies(arg(0)?, arg(1)?) => {
                 let bits = if arg(0)?.stride != 0 { 1 } else { 0 };
-                self.bitwise(node.op, arg(1 - bits)?, arg(bits)?, constant(bits))
+                let (x, other) = (arg(1 - bits)?, arg(bits)?);
+                let known = self.bitwise(node.op, x, other, constant(bits));
+                known.or_else(|| match node.op {
+                    Op::And => self.under_mask(x, other, constant(bits)),
+                    _ => None,
+                })
             }
             Op::Lshr if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
@@ -177,6 +185,7 @@ impl Analysis<'_> {
                     whole: x.whole && y.whole,
                     alike: x.alike && y.alike,
                     stepped: true,
+                    masked: x.masked || y.masked,
                     aligned: 0,
                     ..f
                 })
@@ -190,7 +199,7 @@ impl Analysis<'_> {
             _ => {
                 let mut set = Set::All;
                 let (mut whole, mut alike) = (true, true);
-                let mut stepped = false;
+                let (mut stepped, mut masked) = (false, false);
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
                     if f.stride != 0 {
@@ -200,6 +209,7 @@ impl Analysis<'_> {
                     whole &= f.whole;
                     alike &= f.alike;
                     stepped |= f.stepped;
+                    masked |= f.masked;
                 }
                 Some(Fact {
                     stride: 0,
@@ -207,6 +217,7 @@ impl Analysis<'_> {
                     whole,
                     alike,
                     stepped,
+                    masked,
                     aligned: 0,
                     set,
                 })
@@ -259,6 +270,7 @@ impl Analysis<'_> {
             aligned: self.aligned_in(x, whole),
             set,
             stepped: x.stepped || other.stepped,
+            masked: x.masked || other.masked,
             ..x
         };
         let reach = self.reach(f)?;
@@ -282,6 +294,21 @@ impl Analysis<'_> {
             }),
             _ => None,
         }
+    }
+
+    /// `x` that differs by lane, under a uniform mask, which may be a constant. It stays a line where the mask keeps all
+    /// bits in which lanes differ, which [`Step::Mask`] asks for.
+    fn under_mask(&self, x: Fact, mask: Fact, constant: Option<u64>) -> Option<Fact> {
+        let low = (1u64 << self.reach(x)?) - 1;
+        let may_keep = mask.aligned == 0 && constant.is_none_or(|c| c & low == low);
+        (may_keep && x.whole && mask.whole).then_some(Fact {
+            guarded: x.guarded || mask.guarded,
+            alike: x.alike && mask.alike,
+            stepped: true,
+            masked: true,
+            set: self.meet_sets(x.set, mask.set)?,
+            ..x
+        })
     }
 }
 
@@ -338,6 +365,13 @@ pub(super) fn step_of(
         Op::Hi => (values[node.args[0].index()]?.stride != 0).then_some(Step::Equal),
         Op::MinS | Op::MaxS => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, true)),
         Op::MinU | Op::MaxU => (fact.stride != 0).then_some(Step::Clamp(fact.stride as i64, false)),
+        Op::And if fact.masked && fact.stride != 0 => {
+            let line = node
+                .args
+                .iter()
+                .position(|a| values[a.index()].is_some_and(|f| f.stride != 0));
+            line.map(Step::Mask)
+        }
         _ => None,
     }
 }

@@ -32,6 +32,8 @@ pub(in crate::clif) struct Singles {
     spots: HashMap<Lane, Spot>,
     /// Whether words of the lanes from some lane on do not wrap (I8).
     steady: HashMap<(Lane, Val), Value>,
+    /// Whether values are at the ends of runs what they must be (I8).
+    held: HashMap<([Lane; 2], Val), Vec<Value>>,
 }
 
 impl Singles {
@@ -40,6 +42,7 @@ impl Singles {
         self.at.clear();
         self.spots.clear();
         self.steady.clear();
+        self.held.clear();
     }
 }
 
@@ -335,30 +338,61 @@ impl Emitter<'_> {
             let Some(&step) = self.steps.get(&v) else {
                 continue;
             };
-            let [a, b] = run.map(|lane| self.at(block, plan, v, lane));
-            let stride = match step {
-                Step::Equal => {
-                    let good = self.b.ins().icmp(IntCC::Equal, a, b);
-                    ends.conditions.push(good);
-                    continue;
-                }
-                Step::Stride(stride) => stride,
-                Step::Clamp(stride, signed) => {
-                    let order = match signed {
-                        true => IntCC::SignedLessThanOrEqual,
-                        false => IntCC::UnsignedLessThanOrEqual,
-                    };
-                    let good = self.b.ins().icmp(order, a, b);
-                    ends.conditions.push(good);
-                    stride
-                }
-            };
-            let real = self.b.ins().isub(b, a);
-            let span = self.span(lanes, stride);
-            let good = self.is_number(real, span);
-            ends.conditions.push(good);
+            let good = self.step_holds(block, plan, (v, step), (run, lanes));
+            ends.conditions.extend(good);
         }
         ends
+    }
+
+    /// That a value of an address expression is at a run's ends what it must be; found once in a block.
+    fn step_holds(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        (v, step): (Val, Step),
+        (run, lanes): ([Lane; 2], [Number; 2]),
+    ) -> Vec<Value> {
+        if let Some(good) = self.singles.held.get(&(run, v)) {
+            return good.clone();
+        }
+        let mut good = Vec::new();
+        let of = match step {
+            Step::Mask(line) => block.nodes[v.index()].args[line],
+            _ => v,
+        };
+        let [a, b] = run.map(|lane| self.at(block, plan, of, lane));
+        match step {
+            Step::Equal => good.push(self.b.ins().icmp(IntCC::Equal, a, b)),
+            Step::Stride(stride) => good.push(self.is_apart(a, b, lanes, stride)),
+            Step::Clamp(stride, signed) => {
+                let order = match signed {
+                    true => IntCC::SignedLessThanOrEqual,
+                    false => IntCC::UnsignedLessThanOrEqual,
+                };
+                good.push(self.b.ins().icmp(order, a, b));
+                good.push(self.is_apart(a, b, lanes, stride));
+            }
+            Step::Mask(line) => {
+                // The mask's ones up to its lowest zero: the lanes between have no other bits above these than the ends,
+                // nor do they wrap unless all bits are kept.
+                let mask = block.nodes[v.index()].args[1 - line];
+                let mask = self.at(block, plan, mask, run[0]);
+                let more = self.b.ins().iadd_imm_s(mask, 1);
+                let kept = self.b.ins().band_not(mask, more);
+                let differ = self.b.ins().bxor(a, b);
+                let order = IntCC::UnsignedLessThanOrEqual;
+                good.push(self.b.ins().icmp(order, differ, kept));
+            }
+        }
+        self.singles.held.insert((run, v), good.clone());
+        good
+    }
+
+    /// Do the values of two lanes differ by `stride` times the lanes' distance?
+    fn is_apart(&mut self, a: Value, b: Value, lanes: [Number; 2], stride: i64) -> Value {
+        let real = self.b.ins().isub(b, a);
+        let span = self.span(lanes, stride);
+        self.is_number(real, span)
     }
 
     /// That the words of which parts of an address were made do not wrap between `first` and the last lane of as many as a

@@ -5,11 +5,12 @@ use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, ty
 use frontend::op::{Data, Space};
 
 use super::super::fuse::parts;
+use super::super::segment::Work;
 use super::super::{Emitter, trusted};
 use crate::functions::{EffectFn, mem_code, mem_code_more};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashMap;
-use crate::schedule::{Place, Schedule};
+use crate::schedule::{Class, Place, Schedule, Segment};
 
 impl Emitter<'_> {
     /// The runtime's function, with all addresses; goes to `done` behind it.
@@ -58,6 +59,69 @@ impl Emitter<'_> {
         let pc = self.f.sites[site.0 as usize].pc;
         self.check(status, pc, new_exec);
         self.b.ins().jump(done, &[]);
+    }
+
+    /// As if nothing were known of the addresses, which are computed for that; goes to `done` behind it.
+    pub(super) fn unknown_way(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (exec, places): (Value, &[Value]),
+        done: HostBlock,
+    ) {
+        let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
+        let lists = (addresses.as_slice(), exec, places);
+        match self.goes_in_runs(block, v) {
+            true => self.runs_or_other(block, plan, v, lists),
+            false => self.inline_or_call(block, plan, v, lists, None),
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Computes the addresses of all lanes in a loop of their own; gives where their low and their high words lie.
+    fn computed_addresses(&mut self, block: &Block, plan: &Schedule, address: Val) -> Vec<Value> {
+        let mut nodes = Vec::new();
+        let mut work = vec![address];
+        while let Some(v) = work.pop() {
+            let lies = matches!(plan.place[v.index()], Some(Place::Home(_)));
+            if lies || plan.class[v.index()] != Class::Lane || nodes.contains(&v) {
+                continue;
+            }
+            nodes.push(v);
+            let node = &block.nodes[v.index()];
+            match node.op {
+                // On the lanes that act it is the new value.
+                Op::Select => work.push(node.args[1]),
+                _ => work.extend(node.args.iter()),
+            }
+        }
+        nodes.sort_unstable();
+        let [low, high] = [(); 2].map(|()| self.take_slot());
+        let segment = Segment {
+            nodes,
+            spills: vec![(address, low)],
+            ..Segment::default()
+        };
+        let group = self.group_of(block, &segment, &[]);
+        let work = Work {
+            block,
+            plan,
+            segment: &segment,
+            bits: &[],
+            execs: &[],
+            selectors: &HashMap::default(),
+            group,
+        };
+        let behind = self.b.create_block();
+        self.lane_loop(work, true, None, behind);
+        self.enter(behind);
+        let slots = [low, high].map(|slot| i64::from(Self::frame_offset(slot)));
+        let [low, high] = slots.map(|at| self.b.ins().iadd_imm_s(self.frame, at));
+        match block.nodes[address.index()].ty.width {
+            Width::W64 => vec![low, high],
+            _ => vec![low, self.b.ins().iconst(types::I64, 0)],
+        }
     }
 
     /// Where the addresses of all lanes lie (I64), but for what is to be added to each, if they are in memory anyway.

@@ -103,7 +103,8 @@ impl Emitter<'_> {
         }
         let strides = |b: usize, v: Val| {
             let affine = facts.address(b, v)?;
-            affine::suits(&self.f.blocks[b], v, affine, facts.row()).then_some(affine.stride)
+            let suits = affine::suits(&self.f.blocks[b], v, affine, facts.row());
+            (suits && !affine.masked).then_some(affine.stride)
         };
         let mut plan = interchange::alone::plan(self.f, head, live, &strides)?;
         if !self.o.no_hoist {
