@@ -175,14 +175,6 @@ impl Emitter<'_> {
         }
     }
 
-    /// So many times a value (I64).
-    pub(super) fn times(&mut self, v: Value, n: i64) -> Value {
-        match n {
-            1 => v,
-            _ => self.b.ins().imul_imm_s(v, n),
-        }
-    }
-
     /// What lies between two lanes that are `stride` apart from their neighbours.
     pub(super) fn span(&mut self, [first, last]: [Number; 2], stride: i64) -> Number {
         if let (None, None) = (first.computed, last.computed) {
@@ -190,7 +182,7 @@ impl Emitter<'_> {
         }
         let (first, last) = (self.number(first), self.number(last));
         let distance = self.b.ins().isub(last, first);
-        Number::computed(self.times(distance, stride))
+        Number::computed(self.b.ins().imul_imm_s(distance, stride))
     }
 
     /// A value (I64) and a number of bytes beyond it.

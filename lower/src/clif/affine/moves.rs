@@ -137,7 +137,7 @@ impl Emitter<'_> {
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
         let first = self.number(a.first);
         let away = self.b.ins().isub(lane, first);
-        let bytes = self.times(away, a.stride);
+        let bytes = self.b.ins().imul_imm_s(away, a.stride);
         self.b.ins().iadd(a.start, bytes)
     }
 
@@ -223,7 +223,7 @@ impl Emitter<'_> {
     /// Where lane 0 would have its element.
     fn line_start(&mut self, a: &Access) -> Value {
         let first = self.number(a.first);
-        let before = self.times(first, a.stride);
+        let before = self.b.ins().imul_imm_s(first, a.stride);
         self.b.ins().isub(a.start, before)
     }
 
@@ -293,11 +293,12 @@ impl Emitter<'_> {
             if step > 0 {
                 at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
             }
+            // By one, too: without it `gather-16m` takes 15 % more, for reasons not found.
             let guest_bytes = match a.stride % 4 {
-                0 => self.times(at, a.stride / 4),
+                0 => self.b.ins().imul_imm_s(at, a.stride / 4),
                 _ => {
                     let lane = self.b.ins().ushr_imm_u(at, 2);
-                    self.times(lane, a.stride)
+                    self.b.ins().imul_imm_s(lane, a.stride)
                 }
             };
             let guest = self.b.ins().iadd(a.start, guest_bytes);
