@@ -207,7 +207,7 @@ impl Emitter<'_> {
             return;
         } else if lanes > wide::LANES {
             match is_pairwise(data, stride) {
-                true => self.store_window(start, &pairwise(away), words[0]),
+                true => self.store_window(start, &pairwise(away), words[0], None),
                 false => self.store_sixteen(start, away, data, words),
             }
             return;

@@ -1,10 +1,9 @@
 //! Dwords of 16 lanes that lie anywhere within 32 of memory, for AVX-512: two vectors of what lies there, and an instruction
-//! that takes the dwords out of both. To store them, what lies there is loaded first, and stored again with what the
-//! lanes have in their places, so nobody else may store there meanwhile.
+//! that takes the dwords out of both. They are stored as two vectors, each under a mask of what is stored of it: what lay
+//! there is not asked for, which would wait for the stores before.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::guest;
 use crate::clif::Emitter;
 use crate::wide::Intrinsic;
 
@@ -51,12 +50,12 @@ impl Window {
         })
     }
 
-    /// For each dword of a vector that lies at `part` itself, or the highest lane whose dword it is.
-    fn targets(&self, part: i64) -> [u32; LANES] {
+    /// For each dword of a vector that lies at `part` the highest lane whose dword it is.
+    fn targets(&self, part: i64) -> [Option<u32>; LANES] {
         std::array::from_fn(|n| {
             let at = part + 4 * n as i64;
             let lane = self.lanes.iter().rposition(|&lane| lane == at);
-            lane.map_or(n, |lane| LANES + lane) as u32
+            lane.map(|lane| lane as u32)
         })
     }
 
@@ -89,16 +88,36 @@ impl Emitter<'_> {
         self.of_both(first, second, window.sources())
     }
 
-    /// Stores them; the highest lane's where two have the same place.
-    pub(in crate::clif) fn store_window(&mut self, start: Value, window: &Window, words: Value) {
-        let old: Vec<(i64, Value)> = window
-            .parts()
-            .map(|part| (part, self.load_part(start, part)))
-            .collect();
-        for (part, old) in old {
-            let new = self.of_both(old, words, window.targets(part));
-            let (start, offset) = self.near(start, part);
-            self.b.ins().store(guest(), new, start, offset);
+    /// Stores them; the highest lane's where two have the same place. Only those of the lanes that are `on`, if that is
+    /// given: no two of them may have the same place.
+    pub(in crate::clif) fn store_window(
+        &mut self,
+        start: Value,
+        window: &Window,
+        words: Value,
+        on: Option<Value>,
+    ) {
+        for part in window.parts() {
+            let targets = window.targets(part);
+            let lanes = targets.map(|lane| lane.unwrap_or(0));
+            let new = self.of_both(words, words, lanes);
+            let mask = match on {
+                Some(on) => {
+                    let off = self.of_lanes(1, LANES).dwords_by(|_| 0);
+                    let lanes = targets.map(|lane| lane.map_or(0, |lane| LANES as u32 + lane));
+                    self.of_both(off, on, lanes)
+                }
+                None => {
+                    let stored = (0..LANES).filter(|&n| targets[n].is_some());
+                    let bits = stored.fold(0, |bits, n| bits | 1 << n);
+                    let bits = self.b.ins().iconst(types::I64, bits);
+                    let mut lanes = self.of_lanes(1, LANES);
+                    lanes.intrinsic(Intrinsic::MaskOfBits, &[bits], types::I32X16)
+                }
+            };
+            let at = self.b.ins().iadd_imm_s(start, part);
+            let mut lanes = self.of_lanes(1, LANES);
+            lanes.effect(Intrinsic::StoreSome, &[new, mask, at]);
         }
     }
 }
@@ -123,12 +142,10 @@ mod tests {
             .collect();
         let both = parts.concat();
         let loaded = window.sources().map(|n| both[n as usize]);
-        for (part, old) in window.parts().zip(parts) {
-            let new = window.targets(part).map(|n| match n as usize {
-                n @ 0..LANES => old[n],
-                n => -1 - (n - LANES) as i64,
-            });
-            memory[range(part)].copy_from_slice(&new);
+        for part in window.parts() {
+            for (word, lane) in memory[range(part)].iter_mut().zip(window.targets(part)) {
+                *word = lane.map_or(*word, |lane| -1 - i64::from(lane));
+            }
         }
         loaded
     }

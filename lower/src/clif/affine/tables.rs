@@ -219,6 +219,12 @@ impl Emitter<'_> {
             if load {
                 loaded.push((first, lanes, new.clone()));
             }
+            if let (Some(exec), Piece::Window(window), false) = (exec, piece, load) {
+                let on = self.on_from(exec, first, lanes);
+                self.store_window(a.start, window, new[0], Some(on));
+                first += lanes;
+                continue;
+            }
             if let Some(exec) = exec {
                 let old = match load {
                     true => self.load_places(ty, &slots),
@@ -315,7 +321,7 @@ impl Emitter<'_> {
 
     fn store_piece(&mut self, a: &Spread<'_>, first: usize, piece: &Piece, words: &[Value]) {
         match (piece, a.data) {
-            (Piece::Window(window), _) => self.store_window(a.start, window, words[0]),
+            (Piece::Window(window), _) => self.store_window(a.start, window, words[0], None),
             (&Piece::Line(lanes, stride), _) => {
                 self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
             }
