@@ -23,6 +23,7 @@ pub(crate) struct Again {
     /// The block that the rest is of.
     block: Option<Block>,
     vectors: HashMap<(Type, u64), Value>,
+    wholes: HashMap<(Type, Constant), Value>,
     flushed: HashMap<Value, Value>,
 }
 
@@ -84,6 +85,14 @@ impl Again {
         v
     }
 
+    /// A vector of these bytes.
+    pub(super) fn whole(&mut self, b: &mut FunctionBuilder<'_>, ty: Type, bytes: &[u8]) -> Value {
+        self.go_to(b);
+        let constant = b.func.dfg.constants.insert(bytes.into());
+        let new = || b.ins().vconst(ty, constant);
+        *self.wholes.entry((ty, constant)).or_insert_with(new)
+    }
+
     /// A value without its denormals, if it was made or has none.
     pub(super) fn flushed(&mut self, b: &FunctionBuilder<'_>, v: Value) -> Option<Value> {
         self.go_to(b);
@@ -102,6 +111,7 @@ impl Again {
         if self.block != here {
             self.block = here;
             self.vectors.clear();
+            self.wholes.clear();
             self.flushed.clear();
         }
     }

@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, ConstantData, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
+    self as clif, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
     UserExternalName, Value, ValueDef, types,
 };
 use cranelift_frontend::FunctionBuilder;
@@ -245,14 +245,8 @@ impl Lanes<'_, '_> {
     /// A vector constant: dword n is `word(n)`.
     pub(crate) fn dwords_by(&mut self, word: impl Fn(usize) -> u32) -> Value {
         let bytes: Vec<u8> = (0..self.per).flat_map(|n| word(n).to_le_bytes()).collect();
-        let c = self
-            .b
-            .func
-            .dfg
-            .constants
-            .insert(ConstantData::from(&bytes[..]));
         let ty = self.dwords_type();
-        self.b.ins().vconst(ty, c)
+        self.again.whole(self.b, ty, &bytes)
     }
 
     /// A dword in every lane.
@@ -264,14 +258,8 @@ impl Lanes<'_, '_> {
     pub(crate) fn quads_by(&mut self, quad: impl Fn(usize) -> u64) -> Value {
         let bytes = (0..self.per / 2).flat_map(|n| quad(n).to_le_bytes());
         let bytes: Vec<u8> = bytes.collect();
-        let c = self
-            .b
-            .func
-            .dfg
-            .constants
-            .insert(ConstantData::from(&bytes[..]));
         let ty = self.quads_type();
-        self.b.ins().vconst(ty, c)
+        self.again.whole(self.b, ty, &bytes)
     }
 
     fn quads(&mut self, word: u64) -> Value {

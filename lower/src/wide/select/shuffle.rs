@@ -342,6 +342,12 @@ impl Select<'_> {
             Intrinsic::PickBytes => of_both(self, vex::VPSHUFB)?,
             Intrinsic::PickDwords => {
                 let numbers = self.reg(args[1])?;
+                if self.resolve(args[0]) == self.resolve(args[2]) {
+                    // Which of both does not count.
+                    let op = Op::Evex(rows::VPERMD, len, Form::Rvm, Imm::No);
+                    let class = RegClass::Float;
+                    return Ok(self.define(class, op, &[numbers], Some(Src::Reg(a))));
+                }
                 let b = self.src(args[2])?;
                 let op = Op::Evex(rows::VPERMT2D, len, Form::Fma, Imm::No);
                 self.over_first(op, [a, numbers], b)
