@@ -63,8 +63,7 @@ pub struct Context {
     pub functions: *const usize,
     /// Where to enter the region: 0 at its beginning, else a number that it gave in `resume`.
     pub entry: u32,
-    /// Where the wave may enter the region again after a barrier or a yield; 0 when nowhere, or when the code has
-    /// written [`WaveState::resume`] itself (see `token`).
+    /// Where the wave that came back may enter the region again after a barrier or a yield; 0 when nowhere.
     pub resume: u32,
     /// The waves of the workgroup, as many as `last` says. Code with barriers runs those behind the wave that it was
     /// entered with, by the same entry, before it comes back: see [`Context::last`].
@@ -75,15 +74,13 @@ pub struct Context {
     pub last: u32,
     /// How often the code begins anew with wave 0 when all waves have come to the same barrier.
     pub rounds: u32,
-    /// The entry behind the barrier that the waves of this round have come to, `u32::MAX` when they did not all come to
-    /// one. Nobody reads it before wave 0 has come to its barrier, or has ended.
+    /// The entry behind the barrier that the waves of this round have come to; `entry` is where those stand that are still
+    /// to run. One that comes to another barrier comes back.
     pub arrived: u32,
-    /// Waves that have ended, a bit for each.
+    /// Waves that have ended, a bit for each. When one has, there are no more rounds.
     pub ended: u32,
     /// What `fuel` is when the code goes on to another wave.
     pub ticket: u32,
-    /// What a wave that has come to a barrier has in [`WaveState::resume`], less the number of its entry.
-    pub token: u64,
     /// Scalar results of an effect call.
     pub ret: [u32; 16],
     /// T# and S# of the image instruction that runs.

@@ -42,8 +42,7 @@ impl Emitter<'_> {
             self.b.ins().jump(first, &[]);
             return;
         }
-        let offset = offset32(offset_of!(Context, entry));
-        let entry = self.b.ins().load(types::I32, trusted(), self.ctx, offset);
+        let entry = self.context(types::I32, offset_of!(Context, entry));
         let entry = self.begin_relay(entry);
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
@@ -94,8 +93,7 @@ impl Emitter<'_> {
             .copied()
             .unwrap_or(0);
         let number = self.b.ins().iconst(types::I32, i64::from(number));
-        let offset = offset32(offset_of!(Context, resume));
-        self.b.ins().store(trusted(), number, self.ctx, offset);
+        self.set_context(number, offset_of!(Context, resume));
     }
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
@@ -246,14 +244,22 @@ impl Emitter<'_> {
 
     /// What fuel (I32) the wave has.
     pub(super) fn fuel(&mut self) -> Value {
-        let at = offset32(offset_of!(Context, fuel));
-        self.b.ins().load(types::I32, trusted(), self.ctx, at)
+        self.context(types::I32, offset_of!(Context, fuel))
     }
 
     /// Sets what fuel (I32) the wave has left.
     pub(super) fn set_fuel(&mut self, left: Value) {
-        let at = offset32(offset_of!(Context, fuel));
-        self.b.ins().store(trusted(), left, self.ctx, at);
+        self.set_context(left, offset_of!(Context, fuel));
+    }
+
+    /// What the context has at an offset.
+    pub(super) fn context(&mut self, ty: clif::Type, at: usize) -> Value {
+        self.b.ins().load(ty, trusted(), self.ctx, offset32(at))
+    }
+
+    /// Sets it.
+    pub(super) fn set_context(&mut self, value: Value, at: usize) {
+        self.b.ins().store(trusted(), value, self.ctx, offset32(at));
     }
 
     /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the

@@ -6,16 +6,12 @@
 use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type, Value, types};
-use frontend::state::WaveState;
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 
-use super::{Emitter, offset32, trusted};
+use super::{Emitter, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::functions::EffectFn;
-use crate::ir::{Block, Func, Node, Op, Term};
-
-/// Stands for "not all came to one barrier" in [`Context::arrived`].
-const APART: i64 = -1;
+use crate::ir::{Block, Func, Node, Op, Target, Term};
 
 /// Where waves of a region are handed over.
 #[derive(Clone, Copy)]
@@ -47,6 +43,14 @@ pub(super) fn suits(f: &Func) -> bool {
     blocks.any(barrier) && !f.blocks.iter().any(|block| block.nodes.iter().any(asks))
 }
 
+/// Is there a way on which waves burn fuel?
+fn goes_back(f: &Func) -> bool {
+    let mut targets = f.blocks.iter().flat_map(|block| block.term.targets());
+    targets.any(|target| match target {
+        Target::Block { back, .. } | Target::Exit { back, .. } => back,
+    })
+}
+
 impl Emitter<'_> {
     /// Has waves handed over from here on, if the region has barriers: what `self.wave` is and the entry, which is given
     /// and returned, are another wave's each time.
@@ -74,109 +78,102 @@ impl Emitter<'_> {
         let Some(relay) = self.relay else {
             return;
         };
-        let [next, all, hand, leave] = [(); 4].map(|()| self.b.create_block());
-        // The wave behind this one, by the entry of this round.
-        let index = self.b.append_block_param(next, types::I32);
-        // The wave with a number, by an entry.
-        let [to, entry] = [(); 2].map(|()| self.b.append_block_param(hand, types::I32));
+        // Takes the number of a wave, and an entry.
+        let hand = self.b.create_block();
+        let args = [(); 2].map(|()| self.b.append_block_param(hand, types::I32));
+        // Takes the number of the wave before.
+        let next = self.b.create_block();
+        let before = self.b.append_block_param(next, types::I32);
 
-        self.b.switch_to_block(relay.arrived);
-        let here = self.b.block_params(relay.arrived)[0];
-        let token = self.word(types::I64, offset_of!(Context, token));
-        let number = self.b.ins().uextend(types::I64, here);
-        let token = self.b.ins().iadd(token, number);
-        let resume = offset32(offset_of!(WaveState, resume));
-        self.b.ins().store(trusted(), token, self.wave, resume);
-        let running = self.word(types::I32, offset_of!(Context, index));
-        let last = self.word(types::I32, offset_of!(Context, last));
-        let [first, later, apart, on] = [(); 4].map(|()| self.b.create_block());
+        self.arrive(relay.arrived, next, hand);
+        self.end_wave(relay.ended, next);
+
+        self.b.switch_to_block(next);
+        let one = self.b.ins().iconst(types::I32, 1);
+        let behind = self.b.ins().iadd(before, one);
+        let same = self.context(types::I32, offset_of!(Context, entry));
+        self.b
+            .ins()
+            .jump(hand, &[behind, same].map(BlockArg::Value));
+
+        self.b.switch_to_block(hand);
+        self.hand_over(args, relay.enter);
+    }
+
+    /// A wave has come to the barrier before an entry. Goes to `next`, or behind the last wave of the round to `hand` for the
+    /// first one behind the barrier; leaves where waves part, or have gone round often enough.
+    fn arrive(&mut self, arrived: clif::Block, next: clif::Block, hand: clif::Block) {
+        let [first, later, on, all, again, leave] = [(); 6].map(|()| self.b.create_block());
+        self.b.switch_to_block(arrived);
+        let here = self.b.block_params(arrived)[0];
+        let running = self.context(types::I32, offset_of!(Context, index));
+        let last = self.context(types::I32, offset_of!(Context, last));
         self.b.ins().brif(running, later, &[], first, &[]);
         self.b.switch_to_block(first);
-        self.set_word(here, offset_of!(Context, arrived));
+        self.set_context(here, offset_of!(Context, arrived));
         self.b.ins().jump(on, &[]);
         self.b.switch_to_block(later);
-        let others = self.word(types::I32, offset_of!(Context, arrived));
+        let others = self.context(types::I32, offset_of!(Context, arrived));
         let same = self.b.ins().icmp(IntCC::Equal, others, here);
-        self.b.ins().brif(same, on, &[], apart, &[]);
-        self.b.switch_to_block(apart);
-        self.b.set_cold_block(apart);
-        let none = self.b.ins().iconst(types::I32, APART);
-        self.set_word(none, offset_of!(Context, arrived));
-        self.b.ins().jump(on, &[]);
+        self.b.ins().brif(same, on, &[], leave, &[]);
+
         self.b.switch_to_block(on);
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, running, last);
         let args = [BlockArg::Value(running)];
         self.b.ins().brif(more, next, &args, all, &[]);
-
-        // No wave is left in this round.
         self.b.switch_to_block(all);
-        let [together, again] = [(); 2].map(|()| self.b.create_block());
-        let others = self.word(types::I32, offset_of!(Context, arrived));
-        let same = self.b.ins().icmp(IntCC::Equal, others, here);
-        self.b.ins().brif(same, together, &[], leave, &[]);
-        self.b.switch_to_block(together);
-        let rounds = self.word(types::I32, offset_of!(Context, rounds));
+        let rounds = self.context(types::I32, offset_of!(Context, rounds));
         self.b.ins().brif(rounds, again, &[], leave, &[]);
         self.b.switch_to_block(again);
         let one = self.b.ins().iconst(types::I32, 1);
         let rounds = self.b.ins().isub(rounds, one);
-        self.set_word(rounds, offset_of!(Context, rounds));
-        self.set_word(here, offset_of!(Context, entry));
+        self.set_context(rounds, offset_of!(Context, rounds));
+        self.set_context(here, offset_of!(Context, entry));
         let zero = self.b.ins().iconst(types::I32, 0);
-        let args = [zero, here].map(BlockArg::Value);
-        self.b.ins().jump(hand, &args);
+        self.b.ins().jump(hand, &[zero, here].map(BlockArg::Value));
+
         self.b.switch_to_block(leave);
         self.b.set_cold_block(leave);
+        self.set_context(here, offset_of!(Context, resume));
         self.return_with(ExitCode::Barrier);
+    }
 
-        // The rest of the waves runs without this one, and no barrier is everyone's.
-        self.b.switch_to_block(relay.ended);
-        let running = self.word(types::I32, offset_of!(Context, index));
-        let last = self.word(types::I32, offset_of!(Context, last));
+    /// A wave has ended: the others go on without it.
+    fn end_wave(&mut self, ended: clif::Block, next: clif::Block) {
+        self.b.switch_to_block(ended);
+        let running = self.context(types::I32, offset_of!(Context, index));
+        let last = self.context(types::I32, offset_of!(Context, last));
         let one = self.b.ins().iconst(types::I32, 1);
         let bit = self.b.ins().ishl(one, running);
-        let ended = self.word(types::I32, offset_of!(Context, ended));
-        let ended = self.b.ins().bor(ended, bit);
-        self.set_word(ended, offset_of!(Context, ended));
-        let none = self.b.ins().iconst(types::I32, APART);
-        self.set_word(none, offset_of!(Context, arrived));
+        let before = self.context(types::I32, offset_of!(Context, ended));
+        let with = self.b.ins().bor(before, bit);
+        self.set_context(with, offset_of!(Context, ended));
+        // No barrier is all waves' any more.
+        let none = self.b.ins().iconst(types::I32, 0);
+        self.set_context(none, offset_of!(Context, rounds));
         let out = self.b.create_block();
         let more = self.b.ins().icmp(IntCC::UnsignedLessThan, running, last);
         let args = [BlockArg::Value(running)];
         self.b.ins().brif(more, next, &args, out, &[]);
         self.b.switch_to_block(out);
         self.return_with(ExitCode::End);
+    }
 
-        self.b.switch_to_block(next);
-        let one = self.b.ins().iconst(types::I32, 1);
-        let behind = self.b.ins().iadd(index, one);
-        let same = self.word(types::I32, offset_of!(Context, entry));
-        let args = [behind, same].map(BlockArg::Value);
-        self.b.ins().jump(hand, &args);
-
-        self.b.switch_to_block(hand);
-        self.set_word(to, offset_of!(Context, index));
-        let waves = self.word(types::I64, offset_of!(Context, waves));
+    /// Makes the wave with a number (I32) the one that runs, and enters it by an entry (I32).
+    fn hand_over(&mut self, [to, entry]: [Value; 2], enter: clif::Block) {
+        self.set_context(to, offset_of!(Context, index));
+        let waves = self.context(types::I64, offset_of!(Context, waves));
         let offset = self.b.ins().uextend(types::I64, to);
         let offset = self.b.ins().ishl_imm_u(offset, 3);
         let place = self.b.ins().iadd(waves, offset);
         let wave = self.b.ins().load(types::I64, trusted(), place, 0);
-        self.set_word(wave, offset_of!(Context, wave));
-        let nowhere = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().store(trusted(), nowhere, wave, resume);
-        let ticket = self.word(types::I32, offset_of!(Context, ticket));
-        self.set_word(ticket, offset_of!(Context, fuel));
-        let args = [wave, entry].map(BlockArg::Value);
-        self.b.ins().jump(relay.enter, &args);
-    }
-
-    /// A word of the context.
-    fn word(&mut self, ty: Type, at: usize) -> Value {
-        self.b.ins().load(ty, trusted(), self.ctx, offset32(at))
-    }
-
-    /// Sets a word of the context.
-    fn set_word(&mut self, word: Value, at: usize) {
-        self.b.ins().store(trusted(), word, self.ctx, offset32(at));
+        self.set_context(wave, offset_of!(Context, wave));
+        if goes_back(self.f) {
+            let ticket = self.context(types::I32, offset_of!(Context, ticket));
+            self.set_fuel(ticket);
+        }
+        self.b
+            .ins()
+            .jump(enter, &[wave, entry].map(BlockArg::Value));
     }
 }

@@ -154,7 +154,6 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 arrived: 0,
                 ended: 0,
                 ticket: 0,
-                token: 0,
                 ret: [0; 16],
                 descriptors: [0; 12],
                 instructions: 0,
@@ -190,7 +189,6 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             self.enlarge(region.slots);
         }
         self.ctx.entry = entry;
-        self.ctx.token = region.token(0);
         self.ctx.ticket = fuel.min(i32::MAX as u64) as u32;
         (self.ctx.last, self.ctx.rounds) = (0, 0);
     }
@@ -235,9 +233,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             host.group.stats.lane_instructions += std::mem::take(&mut ctx.lane_instructions);
         }
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
-            let token = region.token(ctx.resume);
-            // SAFETY: it is the wave, or the one of `waves` that was handed over to last.
-            unsafe { (*ctx.wave).resume = token };
+            wave.resume = region.token(ctx.resume);
         }
         if region.quick {
             engine.warm(region, self.burned(), host.group);
@@ -258,12 +254,27 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         // A box is a pointer to what is in it.
         self.ctx.waves = waves.as_mut_ptr().cast();
         (self.ctx.index, self.ctx.last) = (0, waves.len() as u32 - 1);
-        (self.ctx.rounds, self.ctx.ended) = (ROUNDS, 0);
-        waves[0].resume = 0;
+        (self.ctx.rounds, self.ctx.arrived, self.ctx.ended) = (ROUNDS, 0, 0);
+        let entry = self.ctx.entry;
         host.group.select(0);
         let exit = self.enter((engine, region), &mut waves[0], host);
         let index = self.ctx.index;
         host.group.select(index);
+        let (before, rest) = waves.split_at_mut(index as usize);
+        let (running, behind) = rest.split_first_mut().expect("the code counts them");
+        before
+            .iter_mut()
+            .for_each(|wave| wave.resume = region.token(self.ctx.arrived));
+        running.resume = match (exit, self.ctx.resume) {
+            (ExitCode::Barrier | ExitCode::Yield, entry @ 1..) => region.token(entry),
+            _ => 0,
+        };
+        // In the first round they stand where they stood, new ones perhaps.
+        if self.ctx.entry != entry {
+            behind
+                .iter_mut()
+                .for_each(|wave| wave.resume = region.token(self.ctx.entry));
+        }
         let here = 1 << index;
         turn.ready &= !(here | (here - 1));
         let gone = match exit {

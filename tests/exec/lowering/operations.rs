@@ -317,7 +317,6 @@ pub(super) fn run(
         arrived: 0,
         ended: 0,
         ticket: 0,
-        token: 0,
         functions: functions.as_ptr(),
         ret: [0; 16],
         instructions: 0,
