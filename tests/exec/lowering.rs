@@ -5,6 +5,7 @@ mod alone;
 mod anywhere;
 mod arguments;
 mod cuts;
+mod dispatched;
 mod elementary;
 mod encoding;
 mod following;

@@ -1,12 +1,10 @@
 //! Workgroups that are run one behind the other without going back to the dispatcher are workgroups like others.
 
-use frontend::Gfx;
 use harness::random::Random;
-use harness::snippet::numbered_kernel;
-use runtime::dispatch::{Arguments, Dispatcher, Launch, RunError, Settings, Shape};
+use runtime::Interpreter;
 use runtime::engine::Engine;
-use runtime::jit::{JitEngine, JitOptions, Tier};
-use runtime::{Interpreter, LoadedCode, Memory};
+
+use super::dispatched::{Dispatch, engine};
 
 /// The number of the workgroup that does something of its own.
 const ODD: u32 = 37;
@@ -36,7 +34,7 @@ fn words(odd: &[u32], out: u64) -> Vec<u32> {
     words
 }
 
-/// What is at `out` after a dispatch of workgroups of `size` work-items, or the fault.
+/// What is at `out` after a dispatch of workgroups of `size` work-items, and how it ended.
 fn run(
     engine: &dyn Engine,
     odd: &[u32],
@@ -44,36 +42,15 @@ fn run(
     size: u32,
     threads: usize,
 ) -> (Vec<u8>, String) {
-    let memory = Memory::new().expect("there is address space");
-    let bytes = u64::from(items) * 16;
-    let out = memory.alloc(bytes, 256).expect("there is room");
-    let words = words(odd, out);
-    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
-    let kernel = numbered_kernel(&code);
-    let launch = Launch {
-        shape: Shape::new([items, 1, 1], [size, 1, 1], 1).expect("a good shape"),
-        global_offset: [0; 3],
-        dynamic_lds: 0,
-        arguments: Arguments::Segment(&[]),
-    };
-    let settings = Settings {
+    let dispatch = Dispatch {
+        items,
+        size,
+        bytes: 16 * items,
+        lds: 0,
         threads,
-        fuel: 16,
-        ..Settings::default()
+        timeout: None,
     };
-    let dispatcher = Dispatcher::new();
-    let end = match dispatcher.run(engine, &memory, &code, &kernel, &launch, &settings) {
-        Ok(stats) => format!("{} workgroups, {} waves", stats.workgroups, stats.waves),
-        Err(RunError::Fault(fault)) => format!(
-            "{} at {:x}, workgroup {:?}, wave {}, lane {:?}, EXEC {:x}",
-            fault.instruction, fault.pc, fault.workgroup, fault.wave, fault.lane, fault.exec
-        ),
-        Err(error) => panic!("{error}"),
-    };
-    let mut after = vec![0; bytes as usize];
-    memory.read_bytes(out, &mut after).expect("it is there");
-    (after, end)
+    dispatch.run(engine, |out| words(odd, out))
 }
 
 #[test]
@@ -96,11 +73,7 @@ fn a_workgroup_among_others_may_do_as_it_likes() {
         // global_store_dword v1, v2, s[6:7]
         ("faults", &[0xdc70_8000, 0x0006_0201]),
     ];
-    let options = JitOptions {
-        tier: Tier::Good,
-        ..JitOptions::default()
-    };
-    let engine = JitEngine::new(options).expect("this host has a code generator");
+    let engine = engine();
     let mut random = Random::new(11);
     for (what, odd) in odds {
         for size in [64, 100, 256] {

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use frontend::Gfx;
-use harness::snippet::numbered_kernel;
-use runtime::dispatch::{Arguments, Dispatcher, Launch, RunError, Settings, Shape};
+use runtime::Interpreter;
 use runtime::engine::{self, Engine, EngineKind, EngineOptions, Profiling};
-use runtime::jit::{JitEngine, JitOptions, Tier};
-use runtime::{Interpreter, LoadedCode, Memory};
+
+use super::dispatched::{Dispatch, engine};
 
 /// Workgroups of a dispatch.
 const GROUPS: u32 = 5;
@@ -73,50 +71,15 @@ fn run(
     size: u32,
     timeout: Option<Duration>,
 ) -> (Vec<u8>, String) {
-    let memory = Memory::new().expect("there is address space");
-    let bytes = u64::from(GROUPS * BYTES);
-    let out = memory.alloc(bytes, 256).expect("there is room");
-    let words: Vec<u8> = words(out).iter().flat_map(|w| w.to_le_bytes()).collect();
-    let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
-    let kernel = numbered_kernel(&code);
-    let launch = Launch {
-        shape: Shape::new([GROUPS * size, 1, 1], [size, 1, 1], 1).expect("a good shape"),
-        global_offset: [0; 3],
-        dynamic_lds: BYTES,
-        arguments: Arguments::Segment(&[]),
-    };
-    let settings = Settings {
+    let dispatch = Dispatch {
+        items: GROUPS * size,
+        size,
+        bytes: GROUPS * BYTES,
+        lds: BYTES,
         threads: 1,
-        fuel: 16,
         timeout,
-        ..Settings::default()
     };
-    let dispatcher = Dispatcher::new();
-    let end = match dispatcher.run(engine, &memory, &code, &kernel, &launch, &settings) {
-        Ok(stats) => format!("{} workgroups, {} waves", stats.workgroups, stats.waves),
-        Err(RunError::Fault(fault)) => format!(
-            "{} at {:x}, workgroup {:?}, wave {}, lane {:?}, EXEC {:x}: {}",
-            fault.instruction,
-            fault.pc,
-            fault.workgroup,
-            fault.wave,
-            fault.lane,
-            fault.exec,
-            fault.kind
-        ),
-        Err(error) => panic!("{error}"),
-    };
-    let mut after = vec![0; bytes as usize];
-    memory.read_bytes(out, &mut after).expect("it is there");
-    (after, end)
-}
-
-fn engine() -> JitEngine {
-    let options = JitOptions {
-        tier: Tier::Good,
-        ..JitOptions::default()
-    };
-    JitEngine::new(options).expect("this host has a code generator")
+    dispatch.run(engine, words)
 }
 
 #[test]

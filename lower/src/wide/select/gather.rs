@@ -62,6 +62,7 @@ impl Select<'_> {
         self.h.push(op, &operands, rm);
         Ok(())
     }
+
     /// Elements of memory that follow one another, those of lanes that a mask has.
     pub(super) fn load_some(
         &mut self,
