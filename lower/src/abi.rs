@@ -2,6 +2,8 @@
 //! exit codes, and the functions that generated code calls. `runtime` fills these, `lower` takes
 //! every offset from `offset_of!`.
 
+use std::ptr;
+
 use frontend::inst::Inst;
 use frontend::state::{LANES, WaveState};
 
@@ -98,6 +100,37 @@ pub struct Context {
 }
 
 impl Context {
+    /// The context of nothing yet: no wave, no memory, no fuel.
+    pub fn new(functions: *const usize) -> Context {
+        Context {
+            wave: ptr::null_mut(),
+            frame: ptr::null_mut(),
+            arena_base: 0,
+            arena_len: 0,
+            scalar_starts: [0; 6],
+            lds: ptr::null_mut(),
+            lds_len: 0,
+            fuel: 0,
+            functions,
+            entry: 0,
+            resume: 0,
+            waves: ptr::null(),
+            index: 0,
+            last: 0,
+            rounds: 0,
+            arrived: 0,
+            ended: 0,
+            ticket: 0,
+            ret: [0; 16],
+            descriptors: [0; 12],
+            instructions: 0,
+            lane_instructions: 0,
+            fallbacks: 0,
+            counters: ptr::null_mut(),
+            host: ptr::null_mut(),
+        }
+    }
+
     /// Sets how many bytes from `arena_base` on inline accesses may touch.
     #[inline]
     pub fn set_arena_len(&mut self, len: u64) {

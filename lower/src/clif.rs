@@ -204,11 +204,10 @@ struct Emitter<'f> {
     ctx: Value,
     wave: Value,
     frame: Value,
+    /// Of the slots that the region reads and writes; those without stay in the wave (see [`Emitter::residents`]).
     vars: HashMap<Slot, Variable>,
     /// The same in the order of the slots.
     slots_of_region: Vec<(Slot, Variable)>,
-    /// Those that have no variable; see [`Emitter::residents`].
-    resident: BTreeSet<Slot>,
     /// For each block the last one whose code leads to it.
     led_by: Vec<Option<usize>>,
     /// What is live at the beginning of each block.
@@ -264,10 +263,8 @@ struct Emitter<'f> {
     singles: affine::Singles,
     /// Loads that the loop being emitted makes itself.
     fusion: fuse::Fusion,
-    /// Accesses are emitted for lanes of which not all act, or for a range that is not in bounds: the code where all
-    /// is well is elsewhere, and little is wanted here.
-    apart: bool,
-    /// Accesses are emitted for when a segment could not make them, so their addresses may well be no line.
+    /// Accesses are emitted for when a segment could not make them: not all lanes act, a range is not in bounds, or addresses
+    /// are no line. The code where all is well is elsewhere, and in little code little is wanted here.
     beside: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
@@ -337,7 +334,6 @@ impl<'f> Emitter<'f> {
             frame,
             vars: HashMap::default(),
             slots_of_region: Vec::new(),
-            resident: BTreeSet::new(),
             led_by: Vec::new(),
             live_in: &[],
             held: HashMap::default(),
@@ -371,7 +367,6 @@ impl<'f> Emitter<'f> {
             guards: HashMap::default(),
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
-            apart: false,
             beside: false,
             prefetches: false,
             expected: 0,

@@ -9,9 +9,9 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::Emitter;
 use super::access;
 use super::whole::{bounds, load_or_store};
-use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::facts::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
@@ -166,7 +166,7 @@ impl Emitter<'_> {
             bounding.extend(self.effect_arg(block, plan, bound));
         }
         let masked = matches!(known, Known::Affine(affine) if affine.masked);
-        let inline = !(self.apart || masked && self.beside);
+        let inline = !(self.beside && (masked || self.o.small));
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,
@@ -286,15 +286,12 @@ impl Emitter<'_> {
 
     /// Where a space's bytes are and how many inline accesses may touch (both I64).
     pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
-        let len_at = offset32(offset_of!(Context, arena_len));
-        let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+        let len = self.context(types::I64, offset_of!(Context, arena_len));
         if space != Space::Lds {
-            let base_at = offset32(offset_of!(Context, arena_base));
-            let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+            let base = self.context(types::I64, offset_of!(Context, arena_base));
             return (base, len);
         }
-        let lds_at = offset32(offset_of!(Context, lds_len));
-        let lds_len = self.b.ins().load(types::I32, trusted(), self.ctx, lds_at);
+        let lds_len = self.context(types::I32, offset_of!(Context, lds_len));
         let lds_len = self.b.ins().uextend(types::I64, lds_len);
         // Without an arena every access goes the long way, those to LDS too.
         let zero = self.b.ins().iconst(types::I64, 0);

@@ -27,23 +27,28 @@ impl Emitter<'_> {
             }
             touched.extend(block.written_slots());
         }
-        self.resident = self.residents(live_in);
-        touched.retain(|slot| !self.resident.contains(slot));
+        let entries = entries(self.f);
+        let relays = !self.o.small && relay::suits(self.f);
+        if relays {
+            let resident = self.residents(&entries, live_in);
+            touched.retain(|slot| !resident.contains(slot));
+        }
         for slot in touched {
             let ty = slot_type(slot);
             let var = self.b.declare_var(ty);
             self.vars.insert(slot, var);
             self.slots_of_region.push((slot, var));
         }
-        let entries = entries(self.f);
         let first = self.blocks[0];
         if entries.is_empty() {
             self.load_slots(&live_in[0]);
             self.b.ins().jump(first, &[]);
             return;
         }
-        let entry = self.context(types::I32, offset_of!(Context, entry));
-        let entry = self.begin_relay(entry);
+        let mut entry = self.context(types::I32, offset_of!(Context, entry));
+        if relays {
+            entry = self.begin_relay(entry);
+        }
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
         let mut ways = vec![(self.b.create_block(), 0)];
@@ -98,8 +103,11 @@ impl Emitter<'_> {
 
     /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
     pub(super) fn load_slots(&mut self, live: &Live) {
-        let ours = self.slots_of_region.clone();
-        for (slot, var) in ours.into_iter().filter(|(slot, _)| is_in_wave(*slot)) {
+        for i in 0..self.slots_of_region.len() {
+            let (slot, var) = self.slots_of_region[i];
+            if !is_in_wave(slot) {
+                continue;
+            }
             let v = match live.has_slot(slot) {
                 true => self.load_slot(slot),
                 false => self.b.ins().iconst(slot_type(slot), 0),
@@ -121,7 +129,7 @@ impl Emitter<'_> {
         let nodes = self.f.blocks[self.current].nodes.iter();
         for node in nodes {
             if let Op::ReadS(slot) = node.op
-                && self.resident.contains(&slot)
+                && !self.vars.contains_key(&slot)
                 && !self.held.contains_key(&slot)
             {
                 let value = self.load_slot(slot);
@@ -130,20 +138,16 @@ impl Emitter<'_> {
         }
     }
 
-    /// The slots that stay in the wave while the region runs, and are read and written there: where waves come back from
-    /// barriers, those that are wanted behind one and written in no loop. Variables of theirs would be filled at each
-    /// entry, put aside for want of registers, and written to the wave at each barrier.
-    fn residents(&self, live_in: &[Live]) -> BTreeSet<Slot> {
-        if self.o.small || !relay::suits(self.f) {
-            return BTreeSet::new();
-        }
+    /// The slots that stay in the wave while a region whose waves hand over runs, and are read and written there: those that
+    /// are wanted behind an entry and written in no loop. Variables of theirs would be filled at each entry, put aside for
+    /// want of registers, and written to the wave at each barrier.
+    fn residents(&self, entries: &[usize], live_in: &[Live]) -> BTreeSet<Slot> {
         let mut moving = BTreeSet::new();
         for (i, block) in self.f.blocks.iter().enumerate() {
             if sink::goes_round(self.f, i) {
                 moving.extend(block.written_slots());
             }
         }
-        let entries = entries(self.f);
         let sgprs = (0..=127).map(Slot::Sgpr);
         sgprs
             .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
@@ -206,11 +210,12 @@ impl Emitter<'_> {
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
     pub(super) fn store_slots(&mut self, slots: &Live) {
-        let ours = self.slots_of_region.clone();
-        let wanted = |slot| is_in_wave(slot) && slots.has_slot(slot);
-        for (slot, var) in ours.into_iter().filter(|(slot, _)| wanted(*slot)) {
-            let v = self.b.use_var(var);
-            self.store_slot(slot, v);
+        for i in 0..self.slots_of_region.len() {
+            let (slot, var) = self.slots_of_region[i];
+            if is_in_wave(slot) && slots.has_slot(slot) {
+                let v = self.b.use_var(var);
+                self.store_slot(slot, v);
+            }
         }
     }
 

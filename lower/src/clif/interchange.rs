@@ -10,9 +10,9 @@ use std::mem::offset_of;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
+use super::Emitter;
 use super::boundary::slot_type;
 use super::segment::Body;
-use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::interchange::alone::Alone;
 use crate::interchange::{Form, MaskPlace, Plan, Turns};
@@ -194,11 +194,10 @@ impl Emitter<'_> {
             (offset_of!(Context, instructions), instructions),
             (offset_of!(Context, lane_instructions), lanes),
         ] {
-            let at = offset32(at);
             let n = self.b.ins().imul_imm_s(turns, each);
-            let old = self.b.ins().load(types::I64, trusted(), self.ctx, at);
+            let old = self.context(types::I64, at);
             let new = self.b.ins().iadd(old, n);
-            self.b.ins().store(trusted(), new, self.ctx, at);
+            self.set_context(new, at);
         }
     }
 

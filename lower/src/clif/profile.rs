@@ -129,8 +129,7 @@ impl Emitter<'_> {
 
     /// Adds `n` (I64) to a counter, in code that counts.
     fn add_to(&mut self, counter: usize, n: Value) {
-        let offset = offset32(offset_of!(Context, counters));
-        let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+        let table = self.context(types::I64, offset_of!(Context, counters));
         let at = offset32(8 * counter);
         let old = self.b.ins().load(types::I64, trusted(), table, at);
         let new = self.b.ins().iadd(old, n);

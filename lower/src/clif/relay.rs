@@ -52,12 +52,9 @@ fn goes_back(f: &Func) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Has waves handed over from here on, if the region has barriers: what `self.wave` is and the entry, which is given
-    /// and returned, are another wave's each time.
+    /// Has waves handed over from here on: what `self.wave` is and the entry, which is given and returned, are another wave's
+    /// each time.
     pub(super) fn begin_relay(&mut self, entry: Value) -> Value {
-        if self.o.small || !suits(self.f) {
-            return entry;
-        }
         let [enter, arrived, ended] = [(); 3].map(|()| self.b.create_block());
         let first = [self.wave, entry].map(BlockArg::Value);
         self.b.ins().jump(enter, &first);

@@ -15,7 +15,7 @@ use frontend::op::{Data, Space};
 use super::lanes::dwords_type;
 use super::scalar::joined;
 use super::whole::{bounds, load_or_store};
-use super::{Emitter, access, offset32, trusted};
+use super::{Emitter, access, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
@@ -294,7 +294,6 @@ impl Emitter<'_> {
 
     /// Where LDS begins.
     pub(super) fn lds_start(&mut self) -> Value {
-        let at = offset32(offset_of!(Context, lds));
-        self.b.ins().load(types::I64, trusted(), self.ctx, at)
+        self.context(types::I64, offset_of!(Context, lds))
     }
 }

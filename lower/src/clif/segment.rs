@@ -179,10 +179,10 @@ impl<'f> Emitter<'f> {
             self.fusion = Fusion::default();
             self.enter(other);
             self.profile_after();
-            (self.apart, self.beside) = (self.o.small, true);
+            self.beside = true;
             let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
-            (self.apart, self.beside) = (false, false);
+            self.beside = false;
             self.prefetches = prefetches;
             (self.scalars, self.singles) = (scalars, singles);
         }

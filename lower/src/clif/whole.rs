@@ -355,8 +355,8 @@ impl Emitter<'_> {
                 _ => continue,
             };
             if n >= lanes && n < lanes + scalars {
-                let at = offset32(offset_of!(Context, ret) + 4 * (n - lanes));
-                let word = self.b.ins().load(types::I32, trusted(), self.ctx, at);
+                let at = offset_of!(Context, ret) + 4 * (n - lanes);
+                let word = self.context(types::I32, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }

@@ -7,7 +7,7 @@ use super::alloc::KEPT;
 use super::encode::{Base, Code, Len, Mem, Rm, Row};
 use super::evex::{self, With};
 use super::inst::{
-    Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, Pin, RAX, RBP, RBX, RDI, RSP,
+    Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, Pin, PlaceBase, RAX, RBP, RBX, RDI, RSP,
     vector_words,
 };
 use super::rows::{legacy, masks, vex};
@@ -292,12 +292,10 @@ impl Emit<'_> {
                 None => Rm::Mem(self.slot(rest[0])),
             };
         };
-        let (base, used) = match place.pool {
-            Some(n) => (Base::Label(self.pool + n), 0),
-            None => match place.fixed {
-                Some(n) => (Base::Reg(n), 0),
-                None => (Base::Reg(reg(rest[0])), 1),
-            },
+        let (base, used) = match place.base {
+            PlaceBase::Pool(n) => (Base::Label(self.pool + n), 0),
+            PlaceBase::Fixed(n) => (Base::Reg(n), 0),
+            PlaceBase::Operand => (Base::Reg(reg(rest[0])), 1),
         };
         let index = place.indexed.map(|shift| (reg(rest[used]), shift));
         Rm::Mem(Mem {

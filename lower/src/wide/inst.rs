@@ -205,13 +205,21 @@ pub(super) enum Op {
     Return,
 }
 
+/// What the memory operand of an instruction begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceBase {
+    /// A register among the operands.
+    Operand,
+    /// A constant.
+    Pool(u32),
+    /// A register, by its number, that the allocator does not give.
+    Fixed(u8),
+}
+
 /// How the memory operand of an instruction is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The base is a constant.
-    pub(super) pool: Option<u32>,
-    /// The base is a register that the allocator does not give; if neither, it is a register among the operands.
-    pub(super) fixed: Option<u8>,
+    pub(super) base: PlaceBase,
     /// There is an index among the operands, shifted left by so many bits.
     pub(super) indexed: Option<u8>,
     /// Bytes to add.
@@ -427,23 +435,22 @@ impl HostFunc {
         match rm {
             Some(Src::Reg(v)) => self.operands.push(Operand::reg_use(v)),
             Some(Src::Mem(addr)) => {
-                let mut place = Place {
-                    pool: None,
-                    fixed: None,
-                    indexed: None,
-                    disp: addr.disp,
+                let base = match addr.base {
+                    AddrBase::Reg(v) => {
+                        self.operands.push(Operand::reg_use(v));
+                        PlaceBase::Operand
+                    }
+                    AddrBase::Pool(n) => PlaceBase::Pool(n),
+                    AddrBase::Stack => PlaceBase::Fixed(RSP),
+                    AddrBase::Pin(pin) => PlaceBase::Fixed(pin.number()),
                 };
-                match addr.base {
-                    AddrBase::Reg(v) => self.operands.push(Operand::reg_use(v)),
-                    AddrBase::Pool(n) => place.pool = Some(n),
-                    AddrBase::Stack => place.fixed = Some(RSP),
-                    AddrBase::Pin(pin) => place.fixed = Some(pin.number()),
-                }
-                if let Some((index, shift)) = addr.index {
-                    place.indexed = Some(shift);
-                    self.operands.push(Operand::reg_use(index));
-                }
-                mem = Some(place);
+                let index = addr.index.map(|(index, _)| Operand::reg_use(index));
+                self.operands.extend(index);
+                mem = Some(Place {
+                    base,
+                    indexed: addr.index.map(|(_, shift)| shift),
+                    disp: addr.disp,
+                });
             }
             None => {}
         }

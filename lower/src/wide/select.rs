@@ -209,10 +209,12 @@ impl Select<'_> {
         pins.find(|(value, _)| *value == v).map(|&(_, pin)| pin)
     }
 
-    /// Does an instruction give a value that has a register of its own?
-    fn gives_pin(&self, inst: clif::Inst) -> Option<Pin> {
-        let results = self.clif.dfg.inst_results(inst);
-        results.first().and_then(|&v| self.pin(v))
+    /// Two values of which an address is the sum, the one with a register of its own first.
+    fn base_first(&self, a: Value, b: Value) -> (Value, Value) {
+        match self.pin(self.resolve(b)) {
+            Some(_) => (b, a),
+            None => (a, b),
+        }
     }
 
     /// A value in a register.

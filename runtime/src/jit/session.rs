@@ -136,31 +136,8 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         let mut frame = FRAME.take();
         Machine {
             ctx: Context {
-                wave: ptr::null_mut(),
                 frame: frame.as_mut_ptr().cast(),
-                arena_base: 0,
-                arena_len: 0,
-                scalar_starts: [0; 6],
-                lds: ptr::null_mut(),
-                lds_len: 0,
-                fuel: 0,
-                functions: engine.functions.as_ptr(),
-                entry: 0,
-                resume: 0,
-                waves: ptr::null(),
-                index: 0,
-                last: 0,
-                rounds: 0,
-                arrived: 0,
-                ended: 0,
-                ticket: 0,
-                ret: [0; 16],
-                descriptors: [0; 12],
-                instructions: 0,
-                lane_instructions: 0,
-                fallbacks: 0,
-                counters: ptr::null_mut(),
-                host: ptr::null_mut(),
+                ..Context::new(engine.functions.as_ptr())
             },
             frame,
         }

@@ -302,29 +302,8 @@ pub(super) fn run(
     let mut ctx = Context {
         wave,
         frame: frame.as_mut_ptr(),
-        arena_base: 0,
-        arena_len: 0,
-        scalar_starts: [0; 6],
-        lds: std::ptr::null_mut(),
-        lds_len: 0,
         fuel: 100,
-        entry: 0,
-        resume: 0,
-        waves: std::ptr::null(),
-        index: 0,
-        last: 0,
-        rounds: 0,
-        arrived: 0,
-        ended: 0,
-        ticket: 0,
-        functions: functions.as_ptr(),
-        ret: [0; 16],
-        instructions: 0,
-        descriptors: [0; 12],
-        lane_instructions: 0,
-        fallbacks: 0,
-        counters: std::ptr::null_mut(),
-        host: std::ptr::null_mut(),
+        ..Context::new(functions.as_ptr())
     };
     // SAFETY: the region uses registers and the frame only; both are live and large enough.
     let code = unsafe { compiled.run(&mut ctx) };

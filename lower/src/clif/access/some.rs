@@ -26,34 +26,24 @@ impl Emitter<'_> {
         lanes.intrinsic(Intrinsic::MaskOfBits, &[bits], types::I32X16)
     }
 
-    /// Loads dwords that follow one another, of 16 lanes from `first` on those in `exec`, to their places; the first of the
-    /// 16 is `away` from `start`.
-    pub(in crate::clif) fn load_some(
+    /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the
+    /// first of the 16 is at `at`.
+    pub(in crate::clif) fn move_some(
         &mut self,
+        load: bool,
         (exec, first): (Value, usize),
-        (start, away): (Value, i64),
-        places: &[Value],
+        at: Value,
+        place: Value,
     ) {
         let on = self.some_of(exec, first);
-        let at = self.b.ins().iadd_imm_s(start, away);
-        // All of a place is written, as what reads it next does not wait then.
-        let old = self.load_places(types::I32X16, places)[0];
+        let words = self.load_places(types::I32X16, &[place])[0];
         let mut lanes = self.of_lanes(1, LANES);
-        let new = lanes.intrinsic(Intrinsic::LoadSome, &[old, on, at], types::I32X16);
-        self.b.ins().store(trusted(), new, places[0], 0);
-    }
-
-    /// Stores them.
-    pub(in crate::clif) fn store_some(
-        &mut self,
-        (exec, first): (Value, usize),
-        (start, away): (Value, i64),
-        places: &[Value],
-    ) {
-        let on = self.some_of(exec, first);
-        let at = self.b.ins().iadd_imm_s(start, away);
-        let words = self.load_places(types::I32X16, places)[0];
-        let mut lanes = self.of_lanes(1, LANES);
-        lanes.effect(Intrinsic::StoreSome, &[words, on, at]);
+        if load {
+            // All of the place is written, as what reads it next does not wait then.
+            let new = lanes.intrinsic(Intrinsic::LoadSome, &[words, on, at], types::I32X16);
+            self.b.ins().store(trusted(), new, place, 0);
+        } else {
+            lanes.effect(Intrinsic::StoreSome, &[words, on, at]);
+        }
     }
 }

@@ -121,7 +121,7 @@ impl Emitter<'_> {
     /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
     /// where the code for all lanes is elsewhere.
     pub(in crate::clif) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
-        if self.apart {
+        if self.beside && self.o.small {
             return;
         }
         let full = self.b.create_block();
@@ -210,12 +210,9 @@ impl Emitter<'_> {
         let start = self.line_start(a);
         for first in (0..LANES).step_by(self.per()) {
             let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
-            let slots = self.places_at(places, bytes);
-            let at = (start, first as i64 * a.stride);
-            match load {
-                true => self.load_some((a.exec, first), at, &slots),
-                false => self.store_some((a.exec, first), at, &slots),
-            }
+            let place = self.places_at(places, bytes)[0];
+            let at = self.b.ins().iadd_imm_s(start, first as i64 * a.stride);
+            self.move_some(load, (a.exec, first), at, place);
         }
         self.b.ins().jump(done, &[]);
     }

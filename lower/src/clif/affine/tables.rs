@@ -219,22 +219,23 @@ impl Emitter<'_> {
             if load {
                 loaded.push((first, lanes, new.clone()));
             }
-            if let (Some(exec), Piece::Window(window), false) = (exec, piece, load) {
-                let on = self.on_from(exec, first, lanes);
-                self.store_window(a.start, window, new[0], Some(on));
-                first += lanes;
-                continue;
-            }
-            if let Some(exec) = exec {
-                let old = match load {
-                    true => self.load_places(ty, &slots),
-                    false => self.load_piece(a, first, piece),
-                };
-                new = self.where_on(exec, first, lanes, (&new, &old));
+            let mut on = None;
+            match (exec, piece) {
+                (Some(exec), Piece::Window(_)) if !load => {
+                    on = Some(self.on_from(exec, first, lanes));
+                }
+                (Some(exec), _) => {
+                    let old = match load {
+                        true => self.load_places(ty, &slots),
+                        false => self.load_piece(a, first, piece),
+                    };
+                    new = self.where_on(exec, first, lanes, (&new, &old));
+                }
+                _ => {}
             }
             match load {
                 true => self.store_places(&slots, &new),
-                false => self.store_piece(a, first, piece, &new),
+                false => self.store_piece(a, (first, on), piece, &new),
             }
             first += lanes;
         }
@@ -319,9 +320,16 @@ impl Emitter<'_> {
             .collect()
     }
 
-    fn store_piece(&mut self, a: &Spread<'_>, first: usize, piece: &Piece, words: &[Value]) {
+    /// Stores a piece whose first lane is `first`; of a window the lanes that are `on`, if that is given.
+    fn store_piece(
+        &mut self,
+        a: &Spread<'_>,
+        (first, on): (usize, Option<Value>),
+        piece: &Piece,
+        words: &[Value],
+    ) {
         match (piece, a.data) {
-            (Piece::Window(window), _) => self.store_window(a.start, window, words[0], None),
+            (Piece::Window(window), _) => self.store_window(a.start, window, words[0], on),
             (&Piece::Line(lanes, stride), _) => {
                 self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
             }

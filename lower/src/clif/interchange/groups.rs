@@ -11,7 +11,7 @@ use super::results::Results;
 use super::{Turn, Written};
 use crate::abi::Context;
 use crate::clif::segment::Body;
-use crate::clif::{Emitter, offset32, trusted};
+use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Plan};
 use crate::ir::Op;
 use crate::maps::HashMap;
@@ -89,8 +89,7 @@ impl Emitter<'_> {
         let loads = plan.form.block.effects.iter();
         if let Some(reach) = loads.filter_map(|&v| span_in_arena(plan, v)).max() {
             // So that a check may take the reach of a group from the arena's length.
-            let len_at = offset32(offset_of!(Context, arena_len));
-            let len = self.b.ins().load(types::I64, trusted(), self.ctx, len_at);
+            let len = self.context(types::I64, offset_of!(Context, arena_len));
             let large = IntCC::UnsignedGreaterThanOrEqual;
             let large = self.b.ins().icmp_imm_u(large, len, reach);
             self.require(fail, large);

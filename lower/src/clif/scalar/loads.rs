@@ -7,7 +7,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
 
 use super::super::fuse::base_and_constant;
-use super::super::{Emitter, flags, offset32, trusted};
+use super::super::{Emitter, flags, trusted};
 use crate::abi::Context;
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, SiteId, Val};
@@ -90,16 +90,12 @@ impl Emitter<'_> {
         let lowest = lowest.expect("bug: nothing is where loads begin");
         let start = self.scalar(block, plan, block.nodes[lowest.v.index()].args[0]);
         let new_exec = self.new_exec(block, plan, lowest.v);
-        let base_at = offset32(offset_of!(Context, arena_base));
-        let base = self.b.ins().load(types::I64, trusted(), self.ctx, base_at);
+        let base = self.context(types::I64, offset_of!(Context, arena_base));
         let offset = self.b.ins().isub(start, base);
         let dwords = (end - first).cast_unsigned().div_ceil(4);
         let size = dwords.next_power_of_two().ilog2() as usize;
-        let starts_at = offset32(offset_of!(Context, scalar_starts) + size * size_of::<u64>());
-        let starts = self
-            .b
-            .ins()
-            .load(types::I64, trusted(), self.ctx, starts_at);
+        let starts_at = offset_of!(Context, scalar_starts) + size * size_of::<u64>();
+        let starts = self.context(types::I64, starts_at);
         let below = IntCC::UnsignedLessThan;
         let inside = self.b.ins().icmp(below, offset, starts);
         let slow = self.b.create_block();

@@ -217,11 +217,9 @@ impl<'a> Select<'a> {
                 Some(disp) => self.parts(a, disp),
                 None if self.int(b).is_some() => plain,
                 None => {
+                    let (a, b) = self.base_first(a, b);
                     let (a, index) = match (self.scaled(a), self.scaled(b)) {
                         (Some(index), None) => (b, index),
-                        (_, None) if self.pin(self.resolve(b)).is_some() => {
-                            (b, (self.resolve(a), 0))
-                        }
                         (_, index) => (a, index.unwrap_or((self.resolve(b), 0))),
                     };
                     let inner = self.parts(a, disp);
@@ -357,8 +355,7 @@ impl<'a> Select<'a> {
             let Some(def) = (count == 1).then(|| self.def(v)).flatten() else {
                 continue;
             };
-            let is_load =
-                matches!(self.data(def).opcode(), Opcode::Load) && self.gives_pin(def).is_none();
+            let is_load = matches!(self.data(def).opcode(), Opcode::Load) && self.pin(v).is_none();
             let place = |inst: clif::Inst| epochs[inst.as_u32() as usize];
             if is_load && place(def) == place(user) && self.takes_memory(user, v) {
                 self.folded[def.as_u32() as usize] = true;

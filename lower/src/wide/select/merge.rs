@@ -9,7 +9,7 @@ use super::{Select, length};
 use crate::wide::Refused;
 use crate::wide::encode::Len;
 use crate::wide::evex::{Evex, Tuple, rows};
-use crate::wide::inst::{Form, Imm, MASK, Op};
+use crate::wide::inst::{Form, Imm, MASK, Op, PlaceBase};
 use crate::wide::twins::twin;
 
 /// Where the instructions are that values come from.
@@ -108,7 +108,9 @@ impl Select<'_> {
             _ => return None,
         };
         // Other memory than constants may be written until it is used.
-        let waits = host.mem.is_none_or(|place| place.pool.is_some());
+        let waits = host
+            .mem
+            .is_none_or(|place| matches!(place.base, PlaceBase::Pool(_)));
         let row = by_lanes(row, quads).filter(|_| waits && host_len == len)?;
         let op = Op::Evex(row, len, merging(form)?, imm);
         Some((made, op, form == Form::Fma))

@@ -139,10 +139,10 @@ impl Select<'_> {
         let (base, index, disp) = match (self.small(a), self.small(b)) {
             (_, Some(disp)) => (self.base(a)?, None, disp),
             (Some(disp), None) => (self.base(b)?, None, disp),
-            (None, None) if self.pin(self.resolve(b)).is_some() => {
-                (self.base(b)?, Some((self.reg(a)?, 0)), 0)
+            (None, None) => {
+                let (a, b) = self.base_first(a, b);
+                (self.base(a)?, Some((self.reg(b)?, 0)), 0)
             }
-            (None, None) => (self.base(a)?, Some((self.reg(b)?, 0)), 0),
         };
         let d = self.int_reg();
         self.lea(d, wide, Addr { base, index, disp });
