@@ -421,7 +421,7 @@ impl Lanes<'_, '_> {
             .collect()
     }
 
-    fn map1(&mut self, a: &[Value], f: impl Fn(&mut Self, Value) -> Value) -> Vec<Value> {
+    fn map1(&mut self, a: &[Value], mut f: impl FnMut(&mut Self, Value) -> Value) -> Vec<Value> {
         a.iter().map(|&x| f(self, x)).collect()
     }
 

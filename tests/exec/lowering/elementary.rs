@@ -64,6 +64,9 @@ const NEAR: [u32; 10] = [
 /// Arguments of `exp` whose logarithms are hardest to round.
 const HARD: [u32; 4] = [0x3b42_9d37, 0xbcf3_a937, 0xb52d_1f9a, 0xb8d3_d026];
 
+/// Arguments of `rsq` whose results are hardest to round.
+const HARD_ROOTS: [u32; 4] = [0x3f7f_fffe, 0x3f09_f038, 0x3fba_2a39, 0x3fda_e942];
+
 fn compiled(tested: &Tested, isa: Isa) -> Compiled {
     let b = Build::new();
     let mut writes_v = Vec::new();
@@ -151,7 +154,9 @@ fn check(isa: Isa) {
                     check.argument(x);
                 }
             }
-            HARD.into_iter().for_each(|x| check.argument(x));
+            HARD.into_iter()
+                .chain(HARD_ROOTS)
+                .for_each(|x| check.argument(x));
             check.all();
         };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -11,6 +11,9 @@ use crate::functions::LaneFn;
 use crate::ir::Float;
 use crate::wide::Intrinsic;
 
+/// Cycles that a vector's power or logarithm is behind that of the one before it.
+const BEHIND: u32 = 26;
+
 /// Is a function with this MODE one of them?
 pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
     let kept = mode & (mode::DENORM_F16_F64 | mode::FP16_OVFL) == mode::DENORM_F16_F64;
@@ -65,7 +68,7 @@ impl Lanes<'_, '_> {
         }
         // With fewer registers more would be kept in memory.
         if self.masks && matches!(f, LaneFn::ExpF32 | LaneFn::LogF32) {
-            self.take_turns(last, &ends);
+            self.take_turns(last, &ends, BEHIND);
         }
         words
     }

@@ -5,10 +5,6 @@ use cranelift_codegen::ir::{self as clif, Opcode, ValueDef};
 
 use super::Lanes;
 
-/// Cycles that a vector is behind the one before it: its first steps fill the time in which the others wait for their
-/// last ones. (All at once they would want more registers than there are.)
-const BEHIND: u32 = 26;
-
 /// Cycles until a result is there, about.
 fn latency(opcode: Opcode) -> u32 {
     match opcode {
@@ -30,8 +26,9 @@ impl Lanes<'_, '_> {
     }
 
     /// Orders the instructions behind `last` by how long what follows from them takes. None of them has an effect;
-    /// those of each vector end with one of `ends`.
-    pub(super) fn take_turns(&mut self, last: Option<clif::Inst>, ends: &[clif::Inst]) {
+    /// those of each vector end with one of `ends`. A vector is so many cycles behind the one before it: its first steps
+    /// fill the time in which the others wait for their last ones. (All at once may want more registers than there are.)
+    pub(super) fn take_turns(&mut self, last: Option<clif::Inst>, ends: &[clif::Inst], by: u32) {
         let (Some(last), Some(block)) = (last, self.b.current_block()) else {
             return;
         };
@@ -42,7 +39,7 @@ impl Lanes<'_, '_> {
         while let Some(inst) = next {
             insts.push((inst, behind, 0));
             if ends.contains(&inst) {
-                behind += BEHIND;
+                behind += by;
             }
             next = func.layout.next_inst(inst);
         }

@@ -8,12 +8,16 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::Lanes;
-use crate::ir::{Fcmp, Float, Flush, Op, Width};
+use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
 use crate::wide::Intrinsic;
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7f80_0000;
 const GREATEST: u32 = 0x7f7f_ffff;
+/// What an exponent counts by.
+const EXPONENT_ONE: u32 = 1 << 23;
+/// Cycles that a vector is behind the one before it.
+const BEHIND: u32 = 8;
 /// What is below zero has no root.
 const NO_ROOT: u32 = 0xffc0_0000;
 
@@ -25,31 +29,47 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// From the estimate of AVX-512, which is off by at most 2^-14 of it. The step y - y/2 * (x * y^2 - 1) leaves little
-    /// more than its own rounding and half of that of x * y, which is what the last one wants. The estimates for
-    /// infinity, NaNs and what is below zero are the results; both steps leave them as they are.
-    pub(super) fn rsq(&mut self, bits: Value) -> Value {
+    /// Reciprocals of roots of vectors, which take turns.
+    pub(super) fn rsq(&mut self, a: &[Value]) -> Vec<Value> {
+        let last = self.last_inst();
+        let mut ends = Vec::new();
+        let d = self.map1(a, |l, x| {
+            let d = l.rsq_of_vector(x);
+            ends.extend(l.last_inst());
+            d
+        });
+        self.take_turns(last, &ends, BEHIND);
+        d
+    }
+
+    /// From the estimate of AVX-512, which is off by at most 2^-14 of it. Two steps of Newton, y + y * r with r = 1/2 -
+    /// x * y * y/2: the first leaves little more than its own rounding and half of that of x * y, which the second
+    /// takes into account. What the second leaves, 3/2 * r^2 of y, is always below: r rounded up to the next f32 makes
+    /// up for it. (All estimates that are that close were gone through, for both parities of the exponent with
+    /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for infinity, NaNs and
+    /// what is below zero are the results; both steps leave them as they are.
+    fn rsq_of_vector(&mut self, bits: Value) -> Value {
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
-        let [one, minus_one, half, minus_half, three_eighths] =
-            [1f32, -1.0, 0.5, -0.5, 0.375].map(|k| self.single(k.to_bits()));
+        let half = self.single(0.5f32.to_bits());
         let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
         // Infinity times the estimate, which is 0, is no number.
         let greatest = self.single(GREATEST);
         let x = self.intrinsic(Intrinsic::Least, &[greatest, x], ty);
         let h = self.b.ins().fmul(x, y);
-        let e = self.b.ins().fma(h, y, minus_one);
-        let along = self.b.ins().fmul(y, minus_half);
-        let y = self.b.ins().fma(along, e, y);
+        let minus_h = self.negative(h);
+        let half_y = self.halved(y);
+        let r = self.b.ins().fma(minus_h, half_y, half);
+        let y = self.b.ins().fma(y, r, y);
         let h = self.b.ins().fmul(x, y);
         let minus_h = self.negative(h);
+        let half_y = self.halved(y);
         let rest = self.b.ins().fma(x, y, minus_h);
-        let r = self.b.ins().fma(minus_h, y, one);
+        let r = self.b.ins().fma(minus_h, half_y, half);
         let minus_rest = self.negative(rest);
-        let r = self.b.ins().fma(minus_rest, y, r);
-        let along = self.b.ins().fmul(y, r);
-        let slope = self.b.ins().fma(three_eighths, r, half);
-        let d = self.b.ins().fma(along, slope, y);
+        let r = self.b.ins().fma(minus_rest, half_y, r);
+        let r = self.raised(r);
+        let d = self.b.ins().fma(y, r, y);
         let d = self.as_bits(Float::F32, d);
         // Zeros, and denormals as such.
         let [sign, infinity, zero] = [SIGN, INFINITY, 0].map(|bits| self.dwords(bits));
@@ -58,6 +78,27 @@ impl Lanes<'_, '_> {
         let sign = self.b.ins().band(bits, sign);
         let infinite = self.b.ins().bor(sign, infinity);
         self.blend(low, infinite, d)
+    }
+
+    /// Half of f32 that are zero or neither small nor infinite, without the unit that multiplies: their exponents less
+    /// one, but not below zero.
+    fn halved(&mut self, y: Value) -> Value {
+        let bits = self.as_bits(Float::F32, y);
+        let one = self.dwords(EXPONENT_ONE);
+        let bits = self.by_halves(Halves::SubSatU, &[&[bits], &[one]])[0];
+        self.as_float(Float::F32, bits)
+    }
+
+    /// r of the second step, a little greater.
+    fn raised(&mut self, r: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        if self.per == 16 {
+            let least = self.single(f32::MIN_POSITIVE.to_bits());
+            return self.intrinsic(Intrinsic::SumUp, &[r, least], ty);
+        }
+        let three_halves = self.single(1.5f32.to_bits());
+        let square = self.b.ins().fmul(r, three_halves);
+        self.b.ins().fma(square, r, r)
     }
 
     /// From the reciprocal of the rounded root. Where r is no number, that is the answer.
