@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
+    self as clif, BlockArg, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
     UserExternalName, Value, ValueDef, types,
 };
 use cranelift_frontend::FunctionBuilder;
@@ -444,6 +444,44 @@ impl Lanes<'_, '_> {
             return self.b.ins().bitselect(mask, a, b);
         }
         self.b.ins().blendv(mask, a, b)
+    }
+
+    /// `x`, but where the mask, which is mostly false, is true for some lane, what `change` makes of it.
+    pub(crate) fn where_any(
+        &mut self,
+        mask: &[Value],
+        x: &[Value],
+        change: impl FnOnce(&mut Self) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let mut any = mask[0];
+        for &m in &mask[1..] {
+            any = self.b.ins().bor(any, m);
+        }
+        let any = self.b.ins().vhigh_bits(types::I32, any);
+        let (some, behind) = (self.b.create_block(), self.b.create_block());
+        let results: Vec<Value> = x
+            .iter()
+            .map(|&x| {
+                let ty = self.b.func.dfg.value_type(x);
+                self.b.append_block_param(behind, ty)
+            })
+            .collect();
+        let as_they_are: Vec<BlockArg> = x.iter().map(|&x| BlockArg::Value(x)).collect();
+        self.b.set_cold_block(some);
+        self.b.ins().brif(any, some, &[], behind, &as_they_are);
+        self.b.switch_to_block(some);
+        let changed = change(self);
+        let changed: Vec<BlockArg> = changed
+            .into_iter()
+            .zip(x)
+            .map(|(v, &x)| {
+                let ty = self.b.func.dfg.value_type(x);
+                BlockArg::Value(self.cast(ty, v))
+            })
+            .collect();
+        self.b.ins().jump(behind, &changed);
+        self.b.switch_to_block(behind);
+        results
     }
 
     /// `select` of W32 or W64 lanes.

@@ -27,7 +27,12 @@ fn program(r: &mut Random) -> Vec<u32> {
         }
         let [first, second, below, k, d] = [(); 5].map(|()| any(r));
         let below = *r.pick(&[x, below]);
-        code.push(vopc(0x41 + r.below(6), v(first), below));
+        // With a register, or with what is the same for all lanes: mostly few of them differ from the others then.
+        let bound = match r.once_in(2) {
+            true => *r.pick(&[128, 240, 246, 247, 4]),
+            false => v(first),
+        };
+        code.push(vopc(0x41 + r.below(6), bound, below));
         // 1, 0, -1 or any number, and the other.
         let neutral = *r.pick(&[242, 242, 128, 243, v(second)]);
         if r.once_in(3) {

@@ -4,15 +4,16 @@
 use cranelift_codegen::ir::Value;
 
 use super::super::Emitter;
+use super::super::lanes::Lanes;
 use super::Body;
 use crate::functions::LaneFn;
-use crate::ir::{Block, Float, Flush, Node, Op, Val};
+use crate::ir::{Block, Float, Flush, Node, Op, Val, Vary};
 use crate::schedule::Schedule;
 
 impl Emitter<'_> {
     /// x * (m ? k : 1) as m ? x * k : x, and x - (m ? k : 0) likewise, where x is as a result would be. The product does
     /// not wait for the comparison then, and the choice is not made for itself. Where masks are vectors that gains
-    /// nothing.
+    /// nothing. Where the mask is mostly false, the choice is branched around and nothing waits for it.
     pub(super) fn around_neutral(
         &mut self,
         block: &Block,
@@ -47,13 +48,31 @@ impl Emitter<'_> {
             0 => [&number, &x],
             _ => [&x, &number],
         };
-        let changed = self.lanes(body).op(node.op, node.ty.width, &factors);
-        let (yes, no) = if other == 1 {
-            (&changed, &x)
-        } else {
-            (&x, &changed)
+        let width = node.ty.width;
+        let choose = |lanes: &mut Lanes<'_, '_>| {
+            let changed = lanes.op(node.op, width, &factors);
+            let (yes, no) = if other == 1 {
+                (&changed, &x)
+            } else {
+                (&x, &changed)
+            };
+            lanes.select(width, &mask, yes, no)
         };
-        Some(self.lanes(body).select(node.ty.width, &mask, yes, no))
+        if other == 1 && !self.o.small && is_rare(block, choice.args[0]) {
+            return Some(self.lanes(body).where_any(&mask, &x, choose));
+        }
+        Some(choose(&mut self.lanes(body)))
+    }
+}
+
+/// Is a mask mostly false? Libraries scale what is outside of the range that they work in, which is one for all lanes.
+fn is_rare(block: &Block, mask: Val) -> bool {
+    let node = &block.nodes[mask.index()];
+    let mut args = node.args.iter();
+    match node.op {
+        Op::Fcmp(..) => args.any(|arg| block.nodes[arg.index()].ty.vary == Vary::Wave),
+        Op::And => args.any(|&arg| is_rare(block, arg)),
+        _ => false,
     }
 }
 
