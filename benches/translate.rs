@@ -12,6 +12,7 @@ use lower::clif::Options;
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::object::Object;
 use lower::region::{self, Request};
+use lower::wide::{self, Isa};
 
 /// What a kernel is made of.
 #[derive(Clone, Copy, Debug)]
@@ -133,6 +134,7 @@ impl Kernel {
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));
             let options = Options {
                 wide: how.wide,
+                isa: isa(),
                 ..Options::default()
             };
             let object = jit.object(&func, &options, 0, how.allocation);
@@ -177,6 +179,14 @@ impl Kernel {
     }
 }
 
+/// What the wide back end writes for this host.
+fn isa() -> Isa {
+    match wide::has_avx512() {
+        true => Isa::Avx512,
+        false => Isa::Avx2,
+    }
+}
+
 /// Who makes the code.
 #[derive(Clone, Copy)]
 struct How {
@@ -189,7 +199,7 @@ impl How {
     fn all() -> Vec<How> {
         let emitters = [true, false].into_iter();
         emitters
-            .filter(|&wide| !wide || lower::wide::is_supported())
+            .filter(|&wide| !wide || wide::is_supported())
             .flat_map(|wide| {
                 [Allocation::Quick, Allocation::Good].map(|allocation| How { wide, allocation })
             })
