@@ -223,6 +223,10 @@ impl<'f> Emitter<'f> {
             self.full(w, after);
             return;
         }
+        if self.o.is_masked_alone() {
+            self.masked(w, after);
+            return;
+        }
         let mut all = w.execs[0];
         for &e in &w.execs[1..] {
             all = self.b.ins().band(all, e);

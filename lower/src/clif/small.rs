@@ -68,6 +68,12 @@ impl Options {
         self.small && segment.nodes.len() <= SHORT
     }
 
+    /// Has a segment whose lanes may be off one loop only, the masked one? Vectors of the wide back end merge in an
+    /// instruction or two. A profile tells how often each form ran, and who names a group wants loops of such groups.
+    pub(super) fn is_masked_alone(&self) -> bool {
+        self.small && self.wide && self.group.is_none() && !self.profile
+    }
+
     /// Has a region enough loops in two forms?
     pub(super) fn is_enough(&self, loops: usize) -> bool {
         self.small && loops == FEW_LOOPS
