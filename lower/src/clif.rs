@@ -80,8 +80,9 @@ pub struct Options {
     /// Take nothing to be known of addresses that are no line.
     pub no_tables: bool,
     /// Make little code: short loops over the lanes by single host vectors, the masked ones alone for the wide back end,
-    /// and of the region's loops only the first 16 that can run inside the lane groups or lane by lane; accesses by calls where not all act and the code
-    /// for all is elsewhere; and ways out that write what is wanted there of what was written by then.
+    /// and of the region's loops only the first few that can run inside the lane groups or lane by lane; accesses by
+    /// calls where not all act and the code for all is elsewhere; and ways out that write what is wanted there of what
+    /// was written by then.
     pub small: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,

@@ -221,9 +221,16 @@ impl Emitter<'_> {
         if self.o.always_masked || self.o.no_interchange {
             return plans;
         }
+        let insts = self
+            .f
+            .blocks
+            .iter()
+            .map(|block| block.guest_insts)
+            .sum::<u32>();
+        let most = self.o.most_loops(insts as usize);
         let mut left_out = 0;
         for head in facts.loops() {
-            if self.o.is_enough(plans.len() + left_out) {
+            if plans.len() + left_out == most {
                 break;
             }
             let Some(plan) = self.plan_loop(head, live, facts) else {

@@ -6,9 +6,12 @@ use cranelift_codegen::ir as clif;
 use super::{Emitter, Options};
 use crate::schedule::Segment;
 
-/// Loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
-/// more; where they have, the second forms would take most of the time of translation.
-const FEW_LOOPS: usize = 16;
+/// Loops of a region that run inside the lane groups or lane by lane, at least and at most. Each is there twice, and
+/// kernels seldom have more; where they have, the second forms would take most of the time of translation.
+const FEW_LOOPS: [usize; 2] = [4, 16];
+
+/// Guest instructions of a region for each of them that is beyond the least.
+const BETWEEN_LOOPS: usize = 64;
 
 /// Nodes of a segment of which the host has several groups under way at once, whether they are written side by side
 /// or not.
@@ -74,8 +77,12 @@ impl Options {
         self.small && self.wide && self.group.is_none() && !self.profile
     }
 
-    /// Has a region enough loops in two forms?
-    pub(super) fn is_enough(&self, loops: usize) -> bool {
-        self.small && loops == FEW_LOOPS
+    /// Most loops in two forms in a region of so many guest instructions.
+    pub(super) fn most_loops(&self, insts: usize) -> usize {
+        let [least, most] = FEW_LOOPS;
+        match self.small {
+            true => (insts / BETWEEN_LOOPS).clamp(least, most),
+            false => usize::MAX,
+        }
     }
 }
