@@ -227,6 +227,8 @@ struct Emitter<'f> {
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
     exit: clif::Block,
+    /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
+    ways_out_apart: bool,
     relay: Option<relay::Relay>,
     lane_sig: SigRef,
     effect_sig: SigRef,
@@ -345,6 +347,7 @@ impl<'f> Emitter<'f> {
             blocks,
             entry_numbers: HashMap::default(),
             exit,
+            ways_out_apart: false,
             relay: None,
             lane_sig,
             effect_sig,

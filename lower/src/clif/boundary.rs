@@ -29,6 +29,7 @@ impl Emitter<'_> {
         }
         let entries = entries(self.f);
         let relays = !self.o.small && relay::suits(self.f);
+        self.ways_out_apart = self.o.small || relays && !relay::goes_back(self.f);
         if relays {
             let resident = self.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
@@ -47,7 +48,7 @@ impl Emitter<'_> {
         }
         let mut entry = self.context(types::I32, offset_of!(Context, entry));
         if relays {
-            entry = self.begin_relay(entry);
+            entry = self.begin_relay(entry, &entries);
         }
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
@@ -148,8 +149,9 @@ impl Emitter<'_> {
                 moving.extend(block.written_slots());
             }
         }
-        let sgprs = (0..=127).map(Slot::Sgpr);
-        sgprs
+        let vcc = (!relay::goes_back(self.f)).then_some(Slot::Vcc);
+        let slots = (0..=127).map(Slot::Sgpr).chain(vcc);
+        slots
             .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
             .filter(|slot| !moving.contains(slot))
             .collect()
@@ -222,7 +224,7 @@ impl Emitter<'_> {
     /// Writes the scalar slots that the region may have written by the end of the current block to the wave; where
     /// all ways out have that in common, those that it writes anywhere.
     pub(super) fn store_written(&mut self) {
-        let written = match self.o.small {
+        let written = match self.ways_out_apart {
             true => self.slots_since.end[self.current],
             false => self.slots_written,
         };
@@ -234,7 +236,7 @@ impl Emitter<'_> {
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
-        if !self.o.small {
+        if !self.ways_out_apart {
             self.store_written();
         }
         self.return_at(params[0], params[1]);
@@ -312,7 +314,7 @@ impl Emitter<'_> {
 
     /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are wanted.
     pub(super) fn leave(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        if self.o.small {
+        if self.ways_out_apart {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }
@@ -325,7 +327,7 @@ impl Emitter<'_> {
     /// code that is not little a way out of their own makes `regalloc2` split ranges in spmv-256k's inner loop, which
     /// takes 1.4 times as long.)
     pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
-        if self.o.small {
+        if self.ways_out_apart {
             let written = self.slots_since.start[self.current].has_slot(Slot::Exec);
             let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
             if let Some(exec) = exec {

@@ -1,6 +1,6 @@
 //! Ends of blocks: where control goes.
 
-use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::Emitter;
 use crate::abi::ExitCode;
@@ -39,23 +39,15 @@ impl Emitter<'_> {
             }
             Term::End => {
                 // Nobody looks at the registers of a wave that has ended.
-                match &self.relay {
-                    Some(relay) => {
-                        let ended = relay.ended;
-                        self.b.ins().jump(ended, &[]);
-                    }
-                    None => self.return_with(ExitCode::End),
-                }
+                self.end_wave();
             }
             Term::Barrier { next } => {
                 let pc = self.address(next.pc());
                 let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
                 match (&self.relay, entry) {
-                    (Some(relay), Some(&entry)) => {
-                        let arrived = relay.arrived;
+                    (Some(_), Some(&entry)) => {
                         self.settle_at(pc, live);
-                        let entry = self.b.ins().iconst(types::I32, i64::from(entry));
-                        self.b.ins().jump(arrived, &[BlockArg::Value(entry)]);
+                        self.arrive(entry);
                     }
                     _ => {
                         self.note_resume(next.block());

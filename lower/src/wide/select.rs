@@ -287,6 +287,11 @@ impl Select<'_> {
                     self.h.push(op, &def, Some(at));
                 }
             }
+            InstructionData::Load { arg, offset, .. } => {
+                let addr = Src::Mem(self.addr(arg, offset.into())?);
+                let op = Op::Legacy(legacy::LOAD, true, Form::Rm, Imm::No);
+                self.h.push(op, &def, Some(addr));
+            }
             InstructionData::UnaryGlobalValue { global_value, .. } => {
                 let (symbol, addend) = self.symbol(global_value)?;
                 self.h.push(Op::MovSymbol(symbol, addend), &def, None);
@@ -404,10 +409,53 @@ impl Select<'_> {
         Ok(((block, regs), pinned))
     }
 
+    /// Where a jump leads to that changes what is pinned, if that is known from the constants which it gives: the blocks where
+    /// it comes in only compare those with others. (They alone use them: values that are wanted beyond could not be skipped.)
+    fn decided(&self, call: clif::BlockCall) -> Option<clif::Block> {
+        let dfg = &self.clif.dfg;
+        let first = call.block(&dfg.value_lists);
+        let params = dfg.block_params(first);
+        if !params.iter().any(|&param| self.pin(param).is_some()) {
+            return None;
+        }
+        let given = |v: Value| {
+            let mut args = params.iter().zip(call.args(&dfg.value_lists));
+            let (_, arg) = args.find(|(param, _)| **param == v)?;
+            self.int(self.resolve(arg.as_value()?))
+        };
+        let known = |v: Value| self.int(v).or_else(|| given(self.resolve(v)));
+        let mut at = first;
+        while let Some((cond, blocks)) = self.compares(at)
+            && let Some((Cc::B, a, b)) = self.comparison(cond)
+            && let (types::I32, Some(a), Some(b)) = (self.ty(a), known(a), known(b))
+        {
+            let way = blocks[usize::from(a as u32 >= b as u32)];
+            at = way.block(&dfg.value_lists);
+        }
+        (at != first && dfg.block_params(at).is_empty()).then_some(at)
+    }
+
+    /// What a block compares that does nothing else, and where that leads.
+    fn compares(&self, block: clif::Block) -> Option<(Value, [clif::BlockCall; 2])> {
+        let mut insts = self.clif.layout.block_insts(block);
+        let is_end =
+            |opcode: Opcode| matches!(opcode, Opcode::Iconst | Opcode::Icmp | Opcode::Brif);
+        if !insts.all(|inst| is_end(self.data(inst).opcode())) {
+            return None;
+        }
+        match *self.data(self.clif.layout.last_inst(block)?) {
+            InstructionData::Brif { arg, blocks, .. } => Some((arg, blocks)),
+            _ => None,
+        }
+    }
+
     fn terminator(&mut self, index: usize, inst: clif::Inst) -> Result<(), Refused> {
         match *self.data(inst) {
             InstructionData::Jump { destination, .. } => {
-                let (to, pinned) = self.target(destination)?;
+                let (mut to, pinned) = self.target(destination)?;
+                if let Some(block) = self.decided(destination) {
+                    to = (self.blocks[block.as_u32() as usize], Vec::new());
+                }
                 for (value, pin) in pinned {
                     self.h.push(Op::Pin(pin), &[Operand::reg_use(value)], None);
                 }

@@ -10,6 +10,9 @@ use super::dispatched::{Dispatch, engine};
 /// Workgroups of a dispatch.
 const GROUPS: u32 = 5;
 
+/// Rounds that are less than one has loops for.
+const ROUNDS: u32 = 10;
+
 /// Bytes that a workgroup stores at most.
 const BYTES: u32 = 4096;
 
@@ -20,6 +23,9 @@ struct When {
     /// Rounds that are left.
     round: u32,
 }
+
+/// A program's words: see [`words`].
+type Program = fn(&[u32], When, u32, u64) -> Vec<u32>;
 
 /// Work-items exchange words through LDS, one wave's with another's, `rounds` times, with two barriers each time. A wave
 /// runs `odd` behind the first barrier of a round.
@@ -56,6 +62,50 @@ fn words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
     words.extend([0x8087_8107, 0xbf07_8007]);
     let back = head as i32 - words.len() as i32 - 1;
     words.push(0xbf85_0000 | back as u32 & 0xffff);
+    // v_lshl_add_u32 v1, s5, 12, v1; s_mov_b32 s0, ...; s_mov_b32 s1, ...
+    words.extend([0xd1fd_0001, 0x0405_1805]);
+    words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+    // global_store_dword v1, v2, s[0:1]; s_endpgm
+    words.extend([0xdc70_8000, 0x0000_0201, 0xbf81_0000]);
+    words
+}
+
+/// The same without a loop, where one workgroup does so; and to what is stored is added what registers have at first, which
+/// are written then.
+fn straight_words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
+    // v_add_u32 v2, v9, v2; v_add_u32 v2, s20, v2; v_add_u32 v2, vcc_lo, v2
+    let sum = [0x6804_0509, 0x6804_0414, 0x6804_046a];
+    let mut words = vec![
+        // v_lshlrev_b32 v1, 2, v0; s_mov_b32 m0, -1; v_readfirstlane_b32 s6, v0; s_lshr_b32 s6, s6, 6; v_mov_b32 v2, v0
+        0x2402_0082,
+        0xbefc_00c1,
+        0x7e0c_0500,
+        0x8f06_8606,
+        0x7e04_0300,
+    ];
+    words.extend(sum);
+    // v_mov_b32 v9, v1; s_mov_b32 s20, 7; s_mov_b32 vcc_lo, 9
+    words.extend([0x7e12_0301, 0xbe94_0087, 0xbeea_0089]);
+    for round in (1..=rounds).rev() {
+        // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
+        words.extend([0xd81a_0000, 0x0000_0201, 0xbf8c_c07f, 0xbf8a_0000]);
+        if round == when.round {
+            // s_cmp_lg_u32 s6, wave; s_cbranch_scc1; s_cmp_lg_u32 s5, group; s_cbranch_scc1
+            words.extend([
+                0xbf07_8006 | (0x80 + when.wave) << 8,
+                0xbf85_0002 + odd.len() as u32,
+                0xbf07_8005 | (0x80 + GROUPS / 2) << 8,
+                0xbf85_0000 + odd.len() as u32,
+            ]);
+            words.extend(odd);
+        }
+        // v_xor_b32 v3, 0x144, v1; ds_read_b32 v4, v3; s_waitcnt lgkmcnt(0); s_barrier
+        words.extend([0x2a06_02ff, 0x144]);
+        words.extend([0xd86c_0000, 0x0400_0003, 0xbf8c_c07f, 0xbf8a_0000]);
+        // v_mul_u32_u24 v2, 5, v2; v_add_u32 v2, v2, v4
+        words.extend([0x1004_0485, 0x6804_0902]);
+    }
+    words.extend(sum);
     // v_lshl_add_u32 v1, s5, 12, v1; s_mov_b32 s0, ...; s_mov_b32 s1, ...
     words.extend([0xd1fd_0001, 0x0405_1805]);
     words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
@@ -120,12 +170,17 @@ fn a_wave_among_others_may_do_as_it_likes() {
             // More rounds than run before the dispatcher looks after the waves.
             for (rounds, round) in [(1, 1), (5, 2), (150, 60)] {
                 let when = When { wave, round };
-                let words = |out| words(odd, when, rounds, out);
-                let want = run(&Interpreter, words, size, None);
-                let got = run(&engine, words, size, None);
-                let at = format!("{what}: {when:?} of {rounds}, by {size}");
-                assert_eq!(got.1, want.1, "{at}");
-                assert!(got.0 == want.0, "{at}: what was stored differs");
+                let straight = rounds < ROUNDS;
+                let programs: [Option<Program>; 2] =
+                    [Some(words), straight.then_some(straight_words)];
+                for words in programs.into_iter().flatten() {
+                    let words = |out| words(odd, when, rounds, out);
+                    let want = run(&Interpreter, words, size, None);
+                    let got = run(&engine, words, size, None);
+                    let at = format!("{what}: {when:?} of {rounds}, by {size}");
+                    assert_eq!(got.1, want.1, "{at}");
+                    assert!(got.0 == want.0, "{at}: what was stored differs");
+                }
             }
         }
     }

@@ -86,7 +86,7 @@ impl Emitter<'_> {
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
         match place {
             MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
-            MaskPlace::Vcc => self.b.use_var(self.vars[&Slot::Vcc]),
+            MaskPlace::Vcc => self.read_slot(Slot::Vcc),
             MaskPlace::Pair(n) => {
                 let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
                 joined(&mut self.b, low, high)

@@ -135,14 +135,18 @@ impl<'a> Select<'a> {
         let Some(inst) = self.def(v) else {
             return false;
         };
-        matches!(
-            self.data(inst).opcode(),
-            Opcode::Iconst
-                | Opcode::F32const
-                | Opcode::F64const
-                | Opcode::Vconst
-                | Opcode::SymbolValue
-        )
+        match *self.data(inst) {
+            // Of the context.
+            InstructionData::Load { flags, .. } => self.clif.dfg.mem_flags[flags].readonly(),
+            data => matches!(
+                data.opcode(),
+                Opcode::Iconst
+                    | Opcode::F32const
+                    | Opcode::F64const
+                    | Opcode::Vconst
+                    | Opcode::SymbolValue
+            ),
+        }
     }
 
     /// The comparison of general registers that gives a value.
