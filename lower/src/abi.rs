@@ -59,6 +59,8 @@ pub struct Context {
     pub lds: *mut u8,
     /// Its size in bytes as instructions see it.
     pub lds_len: u32,
+    /// Bytes of it that inline accesses may touch: all, or none where there is no arena.
+    pub lds_inline: u64,
     /// Backward branches left before a yield.
     pub fuel: u32,
     /// Addresses of the functions that code may call, indexed by `LaneFn` then `EffectFn`.
@@ -110,6 +112,7 @@ impl Context {
             scalar_starts: [0; 6],
             lds: ptr::null_mut(),
             lds_len: 0,
+            lds_inline: 0,
             fuel: 0,
             functions,
             entry: 0,
@@ -131,9 +134,16 @@ impl Context {
         }
     }
 
-    /// Sets how many bytes from `arena_base` on inline accesses may touch.
+    /// Sets the workgroup's LDS and its size, and how many bytes from `arena_base` on inline accesses may touch.
     #[inline]
-    pub fn set_arena_len(&mut self, len: u64) {
+    pub fn set_memory(&mut self, arena_len: u64, lds: *mut u8, lds_len: u32) {
+        (self.lds, self.lds_len) = (lds, lds_len);
+        // Without an arena every access goes the long way, those to LDS too.
+        self.lds_inline = if arena_len == 0 { 0 } else { lds_len.into() };
+        self.set_arena_len(arena_len);
+    }
+
+    fn set_arena_len(&mut self, len: u64) {
         if self.arena_len == len {
             return;
         }

@@ -124,6 +124,8 @@ struct Access {
     data: Data,
     /// The bytes of LDS (I64), if it is there.
     lds: Option<Value>,
+    /// Not all lanes act.
+    partial: bool,
 }
 
 impl Access {
@@ -173,6 +175,26 @@ impl Emitter<'_> {
             Known::Table(table) => tables::bits_in_part(table, load, kind),
         };
         let bits = bits.as_ref();
+        let [done, slow] = [(); 2].map(|()| self.b.create_block());
+        let mut before = None;
+        if inline
+            && space == Space::Lds
+            && let Known::Affine(affine) = known
+            && affine.whole
+            && affine.stride != 0
+        {
+            let singles = self.singles.clone();
+            let [all, others] = [(); 2].map(|()| self.b.create_block());
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.b.ins().brif(full, all, &[], others, &[]);
+            self.enter(all);
+            let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
+            let runs = self.checked(&runs, affine, kind, exec, others);
+            self.vectors(load, &runs[0], &places, done);
+            self.singles.clone_from(&singles);
+            before = Some(singles);
+            self.enter(others);
+        }
         let runs = inline.then(|| match known {
             Known::Affine(affine) => {
                 let run = [Lane::First(exec), Lane::Last(exec)];
@@ -182,7 +204,6 @@ impl Emitter<'_> {
                 vec![self.table_ends(block, plan, node.args[0], (table, bits), (space, exec))]
             }
         });
-        let [done, slow] = [(); 2].map(|()| self.b.create_block());
         if !masked {
             self.b.set_cold_block(slow);
         }
@@ -192,7 +213,10 @@ impl Emitter<'_> {
             self.enter(some);
             let access = match known {
                 Known::Affine(affine) => {
-                    Inline::Runs(affine.whole, self.checked(&runs, affine, kind, exec, slow))
+                    let mut runs = self.checked(&runs, affine, kind, exec, slow);
+                    runs.iter_mut()
+                        .for_each(|run| run.partial = before.is_some());
+                    Inline::Runs(affine.whole, runs)
                 }
                 Known::Table(table) => {
                     Inline::Spread(self.checked_table(&runs[0], (table, bits), kind, exec, slow))
@@ -223,6 +247,9 @@ impl Emitter<'_> {
             }
         }
         self.enter(done);
+        if let Some(singles) = before {
+            self.singles = singles;
+        }
     }
 
     /// The runs of an access, checked; leaves for `slow` where a check fails.
@@ -257,6 +284,7 @@ impl Emitter<'_> {
             stride: affine.stride,
             data,
             lds: lds.then_some(memory.1),
+            partial: false,
         });
         runs.collect()
     }
@@ -286,17 +314,17 @@ impl Emitter<'_> {
 
     /// Where a space's bytes are and how many inline accesses may touch (both I64).
     pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
-        let len = self.context(types::I64, offset_of!(Context, arena_len));
-        if space != Space::Lds {
-            let base = self.context(types::I64, offset_of!(Context, arena_base));
-            return (base, len);
+        if space == Space::Lds {
+            let base = self.b.ins().iconst(types::I64, 0);
+            return (
+                base,
+                self.context(types::I64, offset_of!(Context, lds_inline)),
+            );
         }
-        let lds_len = self.context(types::I32, offset_of!(Context, lds_len));
-        let lds_len = self.b.ins().uextend(types::I64, lds_len);
-        // Without an arena every access goes the long way, those to LDS too.
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let inline = self.b.ins().icmp(IntCC::NotEqual, len, zero);
-        let lds_len = self.b.ins().select(inline, lds_len, zero);
-        (zero, lds_len)
+        let len = self.context(types::I64, offset_of!(Context, arena_len));
+        (
+            self.context(types::I64, offset_of!(Context, arena_base)),
+            len,
+        )
     }
 }

@@ -146,9 +146,8 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     /// Waves of `group` run now.
     fn surround(&mut self, group: &mut Group<'_>) {
         self.ctx.arena_base = group.memory.arena_base();
-        self.ctx.set_arena_len(group.memory.limit());
-        self.ctx.lds = group.lds.as_mut_ptr();
-        self.ctx.lds_len = group.lds.size();
+        let (lds, lds_len) = (group.lds.as_mut_ptr(), group.lds.size());
+        self.ctx.set_memory(group.memory.limit(), lds, lds_len);
     }
 
     /// Makes room for a region that wants so many slots.

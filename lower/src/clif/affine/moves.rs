@@ -176,7 +176,9 @@ impl Emitter<'_> {
 
     /// Loads or stores lanes that have addresses of their own.
     fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
-        self.if_full(a.exec, |e| e.vectors(load, a, places, done));
+        if !a.partial {
+            self.if_full(a.exec, |e| e.vectors(load, a, places, done));
+        }
         if self.o.small {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
@@ -281,8 +283,18 @@ impl Emitter<'_> {
     }
 
     /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
-    fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+    pub(super) fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let lanes = self.at_once(load, a);
+        if a.lds.is_some() && lanes > wide::LANES && places.len() == 1 {
+            // Less than a loop.
+            for first in (0..LANES as i64).step_by(lanes) {
+                let at = self.plus(a.start, first * a.stride);
+                let bytes = self.b.ins().iconst(types::I64, 4 * first);
+                self.some(lanes, load, a, at, places, bytes);
+            }
+            self.b.ins().jump(done, &[]);
+            return;
+        }
         let (head, mut at) = self.begin_offsets();
         // Two steps a turn where time counts: the loop's own instructions do.
         let steps = if self.o.small { 1 } else { 2 };
