@@ -123,6 +123,8 @@ pub struct Emitted {
     pub writes_from: u32,
     /// Waves go on to others; see `relay`.
     pub relays: bool,
+    /// No way of it goes back: a wave burns no fuel in it.
+    pub straight: bool,
     /// The running wave.
     pub wave: Value,
     /// What was noted of the shapes chosen.
@@ -189,6 +191,7 @@ pub fn emit(
         reads,
         writes_from,
         relays,
+        straight: !relay::goes_back(f),
         wave,
         notes,
     }

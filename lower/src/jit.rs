@@ -171,6 +171,11 @@ impl Compiled {
         self.object.relays
     }
 
+    /// Does no way of it go back, so that a wave burns no fuel in it?
+    pub fn straight(&self) -> bool {
+        self.object.straight
+    }
+
     /// What was chosen, when the options asked for it.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()

@@ -28,6 +28,8 @@ pub struct Object {
     pub writes_from: u32,
     /// At barriers and ends it goes on to other waves; see [`crate::abi::Context::last`].
     pub relays: bool,
+    /// No way of it goes back: a wave burns no fuel in it.
+    pub straight: bool,
     /// Guest addresses of the instructions that the code refers to, less the base.
     pub sites: Vec<u64>,
     /// Names of instructions that fall back to the interpreter.
@@ -184,6 +186,7 @@ impl Object {
             reads: emitted.reads,
             writes_from: emitted.writes_from,
             relays: emitted.relays,
+            straight: emitted.straight,
             vgprs: written.max().unwrap_or(0),
             guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
             sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),

@@ -75,7 +75,7 @@ pub struct Turn {
 }
 
 /// Workgroups behind one, each with the next number in x: their waves begin with the same as its waves but for that
-/// number, and they have neither LDS nor scratch.
+/// number, and they have no scratch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Following {
     /// How many there are.

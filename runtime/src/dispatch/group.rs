@@ -145,7 +145,7 @@ impl GroupRunner<'_> {
             waiting: 0,
             following: Following::default(),
         };
-        if full && more != 0 && self.lds_bytes == 0 && self.scratch.lane_bytes == 0 {
+        if full && more != 0 && self.scratch.lane_bytes == 0 {
             let more = more.min(self.shape.following(group.id));
             turn.following = self.initial.following(more);
         }

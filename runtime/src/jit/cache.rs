@@ -181,6 +181,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
     }
     number(out, u64::from(object.writes_from));
     number(out, u64::from(object.relays));
+    number(out, u64::from(object.straight));
     number(out, object.sites.len() as u64);
     for &site in &object.sites {
         number(out, site);
@@ -259,6 +260,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
     }
     let writes_from = reader.small()?;
     let relays = reader.truth()?;
+    let straight = reader.truth()?;
     let mut sites = Vec::new();
     for _ in 0..reader.count()? {
         sites.push(reader.number()?);
@@ -282,6 +284,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         reads,
         writes_from,
         relays,
+        straight,
         sites,
         fallbacks,
         wide,

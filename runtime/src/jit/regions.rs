@@ -86,6 +86,8 @@ pub(super) struct Region {
     pub(super) writes_from: u32,
     /// Waves go on to others by themselves; see [`Compiled::relays`].
     pub(super) relays: bool,
+    /// A wave burns no fuel in it; see [`Compiled::straight`].
+    pub(super) straight: bool,
 }
 
 impl Region {
@@ -98,6 +100,7 @@ impl Region {
             vgprs: code.vgprs(),
             writes_from: code.writes_from(),
             relays: code.relays(),
+            straight: code.straight(),
             reads_end: [false, true].map(|full| {
                 let mut words = code.reads(full).iter().enumerate().rev();
                 let last = words.find(|(_, word)| **word != 0);

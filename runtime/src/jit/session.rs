@@ -2,6 +2,7 @@
 //! more than setting up its registers.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::ptr;
 use std::rc::Rc;
 use std::time::Instant;
@@ -19,6 +20,9 @@ use crate::helpers::Host;
 
 /// How often the waves of a workgroup may come to a barrier before the dispatcher looks after them.
 const ROUNDS: u32 = 64;
+
+/// Fuel that is counted for a workgroup whose waves burn none, when the session runs others behind it.
+const PASSING: u64 = 16;
 
 /// A temporary of 64 lanes, none of whose host vectors lies in two lines.
 #[derive(Clone)]
@@ -60,6 +64,8 @@ struct Machine<const PROFILE: bool> {
     frame: Vec<Slot>,
     /// The surroundings are set for each turn, all that depends on the wave before each entry.
     ctx: Context,
+    /// The scalar registers that the waves of a workgroup began with.
+    starts: Vec<[u32; 128]>,
 }
 
 impl<const PROFILE: bool> Drop for Machine<PROFILE> {
@@ -140,6 +146,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
                 ..Context::new(engine.functions.as_ptr())
             },
             frame,
+            starts: Vec::new(),
         }
     }
 
@@ -261,6 +268,32 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         (exit, index)
     }
 
+    /// Has the waves of a workgroup, all of which have ended in code that hands them over, begin at a place as those of the
+    /// next one in x: with the scalar registers of `starts` but for its number.
+    fn start_next(
+        &mut self,
+        region: &Region,
+        (pc, mode): (u64, u32),
+        waves: &mut [Box<WaveState>],
+        turn: &mut Turn,
+        host: &mut Host<'_, '_>,
+    ) {
+        let Following { number, resume, .. } = turn.following;
+        turn.following.count -= 1;
+        turn.ready = u32::MAX >> (32 - waves.len());
+        let group = &mut *host.group;
+        group.workgroup[0] += 1;
+        group.lds.reset(group.lds.size() as usize);
+        for (wave, start) in waves.iter_mut().zip(&self.starts) {
+            wave.sgpr = *start;
+            wave.sgpr[number] = group.workgroup[0];
+            (wave.pc, wave.mode, wave.scc, wave.resume) = (pc, mode, 0, resume);
+            let ids = wave.vgprs_stale[0] as usize;
+            let reads = region.code.reads(wave.exec() == u64::MAX);
+            clear_those(wave, reads, ids..256);
+        }
+    }
+
     /// What the last wave burned of its fuel.
     fn burned(&self) -> u64 {
         u64::from(self.ctx.ticket.saturating_sub(self.ctx.fuel))
@@ -348,8 +381,31 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                     clear(wave, region);
                 }
             }
-            let region = (engine, region);
-            let (exit, index) = self.machine.relay(region, waves, turn, host);
+            let follows = fresh && turn.following.count != 0 && may_follow(waves, region);
+            if follows {
+                let starts = waves.iter().map(|wave| wave.sgpr);
+                self.machine.starts.clear();
+                self.machine.starts.extend(starts);
+            }
+            let mut left = fuel;
+            let (exit, index) = loop {
+                let back = self.machine.relay((engine, region), waves, turn, host);
+                left = left.saturating_sub(PASSING);
+                let end = back.0 == ExitCode::End && turn.ready | turn.waiting == 0;
+                let more = follows && end && turn.following.count != 0 && left != 0;
+                // Others have written registers of a wave whose `start` is 0.
+                if !more || waves.iter().any(|wave| wave.start == 0) {
+                    break back;
+                }
+                self.machine.prepare(region, entry, fuel);
+                self.machine.start_next(region, place, waves, turn, host);
+            };
+            if follows && self.machine.ctx.entry == entry {
+                // Those that have not begun in the workgroup that ran last may begin with another region.
+                for wave in &mut waves[index as usize + 1..] {
+                    wave.vgprs_stale[1] = wave.vgprs_touched;
+                }
+            }
             if matches!(exit, ExitCode::Barrier | ExitCode::End) {
                 return None;
             }
@@ -429,6 +485,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             turn.following.count -= 1;
             host.group.workgroup[0] += 1;
             let id = host.group.workgroup[0];
+            if host.group.lds.size() != 0 {
+                host.group.lds.reset(host.group.lds.size() as usize);
+            }
             for index in 0..waves.len() {
                 let wave = &mut *waves[index];
                 wave.sgpr[number] = id;
@@ -590,14 +649,27 @@ fn note_end(wave: &mut WaveState, region: &Region, fresh: bool) {
     }
 }
 
+/// Can the waves of a workgroup that are about to begin begin again as those of the next one, when they have ended in a
+/// region that hands them over? None burns fuel that nobody counts, nor writes work-item ids.
+fn may_follow(waves: &[Box<WaveState>], region: &Region) -> bool {
+    let keeps = |wave: &WaveState| wave.start != 0 && wave.vgprs_stale[0] <= region.writes_from;
+    region.straight && waves.iter().all(|wave| keeps(wave))
+}
+
 /// Makes those stale VGPRs 0 of which the bits are set.
 fn clear_some(wave: &mut WaveState, which: &[u64; 4]) {
     let [first, end] = wave.vgprs_stale.map(|n| n as usize);
+    clear_those(wave, which, first..end);
+}
+
+/// Makes those VGPRs within a range 0 of which the bits are set.
+#[inline]
+fn clear_those(wave: &mut WaveState, which: &[u64; 4], range: Range<usize>) {
     for (word, &bits) in which.iter().enumerate() {
         let mut bits = bits;
         while bits != 0 {
             let n = word * 64 + bits.trailing_zeros() as usize;
-            if (first..end).contains(&n) {
+            if range.contains(&n) {
                 wave.vgpr[n] = [0; LANES];
             }
             bits &= bits - 1;

@@ -25,6 +25,7 @@ fn object() -> Object {
         frame_slots: 7,
         writes_from: 3,
         relays: true,
+        straight: true,
         guest_insts: 12,
         vgprs: 9,
         reads: [[1, 2, 3, 4], [5, 6, 7, u64::MAX]],
