@@ -125,11 +125,16 @@ impl Costs {
         };
         let emitted = self.emit(f, &options);
         let func = &mut self.codegen.func;
-        let code = wide::compile(func, emitted.wave, options.isa, false).map_err(|e| {
-            LowerError::Region {
-                entry: f.entry,
-                message: e.to_string(),
-            }
+        let code = wide::compile(
+            func,
+            emitted.wave,
+            options.isa,
+            false,
+            &mut wide::Space::default(),
+        )
+        .map_err(|e| LowerError::Region {
+            entry: f.entry,
+            message: e.to_string(),
         })?;
         let mut at = code.first;
         let mut pieces = Vec::with_capacity(code.locs.len());

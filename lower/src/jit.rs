@@ -240,6 +240,7 @@ pub struct Jit {
     isa: [OwnedTargetIsa; 2],
     contexts: FunctionBuilderContext,
     codegen: CodegenContext,
+    space: wide::Space,
 }
 
 impl Jit {
@@ -249,6 +250,7 @@ impl Jit {
             isa: [isa(level, "single_pass")?, isa(level, "backtracking")?],
             contexts: FunctionBuilderContext::new(),
             codegen: CodegenContext::new(),
+            space: wide::Space::default(),
         })
     }
 
@@ -330,7 +332,13 @@ impl Jit {
     ) -> Result<Object, Refused> {
         let emitted = self.emit(f, options, base);
         let quick = allocation == Allocation::Quick;
-        let code = wide::compile(&mut self.codegen.func, emitted.wave, options.isa, quick)?;
+        let code = wide::compile(
+            &mut self.codegen.func,
+            emitted.wave,
+            options.isa,
+            quick,
+            &mut self.space,
+        )?;
         let object = Object {
             code: code.bytes.into(),
             patches: code.patches,

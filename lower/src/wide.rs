@@ -16,7 +16,10 @@ mod params;
 pub mod rows;
 mod scan;
 mod select;
+mod space;
 pub mod twins;
+
+pub use space::Space;
 
 /// Lanes of a vector; AVX-512 has vectors of twice as many.
 pub const LANES: usize = 8;
@@ -353,15 +356,26 @@ pub fn has_avx512() -> bool {
 
 /// Compiles a function of a context, in which `wave` is what most addresses begin with; `quick`: its registers by a
 /// linear scan.
-pub fn compile(func: &mut Function, wave: Value, isa: Isa, quick: bool) -> Result<Code, Refused> {
+pub fn compile(
+    func: &mut Function,
+    wave: Value,
+    isa: Isa,
+    quick: bool,
+    space: &mut Space,
+) -> Result<Code, Refused> {
     params::join(func);
     if quick {
-        let host = select::select(func, wave, isa, true)?;
-        if let Ok(output) = alloc::allocate_quickly(&host) {
-            return Ok(emit::emit(&host, &output));
+        let host = select::select(func, wave, isa, true, space)?;
+        let output = alloc::allocate_quickly(&host);
+        let code = output.map(|output| emit::emit(&host, &output));
+        host.give_back(space);
+        if let Ok(code) = code {
+            return Ok(code);
         }
     }
-    let host = select::select(func, wave, isa, false)?;
+    let host = select::select(func, wave, isa, false, space)?;
     let output = alloc::allocate(&host).map_err(Refused)?;
-    Ok(emit::emit(&host, &output))
+    let code = emit::emit(&host, &output);
+    host.give_back(space);
+    Ok(code)
 }

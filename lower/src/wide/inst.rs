@@ -6,6 +6,7 @@ use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, Reg
 use super::Isa;
 use super::encode::{Len, Row};
 use super::evex::{Evex, Rounding, Tuple};
+use super::space::Space;
 use super::twins::twin;
 use crate::maps::HashMap;
 use crate::object::Symbol;
@@ -372,14 +373,23 @@ fn reads_vectors(op: Op) -> bool {
 }
 
 impl HostFunc {
-    /// An empty function, with space for about so many instructions.
-    pub(super) fn with_space(isa: Isa, count: usize) -> HostFunc {
-        HostFunc {
+    /// An empty function.
+    pub(super) fn new(isa: Isa, space: &mut Space) -> HostFunc {
+        let mut func = HostFunc {
             isa,
-            insts: Vec::with_capacity(count),
-            operands: Vec::with_capacity(3 * count),
+            insts: std::mem::take(&mut space.insts[0]),
+            operands: std::mem::take(&mut space.operands),
             ..HostFunc::default()
-        }
+        };
+        func.insts.clear();
+        func.operands.clear();
+        func
+    }
+
+    /// Gives back the memory of a function that is done with.
+    pub(super) fn give_back(self, space: &mut Space) {
+        space.insts[0] = self.insts;
+        space.operands = self.operands;
     }
 
     /// A virtual register.

@@ -10,6 +10,15 @@ pub(in crate::wide) struct Lists<T> {
     cells: Vec<(T, u32)>,
 }
 
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists {
+            ends: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+}
+
 impl<T: Copy> Lists<T> {
     /// Empty lists.
     pub(in crate::wide) fn new(count: usize) -> Lists<T> {
@@ -17,6 +26,18 @@ impl<T: Copy> Lists<T> {
             ends: vec![(NONE, NONE); count],
             cells: Vec::with_capacity(count),
         }
+    }
+
+    /// Empty lists in the memory of others.
+    pub(in crate::wide) fn anew(&mut self, count: usize) -> Lists<T> {
+        let Lists {
+            mut ends,
+            mut cells,
+        } = std::mem::take(self);
+        cells.clear();
+        ends.clear();
+        ends.resize(count, (NONE, NONE));
+        Lists { ends, cells }
     }
 
     /// Appends a value.

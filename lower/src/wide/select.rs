@@ -16,6 +16,7 @@ use super::inst::{
     Src, general,
 };
 use super::rows::{legacy, vex};
+use super::space::{Space, table};
 use super::{Isa, Refused};
 use crate::maps::HashMap;
 use crate::object;
@@ -47,9 +48,9 @@ pub(super) struct Select<'a> {
     /// By the number of a value: the registers of those that are computed where they stand.
     values: Vec<VReg>,
     /// Constants in registers: the block that they are for.
-    here: Vec<(usize, VReg)>,
+    here: Vec<(u32, VReg)>,
     /// The block that is being selected for.
-    block: usize,
+    block: u32,
     /// By the number of a block: its place in the host's function.
     blocks: Vec<usize>,
     slots: HashMap<StackSlot, i32>,
@@ -67,14 +68,19 @@ pub(super) struct Select<'a> {
     merge: merge::Merge,
 }
 
+/// No register in no block.
+const NOWHERE: (u32, VReg) = (u32::MAX, VReg::invalid());
+
 /// Selects instructions for a function, whose values each have one place as long as they live if `quick`.
 pub(super) fn select(
     clif: &Function,
     wave: Value,
     isa: Isa,
     quick: bool,
+    space: &mut Space,
 ) -> Result<HostFunc, Refused> {
-    let (same, defs) = facts::names(clif);
+    let (same, defs) = facts::names(clif, space);
+    let (values, insts) = (clif.dfg.num_values(), clif.dfg.num_insts());
     let entry = clif.layout.entry_block();
     let &[context] = entry.map_or(&[][..], |entry| clif.dfg.block_params(entry)) else {
         return Err(Refused("parameters".to_owned()));
@@ -82,21 +88,21 @@ pub(super) fn select(
     let wave = same[wave.as_u32() as usize];
     let mut s = Select {
         clif,
-        h: HostFunc::with_space(isa, clif.dfg.num_insts()),
-        once: facts::once(clif, &same),
+        h: HostFunc::new(isa, space),
+        once: facts::once(clif, &same, space),
         same,
         defs,
-        values: vec![VReg::invalid(); clif.dfg.num_values()],
-        here: vec![(usize::MAX, VReg::invalid()); clif.dfg.num_values()],
+        values: table(&mut space.values, values, VReg::invalid()),
+        here: table(&mut space.here, values, NOWHERE),
         block: 0,
         blocks: vec![usize::MAX; clif.dfg.num_blocks()],
         slots: HashMap::default(),
         pins: [(context, Pin::Context), (wave, Pin::Wave)],
-        needed: vec![false; clif.dfg.num_insts()],
-        folded: vec![false; clif.dfg.num_insts()],
+        needed: table(&mut space.needed, insts, false),
+        folded: table(&mut space.folded, insts, false),
         logic: HashMap::default(),
         masks: masks::Masks::default(),
-        merge: merge::Merge::default(),
+        merge: merge::Merge::new(space),
     };
     for (slot, data) in &clif.sized_stack_slots {
         s.slots.insert(slot, s.h.stack as i32);
@@ -114,14 +120,14 @@ pub(super) fn select(
             .push(HostBlock::new(places[block.as_u32() as usize], cold));
     }
     if s.is_avx512() {
-        s.find_masks(&layout);
+        s.find_masks(&layout, space);
     }
-    s.find_needed(&layout);
+    s.find_needed(&layout, space);
     for block in layout {
         s.block(block)?;
     }
-    s.h.finish(quick);
-    Ok(s.h)
+    s.h.finish(quick, space);
+    Ok(s.done(space))
 }
 
 /// The blocks that control can reach, each but the first behind one that leads to it.
@@ -162,6 +168,20 @@ fn reached(clif: &Function) -> Vec<clif::Block> {
 }
 
 impl Select<'_> {
+    /// The function; the tables are done with.
+    fn done(self, space: &mut Space) -> HostFunc {
+        space.same = self.same;
+        space.defs = self.defs;
+        space.once = self.once;
+        space.values = self.values;
+        space.here = self.here;
+        space.needed = self.needed;
+        space.folded = self.folded;
+        self.masks.done(space);
+        self.merge.done(space);
+        self.h
+    }
+
     // ---- registers
 
     fn class(ty: Type) -> RegClass {
@@ -367,7 +387,7 @@ impl Select<'_> {
         let index = self.blocks[block.as_u32() as usize];
         self.h.begin(index);
         self.merge_in_block();
-        self.block = index;
+        self.block = index as u32;
         let params = self.clif.dfg.block_params(block);
         let mut regs = Vec::with_capacity(params.len());
         for &param in params {

@@ -3,13 +3,14 @@
 use regalloc2::Block;
 
 use super::{HostBlock, HostFunc, Op};
+use crate::wide::space::Space;
 
 impl HostFunc {
     /// Brings the blocks into the form that register allocation wants; where values stay in one place, edges without
     /// arguments have no moves and need no parting.
-    pub(in crate::wide) fn finish(&mut self, in_place: bool) {
+    pub(in crate::wide) fn finish(&mut self, in_place: bool, space: &mut Space) {
         self.part_edges(in_place);
-        self.sort();
+        self.sort(space);
         let mut first = 0;
         let counts = counts(&self.blocks);
         for (block, count) in self.blocks.iter_mut().zip(counts) {
@@ -28,7 +29,7 @@ impl HostFunc {
     }
 
     /// Sorts the blocks so that each but the first has one that leads to it before it.
-    fn sort(&mut self) {
+    fn sort(&mut self, space: &mut Space) {
         let mut seen = vec![false; self.blocks.len()];
         let mut order = Vec::with_capacity(self.blocks.len());
         let mut work = vec![(0, 0)];
@@ -53,8 +54,10 @@ impl HostFunc {
             .into_iter()
             .map(Some)
             .collect();
-        let count = self.insts.len();
-        let insts = std::mem::replace(&mut self.insts, Vec::with_capacity(count));
+        let sorted = std::mem::take(&mut space.insts[1]);
+        let insts = std::mem::replace(&mut self.insts, sorted);
+        self.insts.clear();
+        self.insts.reserve(insts.len());
         self.blocks.reserve(blocks.len());
         for old in order {
             let mut block = blocks[old].take().expect("each block stands once");
@@ -67,6 +70,7 @@ impl HostFunc {
             }
             self.blocks.push(block);
         }
+        space.insts[1] = insts;
     }
 
     /// Parts the edges from blocks with several successors to blocks with several predecessors, only those

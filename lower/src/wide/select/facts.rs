@@ -8,6 +8,7 @@ use super::shuffle::caches;
 use super::{Select, scalar};
 use crate::wide::Intrinsic;
 use crate::wide::inst::Cc;
+use crate::wide::space::{Space, table};
 
 /// An address in CLIF's terms.
 pub(super) struct Parts {
@@ -25,7 +26,10 @@ pub(super) enum PartBase {
 
 /// By the number of a value: it without its other names, and without changes of a vector's type; and the
 /// instruction that gives that.
-pub(super) fn names(clif: &clif::Function) -> (Vec<Value>, Vec<PackedOption<clif::Inst>>) {
+pub(super) fn names(
+    clif: &clif::Function,
+    space: &mut Space,
+) -> (Vec<Value>, Vec<PackedOption<clif::Inst>>) {
     let dfg = &clif.dfg;
     let def = |v: Value| match dfg.value_def(v) {
         ValueDef::Result(inst, 0) => Some(inst),
@@ -47,11 +51,17 @@ pub(super) fn names(clif: &clif::Function) -> (Vec<Value>, Vec<PackedOption<clif
             }
         }
     };
-    (0..dfg.num_values() as u32).map(name).unzip()
+    let count = dfg.num_values();
+    let mut same = table(&mut space.same, count, Value::from_u32(0));
+    let mut defs = table(&mut space.defs, count, PackedOption::default());
+    for (n, (same, def)) in same.iter_mut().zip(&mut defs).enumerate() {
+        (*same, *def) = name(n as u32);
+    }
+    (same, defs)
 }
 
 /// By the number of a value: is it written down as an operand exactly once?
-pub(super) fn once(clif: &clif::Function, same: &[Value]) -> Vec<bool> {
+pub(super) fn once(clif: &clif::Function, same: &[Value], space: &mut Space) -> Vec<bool> {
     let dfg = &clif.dfg;
     let mut counts = vec![0u8; same.len()];
     let mut count = |v: Value| {
@@ -69,7 +79,9 @@ pub(super) fn once(clif: &clif::Function, same: &[Value]) -> Vec<bool> {
         let args = ways.iter().flat_map(|to| to.args(&dfg.value_lists));
         args.filter_map(|arg| arg.as_value()).for_each(&mut count);
     }
-    counts.into_iter().map(|count| count == 1).collect()
+    let mut once = table(&mut space.once, 0, false);
+    once.extend(counts.iter().map(|&count| count == 1));
+    once
 }
 
 impl<'a> Select<'a> {
@@ -308,11 +320,12 @@ impl<'a> Select<'a> {
     }
 
     /// Finds what must be computed, from what has effects.
-    pub(super) fn find_needed(&mut self, layout: &[clif::Block]) {
+    pub(super) fn find_needed(&mut self, layout: &[clif::Block], space: &mut Space) {
         let mut work = Vec::new();
         // By the number of a value: how often it is used, and by which instruction.
-        let mut counts = vec![(0u32, clif::Inst::from_u32(0)); self.same.len()];
-        let mut epochs = vec![(0u32, 0u32); self.needed.len()];
+        let none = (0, clif::Inst::from_u32(0));
+        let mut counts = table(&mut space.counts, self.same.len(), none);
+        let mut epochs = table(&mut space.epochs, self.needed.len(), (0, 0));
         for (n, &block) in layout.iter().enumerate() {
             let mut epoch = 0;
             for inst in self.clif.layout.block_insts(block) {
@@ -351,7 +364,9 @@ impl<'a> Select<'a> {
         }
         self.needed = needed;
         if self.is_avx512() {
-            self.merge.uses = counts.iter().map(|&(count, _)| count).collect();
+            let mut uses = table(&mut space.uses, 0, 0);
+            uses.extend(counts.iter().map(|&(count, _)| count));
+            self.merge.uses = uses;
         }
         // A load with one use that takes memory, with no store between the two, is done by that use.
         for (n, &(count, user)) in counts.iter().enumerate() {
@@ -365,5 +380,6 @@ impl<'a> Select<'a> {
                 self.folded[def.as_u32() as usize] = true;
             }
         }
+        (space.counts, space.epochs) = (counts, epochs);
     }
 }

@@ -7,12 +7,12 @@ use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types}
 use regalloc2::{RegClass, VReg};
 
 use super::vector::predicate;
-use super::{Select, length};
+use super::{NOWHERE, Select, length};
 use crate::wide::encode::{Len, Row};
 use crate::wide::evex::{Evex, rows};
 use crate::wide::inst::{Form, Imm, MASK, Op, Src};
-use crate::wide::lists::Lists;
 use crate::wide::rows::{legacy, masks, vex};
+use crate::wide::space::{Space, table};
 use crate::wide::{Intrinsic, Isa, Refused};
 
 /// Values that mask registers are for.
@@ -21,7 +21,15 @@ pub(super) struct Masks {
     /// By the number of a value: is it one?
     are: Vec<bool>,
     /// By the number of a value: it as a vector, in which block.
-    vectors: Vec<(usize, VReg)>,
+    vectors: Vec<(u32, VReg)>,
+}
+
+impl Masks {
+    /// The tables are done with.
+    pub(super) fn done(self, space: &mut Space) {
+        space.masks = self.are;
+        space.vectors = self.vectors;
+    }
 }
 
 /// The bits of `a ? c : b` for the three sources of a ternary operation.
@@ -46,14 +54,14 @@ impl Select<'_> {
 
     /// Finds the values that are masks: all of what comparisons and logic make of such, also from turn to turn
     /// of a loop.
-    pub(super) fn find_masks(&mut self, layout: &[clif::Block]) {
+    pub(super) fn find_masks(&mut self, layout: &[clif::Block], space: &mut Space) {
         let dfg = &self.clif.dfg;
         let count = dfg.num_values();
         let vector =
             |v: Value| dfg.value_type(v).is_vector() && dfg.value_type(v).lane_type().is_int();
         // What each value is a mask with: these are, too.
-        let mut given: Lists<Value> = Lists::new(count);
-        let mut are = vec![false; count];
+        let mut given = space.given.anew(count);
+        let mut are = table(&mut space.masks, count, false);
         for &block in layout {
             for &param in dfg.block_params(block) {
                 are[param.as_u32() as usize] = vector(param);
@@ -93,7 +101,7 @@ impl Select<'_> {
         }
         self.masks = Masks {
             are,
-            vectors: vec![(usize::MAX, VReg::invalid()); count],
+            vectors: table(&mut space.vectors, count, NOWHERE),
         };
         let candidates: Vec<usize> = (0..count).filter(|&n| self.masks.are[n]).collect();
         let mut changed = true;
@@ -112,6 +120,7 @@ impl Select<'_> {
                 }
             }
         }
+        space.given = given;
     }
 
     /// Is a value one that mask registers are for?

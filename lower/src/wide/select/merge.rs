@@ -10,6 +10,7 @@ use crate::wide::Refused;
 use crate::wide::encode::Len;
 use crate::wide::evex::{Evex, Tuple, rows};
 use crate::wide::inst::{Form, Imm, MASK, Op, PlaceBase};
+use crate::wide::space::{Space, table};
 use crate::wide::twins::twin;
 
 /// Where the instructions are that values come from.
@@ -24,6 +25,22 @@ pub(super) struct Merge {
     first: usize,
     /// The first register of the instruction that is being selected for.
     fresh: usize,
+}
+
+impl Merge {
+    /// With space for what is noted.
+    pub(super) fn new(space: &mut Space) -> Merge {
+        Merge {
+            made: table(&mut space.made, 0, 0),
+            ..Merge::default()
+        }
+    }
+
+    /// The tables are done with.
+    pub(super) fn done(self, space: &mut Space) {
+        space.uses = self.uses;
+        space.made = self.made;
+    }
 }
 
 /// How many instructions an instruction may be moved over: what it takes has registers until then.
