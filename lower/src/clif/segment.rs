@@ -276,7 +276,8 @@ impl<'f> Emitter<'f> {
 
     /// The masked loop of a segment.
     fn masked(&mut self, w: Work<'_>, after: HostBlock) {
-        let skip = skippable(w.block, w.segment).then(|| {
+        let skips = skippable(w.block, w.segment) && !self.o.is_brief(w.segment);
+        let skip = skips.then(|| {
             let mut any = w.execs[0];
             for &e in &w.execs[1..] {
                 any = self.b.ins().bor(any, e);

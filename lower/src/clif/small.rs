@@ -17,6 +17,9 @@ const BETWEEN_LOOPS: usize = 64;
 /// or not.
 const SHORT: usize = 48;
 
+/// Nodes of a segment that are computed as fast as it is found that no lane of a group wants them.
+const BRIEF: usize = 16;
+
 impl Emitter<'_> {
     /// Goes on in a block to which all ways are there. Told of that, the builder finds variables in it where they were
     /// written; else it would give the block a parameter for each and take them back at the end. In code that is not
@@ -69,6 +72,11 @@ impl Options {
     /// Does one host vector make a group of the segment's loops, however many there is space for?
     pub(super) fn is_narrow(&self, segment: &Segment) -> bool {
         self.small && segment.nodes.len() <= SHORT
+    }
+
+    /// Is a segment's loop to be made without a look at whether some lane of the group is on?
+    pub(super) fn is_brief(&self, segment: &Segment) -> bool {
+        self.small && self.wide && self.group.is_none() && segment.nodes.len() <= BRIEF
     }
 
     /// Has a segment whose lanes may be off one loop only, the masked one? Vectors of the wide back end merge in an
