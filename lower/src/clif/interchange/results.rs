@@ -128,12 +128,14 @@ impl Emitter<'_> {
         if shadows.is_empty() {
             return;
         }
-        self.through_wave(64, &mut |e, _, wave, frame| {
+        let (step, bytes) = (64, 4 * self.per());
+        let ty = dwords_type(self.per());
+        self.through_wave(step, &mut |e, _, wave, frame| {
             for &(n, slot) in shadows {
-                for j in 0..4 {
-                    let from = Self::frame_offset(slot) + 16 * j;
-                    let x = e.b.ins().load(types::I32X4, trusted(), frame, from);
-                    let to = e.home_to_write(n) + 16 * j;
+                for at in (0..step as i32).step_by(bytes) {
+                    let from = Self::frame_offset(slot) + at;
+                    let x = e.b.ins().load(ty, trusted(), frame, from);
+                    let to = e.home_to_write(n) + at;
                     e.b.ins().store(trusted(), x, wave, to);
                 }
             }
