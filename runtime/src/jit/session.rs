@@ -21,9 +21,6 @@ use crate::helpers::Host;
 /// How often the waves of a workgroup may come to a barrier before the dispatcher looks after them.
 const ROUNDS: u32 = 64;
 
-/// Fuel that is counted for a workgroup whose waves burn none, when the session runs others behind it.
-const PASSING: u64 = 16;
-
 /// A temporary of 64 lanes, none of whose host vectors lies in two lines.
 #[derive(Clone)]
 #[repr(align(64))]
@@ -387,12 +384,10 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 self.machine.starts.clear();
                 self.machine.starts.extend(starts);
             }
-            let mut left = fuel;
             let (exit, index) = loop {
                 let back = self.machine.relay((engine, region), waves, turn, host);
-                left = left.saturating_sub(PASSING);
                 let end = back.0 == ExitCode::End && turn.ready | turn.waiting == 0;
-                let more = follows && end && turn.following.count != 0 && left != 0;
+                let more = follows && end && turn.following.count != 0;
                 // Others have written registers of a wave whose `start` is 0.
                 if !more || waves.iter().any(|wave| wave.start == 0) {
                     break back;

@@ -10,6 +10,12 @@ use super::dispatched::{Dispatch, engine};
 /// Workgroups of a dispatch.
 const GROUPS: u32 = 5;
 
+/// The one of those that does something of its own, of as many as one without loops has.
+const ODD_GROUP: u32 = 5;
+
+/// Of one without loops: so many that some are run without going back to the dispatcher.
+const STRAIGHT_GROUPS: u32 = 60;
+
 /// Rounds that are less than one has loops for.
 const ROUNDS: u32 = 10;
 
@@ -70,8 +76,8 @@ fn words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
     words
 }
 
-/// The same without a loop, where one workgroup does so; and to what is stored is added what registers have at first, which
-/// are written then.
+/// The same without a loop, where one workgroup does so; and to what is stored is added what registers and LDS have at
+/// first, which are written then.
 fn straight_words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
     // v_add_u32 v2, v9, v2; v_add_u32 v2, s20, v2; v_add_u32 v2, vcc_lo, v2
     let sum = [0x6804_0509, 0x6804_0414, 0x6804_046a];
@@ -84,6 +90,8 @@ fn straight_words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
         0x7e04_0300,
     ];
     words.extend(sum);
+    // ds_read_b32 v5, v1; s_waitcnt lgkmcnt(0); v_add_u32 v2, v2, v5
+    words.extend([0xd86c_0000, 0x0500_0001, 0xbf8c_c07f, 0x6804_0b02]);
     // v_mov_b32 v9, v1; s_mov_b32 s20, 7; s_mov_b32 vcc_lo, 9
     words.extend([0x7e12_0301, 0xbe94_0087, 0xbeea_0089]);
     for round in (1..=rounds).rev() {
@@ -94,7 +102,7 @@ fn straight_words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
             words.extend([
                 0xbf07_8006 | (0x80 + when.wave) << 8,
                 0xbf85_0002 + odd.len() as u32,
-                0xbf07_8005 | (0x80 + GROUPS / 2) << 8,
+                0xbf07_8005 | (0x80 + ODD_GROUP) << 8,
                 0xbf85_0000 + odd.len() as u32,
             ]);
             words.extend(odd);
@@ -114,17 +122,17 @@ fn straight_words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
     words
 }
 
-/// What is stored by workgroups of `size` work-items, and how the dispatch ended.
+/// What is stored by `groups` workgroups of `size` work-items, and how the dispatch ended.
 fn run(
     engine: &dyn Engine,
     words: impl Fn(u64) -> Vec<u32>,
-    size: u32,
+    (groups, size): (u32, u32),
     timeout: Option<Duration>,
 ) -> (Vec<u8>, String) {
     let dispatch = Dispatch {
-        items: GROUPS * size,
+        items: groups * size,
         size,
-        bytes: GROUPS * BYTES,
+        bytes: groups * BYTES,
         lds: BYTES,
         threads: 1,
         timeout,
@@ -171,12 +179,12 @@ fn a_wave_among_others_may_do_as_it_likes() {
             for (rounds, round) in [(1, 1), (5, 2), (150, 60)] {
                 let when = When { wave, round };
                 let straight = rounds < ROUNDS;
-                let programs: [Option<Program>; 2] =
-                    [Some(words), straight.then_some(straight_words)];
-                for words in programs.into_iter().flatten() {
+                let straight = straight.then_some((straight_words as Program, STRAIGHT_GROUPS));
+                let programs = [Some((words as Program, GROUPS)), straight];
+                for (words, groups) in programs.into_iter().flatten() {
                     let words = |out| words(odd, when, rounds, out);
-                    let want = run(&Interpreter, words, size, None);
-                    let got = run(&engine, words, size, None);
+                    let want = run(&Interpreter, words, (groups, size), None);
+                    let got = run(&engine, words, (groups, size), None);
                     let at = format!("{what}: {when:?} of {rounds}, by {size}");
                     assert_eq!(got.1, want.1, "{at}");
                     assert!(got.0 == want.0, "{at}: what was stored differs");
@@ -215,7 +223,7 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
             0xbf81_0000,
         ]
     };
-    let want = run(&Interpreter, words, 256, None);
+    let want = run(&Interpreter, words, (GROUPS, 256), None);
     // An engine that measures runs wave by wave.
     let options = EngineOptions {
         profile: Some(Profiling::Times),
@@ -224,7 +232,7 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
     let measures = engine::create(EngineKind::Jit, &options).expect("this host has one");
     let plain = engine();
     for (what, engine) in [("plain", &plain as &dyn Engine), ("measures", &*measures)] {
-        let got = run(engine, words, 256, None);
+        let got = run(engine, words, (GROUPS, 256), None);
         assert!(got == want, "{what}: {} for {}", got.1, want.1);
     }
 }
@@ -233,8 +241,18 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
 fn waves_that_meet_for_ever_are_stopped() {
     // s_barrier; s_branch -2
     let endless = |_| vec![0xbf8a_0000, 0xbf82_fffe];
-    let (_, end) = run(&engine(), endless, 256, Some(Duration::from_millis(50)));
-    let (_, want) = run(&Interpreter, endless, 256, Some(Duration::from_millis(50)));
+    let (_, end) = run(
+        &engine(),
+        endless,
+        (GROUPS, 256),
+        Some(Duration::from_millis(50)),
+    );
+    let (_, want) = run(
+        &Interpreter,
+        endless,
+        (GROUPS, 256),
+        Some(Duration::from_millis(50)),
+    );
     assert_eq!(end, want);
     assert!(end.contains("wave 0"), "{end}");
 }
