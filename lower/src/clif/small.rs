@@ -6,11 +6,11 @@ use cranelift_codegen::ir as clif;
 use super::{Emitter, Options};
 use crate::schedule::Segment;
 
-/// Loops of a region that run inside the lane groups or lane by lane, at least and at most. Each is there twice, and
-/// kernels seldom have more; where they have, the second forms would take most of the time of translation.
-const FEW_LOOPS: [usize; 2] = [4, 16];
+/// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
+/// more; where they have, the second forms would take most of the time of translation.
+const FEW_LOOPS: usize = 16;
 
-/// Guest instructions of a region for each of them that is beyond the least.
+/// Guest instructions of a region for each of them.
 const BETWEEN_LOOPS: usize = 64;
 
 /// Nodes of a segment of which the host has several groups under way at once, whether they are written side by side
@@ -87,9 +87,8 @@ impl Options {
 
     /// Most loops in two forms in a region of so many guest instructions.
     pub(super) fn most_loops(&self, insts: usize) -> usize {
-        let [least, most] = FEW_LOOPS;
         match self.small {
-            true => (insts / BETWEEN_LOOPS).clamp(least, most),
+            true => (insts / BETWEEN_LOOPS).clamp(1, FEW_LOOPS),
             false => usize::MAX,
         }
     }
