@@ -12,6 +12,7 @@ pub mod encode;
 pub mod evex;
 mod inst;
 mod lists;
+mod order;
 mod params;
 pub mod rows;
 mod scan;
@@ -131,6 +132,8 @@ pub enum Intrinsic {
     Least,
     /// f32 times 2 to the power of the second, which is rounded down to an integer; for AVX-512 only.
     Scale,
+    /// What f32 are above the integers nearest to them; 0 for infinities. For AVX-512 only.
+    Rest,
     /// The mantissas of f32, from 1/2 to 1, with their signs; zeros, infinities and quiet NaNs are it themselves. For
     /// AVX-512 only.
     Mantissa,
@@ -163,7 +166,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 59] = [
+    pub const ALL: [Intrinsic; 60] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -211,6 +214,7 @@ impl Intrinsic {
         Intrinsic::ToOdd,
         Intrinsic::Least,
         Intrinsic::Scale,
+        Intrinsic::Rest,
         Intrinsic::Mantissa,
         Intrinsic::Exponent,
         Intrinsic::PlainMantissa,
@@ -373,7 +377,10 @@ pub fn compile(
             return Ok(code);
         }
     }
-    let host = select::select(func, wave, isa, false, space)?;
+    let mut host = select::select(func, wave, isa, false, space)?;
+    if isa == Isa::Avx512 {
+        order::order(&mut host);
+    }
     let output = alloc::allocate(&host).map_err(Refused)?;
     let code = emit::emit(&host, &output);
     host.give_back(space);

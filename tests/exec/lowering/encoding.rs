@@ -126,6 +126,7 @@ fn constant_bytes(name: &str) -> usize {
         "VCVTPS2PH",
         "VPTERNLOG",
         "VRNDSCALE",
+        "VREDUCE",
         "VPCMPD",
         "VPCMPU",
         "VPCMPQ",

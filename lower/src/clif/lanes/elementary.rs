@@ -10,22 +10,22 @@ use crate::ir::Float;
 use crate::wide::fix::{By, Of};
 use crate::wide::{Fixes, Intrinsic};
 
-/// (2^f - 1) / f for |f| <= 1/2, off by less than 2^-50 of 2^f, as coefficients of the powers of f.
+/// (2^f - 1) / f for |f| <= 1/2, off by less than 2^-51 of 2^f, as coefficients of the powers of f.
 const POWER: [f64; 10] = [
-    0.6931471805599462,
-    0.24022650695910075,
-    0.05550410866465167,
-    0.009618129107618665,
-    0.0013333558200794592,
-    0.00015403530424776529,
-    1.5252672924850737e-05,
-    1.3215451633221434e-06,
-    1.0205905413765595e-07,
-    7.070977866508138e-09,
+    0.6931471805599516,
+    0.24022650695910472,
+    0.05550410866434658,
+    0.009618129107380713,
+    0.0013333558246480782,
+    0.00015403530800819353,
+    1.525264774766611e-05,
+    1.3215235634262416e-06,
+    1.0210506463831575e-07,
+    7.111758770636024e-09,
 ];
 
-/// Arguments for which the f64 value is a tie, and the true one above it.
-const TIES: [u32; 2] = [0x3b42_9d37, 0xbcf3_a937];
+/// The argument for which the f64 value is a tie, and the true one above it.
+const TIE: u32 = 0xbcf3_a937;
 
 /// log2((1 + s) / (1 - s)) / s for |s| <= 0.1716, off by less than 2^-52 of it, as coefficients of the powers of s^2.
 const LOGARITHM: [f64; 7] = [
@@ -83,13 +83,27 @@ impl Lanes<'_, '_> {
         self.b.ins().fma(odd, x, even)
     }
 
+    /// The same from the highest power on, which takes longer, but fewer registers and instructions.
+    fn polynomial_in_turn(&mut self, coefficients: &[f64], x: Value) -> Value {
+        let mut powers = coefficients.iter().rev();
+        let highest = powers.next().expect("there are coefficients");
+        let mut sum = self.double(*highest);
+        for &power in powers {
+            let power = self.double(power);
+            sum = self.b.ins().fma(sum, x, power);
+        }
+        sum
+    }
+
     /// `v_exp_f32` on bits: 2^x, zero where that is less than 2^-126.
     pub(super) fn exp2(&mut self, bits: Value) -> Value {
         let x = self.as_float(Float::F32, bits);
         let ty = self.vector(Float::F32);
         // x = n + f with |f| <= 1/2, exactly; the low bits of what is rounded by a large number's help are n, too.
-        let (x, n, integer) = if self.masks {
-            (x, self.b.ins().nearest(x), None)
+        let (x, n, f, integer) = if self.masks {
+            let n = self.b.ins().nearest(x);
+            // Of infinity that is 0.
+            (x, n, self.intrinsic(Intrinsic::Rest, &[x], ty), None)
         } else {
             // From 128 on all give infinity.
             let most = self.single(128f32.to_bits());
@@ -97,21 +111,21 @@ impl Lanes<'_, '_> {
             let large = self.single(12_582_912f32.to_bits());
             let aligned = self.b.ins().fadd(x, large);
             let n = self.b.ins().fsub(aligned, large);
-            (x, n, Some(self.as_bits(Float::F32, aligned)))
+            let f = self.b.ins().fsub(x, n);
+            (x, n, f, Some(self.as_bits(Float::F32, aligned)))
         };
-        let f = self.b.ins().fsub(x, n);
         let powers = self.halves(f).map(|f| {
-            let slope = self.polynomial(&POWER, f);
+            let slope = match self.masks {
+                true => self.polynomial_in_turn(&POWER, f),
+                false => self.polynomial(&POWER, f),
+            };
             let one = self.double(1.0);
             self.b.ins().fma(slope, f, one)
         });
         let power = self.rounded(powers);
         let power = self.as_bits(Float::F32, power);
-        let [one, other] = TIES.map(|tie| {
-            let tie = self.dwords(tie);
-            self.b.ins().icmp(IntCC::Equal, bits, tie)
-        });
-        let tie = self.b.ins().bor(one, other);
+        let tie = self.dwords(TIE);
+        let tie = self.b.ins().icmp(IntCC::Equal, bits, tie);
         let up = self.dwords(1);
         let above = self.b.ins().iadd(power, up);
         let power = self.blend(tie, above, power);
@@ -125,13 +139,7 @@ impl Lanes<'_, '_> {
                 let power = self.as_float(Float::F32, power);
                 let scaled = self.intrinsic(Intrinsic::Scale, &[power, n], ty);
                 let scaled = self.as_bits(Float::F32, scaled);
-                let scaled = self.b.ins().band(kept, scaled);
-                let scaled = self.as_float(Float::F32, scaled);
-                // Infinity less itself is no number.
-                const FIXES: Fixes = Fixes::NONE.with(Of::Infinity, By::Infinity);
-                let fixes = self.dwords(FIXES.bits());
-                let scaled = self.intrinsic(Intrinsic::Fix, &[scaled, x, fixes], ty);
-                self.as_bits(Float::F32, scaled)
+                self.b.ins().band(kept, scaled)
             }
             Some(integer) => {
                 let up = self.shift(integer, 23, true);

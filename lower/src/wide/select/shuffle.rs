@@ -409,6 +409,8 @@ impl Select<'_> {
                 let b = second(self)?;
                 self.evex_rvm(rows::VSCALEFPS, len, a, b, Imm::No)
             }
+            // By the nearest even integers, whatever MXCSR says.
+            Intrinsic::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
             Intrinsic::RootEstimate => self.evex_rm(rows::VRSQRT14PS, len, Src::Reg(a), Imm::No),
             Intrinsic::Mantissa => self.mantissa(len, a),
             Intrinsic::Exponent => self.exponent(len, a),
