@@ -2,6 +2,9 @@
 //! need not wait fills the time: processors look ahead for that themselves, but not as far as these runs are long. A few
 //! more values may be alive for this than there are registers. (With twice as many, blackscholes takes 10 % less where
 //! its data are in the second cache, and more where they are not.)
+//!
+//! Loads stay on their side of stores, but not of one another: a run has no branch in which a wave could look at what
+//! another wave told it before it goes on.
 
 use std::ops::Range;
 

@@ -430,12 +430,13 @@ impl Select<'_> {
     }
 
     /// Where a jump leads to that changes what is pinned, if that is known from the constants which it gives: the blocks where
-    /// it comes in only compare those with others. (They alone use them: values that are wanted beyond could not be skipped.)
+    /// it comes in only compare those with others. (They alone use them: values that are wanted beyond could not be skipped.
+    /// So beside what is pinned there is one, the number of the entry.)
     fn decided(&self, call: clif::BlockCall) -> Option<clif::Block> {
         let dfg = &self.clif.dfg;
         let first = call.block(&dfg.value_lists);
         let params = dfg.block_params(first);
-        if !params.iter().any(|&param| self.pin(param).is_some()) {
+        if params.len() != 2 || params.iter().all(|&param| self.pin(param).is_none()) {
             return None;
         }
         let given = |v: Value| {

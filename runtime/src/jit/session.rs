@@ -395,8 +395,8 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 self.machine.prepare(region, entry, fuel);
                 self.machine.start_next(region, place, waves, turn, host);
             };
-            if follows && self.machine.ctx.entry == entry {
-                // Those that have not begun in the workgroup that ran last may begin with another region.
+            if fresh && self.machine.ctx.entry == entry {
+                // Those that have not begun may begin with another region, which reads other registers.
                 for wave in &mut waves[index as usize + 1..] {
                     wave.vgprs_stale[1] = wave.vgprs_touched;
                 }

@@ -149,7 +149,9 @@ impl<'a> Select<'a> {
         };
         match *self.data(inst) {
             // Of the context.
-            InstructionData::Load { flags, .. } => self.clif.dfg.mem_flags[flags].readonly(),
+            InstructionData::Load { flags, .. } => {
+                self.clif.dfg.mem_flags[flags].readonly() && self.ty(v) == types::I64
+            }
             data => matches!(
                 data.opcode(),
                 Opcode::Iconst
