@@ -106,12 +106,15 @@ fn of_many_loops_the_first_translation_has_few_forms() {
         let loops = (0..loops).flat_map(|n| [&[CODE[0] + 3 + n % 5], &CODE[1..6]].concat());
         loops.chain([CODE[6]]).collect::<Vec<u32>>()
     };
-    let bytes = [16, 32].map(|loops| {
+    // One loop alone has two. Among others most take less than half of that.
+    let bytes = [1, 16, 32].map(|loops| {
         let engine = engine(Tier::Quick, None);
         run_words(&engine, words(loops), |runs| runs == 10);
         engine.translated().host_bytes
     });
-    assert!(4 * bytes[1] < 7 * bytes[0], "all have two: {bytes:?}");
+    let [one, some, many] = bytes;
+    assert!(2 * (some - one) < 15 * one, "all have two: {bytes:?}");
+    assert!(2 * (many - one) < 31 * one, "all have two: {bytes:?}");
     let engine = engine(Tier::Auto, None);
     run_words(&engine, words(32), |_| engine.translated().improved != 0);
     assert_ne!(engine.translated().improved, 0, "they are hot");
