@@ -183,7 +183,7 @@ pub fn emit(
     }
     e.epilogue();
     let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
-    let (relays, wave) = (e.relay.is_some(), e.wave);
+    let (relays, straight, wave) = (e.relay.is_some(), e.straight, e.wave);
     e.b.seal_all_blocks();
     e.b.finalize(config);
     Emitted {
@@ -191,7 +191,7 @@ pub fn emit(
         reads,
         writes_from,
         relays,
-        straight: !relay::goes_back(f),
+        straight,
         wave,
         notes,
     }
@@ -200,6 +200,8 @@ pub fn emit(
 /// Emission of one region.
 struct Emitter<'f> {
     f: &'f Func,
+    /// No wave burns fuel in it.
+    straight: bool,
     o: Options,
     b: FunctionBuilder<'f>,
     base: u64,
@@ -330,6 +332,7 @@ impl<'f> Emitter<'f> {
         let slots_since = liveness::written(f);
         Emitter {
             f,
+            straight: relay::is_straight(f),
             o,
             b,
             base,

@@ -124,8 +124,8 @@ struct Access {
     data: Data,
     /// The bytes of LDS (I64), if it is there.
     lds: Option<Value>,
-    /// Not all lanes act.
-    partial: bool,
+    /// The code for all lanes is elsewhere.
+    full_apart: bool,
 }
 
 impl Access {
@@ -215,7 +215,7 @@ impl Emitter<'_> {
                 Known::Affine(affine) => {
                     let mut runs = self.checked(&runs, affine, kind, exec, slow);
                     runs.iter_mut()
-                        .for_each(|run| run.partial = before.is_some());
+                        .for_each(|run| run.full_apart = before.is_some());
                     Inline::Runs(affine.whole, runs)
                 }
                 Known::Table(table) => {
@@ -284,7 +284,7 @@ impl Emitter<'_> {
             stride: affine.stride,
             data,
             lds: lds.then_some(memory.1),
-            partial: false,
+            full_apart: false,
         });
         runs.collect()
     }
@@ -316,15 +316,11 @@ impl Emitter<'_> {
     pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
         if space == Space::Lds {
             let base = self.b.ins().iconst(types::I64, 0);
-            return (
-                base,
-                self.context(types::I64, offset_of!(Context, lds_inline)),
-            );
+            let len = self.context(types::I64, offset_of!(Context, lds_inline));
+            return (base, len);
         }
         let len = self.context(types::I64, offset_of!(Context, arena_len));
-        (
-            self.context(types::I64, offset_of!(Context, arena_base)),
-            len,
-        )
+        let base = self.context(types::I64, offset_of!(Context, arena_base));
+        (base, len)
     }
 }

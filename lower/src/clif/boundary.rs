@@ -29,7 +29,7 @@ impl Emitter<'_> {
         }
         let entries = entries(self.f);
         let relays = !self.o.small && relay::suits(self.f);
-        self.ways_out_apart = self.o.small || relays && !relay::goes_back(self.f);
+        self.ways_out_apart = self.o.small || relays && self.straight;
         if relays {
             let resident = self.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
@@ -149,7 +149,7 @@ impl Emitter<'_> {
                 moving.extend(block.written_slots());
             }
         }
-        let vcc = (!relay::goes_back(self.f)).then_some(Slot::Vcc);
+        let vcc = self.straight.then_some(Slot::Vcc);
         let slots = (0..=127).map(Slot::Sgpr).chain(vcc);
         slots
             .filter(|&slot| entries.iter().any(|&entry| live_in[entry].has_slot(slot)))
@@ -231,8 +231,8 @@ impl Emitter<'_> {
         self.store_slots(&written);
     }
 
-    /// The one way out: PC to the wave, return the code. In code that is little each block has written its registers
-    /// by then; else they are written here, which leaves `regalloc2` fewer ranges to split inside loops.
+    /// The one way out: PC to the wave, return the code. Where the ways out are apart each block has written its
+    /// registers by then; else they are written here, which leaves `regalloc2` fewer ranges to split inside loops.
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
@@ -323,9 +323,9 @@ impl Emitter<'_> {
         self.b.ins().jump(self.exit, &args);
     }
 
-    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: of the registers only EXEC is looked at then. (In
-    /// code that is not little a way out of their own makes `regalloc2` split ranges in spmv-256k's inner loop, which
-    /// takes 1.4 times as long.)
+    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: of the registers only EXEC is looked at then.
+    /// (Ways out of their own for all code make `regalloc2` split ranges in spmv-256k's inner loop, which takes 1.4 times
+    /// as long.)
     pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
         if self.ways_out_apart {
             let written = self.slots_since.start[self.current].has_slot(Slot::Exec);

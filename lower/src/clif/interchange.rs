@@ -221,12 +221,7 @@ impl Emitter<'_> {
         if self.o.always_masked || self.o.no_interchange {
             return plans;
         }
-        let insts = self
-            .f
-            .blocks
-            .iter()
-            .map(|block| block.guest_insts)
-            .sum::<u32>();
+        let insts: u32 = self.f.blocks.iter().map(|block| block.guest_insts).sum();
         let most = self.o.most_loops(insts as usize);
         let mut left_out = 0;
         for head in facts.loops() {

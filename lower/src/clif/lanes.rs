@@ -459,29 +459,19 @@ impl Lanes<'_, '_> {
         }
         let any = self.b.ins().vhigh_bits(types::I32, any);
         let (some, behind) = (self.b.create_block(), self.b.create_block());
-        let results: Vec<Value> = x
-            .iter()
-            .map(|&x| {
-                let ty = self.b.func.dfg.value_type(x);
-                self.b.append_block_param(behind, ty)
-            })
-            .collect();
+        let ty = self.b.func.dfg.value_type(x[0]);
+        for _ in x {
+            self.b.append_block_param(behind, ty);
+        }
         let as_they_are: Vec<BlockArg> = x.iter().map(|&x| BlockArg::Value(x)).collect();
         self.b.set_cold_block(some);
         self.b.ins().brif(any, some, &[], behind, &as_they_are);
         self.b.switch_to_block(some);
-        let changed = change(self);
-        let changed: Vec<BlockArg> = changed
-            .into_iter()
-            .zip(x)
-            .map(|(v, &x)| {
-                let ty = self.b.func.dfg.value_type(x);
-                BlockArg::Value(self.cast(ty, v))
-            })
-            .collect();
+        let changed = change(self).into_iter();
+        let changed: Vec<BlockArg> = changed.map(|v| BlockArg::Value(self.cast(ty, v))).collect();
         self.b.ins().jump(behind, &changed);
         self.b.switch_to_block(behind);
-        results
+        self.b.block_params(behind).to_vec()
     }
 
     /// `select` of W32 or W64 lanes.

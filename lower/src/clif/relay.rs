@@ -76,11 +76,11 @@ fn ways_in(f: &Func, entries: &[usize]) -> Vec<Option<u32>> {
     ways_in.into_iter().enumerate().map(one).collect()
 }
 
-/// Is there a way on which waves burn fuel?
-pub(super) fn goes_back(f: &Func) -> bool {
+/// Is there no way on which waves burn fuel in the code? (Jumps to an address in a register do, but leave it.)
+pub(super) fn is_straight(f: &Func) -> bool {
     let mut targets = f.blocks.iter().flat_map(|block| block.term.targets());
-    targets.any(|target| match target {
-        Target::Block { back, .. } | Target::Exit { back, .. } => back,
+    targets.all(|target| match target {
+        Target::Block { back, .. } | Target::Exit { back, .. } => !back,
     })
 }
 
@@ -88,8 +88,7 @@ impl Emitter<'_> {
     /// Has waves handed over from here on: what `self.wave` is and the entry, which is given and returned, are another wave's
     /// each time. `entries` are the blocks of entries from number 1 on.
     pub(super) fn begin_relay(&mut self, entry: Value, entries: &[usize]) -> Value {
-        let straight = !goes_back(self.f);
-        if straight {
+        if self.straight {
             // Loaded anew where it is wanted: kept in a register, it would be so through all of the region.
             let (anew, at) = (trusted().with_readonly(), offset_of!(Context, frame));
             self.frame = self.b.ins().load(types::I64, anew, self.ctx, offset32(at));
@@ -107,7 +106,7 @@ impl Emitter<'_> {
             arrived,
             leave,
             ended,
-            ways_in: match straight {
+            ways_in: match self.straight {
                 true => ways_in(self.f, entries),
                 // What loops keep in registers would be tied together.
                 false => vec![None; self.f.blocks.len()],
@@ -257,7 +256,7 @@ impl Emitter<'_> {
     fn hand_over(&mut self, relay: &Relay, place: Value, entry: Value) {
         let wave = self.b.ins().load(types::I64, trusted(), place, 0);
         self.set_context(wave, offset_of!(Context, wave));
-        if goes_back(self.f) {
+        if !self.straight {
             let ticket = self.context(types::I32, offset_of!(Context, ticket));
             self.set_fuel(ticket);
         }

@@ -76,13 +76,18 @@ impl Options {
 
     /// Is a segment's loop to be made without a look at whether some lane of the group is on?
     pub(super) fn is_brief(&self, segment: &Segment) -> bool {
-        self.small && self.wide && self.group.is_none() && segment.nodes.len() <= BRIEF
+        self.has_own_form() && segment.nodes.len() <= BRIEF
     }
 
     /// Has a segment whose lanes may be off one loop only, the masked one? Vectors of the wide back end merge in an
-    /// instruction or two. A profile tells how often each form ran, and who names a group wants loops of such groups.
+    /// instruction or two. A profile tells how often each form ran.
     pub(super) fn is_masked_alone(&self) -> bool {
-        self.small && self.wide && self.group.is_none() && !self.profile
+        self.has_own_form() && !self.profile
+    }
+
+    /// Do loops of little code have forms that others have not? Who names a group wants loops of such groups.
+    fn has_own_form(&self) -> bool {
+        self.small && self.wide && self.group.is_none()
     }
 
     /// Most loops in two forms in a region of so many guest instructions.

@@ -410,10 +410,16 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// Where a way leads, with its arguments, and what goes to registers of their own.
-    fn target(&mut self, call: clif::BlockCall) -> Result<(Way, Vec<(VReg, Pin)>), Refused> {
+    /// Where a way leads, with its arguments, and what goes to registers of their own. If where it comes to is `decided`,
+    /// there are no arguments.
+    fn target(
+        &mut self,
+        call: clif::BlockCall,
+        decided: Option<clif::Block>,
+    ) -> Result<(Way, Vec<(VReg, Pin)>), Refused> {
         let lists = &self.clif.dfg.value_lists;
-        let block = self.blocks[call.block(lists).as_u32() as usize];
+        let to = decided.unwrap_or(call.block(lists));
+        let block = self.blocks[to.as_u32() as usize];
         let params = self.clif.dfg.block_params(call.block(lists)).iter();
         let mut regs = Vec::with_capacity(call.len(lists));
         let mut pinned = Vec::new();
@@ -423,6 +429,7 @@ impl Select<'_> {
             };
             match self.pin(param) {
                 Some(pin) => pinned.push((self.reg(v)?, pin)),
+                None if decided.is_some() => {}
                 None => regs.push(self.argument(v, param)?),
             }
         }
@@ -473,10 +480,8 @@ impl Select<'_> {
     fn terminator(&mut self, index: usize, inst: clif::Inst) -> Result<(), Refused> {
         match *self.data(inst) {
             InstructionData::Jump { destination, .. } => {
-                let (mut to, pinned) = self.target(destination)?;
-                if let Some(block) = self.decided(destination) {
-                    to = (self.blocks[block.as_u32() as usize], Vec::new());
-                }
+                let decided = self.decided(destination);
+                let (to, pinned) = self.target(destination, decided)?;
                 for (value, pin) in pinned {
                     self.h.push(Op::Pin(pin), &[Operand::reg_use(value)], None);
                 }
@@ -484,8 +489,8 @@ impl Select<'_> {
                 self.h.end(index, [to]);
             }
             InstructionData::Brif { arg, blocks, .. } => {
-                let (yes, pinned) = self.target(blocks[0])?;
-                let (no, others) = self.target(blocks[1])?;
+                let (yes, pinned) = self.target(blocks[0], None)?;
+                let (no, others) = self.target(blocks[1], None)?;
                 if !pinned.is_empty() || !others.is_empty() {
                     return Err(Refused("a branch that changes what is pinned".to_owned()));
                 }

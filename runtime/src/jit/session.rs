@@ -276,14 +276,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         host: &mut Host<'_, '_>,
     ) {
         let Following { number, resume, .. } = turn.following;
-        turn.following.count -= 1;
+        let id = begin_next(turn, host.group);
         turn.ready = u32::MAX >> (32 - waves.len());
-        let group = &mut *host.group;
-        group.workgroup[0] += 1;
-        group.lds.reset(group.lds.size() as usize);
         for (wave, start) in waves.iter_mut().zip(&self.starts) {
             wave.sgpr = *start;
-            wave.sgpr[number] = group.workgroup[0];
+            wave.sgpr[number] = id;
             (wave.pc, wave.mode, wave.scc, wave.resume) = (pc, mode, 0, resume);
             let ids = wave.vgprs_stale[0] as usize;
             let reads = region.code.reads(wave.exec() == u64::MAX);
@@ -477,12 +474,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         self.machine.prepare(region, 0, fuel);
         let mut left = fuel;
         while turn.following.count != 0 && left != 0 {
-            turn.following.count -= 1;
-            host.group.workgroup[0] += 1;
-            let id = host.group.workgroup[0];
-            if host.group.lds.size() != 0 {
-                host.group.lds.reset(host.group.lds.size() as usize);
-            }
+            let id = begin_next(turn, host.group);
             for index in 0..waves.len() {
                 let wave = &mut *waves[index];
                 wave.sgpr[number] = id;
@@ -642,6 +634,17 @@ fn note_end(wave: &mut WaveState, region: &Region, fresh: bool) {
     if fresh && !region.relays && ids <= region.writes_from {
         wave.kept = wave.start;
     }
+}
+
+/// The first of the workgroups that follow begins; gives its number.
+#[inline]
+fn begin_next(turn: &mut Turn, group: &mut Group<'_>) -> u32 {
+    turn.following.count -= 1;
+    group.workgroup[0] += 1;
+    if group.lds.size() != 0 {
+        group.lds.reset(group.lds.size() as usize);
+    }
+    group.workgroup[0]
 }
 
 /// Can the waves of a workgroup that are about to begin begin again as those of the next one, when they have ended in a

@@ -64,7 +64,7 @@ impl Emitter<'_> {
         let last = self.beyond(highest, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut all = Vec::new();
-        // Words and what lies between lanes make no 64 bits.
+        // An address of 32 bits and what lies beyond it do not wrap: that the end is within is enough.
         if !(lds && affine.stride >= 0 && least >= 0) {
             all.push(self.b.ins().icmp(order, highest, len));
         }

@@ -176,7 +176,7 @@ impl Emitter<'_> {
 
     /// Loads or stores lanes that have addresses of their own.
     fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
-        if !a.partial {
+        if !a.full_apart {
             self.if_full(a.exec, |e| e.vectors(load, a, places, done));
         }
         if self.o.small {
@@ -282,7 +282,7 @@ impl Emitter<'_> {
         self.lanes_at_once(load, a.data, a.stride, load || a.lds.is_some())
     }
 
-    /// A loop over the wave, four or eight lanes at a time, that moves its lanes between memory and places.
+    /// Moves all lanes of the wave between memory and places, as many at a time as there are in a host vector or can be.
     pub(super) fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let lanes = self.at_once(load, a);
         if a.lds.is_some() && lanes > wide::LANES && places.len() == 1 {

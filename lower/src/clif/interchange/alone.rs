@@ -6,18 +6,16 @@
 //! leaves for the general loop, which begins again from the registers as they were.
 
 use std::collections::BTreeMap;
-use std::mem::offset_of;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type as Clif, Value, types};
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 use frontend::op::{Data, Space};
 
 use super::Written;
 use super::results::Results;
-use crate::abi::Context;
 use crate::clif::scalar::joined;
-use crate::clif::{Emitter, access, affine, offset32, trusted};
+use crate::clif::{Emitter, access, affine, trusted};
 use crate::facts::Facts;
 use crate::interchange::alone::Alone;
 use crate::interchange::{self, MaskPlace};
@@ -341,14 +339,8 @@ impl Emitter<'_> {
 
     /// Finds out what may be accessed; leaves for `fail` where nothing may.
     fn reach(&mut self, plan: &Alone, fail: clif::Block) -> Reach {
-        let load = |e: &mut Self, ty: Clif, offset: usize| {
-            e.b.ins().load(ty, trusted(), e.ctx, offset32(offset))
-        };
-        let base = load(self, types::I64, offset_of!(Context, arena_base));
-        let len = load(self, types::I64, offset_of!(Context, arena_len));
-        let lds = load(self, types::I64, offset_of!(Context, lds));
-        let lds_len = load(self, types::I32, offset_of!(Context, lds_len));
-        let lds_len = self.b.ins().uextend(types::I64, lds_len);
+        let (base, len) = self.memory_of(Space::Global);
+        let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
         let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
         for &v in &plan.block.effects {
             sizes.push(match plan.block.nodes[v.index()].op {

@@ -105,19 +105,19 @@ impl Emitter<'_> {
     pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[Written]) {
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let value = self.b.use_var(var);
-            self.b.def_var(self.vars[&slot], value);
+            self.write_slot(slot, value);
         }
         for (&place, &var) in &results.masks {
             let bits = self.b.use_var(var);
             match place {
-                MaskPlace::Exec => self.b.def_var(self.vars[&Slot::Exec], bits),
-                MaskPlace::Vcc => self.b.def_var(self.vars[&Slot::Vcc], bits),
+                MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
+                MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
                 MaskPlace::Pair(n) => {
                     let low = self.b.ins().ireduce(types::I32, bits);
                     let high = self.b.ins().ushr_imm_u(bits, 32);
                     let high = self.b.ins().ireduce(types::I32, high);
-                    self.b.def_var(self.vars[&Slot::Sgpr(n)], low);
-                    self.b.def_var(self.vars[&Slot::Sgpr(n + 1)], high);
+                    self.write_slot(Slot::Sgpr(n), low);
+                    self.write_slot(Slot::Sgpr(n + 1), high);
                 }
             }
         }

@@ -85,7 +85,7 @@ impl Emitter<'_> {
     /// The bits of a mask as it is outside of the turns.
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
         match place {
-            MaskPlace::Exec => self.b.use_var(self.vars[&Slot::Exec]),
+            MaskPlace::Exec => self.read_slot(Slot::Exec),
             MaskPlace::Vcc => self.read_slot(Slot::Vcc),
             MaskPlace::Pair(n) => {
                 let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
