@@ -3,6 +3,7 @@
 `run(size)` gives buffers and dispatches in order; dispatches of kernels whose names begin with
 `setup_` are not timed. `compare` names the buffers that the runtimes' results are compared by, with
 a tolerance relative to the buffer's largest magnitude (0: every bit); `needs` an OpenCL extension.
+`class` says which kind of kernel it is: `compare.py` gives a mean for each.
 `expect` computes what small buffers hold in the end from what they hold at first.
 """
 
@@ -207,82 +208,102 @@ MI = 1 << 20
 # Name of the real size, kernels (from benches/manifests), arguments of `run`: real and small.
 BENCHES = {
     "saxpy-16m": {
+        "class": "streaming",
         "title": "y = a*x + y over 16 Mi floats: streaming", "object": example("saxpy"),
         "run": saxpy, "real": (16 * MI,), "small": (3840,), "compare": {"y": 0}},
     "matmul-512": {
+        "class": "dense loops",
         "title": "A product of 512 x 512 matrices straight from global memory: a dense loop",
         "object": example("matmul"), "run": lambda n: product(n, "matmul_naive", [64, 4]),
         "real": (512,), "small": (64,), "compare": {"c": 1e-5}},
     "matmul-tiled-1024": {
+        "class": "LDS and barriers",
         "title": "A product of 1024 x 1024 matrices through tiles in LDS, with barriers",
         "object": example("matmul"), "run": lambda n: product(n, "matmul_tiled", [16, 16]),
         "real": (1024,), "small": (64,), "compare": {"c": 1e-5}},
     "mandelbrot-2048": {
+        "class": "arithmetic",
         "title": "The Mandelbrot set in 2048 x 2048 points, at most 1000 iterations: divergent "
                  "arithmetic",
         "object": example("mandelbrot"), "run": mandelbrot, "real": (2048, 1000),
         "small": (64, 50), "compare": {"iterations": 0}},
     "nbody-16k": {
+        "class": "arithmetic",
         "title": "16384 bodies attract one another: arithmetic with reciprocal square roots",
         "object": kernel("nbody"), "run": nbody, "real": (16384,), "small": (256,),
         "compare": {"out": 1e-3, "velocity": 1e-3}},
     "blackscholes-4m": {
+        "class": "arithmetic",
         "title": "4 Mi options by Black and Scholes: elementary functions of the device library",
         "object": kernel("blackscholes"), "run": blackscholes, "real": (4 * MI,), "small": (1024,),
         "compare": {"calls": 1e-5, "puts": 1e-5}},
     "sha256-256k": {
+        "class": "arithmetic",
         "title": "SHA-256 of 131,072 messages of 64 bytes, two blocks each: integer arithmetic",
         "object": example("sha256"), "run": sha256, "real": (131072,), "small": (256,),
         "compare": {"digests": 0}},
     "md5-1m": {
+        "class": "arithmetic",
         "title": "MD5 of 1 Mi messages of 16 bytes: integer arithmetic without loops",
         "object": kernel("md5"), "run": md5, "real": (MI,), "small": (512,),
         "compare": {"digests": 0}},
     "spmv-256k": {
+        "class": "gathers",
         "title": "A sparse matrix of 262,144 rows and 4 Mi entries in CSR times a vector: gathers, "
                  "divergent loops",
         "object": kernel("spmv"), "run": spmv, "real": (262144,), "small": (512,),
         "compare": {"y": 1e-5}},
     "reduction-16m": {
+        "class": "LDS and barriers",
         "title": "The sum of 16 Mi integers: a strided loop, trees in LDS, global atomics",
         "object": example("reduction"), "run": reduction, "real": (16 * MI,), "small": (32768,),
         "compare": {"sum": 0},
         "expect": {"sum": lambda b: np.array([b["numbers"].sum(dtype=np.uint32)], np.uint32)}},
     "histogram-16m": {
+        "class": "LDS and barriers",
         "title": "The histogram of 16 Mi bytes: LDS atomics", "object": example("histogram"),
         "run": histogram, "real": (16 * MI,), "small": (16384,), "compare": {"bins": 0},
         "expect": {"bins": lambda b: np.bincount(b["data"], minlength=256).astype(np.uint32)}},
     "scan-16m": {
+        "class": "LDS and barriers",
         "title": "The prefix sum of 16 Mi integers: LDS and barriers, five launches",
         "object": kernel("scan"), "run": scan, "real": (16 * MI,), "small": (8192,),
         "compare": {"out": 0}},
     "bitonic-1m": {
+        "class": "LDS and barriers",
         "title": "A bitonic sort of 1 Mi keys: 78 launches, LDS and barriers",
         "object": example("bitonic"), "run": bitonic, "real": (MI,), "small": (2048,),
         "compare": {"keys": 0}},
     "transpose-4096": {
+        "class": "LDS and barriers",
         "title": "A 4096 x 4096 matrix transposed through tiles in LDS", "object": kernel("transpose"),
         "run": transpose, "real": (4096,), "small": (64,), "compare": {"out": 0}},
     "blur-4096": {
+        "class": "streaming",
         "title": "A 4096 x 4096 image blurred in two passes: bytes and 16-bit vectors",
         "object": example("blur"), "run": blur, "real": (4096,), "small": (64,),
         "compare": {"blurred": 0}},
     "hgemm-512": {
+        "class": "dense loops",
         "title": "A product of 512 x 512 matrices of halves: packed fused multiply-adds",
         "object": kernel("hgemm"), "run": hgemm, "real": (512,), "small": (128,),
         "needs": "cl_khr_fp16", "compare": {"c": 5e-3}},
     "heat-256": {
+        "class": "streaming",
         "title": "A seven-point stencil in double precision on 256 x 256 x 128 inner points",
         "object": example("stencil"), "run": heat, "real": (256, 256, 128), "small": (64, 8, 4),
         "compare": {"out": 1e-14}},
     "fft-4m": {
+        "class": "LDS and barriers",
         "title": "4096 complex Fourier transforms of 1024 points: five passes through LDS",
         "object": kernel("fft"), "run": fft, "real": (4096,), "small": (4,),
         "compare": {"out": 1e-5}},
     "gather-16m": {
+        "class": "gathers",
         "title": "16 Mi reads at random places of 16 MiB", "object": kernel("gather"),
         "run": gather, "real": (16 * MI, 4 * MI), "small": (4096, 1024), "compare": {"out": 0}},
     "alu-64k": {
+        "class": "arithmetic",
         "title": "A loop of 4096 iterations of six vector and three scalar instructions in 65,536 "
                  "work-items: arithmetic alone",
         "object": kernel("alu"), "run": alu, "real": (65536, 4096), "small": (256, 64),

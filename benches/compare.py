@@ -35,6 +35,8 @@ POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
 
 EMITTERS = ("wide", "cranelift")
 # Name, what the OpenCL platform's name contains.
+# What the mean of all benchmarks is called; those of a class are by its name.
+ALL = "geometric mean"
 RUNTIMES = {"PoCL": "Portable Computing Language", "Intel": "Intel(R) OpenCL"}
 
 
@@ -168,7 +170,7 @@ def measure(name, bench, options, cores):
     """A benchmark on all runtimes: times, and what there is to say."""
     manifest = HERE / "manifests" / f"{name}.{options.target}.toml"
     wavelift = Wavelift(options.wavelift, cores)
-    row = {"name": name, "cores": cores, "seconds": {}, "notes": []}
+    row = {"name": name, "class": bench["class"], "cores": cores, "seconds": {}, "notes": []}
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         results = {}
@@ -235,17 +237,17 @@ def milliseconds(seconds):
 
 
 def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
 
 
 def table(rows, cores):
-    """The rows of one number of cores in Markdown, geometric means last."""
+    """The rows of one number of cores in Markdown, geometric means last: of each class and of all."""
     one = cores == 1
     lines = ["| benchmark | wavelift ms |" + (" translation ms | Glane/s |" if one else " speed-up |")
              + " PoCL ms | Intel ms | PoCL / wavelift | Intel / wavelift | results |",
              "|---|--:|--:|" + ("--:|" if one else "") + "--:|--:|--:|--:|---|"]
     single = {row["name"]: row["seconds"].get("wavelift") for row in rows if row["cores"] == 1}
-    ratios = {other: [] for other in RUNTIMES}
+    ratios = {}
     for row in (row for row in rows if row["cores"] == cores):
         mine = row["seconds"].get("wavelift")
         cells = [row["name"], milliseconds(mine)]
@@ -259,7 +261,8 @@ def table(rows, cores):
         for other in RUNTIMES:
             theirs = row["seconds"].get(other)
             if mine and theirs:
-                ratios[other].append(theirs / mine)
+                for group in (row["class"], ALL):
+                    ratios.setdefault(group, {}).setdefault(other, []).append(theirs / mine)
                 cells.append(f"{theirs / mine:.2f}")
             else:
                 cells.append("-")
@@ -272,8 +275,10 @@ def table(rows, cores):
         result = "; ".join([result, *row["notes"]]).replace("|", "/")
         lines.append("| " + " | ".join([*cells, result]) + " |")
     blank = " |" * (4 if one else 3)
-    lines.append("| geometric mean |" + blank[2:] + " | | " + " | ".join(
-        f"**{mean(list_):.2f}**" for list_ in ratios.values()) + " | |")
+    for group in sorted(ratios, key=lambda group: group == ALL):
+        cells = [f"**{mean(ratios[group][other]):.2f}**" if other in ratios[group] else "-"
+                 for other in RUNTIMES]
+        lines.append(f"| {group} |" + blank[2:] + " | | " + " | ".join(cells) + " | |")
     return "\n".join(lines)
 
 
