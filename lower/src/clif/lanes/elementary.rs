@@ -70,22 +70,18 @@ impl Lanes<'_, '_> {
     /// The polynomial of f64 with these coefficients: that of the even powers plus x times that of the odd ones.
     fn polynomial(&mut self, coefficients: &[f64], x: Value) -> Value {
         let square = self.b.ins().fmul(x, x);
-        let [even, odd] = [0, 1].map(|first| {
-            let mut powers = coefficients[first..].iter().step_by(2).rev();
-            let highest = powers.next().expect("there are coefficients");
-            let mut sum = self.double(*highest);
-            for &power in powers {
-                let power = self.double(power);
-                sum = self.b.ins().fma(sum, square, power);
-            }
-            sum
-        });
+        let [even, odd] =
+            [0, 1].map(|first| self.in_turn(coefficients[first..].iter().step_by(2), square));
         self.b.ins().fma(odd, x, even)
     }
 
     /// The same from the highest power on, which takes longer, but fewer registers and instructions.
-    fn polynomial_in_turn(&mut self, coefficients: &[f64], x: Value) -> Value {
-        let mut powers = coefficients.iter().rev();
+    fn in_turn<'a>(
+        &mut self,
+        coefficients: impl DoubleEndedIterator<Item = &'a f64>,
+        x: Value,
+    ) -> Value {
+        let mut powers = coefficients.rev();
         let highest = powers.next().expect("there are coefficients");
         let mut sum = self.double(*highest);
         for &power in powers {
@@ -116,7 +112,7 @@ impl Lanes<'_, '_> {
         };
         let powers = self.halves(f).map(|f| {
             let slope = match self.masks {
-                true => self.polynomial_in_turn(&POWER, f),
+                true => self.in_turn(POWER.iter(), f),
                 false => self.polynomial(&POWER, f),
             };
             let one = self.double(1.0);
