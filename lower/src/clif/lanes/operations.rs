@@ -211,7 +211,7 @@ impl Lanes<'_, '_> {
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
-            Op::FRsq if self.masks => self.rsq(a),
+            Op::FRsq if self.masks => self.map1(a, Self::rsq),
             Op::FRsq => self.rsq_by_root(a),
             Op::Ldexp(flush) => self.ldexp(flush, a, b),
             Op::FrexpMant => self.map1(a, Self::frexp_mant),

@@ -16,8 +16,6 @@ const INFINITY: u32 = 0x7f80_0000;
 const GREATEST: u32 = 0x7f7f_ffff;
 /// What an exponent counts by.
 const EXPONENT_ONE: u32 = 1 << 23;
-/// Cycles that a vector is behind the one before it.
-const BEHIND: u32 = 8;
 /// What is below zero has no root.
 const NO_ROOT: u32 = 0xffc0_0000;
 
@@ -29,26 +27,13 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// Reciprocals of roots of vectors, which take turns.
-    pub(super) fn rsq(&mut self, a: &[Value]) -> Vec<Value> {
-        let last = self.last_inst();
-        let mut ends = Vec::new();
-        let d = self.map1(a, |l, x| {
-            let d = l.rsq_of_vector(x);
-            ends.extend(l.last_inst());
-            d
-        });
-        self.take_turns(last, &ends, BEHIND);
-        d
-    }
-
     /// From the estimate of AVX-512, which is off by at most 2^-14 of it. Two steps of Newton, y + y * r with r = 1/2 -
     /// x * y * y/2: the first leaves little more than its own rounding and half of that of x * y, which the second
     /// takes into account. What the second leaves, 3/2 * r^2 of y, is always below: r rounded up to the next f32 makes
     /// up for it. (All estimates that are that close were gone through, for both parities of the exponent with
     /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for infinity, NaNs and
     /// what is below zero are the results; both steps leave them as they are.
-    fn rsq_of_vector(&mut self, bits: Value) -> Value {
+    pub(super) fn rsq(&mut self, bits: Value) -> Value {
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
         let half = self.single(0.5f32.to_bits());
