@@ -18,8 +18,8 @@ mod functions;
 mod halves;
 mod integer;
 mod operations;
-mod order;
 mod roots;
+mod turns;
 
 pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;
