@@ -131,6 +131,7 @@ pub(super) fn order(func: &mut HostFunc) {
     if runs.is_empty() {
         return;
     }
+    // Uses that are to come.
     let mut uses = vec![0; func.vregs()];
     for inst in 0..func.insts.len() {
         for v in sources(func.operands_of(inst)) {
@@ -143,13 +144,27 @@ pub(super) fn order(func: &mut HostFunc) {
         }
     }
     let mut makers = vec![NONE; func.vregs()];
-    for run in runs {
-        let order = Run::new(func, run.clone(), uses.clone(), &mut makers).order();
-        let insts: Vec<HostInst> = order
-            .iter()
-            .map(|&i| func.insts[run.start + i as usize])
-            .collect();
-        func.insts[run].copy_from_slice(&insts);
+    let mut runs = runs.into_iter().peekable();
+    for block in 0..func.blocks.len() {
+        let range = func.range(block);
+        let mut at = range.start;
+        while at < range.end && runs.peek().is_some() {
+            if let Some(run) = runs.next_if(|run| run.start == at) {
+                let order = Run::new(func, run.clone(), &mut uses, &mut makers).order();
+                let insts: Vec<HostInst> =
+                    order.iter().map(|&i| func.insts[at + i as usize]).collect();
+                at = run.end;
+                func.insts[run].copy_from_slice(&insts);
+            } else {
+                for v in sources(func.operands_of(at)) {
+                    uses[v.vreg()] -= 1;
+                }
+                at += 1;
+            }
+        }
+        for v in func.args_of(block) {
+            uses[v.vreg()] -= 1;
+        }
     }
 }
 
@@ -188,8 +203,8 @@ struct Run<'a> {
     constant: Vec<bool>,
     /// By register: which of them makes it.
     makers: &'a mut [u32],
-    /// By register: uses that are to come.
-    uses: Vec<u32>,
+    /// By register: uses that are to come, as the blocks follow one another.
+    uses: &'a mut [u32],
     timings: Vec<(Unit, u32)>,
     /// What goes first has most.
     worth: Vec<i64>,
@@ -200,7 +215,7 @@ impl<'a> Run<'a> {
     fn new(
         func: &'a HostFunc,
         range: Range<usize>,
-        uses: Vec<u32>,
+        uses: &'a mut [u32],
         makers: &'a mut [u32],
     ) -> Run<'a> {
         let count = range.len();
@@ -286,6 +301,7 @@ impl<'a> Run<'a> {
         for (n, operand) in operands.iter().enumerate() {
             let v = operand.vreg();
             match operand.kind() {
+                OperandKind::Def if self.uses[v.vreg()] == 0 => {}
                 OperandKind::Def => growth.count(v, 1),
                 OperandKind::Use => {
                     let constant = self.constant.get(self.makers[v.vreg()] as usize);
