@@ -3,8 +3,8 @@
 //! more values may be alive for this than there are registers. (With twice as many, blackscholes takes 10 % less where
 //! its data are in the second cache, and more where they are not.)
 //!
-//! Loads stay on their side of stores, but not of one another: a run has no branch in which a wave could look at what
-//! another wave told it before it goes on.
+//! Loads and stores keep their order: it is part of what waves tell one another by memory, and a wave need not look at
+//! what it loaded by a branch.
 
 use std::ops::Range;
 
@@ -13,6 +13,7 @@ use regalloc2::{Operand, OperandKind, RegClass, VReg};
 use super::encode::{Map, Row};
 use super::inst::{Form, HostFunc, HostInst, MASK, Op, PlaceBase};
 use super::lists::Lists;
+use super::rows::legacy;
 
 /// Instructions of the units for floats in the shortest run that is put in order. (Others take a cycle: sha256-256k takes
 /// 4 % more when it is put in order.)
@@ -102,12 +103,30 @@ fn effect(host: &HostInst) -> Effect {
     else {
         return Effect::None;
     };
+    // Of an address alone nothing is read.
+    if !is_outside(host) || matches!(host.op, Op::Legacy(legacy::LEA, ..)) {
+        return Effect::None;
+    }
     match form {
         // That is a hint.
         Form::Address(_) => Effect::None,
-        _ if !is_outside(host) => Effect::None,
-        Form::Rm | Form::Rvm | Form::Fma | Form::ZeroedRm | Form::Tied => Effect::Reads,
-        _ => Effect::Writes,
+        Form::Rvm
+        | Form::Rounded(_)
+        | Form::Rvmr
+        | Form::Rm
+        | Form::Mr
+        | Form::Digit(_)
+        | Form::Fma
+        | Form::MaskedRvm
+        | Form::ZeroedRm
+        | Form::ZeroedRvm
+        | Form::MergedRvm
+        | Form::MergedRm
+        | Form::MergedDigit(_)
+        | Form::Gather
+        | Form::Tied
+        | Form::TiedDigit(_) => Effect::Reads,
+        Form::Store | Form::StoreSome | Form::Scatter => Effect::Writes,
     }
 }
 
@@ -195,8 +214,8 @@ impl Alive {
 struct Run<'a> {
     func: &'a HostFunc,
     range: Range<usize>,
-    /// Those that wait for each.
-    waiting: Lists<u32>,
+    /// Those that wait for each, and for how many cycles.
+    waiting: Lists<(u32, u32)>,
     /// For how many others each waits.
     awaited: Vec<u32>,
     /// Is it a constant, which has its place before what first takes it?
@@ -233,26 +252,18 @@ impl<'a> Run<'a> {
             alive: Alive::default(),
             range,
         };
-        let mut written = None;
-        let mut read = Vec::new();
+        let mut last = None;
         for (i, host) in (0..).zip(insts) {
             run.depend(i);
-            let effect = effect(host);
-            if effect == Effect::None {
-                continue;
-            }
-            written.into_iter().for_each(|before| run.wait(before, i));
-            match effect {
-                Effect::Writes => {
-                    read.drain(..).for_each(|before| run.wait(before, i));
-                    written = Some(i);
-                }
-                _ => read.push(i),
+            if effect(host) != Effect::None {
+                let before = last.replace(i);
+                before.into_iter().for_each(|before| run.wait(before, i, 0));
             }
         }
         for i in (0..count).rev() {
-            let after = run.waiting.iter(i).map(|next| run.worth[next as usize]);
-            run.worth[i] = after.max().unwrap_or(0) + i64::from(run.timings[i].1);
+            let after = run.waiting.iter(i);
+            let after = after.map(|(next, cycles)| run.worth[next as usize] + i64::from(cycles));
+            run.worth[i] = after.max().unwrap_or(0).max(run.timings[i].1.into());
         }
         // A place ahead counts as much as a cycle.
         for (i, worth) in (0..).zip(&mut run.worth) {
@@ -265,8 +276,9 @@ impl<'a> Run<'a> {
         self.func.operands_of(self.range.start + i as usize)
     }
 
-    fn wait(&mut self, before: u32, i: u32) {
-        self.waiting.push(before as usize, i);
+    /// Lets an instruction wait until so many cycles after another began.
+    fn wait(&mut self, before: u32, i: u32, cycles: u32) {
+        self.waiting.push(before as usize, (i, cycles));
         self.awaited[i as usize] += 1;
     }
 
@@ -284,8 +296,8 @@ impl<'a> Run<'a> {
                     self.makers[v.vreg()] = NONE - 1;
                 }
                 by if by == NONE - 1 => {}
-                by if self.constant[by as usize] => self.waiting.push(by as usize, i),
-                by => self.wait(by, i),
+                by if self.constant[by as usize] => {}
+                by => self.wait(by, i, self.timings[by as usize].1),
             }
         }
         for operand in operands.iter().filter(|o| o.kind() == OperandKind::Def) {
@@ -380,17 +392,15 @@ impl<'a> Run<'a> {
             }
             done[at] = true;
             order.push(i);
-            let (unit, cycles) = self.timings[at];
-            let end = now.max(times[at]) + cycles;
-            for next in self.waiting.iter(at) {
+            for (next, cycles) in self.waiting.iter(at) {
                 let next = next as usize;
-                times[next] = times[next].max(end);
+                times[next] = times[next].max(now.max(times[at]) + cycles);
                 self.awaited[next] -= 1;
                 if self.awaited[next] == 0 {
                     free.push(next as u32);
                 }
             }
-            if let Some(busy) = busy.get_mut(unit as usize) {
+            if let Some(busy) = busy.get_mut(self.timings[at].0 as usize) {
                 *busy += 1;
             }
             begun += 1;
