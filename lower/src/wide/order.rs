@@ -66,6 +66,8 @@ fn timing(host: &HostInst) -> (Unit, u32) {
         (Map::M0F, 0x76 | 0xc2) | (Map::M0F3A, 0x1e | 0x1f) | (Map::M0F38, 0x27) => (Unit::Any, 5),
         // Halves of vectors.
         (Map::M0F3A, 0x38..=0x3b) => (Unit::Any, 4),
+        // The estimate of a root's reciprocal, which one unit of each kind gives.
+        (Map::M0F38, 0x4e) => (Unit::Any, 5),
         _ => (Unit::Any, 1),
     };
     // What the program loads is not at hand as constants are.
