@@ -1,7 +1,8 @@
 //! The order of long runs of instructions without a branch. What the results wait for longest begins first, and what
 //! need not wait fills the time: processors look ahead for that themselves, but not as far as these runs are long. A few
-//! more values may be alive for this than there are registers. (With twice as many, blackscholes takes 10 % less where
-//! its data are in the second cache, and more where they are not.)
+//! more values may be alive for this than there are registers. Four exponentials beside one another take 4 to 9 % less.
+//! (blackscholes has branches between such runs, of 250 to 380 instructions, and takes as long with those in order, and
+//! with the branches away and all in order, by 34 to 100 vectors that may be alive.)
 //!
 //! Loads and stores keep their order: it is part of what waves tell one another by memory, and a wave need not look at
 //! what it loaded by a branch.
