@@ -17,6 +17,7 @@ mod operations;
 mod permutations;
 mod prologues;
 mod quotients;
+mod records;
 mod relays;
 mod rounds;
 mod rows;

@@ -11,8 +11,10 @@ use crate::wide;
 mod eight;
 mod sixteen;
 mod some;
+mod spaced;
 mod window;
 
+pub(super) use spaced::is_interleaved;
 pub(super) use window::Window;
 
 /// Does inline code know how such an element lies in memory?
@@ -139,6 +141,20 @@ impl Emitter<'_> {
         self.b.ins().load(ty, guest(), start, offset)
     }
 
+    /// Stores a vector of dwords one after the other.
+    pub(super) fn store_vector(&mut self, vector: Value, start: Value, offset: i32) {
+        self.b.ins().store(guest(), vector, start, offset);
+    }
+
+    /// Stores two lanes' pairs of dwords.
+    pub(super) fn store_two(&mut self, to: [Value; 2], pairs: Value) {
+        let pairs = self.b.ins().bitcast(types::I64X2, flags(), pairs);
+        for (n, at) in to.into_iter().enumerate() {
+            let pair = self.b.ins().extractlane(pairs, n as u8);
+            self.b.ins().store(guest(), pair, at, 0);
+        }
+    }
+
     /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16. `between`: what lies between
     /// their elements may be moved with them.
     pub(super) fn lanes_at_once(
@@ -155,6 +171,7 @@ impl Emitter<'_> {
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
+            16 if load && between && spaced::is_spaced(data, stride) => 16,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }
@@ -178,9 +195,12 @@ impl Emitter<'_> {
         if lanes == wide::LANES {
             return self.load_eight(start, away, stride, data);
         } else if lanes > wide::LANES {
-            return match is_pairwise(data, stride) {
-                true => vec![self.load_window(start, &pairwise(away))],
-                false => self.load_sixteen(start, away, data),
+            return if is_pairwise(data, stride) {
+                vec![self.load_window(start, &pairwise(away))]
+            } else if spaced::is_spaced(data, stride) {
+                self.load_spaced((start, away), stride, data)
+            } else {
+                self.load_sixteen(start, away, data)
             };
         }
         match i32::try_from(away) {

@@ -72,7 +72,7 @@ impl Emitter<'_> {
     }
 
     /// Dwords of two vectors, by their numbers.
-    fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
+    pub(super) fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
         let mut lanes = self.of_lanes(1, LANES);
         let numbers = lanes.dwords_by(|n| numbers[n]);
         lanes.intrinsic(Intrinsic::PickDwords, &[a, numbers, b], types::I32X16)

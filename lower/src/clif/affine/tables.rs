@@ -18,6 +18,9 @@ use crate::ir::{Block, Val, Width};
 use crate::schedule::Schedule;
 use crate::wide;
 
+/// Lanes of AVX-512.
+const SIXTEEN: usize = 2 * wide::LANES;
+
 /// An access that was checked.
 pub(super) struct Spread<'a> {
     /// Address of the lane with the lowest offset.
@@ -44,7 +47,7 @@ impl Piece {
     fn lanes(&self) -> usize {
         match *self {
             Piece::Line(lanes, _) | Piece::Anywhere(lanes) => lanes,
-            Piece::Window(_) => 2 * wide::LANES,
+            Piece::Window(_) => SIXTEEN,
         }
     }
 }
@@ -280,6 +283,10 @@ impl Emitter<'_> {
                 return Piece::Window(window);
             }
         }
+        if a.data == Data::Dwords(2) && self.per() > wide::LANES && first.is_multiple_of(self.per())
+        {
+            return Piece::Anywhere(self.per());
+        }
         Piece::Anywhere(group)
     }
 
@@ -289,6 +296,7 @@ impl Emitter<'_> {
             (&Piece::Line(lanes, stride), _) => {
                 self.load_lanes(lanes, (a.start, a.away(first)), stride, a.data)
             }
+            (Piece::Anywhere(SIXTEEN), _) => self.load_sixteen_of(a, first),
             (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {
                 let each = self.each_address(a, first);
                 self.load_each_of_eight(each, a.data)
@@ -305,6 +313,58 @@ impl Emitter<'_> {
                         .collect(),
                     _ => fours.concat(),
                 }
+            }
+        }
+    }
+
+    /// Pairs of 16 lanes. What lanes have in common with those before them is loaded once.
+    fn load_sixteen_of(&mut self, a: &Spread<'_>, first: usize) -> Vec<Value> {
+        let same = |lanes: usize| {
+            let mut others = (first..first + SIXTEEN).step_by(lanes);
+            others.all(|other| a.are_same(first, other, lanes))
+        };
+        let (lanes, parts) = if same(4) {
+            (4, vec![self.load_four_of(a, first); 4])
+        } else if same(wide::LANES) {
+            let each = self.each_address(a, first);
+            let part = self.load_each_of_eight(each, a.data);
+            (wide::LANES, vec![part; 2])
+        } else {
+            let parts = [first, first + wide::LANES].map(|first| {
+                let each = self.each_address(a, first);
+                self.load_each_of_eight(each, a.data)
+            });
+            (wide::LANES, parts.to_vec())
+        };
+        let mut all = Vec::new();
+        for word in 0..access::words(a.data) {
+            let parts = parts.iter().map(|part| part[word]).collect();
+            all.extend(self.of_lanes(1, SIXTEEN).join_parts(lanes, parts));
+        }
+        all
+    }
+
+    /// Stores pairs of 16 lanes: those of lanes that follow one another, as far as they do, in one piece.
+    fn store_sixteen_of(&mut self, a: &Spread<'_>, first: usize, words: &[Value]) {
+        let runs = |lanes: usize| {
+            let mut firsts = (first..first + SIXTEEN).step_by(lanes);
+            let apart = Some(i64::from(access::bytes(a.data)));
+            firsts.all(|first| a.stride(first, lanes) == apart)
+        };
+        let run = [wide::LANES, 4, 2].into_iter().find(|&lanes| runs(lanes));
+        let lanes = run.unwrap_or(2);
+        let mut parts = self.interleaved(words);
+        let mut dwords = SIXTEEN;
+        while dwords > 2 * lanes {
+            dwords /= 2;
+            let halves = parts.iter().map(|&part| self.halves(dwords, part));
+            parts = halves.flatten().collect();
+        }
+        for (part, first) in parts.into_iter().zip((first..).step_by(lanes)) {
+            let to = self.each_address(a, first);
+            match run {
+                Some(_) => self.store_vector(part, to[0], 0),
+                None => self.store_two(to, part),
             }
         }
     }
@@ -333,6 +393,7 @@ impl Emitter<'_> {
             (&Piece::Line(lanes, stride), _) => {
                 self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
             }
+            (Piece::Anywhere(SIXTEEN), _) => self.store_sixteen_of(a, first, words),
             (Piece::Anywhere(wide::LANES), Data::Dwords(2 | 4)) => {
                 let each = self.each_address(a, first);
                 self.store_each_of_eight(each, a.data, words);

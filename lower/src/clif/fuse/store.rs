@@ -5,10 +5,11 @@ use frontend::op::Data;
 
 use super::super::segment::Body;
 use super::super::whole::data_words;
-use super::super::{Emitter, affine};
+use super::super::{Emitter, access, affine};
 use super::alias;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::{self, Class, Schedule};
+use crate::wide;
 
 impl Emitter<'_> {
     /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.
@@ -96,20 +97,68 @@ impl Emitter<'_> {
                 }
             }
         }
-        for n in stores {
-            let access = &self.fusion.accesses[n];
-            let (v, data) = (access.v, access.data);
-            let (stride, offset) = (access.affine.stride, access.offset);
-            let words: Vec<Vec<Value>> = data_words(&block.nodes[v.index()])
-                .iter()
-                .map(|&word| self.lane_value(block, plan, body, word))
-                .collect();
-            let starts = self.group_starts(block, plan, body, n);
+        let mut left = &stores[..];
+        while !left.is_empty() {
+            let (together, rest) = left.split_at(self.without_gaps(left));
+            left = rest;
+            let mut together = together.to_vec();
+            together.sort_by_key(|&n| self.fusion.accesses[n].offset);
+            let access = &self.fusion.accesses[together[0]];
+            let (stride, offset, data) = (access.affine.stride, access.offset, access.data);
+            let mut words: Vec<Vec<Value>> = Vec::new();
+            for &n in &together {
+                let v = self.fusion.accesses[n].v;
+                for &word in data_words(&block.nodes[v.index()]) {
+                    words.push(self.lane_value(block, plan, body, word));
+                }
+            }
+            let starts = self.group_starts(block, plan, body, together[0]);
             let slices = body.slices / starts.len();
             for (row, start) in starts.into_iter().enumerate() {
                 let lanes = slices * row..slices * (row + 1);
                 let words: Vec<&[Value]> = words.iter().map(|w| &w[lanes.clone()]).collect();
-                self.store_group(start, (offset, stride), data, &words);
+                match together.len() {
+                    1 => self.store_group(start, (offset, stride), data, &words),
+                    _ => self.store_interleaved(start, offset, &words),
+                }
+            }
+        }
+    }
+
+    /// How many of these stores, the first ones, are made together: of words of lanes that fill all of memory from the
+    /// first lane's to the last one's. Else it is one.
+    fn without_gaps(&self, stores: &[usize]) -> usize {
+        let accesses = stores.iter().map(|&n| &self.fusion.accesses[n]);
+        let first = &self.fusion.accesses[stores[0]];
+        let (bytes, stride) = (i64::from(access::bytes(first.data)), first.affine.stride);
+        let count = usize::try_from(stride / bytes).unwrap_or(1);
+        let suits = self.per() > wide::LANES
+            && matches!(first.data, Data::Dwords(1 | 2))
+            && count > 1
+            && stride == bytes * count as i64
+            && access::is_interleaved(count * access::words(first.data));
+        let alike = accesses.take(count).filter(|a| {
+            let same = (a.base, a.affine, a.lds) == (first.base, first.affine, first.lds);
+            same && a.data == first.data
+        });
+        let mut offsets: Vec<i64> = alike.map(|a| i64::from(a.offset)).collect();
+        offsets.sort_unstable();
+        let follow = offsets.windows(2).all(|two| two[1] - two[0] == bytes);
+        match suits && offsets.len() == count && follow {
+            true => count,
+            false => 1,
+        }
+    }
+
+    /// Stores a group's lanes, whose words follow one another, the first at `start` and a constant; `words` has the host
+    /// vectors of each word. The range was checked.
+    fn store_interleaved(&mut self, start: Value, offset: i32, words: &[&[Value]]) {
+        let mut at = offset;
+        for slice in 0..words[0].len() {
+            let each: Vec<Value> = words.iter().map(|word| word[slice]).collect();
+            for vector in self.interleaved(&each) {
+                self.store_vector(vector, start, at);
+                at += 4 * self.per() as i32;
             }
         }
     }
