@@ -74,6 +74,8 @@ pub struct WaveState {
     /// Where accesses of compiled code were last, for what it prefetches: of whatever ran here before. No part of
     /// the architectural state.
     pub last: [u64; LAST],
+    /// Where they are expected next, for code that prefetches later. No part of the architectural state.
+    pub next: [u64; LAST],
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
 }
@@ -111,6 +113,7 @@ impl WaveState {
             kept: 0,
             resume: 0,
             last: [0; LAST],
+            next: [0; LAST],
             vgpr: [[0; LANES]; 256],
         })
     }

@@ -166,11 +166,15 @@ pub fn emit(
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
     let prefetches = ahead::suits(f, options);
+    if prefetches {
+        e.find_last_stores(&facts);
+    }
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = prefetches && !sink::goes_round(f, i);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
+        e.begin_share(i);
         e.block(i, block, &plan, &live[i]);
         if let Some(form) = loops.remove(&i) {
             e.profile_interchanged(&form);
@@ -278,6 +282,8 @@ struct Emitter<'f> {
     prefetches: bool,
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
+    /// What is still to be prefetched.
+    later: ahead::Later,
 }
 
 /// Most results of a call.
@@ -380,6 +386,7 @@ impl<'f> Emitter<'f> {
             beside: false,
             prefetches: false,
             expected: 0,
+            later: ahead::Later::default(),
         }
     }
 

@@ -19,8 +19,10 @@ use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
 use crate::wide::Intrinsic;
 
+mod later;
 mod loaded;
 
+pub(super) use later::Later;
 pub(super) use loaded::Foreseen;
 
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
@@ -42,6 +44,8 @@ pub(super) struct Ahead {
     pub(super) start: Value,
     /// Which way its lines go.
     pub(super) into: Intrinsic,
+    /// Its entry of [`WaveState::last`].
+    pub(super) entry: usize,
 }
 
 /// Does a region have prefetches, outside of its loops?
@@ -65,27 +69,47 @@ impl Emitter<'_> {
         if !self.prefetches {
             return None;
         }
-        let delta = self.moved(first)?;
+        let entry = self.expected;
+        if entry + self.later.entries() >= LAST {
+            return None;
+        }
+        self.expected += 1;
+        Some(self.expect_in(entry, first, affine))
+    }
+
+    /// The same, of an access that has an entry of [`WaveState::last`].
+    fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Ahead {
+        let delta = self.moved_in(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
         let into = match affine.whole {
             true => Intrinsic::Prefetch,
             false => Intrinsic::PrefetchSecond,
         };
         let start = self.b.ins().iadd(first, delta);
-        Some(Ahead { delta, start, into })
+        Ahead {
+            delta,
+            start,
+            into,
+            entry,
+        }
     }
 
     /// How far an access whose first lane's host address is `first` now has moved on (I64), which is kept for the next
     /// workgroup; nothing where too many are kept already.
     fn moved(&mut self, first: Value) -> Option<Value> {
-        if self.expected == LAST {
+        let entry = self.expected;
+        if entry + self.later.entries() >= LAST {
             return None;
         }
-        let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * self.expected);
         self.expected += 1;
+        Some(self.moved_in(entry, first))
+    }
+
+    fn moved_in(&mut self, entry: usize, first: Value) -> Value {
+        let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
         let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
         self.b.ins().store(trusted(), first, self.wave, at);
-        Some(self.b.ins().isub(first, last))
+        self.b.ins().isub(first, last)
     }
 
     /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.

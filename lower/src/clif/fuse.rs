@@ -30,12 +30,12 @@ mod store;
 pub(super) struct Fused {
     v: Val,
     data: Data,
-    affine: Affine,
+    pub(super) affine: Affine,
     lds: bool,
     /// The address without its constant part.
-    base: Val,
+    pub(super) base: Val,
     /// Its constant part.
-    offset: i32,
+    pub(super) offset: i32,
     /// Host address of lane 0's element without the constant part, for those affine in the whole wave.
     start: Option<Value>,
     /// Where it is expected next, unless it has the lines of another access.
@@ -187,7 +187,7 @@ impl Emitter<'_> {
     }
 
     /// A load or store, as its node and its facts say.
-    fn access_of(&self, block: &Block, v: Val) -> Fused {
+    pub(super) fn access_of(&self, block: &Block, v: Val) -> Fused {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, _) = access.expect("bug: no load and no store");

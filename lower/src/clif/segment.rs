@@ -328,8 +328,13 @@ impl<'f> Emitter<'f> {
             group,
             ..
         } = w;
+        let asked = match full && !self.beside {
+            true => self.share(group),
+            false => Vec::new(),
+        };
         let (header, offset) = self.begin_offsets();
         let lane = self.b.ins().ushr_imm_u(offset, 2);
+        self.ask_for(&asked, lane, group);
         let latch = skip.map(|any| {
             let latch = self.b.create_block();
             let shifted = self.b.ins().ushr(any, lane);

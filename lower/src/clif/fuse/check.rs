@@ -126,16 +126,23 @@ impl Emitter<'_> {
             if affine.stride == 0 {
                 continue;
             }
+            if self.expect_stores(first, &fusion.accesses[members[0]]) {
+                continue;
+            }
             let Some(ahead) = self.expect(first, affine) else {
                 return;
             };
             members.sort_by_key(|&n| fusion.accesses[n].offset);
             let mut lines: Option<i32> = None;
             for n in members {
-                let access = &mut fusion.accesses[n];
+                let access = &fusion.accesses[n];
                 if lines.is_none_or(|at| i64::from(access.offset) - i64::from(at) >= LINE) {
                     lines = Some(access.offset);
-                    access.ahead = Some(ahead);
+                    let (offset, affine) = (access.offset, access.affine);
+                    let load = !access.store && affine.whole;
+                    if !(load && self.ask_later(ahead, offset, affine.stride)) {
+                        fusion.accesses[n].ahead = Some(ahead);
+                    }
                 }
             }
         }

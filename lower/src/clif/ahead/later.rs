@@ -1,0 +1,231 @@
+//! Lines that are asked for later. A wave that asks for all it wants at once waits until the lines before are there: about
+//! [`BURST`](super::BURST) can be under way. In code that all waves go through, a block behind the other, with barriers in
+//! between, the blocks behind that of the loads ask for some of them each.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::op::Space;
+use frontend::state::{LANES, LAST, WaveState};
+
+use super::super::fuse::Fused;
+use super::super::{Emitter, offset32, trusted};
+use super::{Ahead, LINE, lines};
+use crate::facts::{Affine, Facts};
+use crate::ir::{Func, Op, Term, Val};
+use crate::sink;
+use crate::wide::Intrinsic;
+
+/// Lines that follow one another.
+struct Lines {
+    /// Entry of [`WaveState::next`] that they count from.
+    entry: usize,
+    /// How far the first one is from there.
+    away: i64,
+    count: i64,
+    into: Intrinsic,
+}
+
+/// What blocks have not asked for, and who will.
+#[derive(Default)]
+pub(in crate::clif) struct Later {
+    lines: Vec<Lines>,
+    /// The blocks that wait for it.
+    blocks: Vec<usize>,
+    /// How many lines the block being emitted is to ask for.
+    wanted: i64,
+    /// Stores at the end that blocks before it ask for.
+    stores: Vec<Stores>,
+}
+
+impl Later {
+    /// How many entries of [`WaveState::last`] are kept free for stores.
+    pub(super) fn entries(&self) -> usize {
+        self.stores.len()
+    }
+}
+
+/// Stores that differ by constants only.
+struct Stores {
+    block: usize,
+    base: Val,
+    affine: Affine,
+    /// Their entry of [`WaveState::last`].
+    entry: usize,
+}
+
+/// Blocks that share lines at least: few would have as many each as there were at once (`heat-256` and `blur-4096` take 5 %
+/// more with two).
+const FEWEST: usize = 4;
+
+/// Entries for stores at most.
+const MOST_STORES: usize = 4;
+
+/// What a loop over the lanes asks for in each turn.
+pub(in crate::clif) struct Asked {
+    first: Value,
+    into: Intrinsic,
+}
+
+/// The blocks that each wave goes through behind a block.
+fn behind(f: &Func, block: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = block;
+    while let Term::Jump(next) | Term::Barrier { next } = f.blocks[at].term
+        && let Some(next) = next.block()
+        && next > at
+    {
+        found.push(next);
+        at = next;
+    }
+    found
+}
+
+impl Emitter<'_> {
+    /// Finds what the last of some blocks stores, so that those before it can ask for the lines.
+    pub(in crate::clif) fn find_last_stores(&mut self, facts: &Facts) {
+        let barrier = |&at: &usize| {
+            let barrier = matches!(self.f.blocks[at].term, Term::Barrier { .. });
+            barrier && !sink::goes_round(self.f, at)
+        };
+        let Some(first) = (0..self.f.blocks.len()).find(barrier) else {
+            return;
+        };
+        let blocks = behind(self.f, first);
+        let Some(&last) = blocks.last().filter(|_| blocks.len() >= FEWEST) else {
+            return;
+        };
+        let block = &self.f.blocks[last];
+        self.learn(last, block, facts);
+        let stores = block.effects.iter().filter(|&&v| {
+            let store = matches!(
+                block.nodes[v.index()].op,
+                Op::Store(Space::Global | Space::Flat, ..)
+            );
+            let affine = self.affine.get(&v);
+            store && affine.is_some_and(|a| a.whole && lines(a.stride, LANES).0 == LINE)
+        });
+        let mut stores: Vec<Fused> = stores.map(|&v| self.access_of(block, v)).collect();
+        stores.sort_by_key(|store| store.offset);
+        let later = &mut self.later;
+        for store in stores {
+            let (base, affine) = (store.base, store.affine);
+            let mut known = later.stores.iter();
+            let entry = match known.find(|s| (s.base, s.affine) == (base, affine)) {
+                Some(stores) => stores.entry,
+                None if later.stores.len() == MOST_STORES => break,
+                None => {
+                    let entry = LAST - 1 - later.stores.len();
+                    later.stores.push(Stores {
+                        block: last,
+                        base,
+                        affine,
+                        entry,
+                    });
+                    entry
+                }
+            };
+            let away = i64::from(store.offset);
+            let mut asked = later.lines.iter().filter(|lines| lines.entry == entry);
+            if asked.all(|lines| away - lines.away >= LINE) {
+                later.lines.push(Lines {
+                    entry,
+                    away,
+                    count: lines(affine.stride, LANES).1,
+                    into: Intrinsic::Prefetch,
+                });
+            }
+        }
+        later.blocks = blocks;
+    }
+
+    /// Expects accesses, the first lane of the first one at `first`, if blocks before this one ask for their lines.
+    pub(in crate::clif) fn expect_stores(&mut self, first: Value, access: &Fused) -> bool {
+        let key = (self.current, access.base, access.affine);
+        let mut stores = self.later.stores.iter();
+        let Some(stores) = stores.find(|s| (s.block, s.base, s.affine) == key) else {
+            return false;
+        };
+        let entry = stores.entry;
+        if self.prefetches {
+            let ahead = self.expect_in(entry, first, access.affine);
+            self.keep_next(ahead);
+        }
+        true
+    }
+
+    /// Keeps where an access is expected.
+    fn keep_next(&mut self, ahead: Ahead) {
+        let at = next_at(ahead.entry);
+        self.b.ins().store(trusted(), ahead.start, self.wave, at);
+    }
+
+    /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
+    /// this one, if there are such.
+    pub(in crate::clif) fn ask_later(&mut self, ahead: Ahead, offset: i32, stride: i64) -> bool {
+        let blocks = behind(self.f, self.current);
+        let barrier = matches!(self.f.blocks[self.current].term, Term::Barrier { .. });
+        let (step, count) = lines(stride, LANES);
+        if !barrier || blocks.len() < FEWEST || step != LINE {
+            return false;
+        }
+        self.keep_next(ahead);
+        self.later.blocks = blocks;
+        self.later.lines.push(Lines {
+            entry: ahead.entry,
+            away: offset.into(),
+            count,
+            into: ahead.into,
+        });
+        true
+    }
+
+    /// Begins a block, which asks for its share.
+    pub(in crate::clif) fn begin_share(&mut self, block: usize) {
+        let later = &mut self.later;
+        let at = later.blocks.iter().position(|&waits| waits == block);
+        later.wanted = at.map_or(0, |at| {
+            let lines: i64 = later.lines.iter().map(|lines| lines.count).sum();
+            let blocks = (later.blocks.len() - at) as i64;
+            (lines + blocks - 1) / blocks
+        });
+    }
+
+    /// What the turns of a loop over groups of so many lanes ask for.
+    pub(in crate::clif) fn share(&mut self, group: usize) -> Vec<Asked> {
+        let turns = (LANES / group) as i64;
+        let mut asked = Vec::new();
+        while self.prefetches
+            && self.later.wanted > 0
+            && let Some(lines) = self.later.lines.first_mut()
+        {
+            let (entry, away, into) = (lines.entry, lines.away, lines.into);
+            lines.away += turns * LINE;
+            lines.count -= turns;
+            if lines.count <= 0 {
+                self.later.lines.remove(0);
+            }
+            self.later.wanted -= turns;
+            let at = next_at(entry);
+            let start = self.b.ins().load(types::I64, trusted(), self.wave, at);
+            let first = self.b.ins().iadd_imm_s(start, away);
+            asked.push(Asked { first, into });
+        }
+        asked
+    }
+
+    /// Asks for it in the turn of the group whose first lane is `lane`.
+    pub(in crate::clif) fn ask_for(&mut self, asked: &[Asked], lane: Value, group: usize) {
+        for asked in asked {
+            let bytes = self.b.ins().imul_imm_s(lane, LINE / group as i64);
+            let at = self.b.ins().iadd(asked.first, bytes);
+            let per = self.per();
+            self.of_lanes(1, per).effect(asked.into, &[at]);
+        }
+    }
+}
+
+/// Where an entry of [`WaveState::next`] is.
+fn next_at(entry: usize) -> i32 {
+    offset32(offset_of!(WaveState, next) + size_of::<u64>() * entry)
+}
