@@ -6,6 +6,7 @@ pub mod arms;
 pub mod build;
 pub mod clif;
 pub mod cost;
+mod delay;
 pub mod facts;
 pub mod functions;
 pub mod guest;

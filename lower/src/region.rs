@@ -12,6 +12,7 @@ use frontend::{Encoding, decode};
 use crate::arms::relative::Indexing;
 use crate::arms::{self, Lowered, Sites, fork, scalar};
 use crate::build::Build;
+use crate::delay;
 use crate::guest::Guest;
 use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
 use crate::maps::HashMap;
@@ -121,6 +122,8 @@ enum End {
     Fall(Key),
     /// Ends with the control instruction that is the last of `insts`.
     Control,
+    /// Has a barrier among `insts`, at which the wave waits before it goes on here.
+    Barrier(u64),
     /// Undecodable, or an instruction for the interpreter alone, at this address.
     Interpret(u64),
     /// The region is full.
@@ -128,7 +131,7 @@ enum End {
 }
 
 /// Does the instruction end a block by changing the flow of control?
-fn is_control(inst: &Inst) -> bool {
+pub(crate) fn is_control(inst: &Inst) -> bool {
     matches!(
         inst.op(),
         GuestOp::Branch(_)
@@ -145,7 +148,7 @@ fn is_control(inst: &Inst) -> bool {
 }
 
 /// Must the interpreter run the instruction because it changes how code behaves?
-fn is_interpreted(inst: &Inst) -> bool {
+pub(crate) fn is_interpreted(inst: &Inst) -> bool {
     matches!(
         inst.op(),
         GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore
@@ -179,7 +182,7 @@ fn mode_write(inst: &Inst) -> Option<(u32, u32)> {
 }
 
 /// Address of the instruction behind `pc`.
-fn behind(pc: u64, inst: &Inst) -> u64 {
+pub(crate) fn behind(pc: u64, inst: &Inst) -> u64 {
     pc.wrapping_add(u64::from(inst.len))
 }
 
@@ -195,11 +198,12 @@ fn branch_target(pc: u64, distance: Operand) -> u64 {
 
 /// Translates the region at `request.entry`.
 pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
-    let (decoded, leaders) = explore(request, fetch);
+    let (decoded, leaders, waits) = explore(request, fetch);
     let mut region = Region {
         request: *request,
         decoded,
         leaders,
+        waits,
         index: HashMap::default(),
         queue: Vec::new(),
         nodes: Build::new(),
@@ -231,11 +235,15 @@ fn entry_key(request: &Request) -> u32 {
 /// Decoded instructions by address and MODE; `Err` where there is none.
 type Decoded = BTreeMap<Key, Result<Inst, ()>>;
 
+/// For each barrier where a wave that comes to it waits, see [`delay`].
+type Waits = HashMap<Key, u64>;
+
 /// A region while its blocks are lowered. Blocks get their numbers when something jumps to them.
 struct Region {
     request: Request,
     decoded: Decoded,
     leaders: BTreeSet<Key>,
+    waits: Waits,
     index: HashMap<Key, usize>,
     queue: Vec<Key>,
     /// Those of the block that is lowered; its tables serve all.
@@ -248,12 +256,13 @@ struct Region {
 const MIN_CUT: usize = 256;
 
 /// Decodes what is reachable, and notes where blocks begin.
-fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
+fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>, Waits) {
     let float_mode = entry_key(request);
     let cut = request.max_insts >= MIN_CUT;
     // A little more than fits, to see whether a loop ends there.
     let most = request.max_insts + if cut { request.max_insts / 4 } else { 0 };
     let mut decoded = Decoded::new();
+    let mut waits = Waits::default();
     let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
     // Jumps back: from and to.
     let mut back: Vec<(u64, u64)> = Vec::new();
@@ -284,7 +293,15 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                         }
                     }
                     GuestOp::Call => targets.push(branch_target(pc, inst.src[0])),
-                    GuestOp::Barrier => targets.push(next),
+                    GuestOp::Barrier => {
+                        let room = most.saturating_sub(decoded.len());
+                        let first = delay::before_waiting(request, fetch, (next, mode_bits), room);
+                        let first = first.into_iter();
+                        let at = first.clone().last().map_or(next, |(pc, i)| behind(pc, &i));
+                        decoded.extend(first.map(|(pc, inst)| ((pc, mode_bits), Ok(inst))));
+                        waits.insert((pc, mode_bits), at);
+                        targets.push(at);
+                    }
                     _ => {}
                 }
                 for target in targets {
@@ -304,7 +321,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
     if cut && decoded.len() > request.max_insts {
         cut_short(request, &mut decoded, &leaders, &back);
     }
-    (decoded, leaders)
+    (decoded, leaders, waits)
 }
 
 /// Leaves of what was decoded no more than a region may have: up to the last place that no loop goes around,
@@ -337,7 +354,7 @@ fn cut_short(
 }
 
 /// The block that starts at `key`.
-fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>) -> Explored {
+fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>, waits: &Waits) -> Explored {
     let mut insts: Vec<(u64, Inst)> = Vec::new();
     let (mut pc, mut mode_bits) = key;
     loop {
@@ -376,6 +393,19 @@ fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>) -> Explored {
             };
         }
         insts.push((pc, inst));
+        if let Some(&end) = waits.get(&(pc, mode_bits)) {
+            pc = behind(pc, &inst);
+            while pc != end
+                && let Some(Ok(inst)) = decoded.get(&(pc, mode_bits))
+            {
+                insts.push((pc, *inst));
+                pc = behind(pc, inst);
+            }
+            return Explored {
+                insts,
+                end: End::Barrier(pc),
+            };
+        }
         if is_control(&inst) {
             return Explored {
                 insts,
@@ -418,7 +448,7 @@ impl Region {
     }
 
     fn lower_block(&mut self, key: Key) -> Block {
-        let explored = run(key, &self.decoded, &self.leaders);
+        let explored = run(key, &self.decoded, &self.leaders, &self.waits);
         let b = std::mem::take(&mut self.nodes);
         let mut g = Guest::new(&b, self.request.gfx, key.1 & mode::FLOAT_BITS);
         let mut mode_bits = key.1;
@@ -428,8 +458,16 @@ impl Region {
         let mut execs = Vec::new();
         let mut term = None;
         let mut done = 0;
+        // Behind a barrier at which the wave has not waited.
+        let mut barrier = None;
         for &(pc, inst) in &explored.insts {
             done += 1;
+            if let End::Barrier(_) = explored.end
+                && inst.op() == GuestOp::Barrier
+            {
+                barrier = Some(pc);
+                continue;
+            }
             if is_vector(&inst) {
                 let exec = g.exec();
                 match counts.last_mut() {
@@ -461,6 +499,19 @@ impl Region {
             if let Some(exec) = exec {
                 execs.extend(b.effects_from(before).into_iter().map(|v| (v, exec)));
             }
+            if lowered != Lowered::Done
+                && let Some(from) = barrier
+            {
+                done -= 1;
+                if is_vector(&inst)
+                    && let Some((_, n)) = counts.last_mut()
+                {
+                    *n -= 1;
+                }
+                let next = self.target(pc, from, mode_bits);
+                term = Some(Term::Barrier { next });
+                break;
+            }
             if lowered == Lowered::Fallback {
                 self.fallbacks.push(inst.desc.name_on(self.request.gfx));
             }
@@ -481,6 +532,12 @@ impl Region {
                 End::Interpret(pc) => Term::Interpret { pc },
                 End::Stop(pc) => Term::Jump(Target::Exit { pc, back: false }),
                 End::Control => Term::End,
+                End::Barrier(pc) if self.request.observe => Term::Barrier {
+                    next: Target::Exit { pc, back: false },
+                },
+                End::Barrier(pc) => Term::Barrier {
+                    next: self.target(pc, barrier.unwrap_or(last), mode_bits),
+                },
             }
         });
         let (writes_s, writes_v) = g.writes();
@@ -546,15 +603,6 @@ impl Region {
                     }
                 }
             }
-            GuestOp::Barrier if self.request.observe => Term::Barrier {
-                next: Target::Exit {
-                    pc: next,
-                    back: false,
-                },
-            },
-            GuestOp::Barrier => Term::Barrier {
-                next: self.target(next, pc, mode_bits),
-            },
             GuestOp::Endpgm => Term::End,
             GuestOp::Call => {
                 if let Operand::Sgpr(d) = inst.dst[0] {

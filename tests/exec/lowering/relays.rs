@@ -6,6 +6,7 @@ use runtime::Interpreter;
 use runtime::engine::{self, Engine, EngineKind, EngineOptions, Profiling};
 
 use super::dispatched::{Dispatch, engine};
+use super::words::{ADD, v, vop2};
 
 /// Workgroups of a dispatch.
 const GROUPS: u32 = 5;
@@ -234,6 +235,52 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
     for (what, engine) in [("plain", &plain as &dyn Engine), ("measures", &*measures)] {
         let got = run(engine, words, (GROUPS, 256), None);
         assert!(got == want, "{what}: {} for {}", got.1, want.1);
+    }
+}
+
+/// Behind the first barrier eight registers are added up, which waves may do before they wait there; some wave goes another way
+/// in between.
+#[test]
+fn waves_compute_before_they_wait() {
+    const MUL24: u32 = 0x08;
+    let words = |other: u32, out: u64| {
+        // v_lshlrev_b32 v1, 2, v0; s_mov_b32 m0, -1; v_readfirstlane_b32 s6, v0; s_lshr_b32 s6, s6, 6
+        let mut words = vec![0x2402_0082, 0xbefc_00c1, 0x7e0c_0500, 0x8f06_8606];
+        words.extend((2..10).map(|n| vop2(MUL24, n, 128 + n, 0)));
+        // s_cmp_eq_u32 s6, other; s_cbranch_scc1 4
+        words.extend([0xbf06_8006 | (0x80 + other) << 8, 0xbf85_0004]);
+        // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
+        words.extend([0xd81a_0000, 0x0000_0201, 0xbf8c_c07f, 0xbf8a_0000]);
+        // s_cmp_eq_u32 s6, other; s_cbranch_scc0 1; s_barrier
+        if other < 32 {
+            words.extend([0xbf06_8006 | (0x80 + other) << 8, 0xbf84_0001, 0xbf8a_0000]);
+        }
+        words.extend((3..10).map(|n| vop2(ADD, 2, v(n), 2)));
+        // v_xor_b32 v3, 0x144, v1; s_movk_i32 s9, 7; v_add_u32 v2, s9, v2
+        words.extend([0x2a06_02ff, 0x144, 0xb009_0007, vop2(ADD, 2, 9, 2)]);
+        // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
+        words.extend([0xd81a_0000, 0x0000_0201, 0xbf8c_c07f, 0xbf8a_0000]);
+        // ds_read_b32 v4, v3; s_waitcnt lgkmcnt(0); v_add_u32 v2, v2, v4
+        words.extend([0xd86c_0000, 0x0400_0003, 0xbf8c_c07f, 0x6804_0902]);
+        // v_lshl_add_u32 v1, s5, 12, v1; s_mov_b32 s0, ...; s_mov_b32 s1, ...
+        words.extend([0xd1fd_0001, 0x0405_1805]);
+        words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+        // global_store_dword v1, v2, s[0:1]; s_endpgm
+        words.extend([0xdc70_8000, 0x0000_0201, 0xbf81_0000]);
+        words
+    };
+    let engine = engine();
+    for other in [0, 2, 40] {
+        for size in [256, 1000, 64] {
+            let groups = (STRAIGHT_GROUPS, size);
+            let want = run(&Interpreter, |out| words(other, out), groups, None);
+            let got = run(&engine, |out| words(other, out), groups, None);
+            assert_eq!(got.1, want.1, "{other} of {size}");
+            assert!(
+                got.0 == want.0,
+                "{other} of {size}: what was stored differs"
+            );
+        }
     }
 }
 
