@@ -4,7 +4,7 @@
 
 use frontend::decode;
 use frontend::desc::{Effects, Encoding};
-use frontend::inst::{EXEC_LO, Inst, Operand};
+use frontend::inst::{EXEC_LO, Inst, Operand, Special};
 use frontend::op::Op;
 use frontend::state::mode;
 
@@ -29,6 +29,9 @@ fn is_arithmetic(inst: &Inst) -> bool {
         Effects::CROSS_LANE,
     ];
     let exec = |operand: &Operand| matches!(operand, Operand::Sgpr(n) if *n >= EXEC_LO);
+    if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
+        return false;
+    }
     match inst.desc.encoding {
         Encoding::Sopp => matches!(inst.op(), Op::Waitcnt | Op::Nop),
         Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopk | Encoding::Sopc => {
@@ -152,6 +155,10 @@ mod tests {
             0,
             "stores"
         );
+        // v_add_f32 v2, src_lds_direct, v3
+        let direct = 0x0200_0000 | 2 << 17 | 3 << 9 | 254;
+        let all = [&[direct], &sums[..], &write, &[end]].concat();
+        assert_eq!(with(&all), 0, "loads from LDS");
         // s_getreg_b32 s0, hwreg(HW_REG_MODE)
         let asks = [&[0xb880_f801], &sums[..], &write, &[end]].concat();
         assert_eq!(with(&asks), 0, "asks");
