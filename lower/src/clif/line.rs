@@ -37,54 +37,38 @@ struct Compare {
     affine: Affine,
 }
 
+/// What is known of a segment all of whose masks are known from lines.
+pub(super) struct ByLines {
+    /// What must hold (I8): among it is that all lanes act that must.
+    pub(super) good: Vec<Value>,
+    /// The 64 bits of its masks.
+    masks: Vec<Value>,
+    /// What is left of it.
+    pub(super) rest: Segment,
+}
+
 impl Emitter<'_> {
     /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
     /// other. Nothing where there is no such way.
     pub(super) fn by_lines(&mut self, work: Work<'_>, after: HostBlock) {
-        let Work {
-            block,
-            plan,
-            segment,
-            bits,
-            execs,
-            ..
-        } = work;
-        if !self.vars.contains_key(&Slot::Exec) {
-            return;
-        }
-        let mut compares = 0;
-        let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
-        let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
-        if none || !segment.ballots.iter().all(suits) || !(1..=MAX_COMPARES).contains(&compares) {
+        let Work { block, segment, .. } = work;
+        if !self.lines_suit(work) {
             return;
         }
         let rest = without_ballots(block, segment);
         if !self.rows_pay(block, segment, &rest) {
             return;
         }
-        // What is known of lanes is known of those that act.
-        let entry = self.slot(Slot::Exec);
-        let mut full = vec![entry];
-        full.extend(execs.iter().copied().filter(|&exec| exec != entry));
-        let full = full.into_iter();
-        let mut good: Vec<Value> = full
-            .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
-            .collect();
-        let masks: Vec<Value> = bits
-            .iter()
-            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut good))
-            .collect();
+        let known = self.known_by_lines(work, rest);
         let general = self.b.create_block();
-        for good in good {
+        for &good in &known.good {
             self.require(general, good);
         }
-        for (&(_, var), mask) in bits.iter().zip(masks) {
-            self.b.def_var(var, mask);
-        }
-        if rest.nodes.is_empty() && rest.stores.is_empty() {
+        self.set_masks(work, &known);
+        if known.rest.nodes.is_empty() && known.rest.stores.is_empty() {
             self.b.ins().jump(after, &[]);
         } else {
-            let (segment, bits) = (&rest, &[][..]);
+            let (segment, bits) = (&known.rest, &[][..]);
             self.full(
                 Work {
                     segment,
@@ -96,6 +80,72 @@ impl Emitter<'_> {
         }
         self.b.switch_to_block(general);
         self.profile_after();
+    }
+
+    /// The masks of a segment that makes loads or stores, if they are known from lines that all of the wave is on: the way
+    /// of other waves is long.
+    pub(super) fn fused_by_lines(&mut self, work: Work<'_>) -> Option<ByLines> {
+        let Work { block, segment, .. } = work;
+        if !self.lines_suit(work) {
+            return None;
+        }
+        let compares = segment
+            .nodes
+            .iter()
+            .filter(|&&v| matches!(block.nodes[v.index()].op, Op::Icmp(_)));
+        let mut known = compares.filter_map(|&v| self.compare_of(block, v));
+        let surely = known.all(|c| c.affine.whole && !c.affine.stepped && !c.affine.guarded);
+        surely.then(|| self.known_by_lines(work, without_ballots(block, segment)))
+    }
+
+    /// Are all masks of a segment known from lines, and are there any?
+    fn lines_suit(&self, work: Work<'_>) -> bool {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            ..
+        } = work;
+        let mut compares = 0;
+        let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
+        let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
+        self.vars.contains_key(&Slot::Exec)
+            && !none
+            && segment.ballots.iter().all(suits)
+            && (1..=MAX_COMPARES).contains(&compares)
+    }
+
+    /// Computes the masks of a segment that suits, of which `rest` is left.
+    fn known_by_lines(&mut self, work: Work<'_>, rest: Segment) -> ByLines {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            execs,
+            ..
+        } = work;
+        // What is known of lanes is known of those that act.
+        let entry = self.slot(Slot::Exec);
+        let mut full = vec![entry];
+        full.extend(execs.iter().copied().filter(|&exec| exec != entry));
+        let full = full.into_iter();
+        let mut good: Vec<Value> = full
+            .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
+            .collect();
+        let masks = bits
+            .iter()
+            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut good))
+            .collect();
+        ByLines { good, masks, rest }
+    }
+
+    /// The variables of a segment's masks hold what was computed.
+    pub(super) fn set_masks(&mut self, work: Work<'_>, known: &ByLines) {
+        for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
+            self.b.def_var(var, mask);
+        }
     }
 
     /// Is it less to compute lanes of each row than to compute on all lanes what is not in `rest`, or are there no

@@ -160,8 +160,17 @@ impl<'f> Emitter<'f> {
         } else {
             let mut all = execs.clone();
             let (mut fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
-            for exec in all {
-                good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
+            let lines = self.fused_by_lines(Work {
+                execs: &all,
+                ..work
+            });
+            match &lines {
+                Some(known) => good.extend(&known.good),
+                None => {
+                    for exec in all {
+                        good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
+                    }
+                }
             }
             let other = self.b.create_block();
             for (mostly, else_good) in std::mem::take(&mut fusion.either) {
@@ -175,7 +184,21 @@ impl<'f> Emitter<'f> {
             let singles = self.singles.clone();
             self.expect_all(&mut fusion);
             self.fusion = fusion;
-            self.full(work, after);
+            match &lines {
+                Some(known) => {
+                    self.set_masks(work, known);
+                    let (segment, bits) = (&known.rest, &[][..]);
+                    self.full(
+                        Work {
+                            segment,
+                            bits,
+                            ..work
+                        },
+                        after,
+                    );
+                }
+                None => self.full(work, after),
+            }
             self.fusion = Fusion::default();
             self.enter(other);
             self.profile_after();
