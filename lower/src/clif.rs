@@ -46,6 +46,8 @@ mod small;
 mod variables;
 mod whole;
 
+pub(crate) use scalar::{halves_of, is_constant, operands};
+
 /// How code is emitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
@@ -477,9 +479,7 @@ impl<'f> Emitter<'f> {
         if self.b.current_block() != Some(head) {
             self.tell_held();
         }
-        for (slot, v) in writes {
-            self.write_slot(slot, v);
-        }
+        self.write_slots(&writes);
         self.terminate(&block.term, value, live);
         self.held.clear();
     }

@@ -563,6 +563,19 @@ impl Block {
         found.ok().map(|at| self.execs[at].1)
     }
 
+    /// The scalar registers that are read as the low words of pairs.
+    pub fn pairs_read(&self) -> impl Iterator<Item = u8> {
+        let register = |v: Val| match self.nodes[v.index()].op {
+            Op::ReadS(Slot::Sgpr(n)) => Some(n),
+            _ => None,
+        };
+        let pairs = self.nodes.iter().filter(|node| node.op == Op::Pair);
+        pairs.filter_map(move |node| {
+            let [low, high] = [0, 1].map(|i| register(node.args[i]));
+            low.filter(|low| high == Some(low + 1))
+        })
+    }
+
     /// The scalar slots that the wave may have to be given where it leaves the block: those written, and EXEC where
     /// an effect tells another.
     pub fn written_slots(&self) -> impl Iterator<Item = Slot> {

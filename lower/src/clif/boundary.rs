@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
+use super::scalar::halves_of;
 use super::{Emitter, offset32, relay, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::ir::{Func, Op, Slot, Target, Term};
@@ -127,14 +128,65 @@ impl Emitter<'_> {
                 self.held.insert(slot, self.b.use_var(var));
             }
         }
-        let nodes = self.f.blocks[self.current].nodes.iter();
-        for node in nodes {
+        let f = self.f;
+        let block = &f.blocks[self.current];
+        // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
+        if self.entry_numbers.contains_key(&self.current) {
+            for low in block.pairs_read() {
+                self.hold_pair(low);
+            }
+        }
+        for node in &block.nodes {
             if let Op::ReadS(slot) = node.op
                 && !self.vars.contains_key(&slot)
                 && !self.held.contains_key(&slot)
             {
                 let value = self.load_slot(slot);
                 self.held.insert(slot, value);
+            }
+        }
+    }
+
+    /// Reads two scalar registers that stay in the wave at once.
+    fn hold_pair(&mut self, low: u8) {
+        let slots = [low, low + 1].map(Slot::Sgpr);
+        let taken = |slot| self.vars.contains_key(slot) || self.held.contains_key(slot);
+        if slots.iter().any(taken) {
+            return;
+        }
+        let (offset, _) = slot_home(slots[0]);
+        let ins = self.b.ins();
+        let both = ins.load(types::I64, trusted(), self.wave, offset);
+        let first = self.b.ins().ireduce(types::I32, both);
+        let second = self.b.ins().ushr_imm_u(both, 32);
+        let second = self.b.ins().ireduce(types::I32, second);
+        self.held.extend(slots.into_iter().zip([first, second]));
+    }
+
+    /// Sets what slots hold, those that stay in the wave by two where they are halves of one value.
+    pub(super) fn write_slots(&mut self, writes: &[(Slot, Value)]) {
+        let mut done = None;
+        for &(slot, v) in writes {
+            if done == Some(slot) {
+                continue;
+            }
+            let above = match slot {
+                Slot::Sgpr(n) if !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
+                _ => {
+                    self.write_slot(slot, v);
+                    continue;
+                }
+            };
+            let high = writes.iter().find(|&&(other, _)| other == above);
+            let high = high.filter(|_| !self.vars.contains_key(&above));
+            let whole = high.and_then(|&(_, high)| halves_of(&self.b.func.dfg, v, high));
+            match whole {
+                Some(whole) => {
+                    let (offset, _) = slot_home(slot);
+                    self.b.ins().store(trusted(), whole, self.wave, offset);
+                    done = Some(above);
+                }
+                None => self.write_slot(slot, v),
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Wave values: one host instruction or a few for each node.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Opcode, Type as Clif, Value, ValueDef, types};
+use cranelift_codegen::ir::{
+    DataFlowGraph, InstBuilder, InstructionData, Opcode, Type as Clif, Value, ValueDef, types,
+};
 use cranelift_frontend::FunctionBuilder;
 
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
@@ -460,4 +462,40 @@ pub(super) fn joined(b: &mut FunctionBuilder<'_>, low: Value, high: Value) -> Va
     let high = b.ins().uextend(types::I64, high);
     let high = b.ins().ishl_imm_u(high, 32);
     b.ins().bor(high, low)
+}
+
+/// The operands of what gives a value, if that is such an operation of one, which is given twice, or two.
+pub(crate) fn operands(dfg: &DataFlowGraph, v: Value, of: Opcode) -> Option<[Value; 2]> {
+    let ValueDef::Result(inst, 0) = dfg.value_def(v) else {
+        return None;
+    };
+    if dfg.insts[inst].opcode() != of {
+        return None;
+    }
+    let args = match *dfg.inst_args(inst) {
+        [a] => [a, a],
+        [a, b] => [a, b],
+        _ => return None,
+    };
+    Some(args.map(|v| dfg.resolve_aliases(v)))
+}
+
+/// The value of 64 bits of which these are the halves, if they are one's.
+pub(crate) fn halves_of(dfg: &DataFlowGraph, low: Value, high: Value) -> Option<Value> {
+    let word_of = |v: Value| operands(dfg, dfg.resolve_aliases(v), Opcode::Ireduce);
+    let [[whole, _], [shifted, _]] = [word_of(low)?, word_of(high)?];
+    let [from, by] = operands(dfg, shifted, Opcode::Ushr)?;
+    let words = dfg.value_type(low) == types::I32 && dfg.value_type(high) == types::I32;
+    (words && from == whole && is_constant(dfg, by, 32)).then_some(whole)
+}
+
+/// Is a value this integer?
+pub(crate) fn is_constant(dfg: &DataFlowGraph, v: Value, n: i64) -> bool {
+    let ValueDef::Result(inst, _) = dfg.value_def(v) else {
+        return false;
+    };
+    matches!(
+        dfg.insts[inst],
+        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } if imm.bits() == n
+    )
 }

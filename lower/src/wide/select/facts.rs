@@ -6,6 +6,7 @@ use cranelift_codegen::packed_option::PackedOption;
 
 use super::shuffle::caches;
 use super::{Select, scalar};
+use crate::clif::{halves_of, is_constant, operands};
 use crate::wide::Intrinsic;
 use crate::wide::inst::Cc;
 use crate::wide::space::{Space, table};
@@ -24,8 +25,8 @@ pub(super) enum PartBase {
     Stack,
 }
 
-/// By the number of a value: it without its other names, and without changes of a vector's type; and the
-/// instruction that gives that.
+/// By the number of a value: it without its other names, without changes of a vector's type, and without an `or` that
+/// gives what is there; and the instruction that gives that.
 pub(super) fn names(
     clif: &clif::Function,
     space: &mut Space,
@@ -47,6 +48,13 @@ pub(super) fn names(
                 }) if dfg.value_type(arg).is_vector() && dfg.value_type(v).is_vector() => {
                     v = dfg.resolve_aliases(arg);
                 }
+                Some(InstructionData::Binary {
+                    opcode: Opcode::Bor,
+                    args,
+                }) => match either(dfg, args) {
+                    Some(known) => v = known,
+                    None => return (v, PackedOption::from(inst)),
+                },
                 _ => return (v, PackedOption::from(inst)),
             }
         }
@@ -58,6 +66,42 @@ pub(super) fn names(
         (*same, *def) = name(n as u32);
     }
     (same, defs)
+}
+
+/// The value that an `or` gives where it puts halves together again, or some bits of a value and all of them.
+fn either(dfg: &clif::DataFlowGraph, args: [Value; 2]) -> Option<Value> {
+    if let Some(whole) = joined(dfg, args) {
+        return Some(whole);
+    }
+    let [a, b] = args.map(|v| {
+        let v = dfg.resolve_aliases(v);
+        operands(dfg, v, Opcode::Bor)
+            .and_then(|args| joined(dfg, args))
+            .unwrap_or(v)
+    });
+    let part_of = |whole: Value, v: Value| {
+        let args = operands(dfg, v, Opcode::Band);
+        args.is_some_and(|args| args.contains(&whole))
+    };
+    match (part_of(a, b), part_of(b, a)) {
+        (true, _) => Some(a),
+        (_, true) => Some(b),
+        _ => None,
+    }
+}
+
+/// The value whose high half, moved up, and whose low half these are.
+fn joined(dfg: &clif::DataFlowGraph, [high, low]: [Value; 2]) -> Option<Value> {
+    let [high, up] = operands(dfg, dfg.resolve_aliases(high), Opcode::Ishl)?;
+    let [high, low] = [word(dfg, high)?, word(dfg, dfg.resolve_aliases(low))?];
+    let whole = halves_of(dfg, low, high)?;
+    is_constant(dfg, up, 32).then_some(whole)
+}
+
+/// What was made wider to a value of 64 bits.
+fn word(dfg: &clif::DataFlowGraph, v: Value) -> Option<Value> {
+    let [word, _] = operands(dfg, v, Opcode::Uextend)?;
+    Some(word)
 }
 
 /// By the number of a value: is it written down as an operand exactly once?
