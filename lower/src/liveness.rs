@@ -12,6 +12,8 @@ use crate::abi::RELATIVE_SGPRS;
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
+mod ones;
+
 /// A set of registers: 256 VGPRs, then the scalar slots; then VGPRs once more, those that are live on lanes
 /// outside of EXEC too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,6 +66,10 @@ impl Live {
         self.set(slot_bit(slot), true);
     }
 
+    fn is_empty(&self) -> bool {
+        *self == Live::default()
+    }
+
     /// What is in both.
     pub fn common(&self, other: &Live) -> Live {
         Live(std::array::from_fn(|i| self.0[i] & other.0[i]))
@@ -79,8 +85,17 @@ impl Live {
 /// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
 /// whatever EXEC is at the entry, then when it is all ones there.
 pub fn reads(f: &Func, lives: &Lives) -> [[u64; 4]; 2] {
-    let full = live_at_start(&f.blocks[0], lives.end[0], true, &mut Vec::new());
-    [&lives.start[0], &full].map(|live| [live.0[0], live.0[1], live.0[2], live.0[3]])
+    let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
+    let mut ones = Live::default();
+    ones.add_slot(Slot::Exec);
+    let full = live_at_start(&f.blocks[0], lives.end[0], &ones, &mut Vec::new());
+    let mut full = bits(&full);
+    if full != [0; 4] {
+        // EXEC is all ones again where the region makes it what it was.
+        let lives = lives_where(f, &ones::find(f));
+        full = bits(&lives.start[0]);
+    }
+    [bits(&lives.start[0]), full]
 }
 
 /// Live registers of a region.
@@ -94,12 +109,17 @@ pub struct Lives {
 
 /// Live registers at the beginning and at the end of every block.
 pub fn lives(f: &Func) -> Lives {
+    lives_where(f, &vec![Live::default(); f.blocks.len()])
+}
+
+/// The same, given the slots that are all ones where each block begins.
+fn lives_where(f: &Func, ones: &[Live]) -> Lives {
     let none = vec![Live::default(); f.blocks.len()];
     let mut lives = Lives {
         start: none.clone(),
         end: none,
     };
-    lives.settle(f, vec![false; f.blocks.len()]);
+    lives.settle(f, ones, vec![false; f.blocks.len()]);
     lives
 }
 
@@ -122,11 +142,11 @@ impl Lives {
         for i in (0..known.len()).filter(|&i| !known[i]) {
             (self.start[i], self.end[i]) = (Live::default(), Live::default());
         }
-        self.settle(f, known);
+        self.settle(f, &vec![Live::default(); f.blocks.len()], known);
     }
 
     /// Goes over the blocks until nothing changes; the others are `known` already.
-    fn settle(&mut self, f: &Func, mut known: Vec<bool>) {
+    fn settle(&mut self, f: &Func, ones: &[Live], mut known: Vec<bool>) {
         let mut space = Vec::new();
         loop {
             let mut changed = false;
@@ -137,7 +157,7 @@ impl Lives {
                     continue;
                 }
                 changed = true;
-                self.start[i] = live_at_start(block, live, false, &mut space);
+                self.start[i] = live_at_start(block, live, &ones[i], &mut space);
                 self.end[i] = live;
             }
             if !changed {
@@ -237,8 +257,8 @@ enum Demand {
 /// What is wanted of a block's values, from its end to its beginning.
 struct Demands<'a> {
     block: &'a Block,
-    /// EXEC is known to be all ones where the block begins.
-    full: bool,
+    /// Slots that are known to be all ones where the block begins.
+    ones: &'a Live,
     of: Vec<Demand>,
 }
 
@@ -252,9 +272,18 @@ impl Demands<'_> {
         (self.op(exec) != Op::ReadS(Slot::Exec)).then_some(exec)
     }
 
+    /// Is a set known to be all lanes? Only asked where EXEC is when the region begins.
+    fn is_all(&self, set: Option<Val>) -> bool {
+        match set {
+            _ if self.ones.is_empty() => false,
+            Some(v) => ones::is_ones(self.block, self.ones, v, DEPTH),
+            None => self.ones.has_slot(Slot::Exec),
+        }
+    }
+
     /// Is the set `a` known to lie within `b`?
     fn within(&self, a: Option<Val>, b: Option<Val>, depth: u32) -> bool {
-        if a == b || self.full && b.is_none() {
+        if a == b || self.is_all(b) {
             return true;
         }
         let Some(v) = a.filter(|_| depth > 0) else {
@@ -323,7 +352,7 @@ impl Demands<'_> {
         let exec = self.set(node.args[0]);
         match demand {
             Demand::Under(set) if self.within(set, exec, DEPTH) => Demand::Nowhere,
-            Demand::Everywhere if self.full && exec.is_none() => Demand::Nowhere,
+            Demand::Everywhere if self.is_all(exec) => Demand::Nowhere,
             _ => demand,
         }
     }
@@ -368,14 +397,19 @@ impl Demands<'_> {
 /// How far to follow how a set of lanes was made from others.
 const DEPTH: u32 = 4;
 
-/// What is wanted of the block's values when the registers in `live` are wanted at its end; `full` when
-/// EXEC is known to be all ones where the block begins. `space` is used again.
-fn demands<'a>(block: &'a Block, live: &Live, full: bool, mut space: Vec<Demand>) -> Demands<'a> {
+/// What is wanted of the block's values when the registers in `live` are wanted at its end, and the slots in `ones` are
+/// known to be all ones where it begins. `space` is used again.
+fn demands<'a>(
+    block: &'a Block,
+    live: &Live,
+    ones: &'a Live,
+    mut space: Vec<Demand>,
+) -> Demands<'a> {
     space.clear();
     space.resize(block.nodes.len(), Demand::Nowhere);
     let mut demands = Demands {
         block,
-        full,
+        ones,
         of: space,
     };
     for v in roots(block, live) {
@@ -407,8 +441,8 @@ fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
 }
 
 /// What is live at the beginning of a block, from what is at its end. `space` is used again.
-fn live_at_start(block: &Block, live: Live, full: bool, space: &mut Vec<Demand>) -> Live {
-    let demands = demands(block, &live, full, std::mem::take(space));
+fn live_at_start(block: &Block, live: Live, ones: &Live, space: &mut Vec<Demand>) -> Live {
+    let demands = demands(block, &live, ones, std::mem::take(space));
     let mut entry = live;
     // What EXEC gains lanes for passes through on lanes outside of it.
     if !demands.within(exec_at_end(&demands), None, DEPTH) {
