@@ -10,9 +10,10 @@ use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
 use crate::wide::{self, Intrinsic};
 
 /// The low quads of two vectors, in each half.
-const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+pub(super) const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 /// The high quads.
-const HIGH_QUADS: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
+pub(super) const HIGH_QUADS: [u8; 16] =
+    [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
 
 /// Are elements that are `stride` apart moved eight lanes at a time?
 pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
