@@ -238,6 +238,49 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
     }
 }
 
+/// Lanes are off for a while, and on again, or some are not; registers that were written in between and behind it
+/// are read by all lanes, where waves before left others.
+#[test]
+fn registers_written_behind_an_if_begin_as_zeros() {
+    // Before `s_or_b64 exec, exec, s[10:11]`, where s[10:11] is what EXEC was.
+    let others: [(&str, &[u32]); 4] = [
+        ("all lanes again", &[]),
+        // s_mov_b64 s[10:11], vcc
+        ("as in the if", &[0xbe8a_016a]),
+        // s_mov_b32 s11, 0
+        ("the lower half", &[0xbe8b_0080]),
+        // s_cmp_eq_u32 s5, 3; s_cbranch_scc1 1
+        ("not in each workgroup", &[0xbf06_8305, 0xbf85_0001]),
+    ];
+    let words = |between: &[u32], out: u64| {
+        // v_lshlrev_b32 v1, 2, v0; v_and_b32 v2, 1, v0; v_cmp_eq_u32 vcc, 0, v2
+        let mut words = vec![0x2402_0082, 0x2604_0081, 0x7d94_0480];
+        // s_and_saveexec_b64 s[10:11], vcc; v_mov_b32 v3, 5
+        words.extend([0xbe8a_206a, 0x7e06_0285]);
+        words.extend(between);
+        // s_or_b64 exec, exec, s[10:11]; v_add_u32 v4, 7, v0; s_barrier
+        words.extend([0x87fe_0a7e, vop2(ADD, 4, 0x87, 0), 0xbf8a_0000]);
+        // s_mov_b64 exec, -1; v_add_u32 v2, v3, v4; v_lshl_add_u32 v1, s5, 12, v1
+        words.extend([0xbefe_01c1, vop2(ADD, 2, v(3), 4), 0xd1fd_0001, 0x0405_1805]);
+        // s_mov_b32 s0, ...; s_mov_b32 s1, ...; global_store_dword v1, v2, s[0:1]
+        words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+        words.extend([0xdc70_8000, 0x0000_0201]);
+        // v_mov_b32 v3, 0x55; v_mov_b32 v4, 0x66; s_endpgm
+        words.extend([0x7e06_02ff, 0x55, 0x7e08_02ff, 0x66, 0xbf81_0000]);
+        words
+    };
+    let engine = engine();
+    for (what, between) in others {
+        for size in [64, 256, 1000] {
+            let groups = (STRAIGHT_GROUPS, size);
+            let want = run(&Interpreter, |out| words(between, out), groups, None);
+            let got = run(&engine, |out| words(between, out), groups, None);
+            assert_eq!(got.1, want.1, "{what}, {size}");
+            assert!(got.0 == want.0, "{what}, {size}: what was stored differs");
+        }
+    }
+}
+
 /// Behind the first barrier eight registers are added up, which waves may do before they wait there; some wave goes another way
 /// in between.
 #[test]
