@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use harness::random::Random;
 use runtime::Interpreter;
 use runtime::engine::{self, Engine, EngineKind, EngineOptions, Profiling};
 
 use super::dispatched::{Dispatch, engine};
-use super::words::{ADD, v, vop2};
+use super::words::{ADD, BASE, ENDPGM, EXEC, lds, sop1, sop2, v, vop1, vop2, vopc};
 
 /// Workgroups of a dispatch.
 const GROUPS: u32 = 5;
@@ -324,6 +325,71 @@ fn waves_compute_before_they_wait() {
                 "{other} of {size}: what was stored differs"
             );
         }
+    }
+}
+
+/// A sum of registers behind a barrier, with others in between: some that waves may do before they wait, some that
+/// look at what others left in LDS.
+fn sum_behind_barrier(r: &mut Random, out: u64) -> Vec<u32> {
+    const MUL24: u32 = 0x08;
+    const XOR: u32 = 0x15;
+    const M0: u32 = 124;
+    const LDS_DIRECT: u32 = 254;
+    // v_lshlrev_b32 v1, 2, v0; v_xor_b32 v11, 0x144, v1; s_movk_i32 s9, 7; s_mov_b32 s20, ...; s_mov_b32 s21, ...
+    let mut words = vec![0x2402_0082, 0x2a16_02ff, 0x144, 0xb009_0007];
+    let lanes = r.lanes();
+    words.extend([0xbe94_00ff, lanes as u32, 0xbe95_00ff, (lanes >> 32) as u32]);
+    // s_mov_b32 m0, ...: a dword.
+    let direct = |r: &mut Random| [sop1(0, M0, 255), 0x2_0000 | 4 * r.below(256)];
+    words.extend(direct(r));
+    words.extend((2..10).map(|n| vop2(MUL24, n, 128 + n, 0)));
+    // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
+    let write = [0xd81a_0000, 0x0000_0201, 0xbf8c_c07f, 0xbf8a_0000];
+    words.extend(write);
+    let mut behind: Vec<Vec<u32>> = (3..10).map(|n| vec![vop2(ADD, 2, v(n), 2)]).collect();
+    for _ in 0..r.below(6) {
+        let [d, a, b] = [(); 3].map(|()| 2 + r.below(8));
+        let other = match r.below(10) {
+            0 => vec![vop2(MUL24, d, v(a), b)],
+            1 => vec![vop2(XOR, d, v(a), b)],
+            // v_readfirstlane_b32 s9
+            2 => vec![vop1(2, 9, v(a))],
+            // s_add_u32 s9, s9, ...
+            3 => vec![sop2(0, 9, 9, 128 + a)],
+            4 => vec![vop2(ADD, d, 9, b)],
+            5 => vec![vop2(ADD, d, LDS_DIRECT, b)],
+            6 => direct(r).to_vec(),
+            // s_mov_b64 exec, s[20:21]
+            7 => vec![sop1(1, EXEC, BASE)],
+            8 => [&lds(true, 1, d, 11, 0)[..], &[0xbf8c_c07f]].concat(),
+            // v_cmp_lt_u32; v_cndmask_b32
+            _ => vec![vopc(0xc9, v(a), b), vop2(0, d, v(a), b)],
+        };
+        let at = r.below(behind.len() as u32 + 1) as usize;
+        behind.insert(at, other);
+    }
+    words.extend(behind.concat());
+    words.extend(write);
+    // ds_read_b32 v3, v11; s_waitcnt lgkmcnt(0); s_mov_b64 exec, -1; v_add_u32 v2, v2, v3
+    words.extend([0xd86c_0000, 0x0300_000b, 0xbf8c_c07f]);
+    words.extend([sop1(1, EXEC, 193), vop2(ADD, 2, v(3), 2)]);
+    // v_lshl_add_u32 v1, s5, 12, v1; s_mov_b32 s0, ...; s_mov_b32 s1, ...
+    words.extend([0xd1fd_0001, 0x0405_1805]);
+    words.extend([0xbe80_00ff, out as u32, 0xbe81_00ff, (out >> 32) as u32]);
+    // global_store_dword v1, v2, s[0:1]; s_endpgm
+    words.extend([0xdc70_8000, 0x0000_0201, ENDPGM]);
+    words
+}
+
+#[test]
+fn waves_compute_before_they_wait_what_they_would_behind_it() {
+    let engine = engine();
+    for seed in 0..200 {
+        let words = |out| sum_behind_barrier(&mut Random::new(seed), out);
+        let want = run(&Interpreter, words, (3, 256), None);
+        let got = run(&engine, words, (3, 256), None);
+        assert_eq!(got.1, want.1, "seed {seed}");
+        assert!(got.0 == want.0, "seed {seed}: what was stored differs");
     }
 }
 
