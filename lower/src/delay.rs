@@ -5,13 +5,16 @@
 use frontend::decode;
 use frontend::desc::{Effects, Encoding};
 use frontend::inst::{EXEC_LO, Inst, Operand, Special};
-use frontend::op::Op;
+use frontend::op::{BranchIf, Op};
 use frontend::state::mode;
 
-use crate::region::{Fetch, Request, behind, is_control, is_interpreted};
+use crate::region::{Fetch, Request, behind, branch_target, is_control, is_interpreted};
 
 /// Instructions behind a barrier that are looked at.
 const WINDOW: usize = 256;
+
+/// Branches on a way there, beyond which anything may be wanted.
+const BRANCHES: u32 = 2;
 
 /// Registers that there must be fewer of.
 const WORTH: usize = 3;
@@ -45,6 +48,15 @@ fn is_arithmetic(inst: &Inst) -> bool {
     }
 }
 
+/// Which vector registers are wanted.
+type Wanted = [bool; 256];
+
+/// What may be wanted where nobody has looked.
+const ALL: Wanted = [true; 256];
+
+/// What is wanted at the end of a program.
+const NONE: Wanted = [false; 256];
+
 /// The vector registers of an operand.
 fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
     let first = match operand {
@@ -55,33 +67,84 @@ fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
     first.into_iter().flat_map(move |n| n..(n + count).min(256))
 }
 
-/// How many of the instructions right behind a barrier are to run before a wave waits; `insts` go on as far as the flow of
-/// control is known.
-fn instructions(insts: &[(u64, Inst)]) -> usize {
+/// Makes what is wanted behind an instruction what is wanted before it.
+fn go_back(wanted: &mut Wanted, inst: &Inst) {
+    if !inst.desc.effects.has(Effects::READS_D) {
+        for (operand, ty) in inst.dst.into_iter().zip(inst.desc.dst) {
+            registers(operand, ty.regs() as usize).for_each(|n| wanted[n] = false);
+        }
+    }
+    for (operand, ty) in inst.src.into_iter().zip(inst.desc.src) {
+        registers(operand, ty.regs() as usize).for_each(|n| wanted[n] = true);
+    }
+}
+
+/// How many of the instructions right behind a barrier are to run before a wave waits; behind all of `insts` these registers
+/// are wanted.
+fn instructions(insts: &[(u64, Inst)], mut wanted: Wanted) -> usize {
     let arithmetic = insts.iter().take_while(|(_, inst)| is_arithmetic(inst));
     let most = arithmetic.count();
-    let ends = insts.last().is_some_and(|(_, i)| i.op() == Op::Endpgm);
-    let mut live = [!ends; 256];
+    let count = |wanted: &Wanted| wanted.iter().filter(|&&wanted| wanted).count();
     // How many are wanted before each of the first ones.
-    let mut wanted = vec![if ends { 0 } else { 256 }; most + 1];
+    let mut counts = vec![count(&wanted); most + 1];
     for (n, (_, inst)) in insts.iter().enumerate().rev() {
-        if !inst.desc.effects.has(Effects::READS_D) {
-            for (operand, ty) in inst.dst.into_iter().zip(inst.desc.dst) {
-                registers(operand, ty.regs() as usize).for_each(|n| live[n] = false);
-            }
-        }
-        for (operand, ty) in inst.src.into_iter().zip(inst.desc.src) {
-            registers(operand, ty.regs() as usize).for_each(|n| live[n] = true);
-        }
+        go_back(&mut wanted, inst);
         if n <= most {
-            wanted[n] = live.iter().filter(|&&live| live).count();
+            counts[n] = count(&wanted);
         }
     }
     // As late as may be: what is stored next is stored from registers as they are then.
-    let least = wanted.iter().copied().min().unwrap_or(0);
-    let last = wanted.iter().rposition(|&n| n <= least + SLACK);
-    last.filter(|&n| wanted[n] + WORTH <= wanted[0])
+    let least = counts.iter().copied().min().unwrap_or(0);
+    let last = counts.iter().rposition(|&n| n <= least + SLACK);
+    last.filter(|&n| counts[n] + WORTH <= counts[0])
         .unwrap_or(0)
+}
+
+/// Looks at what follows a barrier.
+struct Look<'a, 'f> {
+    request: &'a Request,
+    fetch: &'a Fetch<'f>,
+    /// Instructions that may still be looked at.
+    left: usize,
+}
+
+impl Look<'_, '_> {
+    /// The instructions from an address on, up to one that changes the flow of control, and what is wanted behind that;
+    /// looks beyond so many branches.
+    fn from(&mut self, mut pc: u64, branches: u32) -> (Vec<(u64, Inst)>, Wanted) {
+        let mut insts = Vec::new();
+        while self.left > 0
+            && let Some(inst) = (self.fetch)(pc).and_then(|b| decode(self.request.gfx, b).ok())
+            && !is_interpreted(&inst)
+        {
+            self.left -= 1;
+            insts.push((pc, inst));
+            let next = behind(pc, &inst);
+            match inst.op() {
+                Op::Endpgm => return (insts, NONE),
+                Op::Branch(cond) if branches > 0 => {
+                    let mut wanted = self.wanted(branch_target(pc, inst.src[0]), branches - 1);
+                    if cond != BranchIf::Always {
+                        let other = self.wanted(next, branches - 1);
+                        wanted.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+                    }
+                    return (insts, wanted);
+                }
+                op if is_control(&inst) && op != Op::Barrier => break,
+                _ => pc = next,
+            }
+        }
+        (insts, ALL)
+    }
+
+    /// What is wanted at an address.
+    fn wanted(&mut self, pc: u64, branches: u32) -> Wanted {
+        let (insts, mut wanted) = self.from(pc, branches);
+        for (_, inst) in insts.iter().rev() {
+            go_back(&mut wanted, inst);
+        }
+        wanted
+    }
 }
 
 /// The instructions behind a barrier that a wave runs before it waits there, `most` of them at most; the first one is at an
@@ -89,44 +152,43 @@ fn instructions(insts: &[(u64, Inst)]) -> usize {
 pub(crate) fn before_waiting(
     request: &Request,
     fetch: &Fetch<'_>,
-    (mut pc, mode_bits): (u64, u32),
+    (pc, mode_bits): (u64, u32),
     most: usize,
 ) -> Vec<(u64, Inst)> {
-    let mut insts = Vec::new();
     // The one who looks sees every register as it is at the barrier.
     if request.observe || mode_bits & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
-        return insts;
+        return Vec::new();
     }
-    while insts.len() < WINDOW
-        && let Some(inst) = fetch(pc).and_then(|bytes| decode(request.gfx, bytes).ok())
-        && !is_interpreted(&inst)
-    {
-        insts.push((pc, inst));
-        if is_control(&inst) && inst.op() != Op::Barrier {
-            break;
-        }
-        pc = behind(pc, &inst);
-    }
-    insts.truncate(instructions(&insts).min(most));
+    let mut look = Look {
+        request,
+        fetch,
+        left: WINDOW,
+    };
+    let (mut insts, wanted) = look.from(pc, BRANCHES);
+    insts.truncate(instructions(&insts, wanted).min(most));
     insts
 }
 
 #[cfg(test)]
 mod tests {
-    use frontend::decode;
     use frontend::target::Gfx;
 
     use super::*;
 
-    fn decoded(words: &[u32]) -> Vec<(u64, Inst)> {
+    /// How many instructions at the beginning of these words run before a wave waits.
+    fn with(words: &[u32]) -> usize {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let (mut insts, mut at) = (Vec::new(), 0);
-        while at < bytes.len() {
-            let inst = decode(Gfx::Gfx900, &bytes[at..]).expect("it is an instruction");
-            insts.push((at as u64, inst));
-            at += usize::from(inst.len);
-        }
-        insts
+        let request = Request {
+            gfx: Gfx::Gfx900,
+            entry: 0,
+            mode: 0,
+            max_insts: 1000,
+            observe: false,
+            exact_nan: false,
+            checked: false,
+        };
+        let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
+        before_waiting(&request, &fetch, (0, 0), words.len()).len()
     }
 
     /// `v_add_f32`.
@@ -140,12 +202,16 @@ mod tests {
         // ds_write_b32 v1, v2
         let write = [0xd81a_0000, 0x0000_0201];
         let sums = [add(2, 2, 3), add(4, 4, 5), add(2, 2, 4), add(2, 2, 6)];
-        let with = |words: &[u32]| instructions(&decoded(words));
         let all = [&sums[..], &write, &[end]].concat();
         assert_eq!(with(&all), 4, "sums");
-        // Behind a branch what is wanted is not known: all that is not overwritten is.
-        let branch = 0xbf82_0000;
-        assert_eq!(with(&[&sums[..], &write, &[branch]].concat()), 0, "unknown");
+        // Where nobody can look all that is not overwritten is wanted.
+        assert_eq!(with(&[&sums[..], &write].concat()), 0, "unknown");
+        // s_cbranch_scc1 5; v_add_f32 v3, ...; ...; s_setpc_b64 s[0:1]; s_endpgm
+        let over = [3, 4, 5, 6].map(|n| add(n, 1, 1));
+        let fork = [&sums[..], &[0xbf85_0005], &over, &[0xbe80_1d00, end]].concat();
+        assert_eq!(with(&fork), 4, "two ways");
+        let fork = [&sums[..], &[0xbf85_0003], &over[..2], &[0xbe80_1d00, end]].concat();
+        assert_eq!(with(&fork), 0, "one way wants them");
         assert_eq!(with(&[&sums[..1], &write, &[end]].concat()), 0, "too few");
         let spread = [add(2, 1, 1), add(3, 1, 1), add(4, 1, 1), add(5, 1, 1)];
         assert_eq!(with(&[&spread[..], &write, &[end]].concat()), 0, "more");

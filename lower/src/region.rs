@@ -187,7 +187,7 @@ pub(crate) fn behind(pc: u64, inst: &Inst) -> u64 {
 }
 
 /// Target of a relative branch.
-fn branch_target(pc: u64, distance: Operand) -> u64 {
+pub(crate) fn branch_target(pc: u64, distance: Operand) -> u64 {
     match distance {
         Operand::Imm(distance) => pc
             .wrapping_add(4)
