@@ -340,7 +340,7 @@ fn sum_behind_barrier(r: &mut Random, out: u64) -> Vec<u32> {
     let lanes = r.lanes();
     words.extend([0xbe94_00ff, lanes as u32, 0xbe95_00ff, (lanes >> 32) as u32]);
     // s_mov_b32 m0, ...: a dword.
-    let direct = |r: &mut Random| [sop1(0, M0, 255), 0x2_0000 | 4 * r.below(256)];
+    let direct = |r: &mut Random| [sop1(0, M0, 255), 0x2_0000 + 4 * r.below(256)];
     words.extend(direct(r));
     words.extend((2..10).map(|n| vop2(MUL24, n, 128 + n, 0)));
     // ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); s_barrier
