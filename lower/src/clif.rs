@@ -168,11 +168,14 @@ pub fn emit(
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
     let prefetches = ahead::suits(f, options);
+    let mut same = Vec::new();
     if prefetches {
         e.find_last_stores(&facts);
+        same = ahead::same_registers(f, options.start);
     }
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = prefetches && !sink::goes_round(f, i);
+        e.find_still(i, &same);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
@@ -282,6 +285,8 @@ struct Emitter<'f> {
     beside: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
+    /// The block's accesses at addresses that are the same in each workgroup, if it has prefetches.
+    still: Vec<Val>,
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
     /// What is still to be prefetched.
@@ -387,6 +392,7 @@ impl<'f> Emitter<'f> {
             fusion: fuse::Fusion::default(),
             beside: false,
             prefetches: false,
+            still: Vec::new(),
             expected: 0,
             later: ahead::Later::default(),
         }

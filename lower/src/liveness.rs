@@ -70,6 +70,16 @@ impl Live {
         *self == Live::default()
     }
 
+    /// Puts a VGPR into the set or takes it out.
+    pub fn put(&mut self, n: u8, on: bool) {
+        self.set(usize::from(n), on);
+    }
+
+    /// The same of a scalar slot.
+    pub fn put_slot(&mut self, slot: Slot, on: bool) {
+        self.set(slot_bit(slot), on);
+    }
+
     /// What is in both.
     pub fn common(&self, other: &Live) -> Live {
         Live(std::array::from_fn(|i| self.0[i] & other.0[i]))

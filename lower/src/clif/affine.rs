@@ -214,6 +214,10 @@ impl Emitter<'_> {
             let access = match known {
                 Known::Affine(affine) => {
                     let mut runs = self.checked(&runs, affine, kind, exec, slow);
+                    if space != Space::Lds && !self.still.contains(&v) {
+                        let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
+                        self.expect_runs(&starts, affine);
+                    }
                     runs.iter_mut()
                         .for_each(|run| run.full_apart = before.is_some());
                     Inline::Runs(affine.whole, runs)
@@ -271,9 +275,6 @@ impl Emitter<'_> {
         let checked = self.check_runs(runs, affine, (lds, memory), reach);
         for good in checked.conditions {
             self.require(slow, good);
-        }
-        if !lds {
-            self.expect_runs(&checked.starts, affine);
         }
         let lds_start = lds.then(|| self.lds_start());
         let runs = runs.iter().zip(checked.starts).map(|(ends, start)| Access {

@@ -4,7 +4,8 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none, unless they gather: the processor's window reaches from one into the next. Nor have loops, whose
-//! turns the processor foresees by itself. Where addresses were loaded, those of the next workgroup are (`loaded`).
+//! turns the processor foresees by itself, nor have accesses that are at the same place in each workgroup (`still`). Where
+//! addresses were loaded, those of the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
 
@@ -17,13 +18,16 @@ use super::whole::load_or_store;
 use super::{Emitter, Options, offset32, trusted};
 use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
+use crate::liveness::Live;
 use crate::wide::Intrinsic;
 
 mod later;
 mod loaded;
+mod still;
 
 pub(super) use later::Later;
 pub(super) use loaded::Foreseen;
+pub(super) use still::registers as same_registers;
 
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.
@@ -64,6 +68,14 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 }
 
 impl Emitter<'_> {
+    /// Finds the accesses of a block at addresses that are the same in each workgroup.
+    pub(super) fn find_still(&mut self, block: usize, same: &[Live]) {
+        self.still = match self.prefetches {
+            true => still::accesses(&self.f.blocks[block], &same[block]),
+            false => Vec::new(),
+        };
+    }
+
     /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
     pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
         if !self.prefetches {
