@@ -143,11 +143,12 @@ impl Emitter<'_> {
         let piece = |e: &mut Self, lane: usize| match data {
             Data::Dwords(4) => e.bytes_at(from[lane], 0),
             _ => {
-                let [a, b] = [lane, lane + 1].map(|lane| {
-                    let quad = e.b.ins().load(types::I64, guest(), from[lane], 0);
-                    e.b.ins().scalar_to_vector(types::I64X2, quad)
-                });
-                e.of_lanes(1, 4).shuffle(types::I32X4, a, b, LOW_QUADS)
+                let [a, b] =
+                    [lane, lane + 1].map(|lane| e.b.ins().load(types::I64, guest(), from[lane], 0));
+                let first = e.b.ins().scalar_to_vector(types::I64X2, a);
+                // An instruction that loads what it inserts.
+                let both = e.b.ins().insertlane(first, b, 1);
+                e.b.ins().bitcast(types::I32X4, super::flags(), both)
             }
         };
         let step = if data == Data::Dwords(4) { 1 } else { 2 };
