@@ -61,11 +61,6 @@ impl Live {
         self.bit(slot_bit(slot))
     }
 
-    /// Adds a scalar slot.
-    pub fn add_slot(&mut self, slot: Slot) {
-        self.set(slot_bit(slot), true);
-    }
-
     fn is_empty(&self) -> bool {
         *self == Live::default()
     }
@@ -97,7 +92,7 @@ impl Live {
 pub fn reads(f: &Func, lives: &Lives) -> [[u64; 4]; 2] {
     let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
     let mut ones = Live::default();
-    ones.add_slot(Slot::Exec);
+    ones.put_slot(Slot::Exec, true);
     let full = live_at_start(&f.blocks[0], lives.end[0], &ones, &mut Vec::new());
     let mut full = bits(&full);
     if full != [0; 4] {
@@ -190,7 +185,7 @@ pub fn written(f: &Func) -> Lives {
         let block = &f.blocks[i];
         let mut end = written.start[i];
         for slot in block.written_slots() {
-            end.add_slot(slot);
+            end.put_slot(slot, true);
         }
         written.end[i] = end;
         // Where the wave leaves in between, or is given to a function, everything is in the wave.
@@ -213,7 +208,7 @@ pub fn written(f: &Func) -> Lives {
 pub fn written_anywhere(f: &Func) -> Live {
     let mut all = Live::default();
     for slot in f.blocks.iter().flat_map(Block::written_slots) {
-        all.add_slot(slot);
+        all.put_slot(slot, true);
     }
     all
 }
@@ -233,9 +228,9 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
         Term::End => Live::default(),
         Term::ScalarMove { value, next, .. } => {
             let mut live = of(next);
-            live.add_slot(Slot::Sgpr(M0));
+            live.put_slot(Slot::Sgpr(M0), true);
             if value.is_none() {
-                (0..RELATIVE_SGPRS).for_each(|n| live.add_slot(Slot::Sgpr(n)));
+                (0..RELATIVE_SGPRS).for_each(|n| live.put_slot(Slot::Sgpr(n), true));
             }
             live
         }

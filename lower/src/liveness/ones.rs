@@ -7,7 +7,7 @@ use crate::ir::{Block, Func, Op, Slot, Term, Val};
 /// For each block the slots that are all ones where it begins.
 pub(super) fn find(f: &Func) -> Vec<Live> {
     let mut start = Live::default();
-    start.add_slot(Slot::Exec);
+    start.put_slot(Slot::Exec, true);
     let mut at: Vec<Option<Live>> = vec![None; f.blocks.len()];
     at[0] = Some(start);
     let mut work = vec![0];
@@ -32,11 +32,11 @@ fn at_end(block: &Block, start: &Live) -> Live {
     }
     let mut end = *start;
     for slot in block.written_slots() {
-        end.set(super::slot_bit(slot), false);
+        end.put_slot(slot, false);
     }
     for &(slot, v) in &block.writes_s {
         if is_ones(block, start, v, DEPTH) {
-            end.add_slot(slot);
+            end.put_slot(slot, true);
         }
     }
     end

@@ -123,7 +123,12 @@ mod tests {
     }
 
     /// A block that loads from these addresses: the first one of a region, which writes registers for the second, or that.
-    fn block(b: &Build, loads: &[Val], writes: (Vec<(Slot, Val)>, Vec<(u8, Val)>)) -> Block {
+    fn block(
+        b: &Build,
+        loads: &[Val],
+        writes_s: Vec<(Slot, Val)>,
+        writes_v: Vec<(u8, Val)>,
+    ) -> Block {
         let exec = b.leaf(Op::ReadS(Slot::Exec), ty(Width::W64, Vary::Wave));
         let exec = b.pure(Op::ExecMask, &[exec]);
         let op = Op::Load(Space::Global, Data::Dwords(1), SiteId(0));
@@ -136,14 +141,14 @@ mod tests {
             back: false,
             pc: 4,
         };
-        let first = !writes.0.is_empty();
+        let first = !writes_s.is_empty();
         Block {
             pc: 0,
             nodes,
             effects,
             execs: Vec::new(),
-            writes_s: writes.0,
-            writes_v: writes.1,
+            writes_s,
+            writes_v,
             term: if first {
                 Term::Barrier { next }
             } else {
@@ -173,12 +178,12 @@ mod tests {
         let moves = b.pure(Op::Add, &[still, sgpr(&b, 6)]);
         let loads = [at(&b, pointer, still), at(&b, pointer, moves)];
         let slots = vec![(Slot::Sgpr(8), low), (Slot::Sgpr(9), high)];
-        let first = block(&b, &loads, (slots, vec![(1, still), (2, moves)]));
+        let first = block(&b, &loads, slots, vec![(1, still), (2, moves)]);
 
         let b = Build::new();
         let pointer = b.pure(Op::Pair, &[sgpr(&b, 8), sgpr(&b, 9)]);
         let loads = [1, 2].map(|n| at(&b, pointer, vgpr(&b, n)));
-        let second = block(&b, &loads, (Vec::new(), Vec::new()));
+        let second = block(&b, &loads, Vec::new(), Vec::new());
 
         let mut f = Func::of(first, 0, Vec::new());
         f.blocks.push(second);

@@ -121,18 +121,13 @@ impl Emitter<'_> {
     /// Finds where accesses are expected next.
     pub(in crate::clif) fn expect_all(&mut self, fusion: &mut Fusion) {
         for (first, mut members) in std::mem::take(&mut fusion.firsts) {
-            let (v, affine) = (
-                fusion.accesses[members[0]].v,
-                fusion.accesses[members[0]].affine,
-            );
+            let access = &fusion.accesses[members[0]];
+            let affine = access.affine;
             // What is the same for all lanes mostly is for all waves.
             if affine.stride == 0 {
                 continue;
             }
-            if self.expect_stores(first, &fusion.accesses[members[0]]) {
-                continue;
-            }
-            if self.still.contains(&v) {
+            if self.expect_stores(first, access) || self.still.contains(&access.v) {
                 continue;
             }
             let Some(ahead) = self.expect(first, affine) else {
