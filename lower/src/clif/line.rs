@@ -44,7 +44,7 @@ pub(super) struct ByLines {
     /// The 64 bits of its masks.
     masks: Vec<Value>,
     /// What is left of it.
-    pub(super) rest: Segment,
+    rest: Segment,
 }
 
 impl Emitter<'_> {
@@ -64,19 +64,11 @@ impl Emitter<'_> {
         for &good in &known.good {
             self.require(general, good);
         }
-        self.set_masks(work, &known);
         if known.rest.nodes.is_empty() && known.rest.stores.is_empty() {
+            self.set_masks(work, &known);
             self.b.ins().jump(after, &[]);
         } else {
-            let (segment, bits) = (&known.rest, &[][..]);
-            self.full(
-                Work {
-                    segment,
-                    bits,
-                    ..work
-                },
-                after,
-            );
+            self.rest_of(work, &known, after);
         }
         self.b.switch_to_block(general);
         self.profile_after();
@@ -141,8 +133,19 @@ impl Emitter<'_> {
         ByLines { good, masks, rest }
     }
 
+    /// Computes what is left of a segment of which the masks are known.
+    pub(super) fn rest_of(&mut self, work: Work<'_>, known: &ByLines, after: HostBlock) {
+        self.set_masks(work, known);
+        let rest = Work {
+            segment: &known.rest,
+            bits: &[],
+            ..work
+        };
+        self.full(rest, after);
+    }
+
     /// The variables of a segment's masks hold what was computed.
-    pub(super) fn set_masks(&mut self, work: Work<'_>, known: &ByLines) {
+    fn set_masks(&mut self, work: Work<'_>, known: &ByLines) {
         for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
             self.b.def_var(var, mask);
         }

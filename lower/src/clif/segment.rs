@@ -185,18 +185,7 @@ impl<'f> Emitter<'f> {
             self.expect_all(&mut fusion);
             self.fusion = fusion;
             match &lines {
-                Some(known) => {
-                    self.set_masks(work, known);
-                    let (segment, bits) = (&known.rest, &[][..]);
-                    self.full(
-                        Work {
-                            segment,
-                            bits,
-                            ..work
-                        },
-                        after,
-                    );
-                }
+                Some(known) => self.rest_of(work, known, after),
                 None => self.full(work, after),
             }
             self.fusion = Fusion::default();
