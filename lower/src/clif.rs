@@ -144,7 +144,7 @@ pub fn emit(
 ) -> Emitted {
     let lives = liveness::lives(f);
     // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
-    let reads = liveness::reads(f, &lives);
+    let reads = liveness::reads(f, &lives, options.small);
     let (sunk, lives) = if options.no_sink {
         (None, lives)
     } else {

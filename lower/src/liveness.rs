@@ -88,14 +88,14 @@ impl Live {
 }
 
 /// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
-/// whatever EXEC is at the entry, then when it is all ones there.
-pub fn reads(f: &Func, lives: &Lives) -> [[u64; 4]; 2] {
+/// whatever EXEC is at the entry, then when it is all ones there; `quickly`: EXEC is not followed beyond the first block.
+pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
     let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
     let mut ones = Live::default();
     ones.put_slot(Slot::Exec, true);
     let full = live_at_start(&f.blocks[0], lives.end[0], &ones, &mut Vec::new());
     let mut full = bits(&full);
-    if full != [0; 4] {
+    if !quickly && full != [0; 4] {
         // EXEC is all ones again where the region makes it what it was.
         let lives = lives_where(f, &ones::find(f));
         full = bits(&lives.start[0]);

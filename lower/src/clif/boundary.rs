@@ -131,7 +131,7 @@ impl Emitter<'_> {
         let f = self.f;
         let block = &f.blocks[self.current];
         // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
-        if self.entry_numbers.contains_key(&self.current) {
+        if self.relay.is_some() && self.entry_numbers.contains_key(&self.current) {
             for low in block.pairs_read() {
                 self.hold_pair(low);
             }
@@ -166,12 +166,13 @@ impl Emitter<'_> {
     /// Sets what slots hold, those that stay in the wave by two where they are halves of one value.
     pub(super) fn write_slots(&mut self, writes: &[(Slot, Value)]) {
         let mut done = None;
+        let stay = self.relay.is_some();
         for &(slot, v) in writes {
             if done == Some(slot) {
                 continue;
             }
             let above = match slot {
-                Slot::Sgpr(n) if !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
+                Slot::Sgpr(n) if stay && !self.vars.contains_key(&slot) => Slot::Sgpr(n + 1),
                 _ => {
                     self.write_slot(slot, v);
                     continue;
