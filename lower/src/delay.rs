@@ -2,13 +2,14 @@
 //! instructions first and then wait. It does where fewer vector registers are wanted behind them, since those go through
 //! memory while other waves run: products take two and give one.
 
-use frontend::decode;
 use frontend::desc::{Effects, Encoding};
 use frontend::inst::{EXEC_LO, Inst, Operand, Special};
 use frontend::op::{BranchIf, Op};
 use frontend::state::mode;
 
-use crate::region::{Fetch, Request, behind, branch_target, is_control, is_interpreted};
+use crate::region::{
+    Decoded, Key, Request, Waits, behind, branch_target, is_control, is_interpreted, key_behind,
+};
 
 /// Instructions behind a barrier that are looked at.
 const WINDOW: usize = 256;
@@ -101,20 +102,19 @@ fn instructions(insts: &[(u64, Inst)], mut wanted: Wanted) -> usize {
 }
 
 /// Looks at what follows a barrier.
-struct Look<'a, 'f> {
-    request: &'a Request,
-    fetch: &'a Fetch<'f>,
+struct Look<'a> {
+    decoded: &'a Decoded,
     /// Instructions that may still be looked at.
     left: usize,
 }
 
-impl Look<'_, '_> {
-    /// The instructions from an address on, up to one that changes the flow of control, and what is wanted behind that;
-    /// looks beyond so many branches.
-    fn from(&mut self, mut pc: u64, branches: u32) -> (Vec<(u64, Inst)>, Wanted) {
+impl Look<'_> {
+    /// The instructions from a place on, up to one that changes the flow of control, and what is wanted behind that; looks
+    /// beyond so many branches.
+    fn from(&mut self, (mut pc, mut mode_bits): Key, branches: u32) -> (Vec<(u64, Inst)>, Wanted) {
         let mut insts = Vec::new();
         while self.left > 0
-            && let Some(inst) = (self.fetch)(pc).and_then(|b| decode(self.request.gfx, b).ok())
+            && let Some(&Ok(inst)) = self.decoded.get(&(pc, mode_bits))
             && !is_interpreted(&inst)
         {
             self.left -= 1;
@@ -123,23 +123,24 @@ impl Look<'_, '_> {
             match inst.op() {
                 Op::Endpgm => return (insts, NONE),
                 Op::Branch(cond) if branches > 0 => {
-                    let mut wanted = self.wanted(branch_target(pc, inst.src[0]), branches - 1);
+                    let to = (branch_target(pc, inst.src[0]), mode_bits);
+                    let mut wanted = self.wanted(to, branches - 1);
                     if cond != BranchIf::Always {
-                        let other = self.wanted(next, branches - 1);
+                        let other = self.wanted((next, mode_bits), branches - 1);
                         wanted.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
                     }
                     return (insts, wanted);
                 }
                 op if is_control(&inst) && op != Op::Barrier => break,
-                _ => pc = next,
+                _ => (pc, mode_bits) = (next, key_behind(mode_bits, &inst)),
             }
         }
         (insts, ALL)
     }
 
-    /// What is wanted at an address.
-    fn wanted(&mut self, pc: u64, branches: u32) -> Wanted {
-        let (insts, mut wanted) = self.from(pc, branches);
+    /// What is wanted at a place.
+    fn wanted(&mut self, at: Key, branches: u32) -> Wanted {
+        let (insts, mut wanted) = self.from(at, branches);
         for (_, inst) in insts.iter().rev() {
             go_back(&mut wanted, inst);
         }
@@ -147,37 +148,45 @@ impl Look<'_, '_> {
     }
 }
 
-/// The instructions behind a barrier that a wave runs before it waits there, `most` of them at most; the first one is at an
-/// address, under a mode key.
-pub(crate) fn before_waiting(
-    request: &Request,
-    fetch: &Fetch<'_>,
-    (pc, mode_bits): (u64, u32),
-    most: usize,
-) -> Vec<(u64, Inst)> {
-    // The one who looks sees every register as it is at the barrier.
-    if request.observe || mode_bits & (mode::GPR_IDX_EN | mode::VSKIP) != 0 {
-        return Vec::new();
+/// Where waves wait that come to the barriers of a region.
+pub(crate) fn waits(request: &Request, decoded: &Decoded) -> Waits {
+    let mut waits = Waits::default();
+    for (&(pc, mode_bits), inst) in decoded {
+        if let Ok(inst) = inst
+            && inst.op() == Op::Barrier
+        {
+            let next = behind(pc, inst);
+            // The one who looks sees every register as it is at the barrier.
+            let stays = request.observe || mode_bits & (mode::GPR_IDX_EN | mode::VSKIP) != 0;
+            let left = if stays { 0 } else { WINDOW };
+            let (insts, wanted) = Look { decoded, left }.from((next, mode_bits), BRANCHES);
+            let before = instructions(&insts, wanted).checked_sub(1);
+            let at = before.map_or(next, |last| behind(insts[last].0, &insts[last].1));
+            waits.insert((pc, mode_bits), at);
+        }
     }
-    let mut look = Look {
-        request,
-        fetch,
-        left: WINDOW,
-    };
-    let (mut insts, wanted) = look.from(pc, BRANCHES);
-    insts.truncate(instructions(&insts, wanted).min(most));
-    insts
+    waits
 }
 
 #[cfg(test)]
 mod tests {
+    use frontend::decode;
     use frontend::target::Gfx;
 
     use super::*;
 
-    /// How many instructions at the beginning of these words run before a wave waits.
+    /// How many instructions of these words, which stand behind a barrier, run before a wave waits.
     fn with(words: &[u32]) -> usize {
+        // s_barrier
+        let words = [&[0xbf8a_0000], words].concat();
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut decoded = Decoded::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let inst = decode(Gfx::Gfx900, &bytes[at..]).expect("it is an instruction");
+            decoded.insert((at as u64, 0), Ok(inst));
+            at += usize::from(inst.len);
+        }
         let request = Request {
             gfx: Gfx::Gfx900,
             entry: 0,
@@ -187,8 +196,8 @@ mod tests {
             exact_nan: false,
             checked: false,
         };
-        let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
-        before_waiting(&request, &fetch, (0, 0), words.len()).len()
+        let at = waits(&request, &decoded)[&(0, 0)];
+        decoded.range((4, 0)..(at, 0)).count()
     }
 
     /// `v_add_f32`.

@@ -61,10 +61,6 @@ impl Live {
         self.bit(slot_bit(slot))
     }
 
-    fn is_empty(&self) -> bool {
-        *self == Live::default()
-    }
-
     /// Puts a VGPR into the set or takes it out.
     pub fn put(&mut self, n: u8, on: bool) {
         self.set(usize::from(n), on);
@@ -93,11 +89,11 @@ pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
     let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
     let mut ones = Live::default();
     ones.put_slot(Slot::Exec, true);
-    let full = live_at_start(&f.blocks[0], lives.end[0], &ones, &mut Vec::new());
+    let full = live_at_start(&f.blocks[0], lives.end[0], Some(&ones), &mut Vec::new());
     let mut full = bits(&full);
     if !quickly && full != [0; 4] {
         // EXEC is all ones again where the region makes it what it was.
-        let lives = lives_where(f, &ones::find(f));
+        let lives = lives_where(f, Some(&ones::find(f)));
         full = bits(&lives.start[0]);
     }
     [bits(&lives.start[0]), full]
@@ -114,11 +110,11 @@ pub struct Lives {
 
 /// Live registers at the beginning and at the end of every block.
 pub fn lives(f: &Func) -> Lives {
-    lives_where(f, &vec![Live::default(); f.blocks.len()])
+    lives_where(f, None)
 }
 
-/// The same, given the slots that are all ones where each block begins.
-fn lives_where(f: &Func, ones: &[Live]) -> Lives {
+/// The same, given the slots that are all ones where each block begins, if they are known.
+fn lives_where(f: &Func, ones: Option<&[Live]>) -> Lives {
     let none = vec![Live::default(); f.blocks.len()];
     let mut lives = Lives {
         start: none.clone(),
@@ -147,11 +143,11 @@ impl Lives {
         for i in (0..known.len()).filter(|&i| !known[i]) {
             (self.start[i], self.end[i]) = (Live::default(), Live::default());
         }
-        self.settle(f, &vec![Live::default(); f.blocks.len()], known);
+        self.settle(f, None, known);
     }
 
     /// Goes over the blocks until nothing changes; the others are `known` already.
-    fn settle(&mut self, f: &Func, ones: &[Live], mut known: Vec<bool>) {
+    fn settle(&mut self, f: &Func, ones: Option<&[Live]>, mut known: Vec<bool>) {
         let mut space = Vec::new();
         loop {
             let mut changed = false;
@@ -162,7 +158,7 @@ impl Lives {
                     continue;
                 }
                 changed = true;
-                self.start[i] = live_at_start(block, live, &ones[i], &mut space);
+                self.start[i] = live_at_start(block, live, ones.map(|ones| &ones[i]), &mut space);
                 self.end[i] = live;
             }
             if !changed {
@@ -263,7 +259,7 @@ enum Demand {
 struct Demands<'a> {
     block: &'a Block,
     /// Slots that are known to be all ones where the block begins.
-    ones: &'a Live,
+    ones: Option<&'a Live>,
     of: Vec<Demand>,
 }
 
@@ -279,11 +275,10 @@ impl Demands<'_> {
 
     /// Is a set known to be all lanes? Only asked where EXEC is when the region begins.
     fn is_all(&self, set: Option<Val>) -> bool {
-        match set {
-            _ if self.ones.is_empty() => false,
-            Some(v) => ones::is_ones(self.block, self.ones, v, DEPTH),
-            None => self.ones.has_slot(Slot::Exec),
-        }
+        self.ones.is_some_and(|ones| match set {
+            Some(v) => ones::is_ones(self.block, ones, v, DEPTH),
+            None => ones.has_slot(Slot::Exec),
+        })
     }
 
     /// Is the set `a` known to lie within `b`?
@@ -407,7 +402,7 @@ const DEPTH: u32 = 4;
 fn demands<'a>(
     block: &'a Block,
     live: &Live,
-    ones: &'a Live,
+    ones: Option<&'a Live>,
     mut space: Vec<Demand>,
 ) -> Demands<'a> {
     space.clear();
@@ -446,7 +441,7 @@ fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
 }
 
 /// What is live at the beginning of a block, from what is at its end. `space` is used again.
-fn live_at_start(block: &Block, live: Live, ones: &Live, space: &mut Vec<Demand>) -> Live {
+fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec<Demand>) -> Live {
     let demands = demands(block, &live, ones, std::mem::take(space));
     let mut entry = live;
     // What EXEC gains lanes for passes through on lanes outside of it.

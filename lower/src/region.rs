@@ -45,7 +45,7 @@ pub struct Request {
 }
 
 /// A block's key: the address, and the [`mode_key`] on entry to it.
-type Key = (u64, u32);
+pub(crate) type Key = (u64, u32);
 
 /// In a mode key: which operands are indexed is known only to M0.
 const INDEX_UNKNOWN: u32 = 1 << 16;
@@ -65,7 +65,7 @@ pub const fn mode_key(mode_reg: u32, m0: u32) -> u32 {
 }
 
 /// The key under which the instruction behind one that leaves control alone runs.
-fn key_behind(key: u32, inst: &Inst) -> u32 {
+pub(crate) fn key_behind(key: u32, inst: &Inst) -> u32 {
     let enables = |operand: Operand| match operand {
         Operand::Imm(imm) => (imm as u32 & 15) << 12,
         _ => INDEX_UNKNOWN,
@@ -198,7 +198,9 @@ pub(crate) fn branch_target(pc: u64, distance: Operand) -> u64 {
 
 /// Translates the region at `request.entry`.
 pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
-    let (decoded, leaders, waits) = explore(request, fetch);
+    let (decoded, mut leaders) = explore(request, fetch);
+    let waits = delay::waits(request, &decoded);
+    leaders.extend(waits.iter().map(|(&(_, mode_bits), &at)| (at, mode_bits)));
     let mut region = Region {
         request: *request,
         decoded,
@@ -233,10 +235,10 @@ fn entry_key(request: &Request) -> u32 {
 }
 
 /// Decoded instructions by address and MODE; `Err` where there is none.
-type Decoded = BTreeMap<Key, Result<Inst, ()>>;
+pub(crate) type Decoded = BTreeMap<Key, Result<Inst, ()>>;
 
 /// For each barrier where a wave that comes to it waits, see [`delay`].
-type Waits = HashMap<Key, u64>;
+pub(crate) type Waits = HashMap<Key, u64>;
 
 /// A region while its blocks are lowered. Blocks get their numbers when something jumps to them.
 struct Region {
@@ -256,13 +258,12 @@ struct Region {
 const MIN_CUT: usize = 256;
 
 /// Decodes what is reachable, and notes where blocks begin.
-fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>, Waits) {
+fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
     let float_mode = entry_key(request);
     let cut = request.max_insts >= MIN_CUT;
     // A little more than fits, to see whether a loop ends there.
     let most = request.max_insts + if cut { request.max_insts / 4 } else { 0 };
     let mut decoded = Decoded::new();
-    let mut waits = Waits::default();
     let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
     // Jumps back: from and to.
     let mut back: Vec<(u64, u64)> = Vec::new();
@@ -293,15 +294,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>, Wai
                         }
                     }
                     GuestOp::Call => targets.push(branch_target(pc, inst.src[0])),
-                    GuestOp::Barrier => {
-                        let room = most.saturating_sub(decoded.len());
-                        let first = delay::before_waiting(request, fetch, (next, mode_bits), room);
-                        let first = first.into_iter();
-                        let at = first.clone().last().map_or(next, |(pc, i)| behind(pc, &i));
-                        decoded.extend(first.map(|(pc, inst)| ((pc, mode_bits), Ok(inst))));
-                        waits.insert((pc, mode_bits), at);
-                        targets.push(at);
-                    }
+                    GuestOp::Barrier => targets.push(next),
                     _ => {}
                 }
                 for target in targets {
@@ -321,7 +314,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>, Wai
     if cut && decoded.len() > request.max_insts {
         cut_short(request, &mut decoded, &leaders, &back);
     }
-    (decoded, leaders, waits)
+    (decoded, leaders)
 }
 
 /// Leaves of what was decoded no more than a region may have: up to the last place that no loop goes around,

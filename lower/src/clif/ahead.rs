@@ -81,17 +81,23 @@ impl Emitter<'_> {
         if !self.prefetches {
             return None;
         }
+        let entry = self.new_entry()?;
+        Some(self.expect_in(entry, first, affine))
+    }
+
+    /// An entry of [`WaveState::last`], if there is one left.
+    fn new_entry(&mut self) -> Option<usize> {
         let entry = self.expected;
         if entry + self.later.entries() >= LAST {
             return None;
         }
         self.expected += 1;
-        Some(self.expect_in(entry, first, affine))
+        Some(entry)
     }
 
     /// The same, of an access that has an entry of [`WaveState::last`].
     fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Ahead {
-        let delta = self.moved_in(entry, first);
+        let delta = self.moved(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
         let into = match affine.whole {
             true => Intrinsic::Prefetch,
@@ -106,18 +112,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// How far an access whose first lane's host address is `first` now has moved on (I64), which is kept for the next
-    /// workgroup; nothing where too many are kept already.
-    fn moved(&mut self, first: Value) -> Option<Value> {
-        let entry = self.expected;
-        if entry + self.later.entries() >= LAST {
-            return None;
-        }
-        self.expected += 1;
-        Some(self.moved_in(entry, first))
-    }
-
-    fn moved_in(&mut self, entry: usize, first: Value) -> Value {
+    /// How far an access that has such an entry, and whose first lane's host address is `first` now, has moved on (I64); that
+    /// it is there is kept for the next workgroup.
+    fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
         let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
         self.b.ins().store(trusted(), first, self.wave, at);
