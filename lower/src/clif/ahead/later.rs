@@ -54,8 +54,8 @@ struct Stores {
     entry: usize,
 }
 
-/// Blocks that share lines at least: few would have as many each as there were at once (`heat-256` and `blur-4096` take 5 %
-/// more with two).
+/// Barriers that all waves come to at least: between few, blocks would have as many lines each as there were at once
+/// (`heat-256` and `blur-4096` take 5 % more with two).
 const FEWEST: usize = 4;
 
 /// Entries for stores at most.
@@ -67,22 +67,63 @@ pub(in crate::clif) struct Asked {
     into: Intrinsic,
 }
 
-/// The blocks that each wave goes through behind a block.
+/// The blocks that each wave goes through behind a block, those of loops left out.
 fn behind(f: &Func, block: usize) -> Vec<usize> {
-    let mut found = Vec::new();
-    let mut at = block;
-    while let Term::Jump(next) | Term::Barrier { next } = f.blocks[at].term
-        && let Some(next) = next.block()
-        && next > at
+    let mut found = vec![block];
+    while let Some(&at) = found.last()
+        && let Some(next) = next(f, at)
+        && !found.contains(&next)
     {
         found.push(next);
-        at = next;
     }
+    found.retain(|&at| at != block && !sink::goes_round(f, at));
+    found
+}
+
+/// Do a block and those that each wave goes through behind it share lines?
+fn share_lines(f: &Func, block: usize, behind: &[usize]) -> bool {
+    let all = behind.iter().chain([&block]);
+    let barriers = all.filter(|&&at| matches!(f.blocks[at].term, Term::Barrier { .. }));
+    barriers.count() >= FEWEST
+}
+
+/// The block that all ways out of a block lead to, of those that branch around a block or two.
+fn next(f: &Func, block: usize) -> Option<usize> {
+    let only = |at: usize| match f.blocks[at].term {
+        Term::Jump(next) => next.block(),
+        _ => None,
+    };
+    match f.blocks[block].term {
+        Term::Jump(next) | Term::Barrier { next } => next.block(),
+        Term::Branch { then, other, .. } => {
+            let (then, other) = (then.block()?, other.block()?);
+            if only(other) == Some(then) {
+                return Some(then);
+            }
+            only(then).filter(|&next| next == other || only(other) == Some(next))
+        }
+        _ => None,
+    }
+}
+
+/// The blocks that a block leads to, those of loops left out.
+fn reached(f: &Func, from: usize) -> Vec<usize> {
+    let mut found = vec![from];
+    let mut done = 0;
+    while let Some(&at) = found.get(done) {
+        done += 1;
+        for target in f.blocks[at].term.targets().filter_map(|t| t.block()) {
+            if !found.contains(&target) {
+                found.push(target);
+            }
+        }
+    }
+    found.retain(|&at| at != from && !sink::goes_round(f, at));
     found
 }
 
 impl Emitter<'_> {
-    /// Finds what the last of some blocks stores, so that those before it can ask for the lines.
+    /// Finds what is stored behind the last of some barriers, so that blocks before can ask for the lines.
     pub(in crate::clif) fn find_last_stores(&mut self, facts: &Facts) {
         let barrier = |&at: &usize| {
             let barrier = matches!(self.f.blocks[at].term, Term::Barrier { .. });
@@ -92,11 +133,20 @@ impl Emitter<'_> {
             return;
         };
         let blocks = behind(self.f, first);
-        let Some(&last) = blocks.last().filter(|_| blocks.len() >= FEWEST) else {
+        if !share_lines(self.f, first, &blocks) {
             return;
-        };
-        let block = &self.f.blocks[last];
-        self.learn(last, block, facts);
+        }
+        let last = blocks.iter().rev().find(|at| barrier(at));
+        for block in reached(self.f, *last.unwrap_or(&first)) {
+            self.find_stores(block, facts);
+        }
+        self.later.blocks = blocks;
+    }
+
+    /// Finds what a block stores at lines.
+    fn find_stores(&mut self, number: usize, facts: &Facts) {
+        let block = &self.f.blocks[number];
+        self.learn(number, block, facts);
         let stores = block.effects.iter().filter(|&&v| {
             let store = matches!(
                 block.nodes[v.index()].op,
@@ -110,14 +160,15 @@ impl Emitter<'_> {
         let later = &mut self.later;
         for store in stores {
             let (base, affine) = (store.base, store.affine);
+            let key = (number, base, affine);
             let mut known = later.stores.iter();
-            let entry = match known.find(|s| (s.base, s.affine) == (base, affine)) {
+            let entry = match known.find(|s| (s.block, s.base, s.affine) == key) {
                 Some(stores) => stores.entry,
                 None if later.stores.len() == MOST_STORES => break,
                 None => {
                     let entry = LAST - 1 - later.stores.len();
                     later.stores.push(Stores {
-                        block: last,
+                        block: number,
                         base,
                         affine,
                         entry,
@@ -136,7 +187,6 @@ impl Emitter<'_> {
                 });
             }
         }
-        later.blocks = blocks;
     }
 
     /// Expects accesses, the first lane of the first one at `first`, if blocks before this one ask for their lines.
@@ -164,9 +214,8 @@ impl Emitter<'_> {
     /// this one, if there are such.
     pub(in crate::clif) fn ask_later(&mut self, ahead: Ahead, offset: i32, stride: i64) -> bool {
         let blocks = behind(self.f, self.current);
-        let barrier = matches!(self.f.blocks[self.current].term, Term::Barrier { .. });
         let (step, count) = lines(stride, LANES);
-        if !barrier || blocks.len() < FEWEST || step != LINE {
+        if step != LINE || !share_lines(self.f, self.current, &blocks) {
             return false;
         }
         self.keep_next(ahead);
