@@ -15,6 +15,7 @@ mod group;
 mod launch;
 mod packet;
 mod registers;
+mod rows;
 mod shape;
 mod workers;
 

@@ -3,6 +3,7 @@
 use frontend::WaveState;
 
 use super::registers::InitialState;
+use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
 use crate::LoadedCode;
 use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, Turn};
@@ -19,6 +20,8 @@ pub(super) struct Room {
     partial: WorkItems,
     /// Waves of the dispatch's largest group so far: their scratch has been used.
     scratch_used: u32,
+    /// Where rows of workgroups end.
+    rows: Rows,
 }
 
 impl Room {
@@ -29,12 +32,14 @@ impl Room {
             full: WorkItems::default(),
             partial: WorkItems::default(),
             scratch_used: 0,
+            rows: Rows::default(),
         }
     }
 
-    /// A dispatch begins; its scratch is new.
+    /// A dispatch begins; its scratch is new, and its accesses are elsewhere.
     pub(super) fn begin_dispatch(&mut self) {
         self.scratch_used = 0;
+        self.rows.forget();
     }
 
     pub(super) fn is_checked(&self) -> bool {
@@ -122,6 +127,9 @@ impl GroupRunner<'_> {
                 self.memory.begin_scratch(base, bytes, used);
             }
         }
+        if full {
+            room.rows.begin(&self.shape, group.id, waves);
+        }
         room.scratch_used = room.scratch_used.max(count);
         room.lds.reset(self.lds_bytes as usize);
         stats.workgroups += 1;
@@ -146,7 +154,7 @@ impl GroupRunner<'_> {
             following: Following::default(),
         };
         if full && more != 0 && self.scratch.lane_bytes == 0 {
-            let more = more.min(self.shape.following(group.id));
+            let more = more.min(Rows::following(&self.shape, group.id));
             turn.following = self.initial.following(more);
         }
         // Of the waves that were ready at first, those that have burned their fuel.

@@ -71,6 +71,11 @@ impl Shape {
         })
     }
 
+    /// Workgroups in each dimension, partial ones included.
+    pub(super) fn counts(&self) -> [u32; 3] {
+        self.counts
+    }
+
     /// Number of workgroups.
     pub fn total(&self) -> u64 {
         self.total
