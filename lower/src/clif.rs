@@ -94,6 +94,8 @@ pub struct Options {
     pub isa: wide::Isa,
     /// No vectors of 512 bits.
     pub no_zmm: bool,
+    /// The host waits long for memory (see [`wide::is_memory_far`]), which decides about prefetches.
+    pub far_memory: bool,
 }
 
 /// Flags of accesses to our own structures, and of bit casts.

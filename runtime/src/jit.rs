@@ -61,6 +61,9 @@ pub struct JitOptions {
     pub no_sink: bool,
     /// No vectors of 512 bits where the CPU has them (for tests and measurements).
     pub no_zmm: bool,
+    /// Whether the host waits long for memory, which decides about prefetches; [`wide::is_memory_far`] unless a test says
+    /// otherwise.
+    pub far_memory: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
@@ -91,6 +94,7 @@ impl Default for JitOptions {
             no_tables: false,
             no_sink: false,
             no_zmm: false,
+            far_memory: wide::is_memory_far(),
             emitter: Emitter::Auto,
             observe: false,
             profile: None,

@@ -3,8 +3,8 @@
 //! its accesses were ([`WaveState::last`]), and while it loads or stores lines it asks for those that lie the same distance
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
-//! Short waves have none, unless they gather: the processor's window reaches from one into the next. Nor have loops, whose
-//! turns the processor foresees by itself, nor have accesses that are at the same place in each workgroup (`still`). Where
+//! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
+//! into the next. Nor have loops, whose turns the processor foresees by itself, nor have accesses that are at the same place in each workgroup (`still`). Where
 //! addresses were loaded, those of the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
@@ -56,7 +56,8 @@ pub(super) struct Ahead {
 pub(super) fn suits(f: &Func, o: &Options) -> bool {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
-    o.wide && !o.small && (length >= LONG || f.blocks.iter().any(gathers))
+    let long = length >= LONG || o.far_memory || f.blocks.iter().any(gathers);
+    o.wide && !o.small && long
 }
 
 /// Is a node an access of memory at addresses that were loaded?
@@ -99,7 +100,7 @@ impl Emitter<'_> {
     fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Ahead {
         let delta = self.moved(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
-        let into = match affine.whole {
+        let into = match affine.whole || self.o.far_memory {
             true => Intrinsic::Prefetch,
             false => Intrinsic::PrefetchSecond,
         };

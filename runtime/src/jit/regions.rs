@@ -297,6 +297,7 @@ impl JitEngine {
             wide: self.options.emitter == Emitter::Wide,
             isa: self.isa,
             no_zmm: self.options.no_zmm,
+            far_memory: self.options.far_memory,
         };
         (request, options)
     }

@@ -105,6 +105,7 @@ impl Shape {
                             emitter,
                             no_alone: loops.no_fused,
                             no_zmm,
+                            far_memory: !no_zmm,
                             observe,
                             max_insts,
                             ..loops

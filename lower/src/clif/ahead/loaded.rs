@@ -100,8 +100,13 @@ impl Emitter<'_> {
             let spot = self.spot(Lane::Number(lane as u8));
             let there = self.at_lane(block, plan, foreseen.address, spot, &mut known);
             let per = self.per();
+            // More lines can be under way to the second cache than to the first.
+            let into = match self.o.far_memory {
+                true => Intrinsic::PrefetchSecond,
+                false => Intrinsic::Prefetch,
+            };
             let mut lanes = self.of_lanes(1, per);
-            lanes.effect(Intrinsic::Prefetch, &[there]);
+            lanes.effect(into, &[there]);
         }
         self.b.ins().jump(done, &[]);
         self.enter(done);
