@@ -5,9 +5,10 @@
     python3 compare.py [NAME...]          compares, and prints tables in Markdown
     python3 compare.py --emitters [NAME...]   compares the translator's two back ends with one another
 
-The first two need Python 3.11 or newer and a network for --setup only. The runtimes: PoCL (Debian's package
-pocl-opencl-icd, which must be installed) and Intel's CPU runtime for OpenCL (the PyPI packages
-intel-opencl-rt and intel-cmplr-lib-rt). Build wavelift with `cargo build --release` before.
+The last needs no other package; the first two need Python 3.11 or newer and a network for --setup
+only. The runtimes: PoCL (Debian's package pocl-opencl-icd, which must be installed) and Intel's CPU
+runtime for OpenCL (the PyPI packages intel-opencl-rt and intel-cmplr-lib-rt). Build wavelift with
+`cargo build --release` before.
 
 Each benchmark runs on the three alternately, on one core and then on all of them; the least time
 of all rounds counts. Times are those of the kernels: event times of the runtimes, and without
@@ -34,9 +35,9 @@ PACKAGES = ["numpy", "pyopencl", "intel-opencl-rt", "intel-cmplr-lib-rt"]
 POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
 
 EMITTERS = ("wide", "cranelift")
-# Name, what the OpenCL platform's name contains.
 # What the mean of all benchmarks is called; those of a class are by its name.
 ALL = "geometric mean"
+# Name, what the OpenCL platform's name contains.
 RUNTIMES = {"PoCL": "Portable Computing Language", "Intel": "Intel(R) OpenCL"}
 
 
