@@ -170,6 +170,7 @@ pub fn emit(
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
     let prefetches = ahead::suits(f, options);
+    e.has_prefetches = prefetches;
     let mut same = Vec::new();
     if prefetches {
         e.find_last_stores(&facts);
@@ -285,6 +286,8 @@ struct Emitter<'f> {
     /// Accesses are emitted for when a segment could not make them: not all lanes act, a range is not in bounds, or addresses
     /// are no line. The code where all is well is elsewhere, and in little code little is wanted here.
     beside: bool,
+    /// The region has prefetches.
+    has_prefetches: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
     /// The block's accesses at addresses that are the same in each workgroup, if it has prefetches.
@@ -393,6 +396,7 @@ impl<'f> Emitter<'f> {
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
             beside: false,
+            has_prefetches: false,
             prefetches: false,
             still: Vec::new(),
             expected: 0,

@@ -113,6 +113,12 @@ impl Emitter<'_> {
         }
     }
 
+    /// How far an access whose first lane's host address is `first` now has moved on (I64), if there is an entry left for it.
+    pub(super) fn moved_on(&mut self, first: Value) -> Option<Value> {
+        let entry = self.new_entry()?;
+        Some(self.moved(entry, first))
+    }
+
     /// How far an access that has such an entry, and whose first lane's host address is `first` now, has moved on (I64); that
     /// it is there is kept for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {

@@ -24,6 +24,7 @@ use crate::schedule::Schedule;
 mod alone;
 mod groups;
 mod hoist;
+mod later;
 mod memory;
 mod peel;
 mod quick;
@@ -55,6 +56,8 @@ struct Turn<'p> {
     results: HashMap<(Val, u8), Loaded>,
     /// Wave values that no turn changes.
     fixed: HashMap<Val, Value>,
+    /// How far from where they are loads of the next workgroup will be (I64).
+    later: HashMap<Val, Value>,
     /// Were the addresses of this form's loads checked before the first turn, as far as that goes?
     checked: bool,
     fail: clif::Block,
@@ -77,6 +80,7 @@ impl<'p> Turn<'p> {
             masks: BTreeMap::new(),
             results: HashMap::default(),
             fixed: HashMap::default(),
+            later: HashMap::default(),
             checked: false,
             fail,
             group: plan.group as i64,

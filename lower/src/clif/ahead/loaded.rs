@@ -54,8 +54,7 @@ impl Emitter<'_> {
         let room = self.b.ins().iadd_imm_s(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {
-            let entry = self.new_entry()?;
-            let delta = self.moved(entry, start);
+            let delta = self.moved_on(start)?;
             let there = self.b.ins().iadd(start, delta);
             let away = self.b.ins().isub(there, base);
             let zero = self.b.ins().iconst(types::I64, 0);

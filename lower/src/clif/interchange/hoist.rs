@@ -25,6 +25,7 @@ impl Emitter<'_> {
             .map(|(&v, &x)| (v, x))
             .collect();
         t.checked = true;
+        self.expect_turns(t);
         if known.checked.is_empty() {
             return;
         }

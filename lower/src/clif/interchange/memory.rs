@@ -5,10 +5,12 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Loaded, Turn};
 use frontend::op::Space;
+use frontend::state::LANES;
 
 use crate::clif::{Emitter, access, flags};
 use crate::interchange::{Kind, Plan, unmerged};
 use crate::ir::{Op, Val};
+use crate::wide::Intrinsic;
 
 /// Where the bytes that a group's load touches begin, from its first lane's address, and how many there
 /// are.
@@ -137,6 +139,10 @@ impl Emitter<'_> {
             values.into_iter().map(Loaded::Scalar).collect()
         } else {
             let slices = t.body.slices;
+            if let Some(&delta) = t.later.get(&v) {
+                let there = self.b.ins().iadd(start, delta);
+                self.prefetch(Intrinsic::Prefetch, there, (0, stride, LANES));
+            }
             let loaded = self.load_group(start, 0, stride, data, slices);
             loaded.into_iter().map(Loaded::Vectors).collect()
         };
