@@ -126,6 +126,8 @@ pub enum Intrinsic {
     SumDown,
     /// Sums of f32 rounded up; of 512 bits, for AVX-512 only.
     SumUp,
+    /// Products of the first two f32 plus the third, rounded up once; of 512 bits, for AVX-512 only.
+    FusedUp,
     /// What was rounded to odd, of what was rounded down and up; for AVX-512 only.
     ToOdd,
     /// The lesser of two f32; the second where one is a NaN.
@@ -148,6 +150,8 @@ pub enum Intrinsic {
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
     /// third has the [`Fixes`] in each lane. For AVX-512 only.
     Fix,
+    /// Which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
+    ZeroOrInfinite,
     /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
     /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
     Gather,
@@ -166,7 +170,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 60] = [
+    pub const ALL: [Intrinsic; 62] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -211,6 +215,7 @@ impl Intrinsic {
         Intrinsic::Rotate,
         Intrinsic::SumDown,
         Intrinsic::SumUp,
+        Intrinsic::FusedUp,
         Intrinsic::ToOdd,
         Intrinsic::Least,
         Intrinsic::Scale,
@@ -221,6 +226,7 @@ impl Intrinsic {
         Intrinsic::PlainExponent,
         Intrinsic::RootEstimate,
         Intrinsic::Fix,
+        Intrinsic::ZeroOrInfinite,
         Intrinsic::Gather,
         Intrinsic::Scatter,
         Intrinsic::LoadSome,
@@ -237,7 +243,7 @@ pub struct Fixes(u32);
 /// What [`Fixes`] are made of, with the numbers that `vfixupimmps` knows them by.
 #[allow(missing_docs, reason = "the names say it")]
 pub mod fix {
-    /// Kinds of f32; denormal ones are values.
+    /// Kinds of f32; denormal ones are values. (One has a kind of its own.)
     #[derive(Clone, Copy)]
     pub enum Of {
         QuietNan = 0,
@@ -246,6 +252,7 @@ pub mod fix {
         NegativeInfinity = 4,
         Infinity = 5,
         NegativeValue = 6,
+        PositiveValue = 7,
     }
 
     /// What stands for them.
@@ -257,6 +264,8 @@ pub mod fix {
         DefaultNan = 3,
         NegativeInfinity = 4,
         Infinity = 5,
+        /// Infinity with the sign of what it stands for.
+        SignedInfinity = 6,
         Zero = 8,
         MinusOne = 9,
         Greatest = 14,

@@ -446,18 +446,22 @@ impl Lanes<'_, '_> {
         self.b.ins().blendv(mask, a, b)
     }
 
-    /// `x`, but where the mask, which is mostly false, is true for some lane, what `change` makes of it.
-    pub(crate) fn where_any(
-        &mut self,
-        mask: &[Value],
-        x: &[Value],
-        change: impl FnOnce(&mut Self) -> Vec<Value>,
-    ) -> Vec<Value> {
+    /// Is a mask true for some lane? (I32.)
+    pub(crate) fn any(&mut self, mask: &[Value]) -> Value {
         let mut any = mask[0];
         for &m in &mask[1..] {
             any = self.b.ins().bor(any, m);
         }
-        let any = self.b.ins().vhigh_bits(types::I32, any);
+        self.b.ins().vhigh_bits(types::I32, any)
+    }
+
+    /// `x`, but where `any` of the lanes of a mask is true, which is seldom, what `change` makes of it.
+    pub(crate) fn where_any(
+        &mut self,
+        any: Value,
+        x: &[Value],
+        change: impl FnOnce(&mut Self) -> Vec<Value>,
+    ) -> Vec<Value> {
         let (some, behind) = (self.b.create_block(), self.b.create_block());
         let ty = self.b.func.dfg.value_type(x[0]);
         for _ in x {

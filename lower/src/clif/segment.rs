@@ -38,6 +38,8 @@ pub(super) struct Body {
     pub(super) values: HashMap<Val, Vec<Value>>,
     /// Further words of functions computed so far.
     pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
+    /// Is a mask true for some lane? Of those that it was asked of so far, I32.
+    pub(super) any: HashMap<Val, Value>,
     /// What selectors that are wave values want.
     pub(super) selectors: HashMap<Val, Selectors>,
     /// Values at the first lane of each of the group's rows.
@@ -366,6 +368,7 @@ impl<'f> Emitter<'f> {
             frame,
             values: HashMap::with_capacity_and_hasher(2 * segment.nodes.len(), Default::default()),
             words: HashMap::default(),
+            any: HashMap::default(),
             selectors: w.selectors.clone(),
             at: Vec::new(),
         };

@@ -271,7 +271,9 @@ impl Emit<'_> {
             Form::Rm | Form::Store => (reg(a[0]), 0, rm(1)),
             Form::Mr => (reg(a[1]), 0, Rm::Reg(reg(a[0]))),
             Form::Digit(n) => (n, reg(a[0]), rm(1)),
-            Form::Fma | Form::MaskedRvm | Form::ZeroedRvm => (reg(a[0]), reg(a[2]), rm(3)),
+            Form::Fma | Form::RoundedFma(_) | Form::MaskedRvm | Form::ZeroedRvm => {
+                (reg(a[0]), reg(a[2]), rm(3))
+            }
             Form::ZeroedRm | Form::StoreSome => (reg(a[0]), 0, rm(2)),
             Form::MergedRvm => (reg(a[0]), reg(a[3]), rm(4)),
             Form::MergedRm => (reg(a[0]), 0, rm(3)),
@@ -331,7 +333,7 @@ impl Emit<'_> {
                     mask,
                     zero: matches!(form, Form::ZeroedRm | Form::ZeroedRvm),
                     rounding: match form {
-                        Form::Rounded(direction) => Some(direction),
+                        Form::Rounded(direction) | Form::RoundedFma(direction) => Some(direction),
                         _ => None,
                     },
                     ..With::default()

@@ -187,7 +187,7 @@ pub mod rows {
         VMAXSD = evex(PF2, M0F, 0x5f, Fixed(8)).w1(); VMINSD = evex(PF2, M0F, 0x5d, Fixed(8)).w1();
         VGETMANTPS = evex(P66, M0F3A, 0x26, D);  VGETEXPPS = evex(P66, M0F38, 0x42, D);
         VRSQRT14PS = evex(P66, M0F38, 0x4e, D);  VREDUCEPS = evex(P66, M0F3A, 0x56, D);
-        VFIXUPIMMPS = evex(P66, M0F3A, 0x54, D);
+        VFIXUPIMMPS = evex(P66, M0F3A, 0x54, D); VFPCLASSPS = evex(P66, M0F3A, 0x66, D);
         VADDPD = evex(P66, M0F, 0x58, Q).w1();   VMULPD = evex(P66, M0F, 0x59, Q).w1();
         VSUBPD = evex(P66, M0F, 0x5c, Q).w1();   VDIVPD = evex(P66, M0F, 0x5e, Q).w1();
         VSQRTPD = evex(P66, M0F, 0x51, Q).w1();

@@ -108,6 +108,8 @@ pub(super) enum Form {
     Rvm,
     /// The same of registers alone, rounded in a direction of its own.
     Rounded(Rounding),
+    /// As [`Form::Fma`], likewise.
+    RoundedFma(Rounding),
     /// reg (defined) from vvvv and rm and a register in the constant.
     Rvmr,
     /// reg (defined) from rm.

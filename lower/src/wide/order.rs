@@ -64,7 +64,9 @@ fn timing(host: &HostInst) -> (Unit, u32) {
         (Map::M0F38, 0x2c) => (Unit::Sum, 7),
         (Map::M0F38, 0x42) | (Map::M0F3A, 0x08 | 0x09 | 0x26 | 0x56) => (Unit::Sum, 5),
         // Comparisons.
-        (Map::M0F, 0x76 | 0xc2) | (Map::M0F3A, 0x1e | 0x1f) | (Map::M0F38, 0x27) => (Unit::Any, 5),
+        (Map::M0F, 0x76 | 0xc2) | (Map::M0F3A, 0x1e | 0x1f | 0x66) | (Map::M0F38, 0x27) => {
+            (Unit::Any, 5)
+        }
         // Halves of vectors.
         (Map::M0F3A, 0x38..=0x3b) => (Unit::Any, 4),
         // The estimate of a root's reciprocal, which one unit of each kind gives.
@@ -115,6 +117,7 @@ fn effect(host: &HostInst) -> Effect {
         Form::Address(_) => Effect::None,
         Form::Rvm
         | Form::Rounded(_)
+        | Form::RoundedFma(_)
         | Form::Rvmr
         | Form::Rm
         | Form::Mr

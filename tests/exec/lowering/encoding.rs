@@ -117,6 +117,7 @@ fn constant_bytes(name: &str) -> usize {
         "VPERM2I128",
         "VGETMANT",
         "VFIXUPIMM",
+        "VFPCLASS",
         "VPBLENDD",
         "VPBLENDV",
         "VPINSR",

@@ -149,6 +149,7 @@ impl Emitter<'_> {
             frame,
             values: HashMap::default(),
             words: HashMap::default(),
+            any: HashMap::default(),
             selectors: HashMap::default(),
             at: Vec::new(),
         };

@@ -48,6 +48,7 @@ impl Emitter<'_> {
         let body = Body {
             values,
             words: HashMap::default(),
+            any: HashMap::default(),
             selectors: HashMap::default(),
             at: Vec::new(),
             ..t.body

@@ -4,16 +4,14 @@
 //! leads to y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds right for every f32 (both parities of the
 //! exponent with all mantissas, and all three y for each, were gone through). No denormal occurs but as the source.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::Lanes;
 use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
-use crate::wide::Intrinsic;
+use crate::wide::fix::{By, Of};
+use crate::wide::{Fixes, Intrinsic};
 
 const SIGN: u32 = 1 << 31;
-const INFINITY: u32 = 0x7f80_0000;
-const GREATEST: u32 = 0x7f7f_ffff;
 /// What an exponent counts by.
 const EXPONENT_ONE: u32 = 1 << 23;
 /// What is below zero has no root.
@@ -31,38 +29,38 @@ impl Lanes<'_, '_> {
     /// x * y * y/2: the first leaves little more than its own rounding and half of that of x * y, which the second
     /// takes into account. What the second leaves, 3/2 * r^2 of y, is always below: r rounded up to the next f32 makes
     /// up for it. (All estimates that are that close were gone through, for both parities of the exponent with
-    /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for infinity, NaNs and
-    /// what is below zero are the results; both steps leave them as they are.
+    /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for NaNs and what is below
+    /// zero are the results; both steps leave them as they are. Of zeros and infinities they make anything.
     pub(super) fn rsq(&mut self, bits: Value) -> Value {
+        const FIXES: Fixes = Fixes::NONE
+            .with(Of::Zero, By::SignedInfinity)
+            .with(Of::PositiveValue, By::SignedInfinity)
+            .with(Of::NegativeValue, By::SignedInfinity)
+            .with(Of::Infinity, By::Zero);
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
         let half = self.single(0.5f32.to_bits());
         let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
-        // Infinity times the estimate, which is 0, is no number.
-        let greatest = self.single(GREATEST);
-        let x = self.intrinsic(Intrinsic::Least, &[greatest, x], ty);
         let h = self.b.ins().fmul(x, y);
         let minus_h = self.negative(h);
         let half_y = self.halved(y);
         let r = self.b.ins().fma(minus_h, half_y, half);
         let y = self.b.ins().fma(y, r, y);
+        // From here on twice r, so that y is not halved again.
         let h = self.b.ins().fmul(x, y);
         let minus_h = self.negative(h);
-        let half_y = self.halved(y);
         let rest = self.b.ins().fma(x, y, minus_h);
-        let r = self.b.ins().fma(minus_h, half_y, half);
+        let one = self.single(1f32.to_bits());
+        let r = self.b.ins().fma(minus_h, y, one);
         let minus_rest = self.negative(rest);
-        let r = self.b.ins().fma(minus_rest, half_y, r);
-        let r = self.raised(r);
+        let r = self.b.ins().fma(minus_rest, y, r);
+        let r = self.raised_half(r);
         let d = self.b.ins().fma(y, r, y);
-        let d = self.as_bits(Float::F32, d);
-        // Zeros, and denormals as such.
-        let [sign, infinity, zero] = [SIGN, INFINITY, 0].map(|bits| self.dwords(bits));
-        let field = self.b.ins().band(bits, infinity);
-        let low = self.b.ins().icmp(IntCC::Equal, field, zero);
-        let sign = self.b.ins().band(bits, sign);
-        let infinite = self.b.ins().bor(sign, infinity);
-        self.blend(low, infinite, d)
+        let special = self.intrinsic(Intrinsic::ZeroOrInfinite, &[x], self.dwords_type());
+        let fixes = self.dwords(FIXES.bits());
+        let fixed = self.intrinsic(Intrinsic::Fix, &[d, x, fixes], ty);
+        let [d, fixed] = [d, fixed].map(|v| self.as_bits(Float::F32, v));
+        self.blend(special, fixed, d)
     }
 
     /// Half of f32 that are zero or neither small nor infinite, without the unit that multiplies: their exponents less
@@ -74,13 +72,15 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// r of the second step, a little greater.
-    fn raised(&mut self, r: Value) -> Value {
+    /// Half of what is twice the r of the second step, a little greater.
+    fn raised_half(&mut self, r: Value) -> Value {
         let ty = self.vector(Float::F32);
+        let half = self.single(0.5f32.to_bits());
         if self.per == 16 {
             let least = self.single(f32::MIN_POSITIVE.to_bits());
-            return self.intrinsic(Intrinsic::SumUp, &[r, least], ty);
+            return self.intrinsic(Intrinsic::FusedUp, &[r, half, least], ty);
         }
+        let r = self.b.ins().fmul(r, half);
         let three_halves = self.single(1.5f32.to_bits());
         let square = self.b.ins().fmul(r, three_halves);
         self.b.ins().fma(square, r, r)

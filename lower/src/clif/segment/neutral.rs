@@ -59,7 +59,10 @@ impl Emitter<'_> {
             lanes.select(width, &mask, yes, no)
         };
         if other == 1 && !self.o.small && is_rare(block, choice.args[0]) {
-            return Some(self.lanes(body).where_any(&mask, &x, choose));
+            let asked = body.any.get(&choice.args[0]).copied();
+            let any = asked.unwrap_or_else(|| self.lanes(body).any(&mask));
+            body.any.insert(choice.args[0], any);
+            return Some(self.lanes(body).where_any(any, &x, choose));
         }
         Some(choose(&mut self.lanes(body)))
     }

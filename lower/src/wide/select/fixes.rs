@@ -7,7 +7,7 @@ use crate::wide::Fixes;
 use crate::wide::encode::Len;
 use crate::wide::evex::rows;
 use crate::wide::fix::{By, Of};
-use crate::wide::inst::{Form, Imm, Op, Src};
+use crate::wide::inst::{Form, Imm, MASK, Op, Src};
 use crate::wide::rows::vex;
 
 impl Select<'_> {
@@ -15,6 +15,14 @@ impl Select<'_> {
     pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
         let op = Op::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
         self.over_first(op, [d, x], fixes)
+    }
+
+    /// See [`crate::wide::Intrinsic::ZeroOrInfinite`].
+    pub(super) fn zero_or_infinite(&mut self, len: Len, a: VReg) -> VReg {
+        // Zeros of both signs, infinities, denormal numbers.
+        const KINDS: u8 = 0b0011_1110;
+        let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
+        self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
     /// See [`crate::wide::Intrinsic::Mantissa`].

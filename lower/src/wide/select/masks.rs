@@ -75,7 +75,10 @@ impl Select<'_> {
                             Opcode::Icmp | Opcode::Fcmp => true,
                             Opcode::Band | Opcode::Bor | Opcode::Bxor | Opcode::Bnot => true,
                             Opcode::Bitselect | Opcode::Blendv => true,
-                            _ => self.called(inst) == Some(Intrinsic::MaskOfBits),
+                            _ => matches!(
+                                self.called(inst),
+                                Some(Intrinsic::MaskOfBits | Intrinsic::ZeroOrInfinite)
+                            ),
                         };
                     let logic = !matches!(
                         self.data(inst).opcode(),

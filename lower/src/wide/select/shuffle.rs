@@ -397,6 +397,16 @@ impl Select<'_> {
                 let op = Op::Evex(rows::VADDPS, len, Form::Rounded(direction), Imm::No);
                 self.define(RegClass::Float, op, &[a], Some(Src::Reg(b)))
             }
+            Intrinsic::FusedUp => {
+                let (b, c) = (self.reg(args[1])?, self.reg(args[2])?);
+                let op = Op::Evex(
+                    rows::VFMADD213PS,
+                    len,
+                    Form::RoundedFma(Rounding::Up),
+                    Imm::No,
+                );
+                self.over_first(op, [a, b], Src::Reg(c))
+            }
             Intrinsic::ToOdd => {
                 let b = self.reg(args[1])?;
                 self.rounded_to_odd(len, a, b)
@@ -412,6 +422,7 @@ impl Select<'_> {
             // By the nearest even integers, whatever MXCSR says.
             Intrinsic::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
             Intrinsic::RootEstimate => self.evex_rm(rows::VRSQRT14PS, len, Src::Reg(a), Imm::No),
+            Intrinsic::ZeroOrInfinite => self.zero_or_infinite(len, a),
             Intrinsic::Mantissa => self.mantissa(len, a),
             Intrinsic::Exponent => self.exponent(len, a),
             Intrinsic::PlainMantissa => self.plain_mantissa(len, a),
