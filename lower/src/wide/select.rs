@@ -26,6 +26,7 @@ mod facts;
 mod fixes;
 mod fused;
 mod gather;
+mod kinds;
 mod logic;
 mod masks;
 mod merge;

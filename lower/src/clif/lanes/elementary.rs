@@ -97,9 +97,9 @@ impl Lanes<'_, '_> {
         let ty = self.vector(Float::F32);
         // x = n + f with |f| <= 1/2, exactly; the low bits of what is rounded by a large number's help are n, too.
         let (x, n, f, integer) = if self.masks {
-            let n = self.b.ins().nearest(x);
             // Of infinity that is 0.
-            (x, n, self.intrinsic(Intrinsic::Rest, &[x], ty), None)
+            let f = self.intrinsic(Intrinsic::Rest, &[x], ty);
+            (x, self.b.ins().fsub(x, f), f, None)
         } else {
             // From 128 on all give infinity.
             let most = self.single(128f32.to_bits());

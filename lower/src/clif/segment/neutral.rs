@@ -7,7 +7,7 @@ use super::super::Emitter;
 use super::super::lanes::Lanes;
 use super::Body;
 use crate::functions::LaneFn;
-use crate::ir::{Block, Float, Flush, Node, Op, Val, Vary};
+use crate::ir::{Block, Float, Flush, Icmp, Node, Op, Val, Vary};
 use crate::schedule::Schedule;
 
 impl Emitter<'_> {
@@ -26,9 +26,12 @@ impl Emitter<'_> {
             Op::FMul(Float::F32, flush) => (Float::F32, flush, 1f32.to_bits().into(), 0..2),
             Op::FMul(Float::F64, flush) => (Float::F64, flush, 1f64.to_bits(), 0..2),
             Op::FSub(float, flush) => (float, flush, 0, 1..2),
+            Op::FAdd(float, flush) => (float, flush, 0, 0..2),
             _ => return None,
         };
         let is_neutral = |v: Val| block.nodes[v.index()].op == Op::Const(neutral);
+        // Zero is no longer below zero when one is added.
+        let adds = matches!(node.op, Op::FAdd(..));
         let found = choices.into_iter().find_map(|i| {
             let choice = &block.nodes[node.args[i].index()];
             let made = choice.op == Op::Select && body.values.contains_key(&node.args[i]);
@@ -39,9 +42,11 @@ impl Emitter<'_> {
             }
             let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
             let x = node.args[1 - i];
-            is_result(block, x, float, flush).then_some((i, x, choice, other))
+            let same = !adds && is_result(block, x, float, flush);
+            let rare = other == 1 && !self.o.small && is_rare(block, choice.args[0]);
+            (same || adds && rare).then_some((i, x, choice, other, rare))
         });
-        let (i, x, choice, other) = found?;
+        let (i, x, choice, other, rare) = found?;
         let [mask, number, x] =
             [choice.args[0], choice.args[other], x].map(|v| self.lane_value(block, plan, body, v));
         let factors: [&[Value]; 2] = match i {
@@ -58,11 +63,19 @@ impl Emitter<'_> {
             };
             lanes.select(width, &mask, yes, no)
         };
-        if other == 1 && !self.o.small && is_rare(block, choice.args[0]) {
+        if rare {
             let asked = body.any.get(&choice.args[0]).copied();
             let any = asked.unwrap_or_else(|| self.lanes(body).any(&mask));
             body.any.insert(choice.args[0], any);
-            return Some(self.lanes(body).where_any(any, &x, choose));
+            let mut lanes = self.lanes(body);
+            let plain = match adds {
+                true => {
+                    let zeros = lanes.const_lanes(width, 0);
+                    lanes.op(node.op, width, &[&x, &zeros])
+                }
+                false => x.clone(),
+            };
+            return Some(lanes.where_any(any, &plain, choose));
         }
         Some(choose(&mut self.lanes(body)))
     }
@@ -74,6 +87,10 @@ fn is_rare(block: &Block, mask: Val) -> bool {
     let mut args = node.args.iter();
     match node.op {
         Op::Fcmp(..) => args.any(|arg| block.nodes[arg.index()].ty.vary == Vary::Wave),
+        // Denormal numbers.
+        Op::Icmp(Icmp::Ult) => {
+            args.any(|arg| block.nodes[arg.index()].op == Op::Const(0x007f_ffff))
+        }
         Op::And => args.any(|&arg| is_rare(block, arg)),
         _ => false,
     }

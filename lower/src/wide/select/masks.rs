@@ -372,6 +372,9 @@ impl Select<'_> {
         {
             return Ok(tested);
         }
+        if let Some(kind) = self.kind(cond, args) {
+            return Ok(kind);
+        }
         if let (true, IntCC::Equal | IntCC::NotEqual) =
             (self.is_mask(args[0]) && self.is_mask(args[1]), cond)
         {
@@ -405,7 +408,11 @@ impl Select<'_> {
         Ok(self.evex_compare(row, length(ty)?, a, b, code))
     }
 
-    fn compare_floats_into_mask(&mut self, cond: FloatCC, args: &[Value]) -> Result<VReg, Refused> {
+    pub(super) fn compare_floats_into_mask(
+        &mut self,
+        cond: FloatCC,
+        args: &[Value],
+    ) -> Result<VReg, Refused> {
         let ty = self.ty(args[0]);
         let row = match (ty.is_vector(), ty.lane_type() == types::F64) {
             (false, false) => rows::VCMPSS,
@@ -432,6 +439,9 @@ impl Select<'_> {
         if let Some((a, b)) = self.and_not(inst) {
             let (a, b) = (self.mask(a)?, self.mask(b)?);
             return Ok(self.mask_rvm(masks::KANDNW, b, a));
+        }
+        if let Some(either) = self.unordered_or(inst) {
+            return Ok(either);
         }
         let row = match self.data(inst).opcode() {
             Opcode::Band => masks::KANDW,
@@ -465,6 +475,11 @@ impl Select<'_> {
         if self.is_mask(which) && self.has_quads(which) == quads {
             if let Some(merged) = self.merged(quads, args)? {
                 return Ok(merged);
+            }
+            if self.all_or_nothing(args[2]) == Some(false)
+                && let Some(zeroed) = self.zeroing(quads, which, args[1])?
+            {
+                return Ok(zeroed);
             }
             let mask = self.mask(which)?;
             let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);

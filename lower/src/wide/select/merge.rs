@@ -44,7 +44,7 @@ impl Merge {
 }
 
 /// How many instructions an instruction may be moved over: what it takes has registers until then.
-const FARTHEST: usize = 8;
+const FARTHEST: usize = 24;
 
 /// Logic, which the coding has for lanes of both sizes.
 const LOGIC: [Evex; 5] = [
@@ -131,6 +131,13 @@ impl Select<'_> {
         let row = by_lanes(row, quads).filter(|_| waits && host_len == len)?;
         let op = Op::Evex(row, len, merging(form)?, imm);
         Some((made, op, form == Form::Fma))
+    }
+
+    /// The number of the instruction that gives a value for one use, in this block.
+    pub(super) fn made_for_one(&self, v: Value) -> Option<usize> {
+        let v = self.resolve(v);
+        let once = self.merge.uses[v.as_u32() as usize] == 1;
+        self.made_here(v).filter(|_| once)
     }
 
     /// Is a value's register most likely free behind the choice between it and another? It is loaded here, or
