@@ -171,7 +171,8 @@ pub type LaneFnPtr =
 
 /// A function with effects. `args[i]` is a wave value zero-extended, a mask's 64 bits, or the address
 /// of a lane slot (`*const Lanes`); `out[i]` are lane result slots, of which only the lanes active in
-/// EXEC are written; scalar results go to `Context::ret`. Returns an [`ExitCode`]: `Continue` to go on.
+/// EXEC are written; scalar results go to `Context::ret`. Returns an [`ExitCode`]: `Continue` to
+/// go on, else `Fault`, but that the interpreter may end a wave or have it wait.
 pub type EffectFnPtr = unsafe extern "C" fn(
     ctx: *mut Context,
     site: *const Site,

@@ -83,8 +83,8 @@ pub struct Options {
     pub no_tables: bool,
     /// Make little code: short loops over the lanes by single host vectors, the masked ones alone for the wide back end,
     /// and of the region's loops only the first few that can run inside the lane groups or lane by lane; accesses by
-    /// calls where not all act and the code for all is elsewhere; and ways out that write what is wanted there of what
-    /// was written by then.
+    /// calls where not all act and the code for all is elsewhere; and scalar registers that are in the wave where a
+    /// block begins and ends, so that nothing is to be done where the wave comes in and leaves.
     pub small: bool,
     /// Leave registers to be written where the guest writes them.
     pub no_sink: bool,
@@ -123,7 +123,7 @@ pub struct Emitted {
     /// VGPRs that are read before they are written; see [`liveness::reads`].
     pub reads: [[u64; 4]; 2],
     /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
-    /// block reads does not go there.
+    /// block reads does not go there. 0, too, of little code that writes scalar registers to it.
     pub writes_from: u32,
     /// Waves go on to others; see `relay`.
     pub relays: bool,
@@ -234,7 +234,7 @@ struct Emitter<'f> {
     held: HashMap<Slot, Value>,
     /// Those of the block being emitted, and others to take.
     variables: variables::Variables,
-    /// Slots that were written since the wave came in, before and behind each block.
+    /// Slots that were written since the wave came in, before and behind each block; not known in little code.
     slots_since: Lives,
     /// Those that some block writes.
     slots_written: Live,
@@ -244,6 +244,12 @@ struct Emitter<'f> {
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
     exit: clif::Block,
+    /// Where little code goes back.
+    back: Option<small::Back>,
+    /// Where little code leaves for a fault.
+    faulted: Option<clif::Block>,
+    /// Integers of little code.
+    numbers: HashMap<(clif::Type, i64), Value>,
     /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
     ways_out_apart: bool,
     relay: Option<relay::Relay>,
@@ -253,6 +259,8 @@ struct Emitter<'f> {
     /// Where scalar loads that the runtime makes leave their words, if they are checked together.
     loaded_slot: Option<StackSlot>,
     out_slot: StackSlot,
+    /// Arguments of the call that the code of this block is behind.
+    args_there: Option<(clif::Block, Vec<Value>)>,
     slots: u32,
     /// See [`Emitted::writes_from`].
     writes_from: u32,
@@ -347,7 +355,10 @@ impl<'f> Emitter<'f> {
         let exit = b.create_block();
         b.append_block_param(exit, types::I64);
         b.append_block_param(exit, types::I64);
-        let slots_since = liveness::written(f);
+        let slots_since = match o.small {
+            true => Lives::default(),
+            false => liveness::written(f),
+        };
         Emitter {
             f,
             straight: relay::is_straight(f),
@@ -371,6 +382,9 @@ impl<'f> Emitter<'f> {
             blocks,
             entry_numbers: HashMap::default(),
             exit,
+            back: None,
+            faulted: None,
+            numbers: HashMap::default(),
             ways_out_apart: false,
             relay: None,
             lane_sig,
@@ -378,6 +392,7 @@ impl<'f> Emitter<'f> {
             arg_slot,
             loaded_slot: None,
             out_slot,
+            args_there: None,
             slots: 0,
             writes_from: 256,
             notes: None,
@@ -481,17 +496,24 @@ impl<'f> Emitter<'f> {
             self.count_lanes(block, plan);
         }
         self.profile_lanes(block, plan);
-        let writes: Vec<(Slot, Value)> = block
-            .writes_s
-            .iter()
-            .filter(|(slot, _)| live.has_slot(*slot))
-            .map(|&(slot, v)| (slot, self.scalar(block, plan, v)))
-            .collect();
-        let value = block.term.value().map(|v| self.scalar(block, plan, v));
-        if self.b.current_block() != Some(head) {
-            self.tell_held();
-        }
-        self.write_slots(&writes);
+        let writes = block.writes_s.iter().copied();
+        let writes: Vec<(Slot, Val)> = writes.filter(|(slot, _)| live.has_slot(*slot)).collect();
+        let value = if self.o.small {
+            let value = block.term.value().map(|v| self.scalar(block, plan, v));
+            self.write_resident(block, &writes, |e, v| e.scalar(block, plan, v));
+            value
+        } else {
+            let writes: Vec<(Slot, Value)> = writes
+                .into_iter()
+                .map(|(slot, v)| (slot, self.scalar(block, plan, v)))
+                .collect();
+            let value = block.term.value().map(|v| self.scalar(block, plan, v));
+            if self.b.current_block() != Some(head) {
+                self.tell_held();
+            }
+            self.write_slots(&writes);
+            value
+        };
         self.terminate(&block.term, value, live);
         self.held.clear();
     }
@@ -538,6 +560,10 @@ impl<'f> Emitter<'f> {
 
     /// Leaves with an effect's own status when it is not `Continue`.
     fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
+        if self.o.small {
+            self.check_quickly(status, new_exec);
+            return;
+        }
         let good = self.unless(status);
         let pc = self.address(pc);
         self.fail(pc, status, new_exec);

@@ -100,7 +100,7 @@ pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
 }
 
 /// Live registers of a region.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lives {
     /// At the beginning of each block.
     pub start: Vec<Live>,

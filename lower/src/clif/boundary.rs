@@ -30,10 +30,13 @@ impl Emitter<'_> {
         }
         let entries = entries(self.f);
         let relays = !self.o.small && relay::suits(self.f);
-        self.ways_out_apart = self.o.small || relays && self.straight;
+        self.ways_out_apart = relays && self.straight;
         if relays {
             let resident = self.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
+        }
+        if self.o.small {
+            touched.retain(|&slot| !is_in_wave(slot));
         }
         for slot in touched {
             let ty = slot_type(slot);
@@ -51,15 +54,20 @@ impl Emitter<'_> {
         if relays {
             entry = self.begin_relay(entry, &entries);
         }
+        let targets = std::iter::once(0).chain(entries.iter().copied());
+        for (n, block) in targets.clone().enumerate().skip(1) {
+            self.entry_numbers.insert(block, n as u32);
+        }
+        if self.o.small {
+            let targets: Vec<usize> = targets.collect();
+            self.begin_ways(entry, &targets);
+            return;
+        }
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
-        let mut ways = vec![(self.b.create_block(), 0)];
-        for (n, &block) in entries.iter().enumerate() {
-            self.entry_numbers.insert(block, n as u32 + 1);
-            ways.push((self.b.create_block(), block));
-        }
+        let ways: Vec<clif::Block> = targets.clone().map(|_| self.b.create_block()).collect();
         self.find_way(entry, 0, &ways);
-        for (way, to) in ways {
+        for (way, to) in ways.into_iter().zip(targets) {
             self.b.switch_to_block(way);
             self.load_slots(&live_in[to]);
             let to = self.blocks[to];
@@ -68,22 +76,23 @@ impl Emitter<'_> {
     }
 
     /// Goes to one of the ways, of which `entry` is one's number and `first` the first one's, by halves.
-    fn find_way(&mut self, entry: clif::Value, first: usize, ways: &[(clif::Block, usize)]) {
-        if let [(way, _)] = ways {
+    pub(super) fn find_way(&mut self, entry: clif::Value, first: usize, ways: &[clif::Block]) {
+        if let [way] = ways {
             self.b.ins().jump(*way, &[]);
             return;
         }
         let middle = first + ways.len() / 2;
         let (low, high) = ways.split_at(ways.len() / 2);
-        let mut side = |half: &[(clif::Block, usize)]| match half {
-            [(way, _)] => *way,
+        let mut side = |half: &[clif::Block]| match half {
+            [way] => *way,
             _ => self.b.create_block(),
         };
         let (below, above) = (side(low), side(high));
+        let middle_number = self.integer(types::I32, middle as i64);
         let compared = self
             .b
             .ins()
-            .icmp_imm_u(IntCC::UnsignedLessThan, entry, middle as i64);
+            .icmp(IntCC::UnsignedLessThan, entry, middle_number);
         self.b.ins().brif(compared, below, &[], above, &[]);
         for (to, first, half) in [(below, first, low), (above, middle, high)] {
             if half.len() > 1 {
@@ -99,7 +108,12 @@ impl Emitter<'_> {
             .and_then(|b| self.entry_numbers.get(&b))
             .copied()
             .unwrap_or(0);
-        let number = self.b.ins().iconst(types::I32, i64::from(number));
+        let number = self.integer(types::I32, i64::from(number));
+        self.set_resume(number);
+    }
+
+    /// Notes the number (I32) of the entry by which the wave comes back.
+    pub(super) fn set_resume(&mut self, number: Value) {
         self.set_context(number, offset_of!(Context, resume));
     }
 
@@ -130,6 +144,10 @@ impl Emitter<'_> {
         }
         let f = self.f;
         let block = &f.blocks[self.current];
+        // In little code they are read where they are wanted.
+        if self.o.small {
+            return;
+        }
         // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
         if self.relay.is_some() && self.entry_numbers.contains_key(&self.current) {
             for low in block.pairs_read() {
@@ -154,13 +172,33 @@ impl Emitter<'_> {
         if slots.iter().any(taken) {
             return;
         }
-        let (offset, _) = slot_home(slots[0]);
-        let ins = self.b.ins();
-        let both = ins.load(types::I64, trusted(), self.wave, offset);
+        let both = self.load_pair(low);
         let first = self.b.ins().ireduce(types::I32, both);
         let second = self.b.ins().ushr_imm_u(both, 32);
         let second = self.b.ins().ireduce(types::I32, second);
         self.held.extend(slots.into_iter().zip([first, second]));
+    }
+
+    /// Two scalar registers in the wave.
+    pub(super) fn load_pair(&mut self, low: u8) -> Value {
+        let (offset, _) = slot_home(Slot::Sgpr(low));
+        let ins = self.b.ins();
+        ins.load(types::I64, trusted(), self.wave, offset)
+    }
+
+    /// Writes a scalar register in the wave and the next one.
+    pub(super) fn store_pair(&mut self, low: Slot, both: Value) {
+        self.note_stored();
+        let (offset, _) = slot_home(low);
+        self.b.ins().store(trusted(), both, self.wave, offset);
+    }
+
+    /// Notes that a scalar register is written to the wave. Little code may do that and go on to the wave's end, whose
+    /// registers are not what they were then.
+    fn note_stored(&mut self) {
+        if self.o.small {
+            self.writes_from = 0;
+        }
     }
 
     /// Sets what slots hold, those that stay in the wave by two where they are halves of one value.
@@ -183,8 +221,7 @@ impl Emitter<'_> {
             let whole = high.and_then(|&(_, high)| halves_of(&self.b.func.dfg, v, high));
             match whole {
                 Some(whole) => {
-                    let (offset, _) = slot_home(slot);
-                    self.b.ins().store(trusted(), whole, self.wave, offset);
+                    self.store_pair(slot, whole);
                     done = Some(above);
                 }
                 None => self.write_slot(slot, v),
@@ -227,6 +264,11 @@ impl Emitter<'_> {
         }
     }
 
+    /// Has the region to do with EXEC?
+    pub(super) fn has_exec(&self) -> bool {
+        self.o.small || self.vars.contains_key(&Slot::Exec)
+    }
+
     /// What a slot holds.
     pub(super) fn read_slot(&mut self, slot: Slot) -> Value {
         match self.vars.get(&slot) {
@@ -259,6 +301,7 @@ impl Emitter<'_> {
             Slot::Scc => self.b.ins().uextend(types::I32, v),
             _ => v,
         };
+        self.note_stored();
         let (offset, _) = slot_home(slot);
         self.b.ins().store(trusted(), v, self.wave, offset);
     }
@@ -293,10 +336,12 @@ impl Emitter<'_> {
             self.store_written();
         }
         self.return_at(params[0], params[1]);
+        self.end_ways();
+        self.end_faulted();
         self.end_relay();
     }
 
-    fn return_at(&mut self, pc: Value, code: Value) {
+    pub(super) fn return_at(&mut self, pc: Value, code: Value) {
         let pc_offset = offset32(offset_of!(WaveState, pc));
         self.b.ins().store(trusted(), pc, self.wave, pc_offset);
         self.b.ins().return_(&[code]);
@@ -325,10 +370,7 @@ impl Emitter<'_> {
     /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
     /// beginning of `block` if there is one.
     pub(super) fn burn(&mut self, pc: Value, block: Option<usize>) {
-        let fuel = self.fuel();
-        let one = self.b.ins().iconst(types::I32, 1);
-        let left = self.b.ins().isub(fuel, one);
-        self.set_fuel(left);
+        let left = self.take_fuel();
         let tired = self.b.create_block();
         let on = self.b.create_block();
         self.b.set_cold_block(tired);
@@ -344,6 +386,15 @@ impl Emitter<'_> {
         self.enter(on);
     }
 
+    /// Takes a unit of fuel; gives what is left (I32).
+    pub(super) fn take_fuel(&mut self) -> Value {
+        let fuel = self.fuel();
+        let one = self.b.ins().iconst(types::I32, 1);
+        let left = self.b.ins().isub(fuel, one);
+        self.set_fuel(left);
+        left
+    }
+
     /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there, and of those that were
     /// not written since the wave came in it has the values.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
@@ -353,8 +404,10 @@ impl Emitter<'_> {
 
     /// The wave has in it what is wanted at `pc` (I64), where only registers in `live` are.
     pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
-        let written = self.slots_since.end[self.current];
-        self.store_slots(&written.common(live));
+        if !self.o.small {
+            let written = self.slots_since.end[self.current];
+            self.store_slots(&written.common(live));
+        }
         let offset = offset32(offset_of!(WaveState, pc));
         self.b.ins().store(trusted(), pc, self.wave, offset);
     }
@@ -371,7 +424,7 @@ impl Emitter<'_> {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }
-        let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
+        let code = self.integer(types::I64, i64::from(code as u32));
         let args = [BlockArg::Value(pc), BlockArg::Value(code)];
         self.b.ins().jump(self.exit, &args);
     }
@@ -388,7 +441,7 @@ impl Emitter<'_> {
                 self.b.ins().store(trusted(), exec, self.wave, offset);
             }
         } else if let Some(exec) = new_exec {
-            self.b.def_var(self.vars[&Slot::Exec], exec);
+            self.write_slot(Slot::Exec, exec);
         }
         let args = [BlockArg::Value(pc), BlockArg::Value(status)];
         self.b.ins().jump(self.exit, &args);

@@ -106,6 +106,10 @@ impl Emitter<'_> {
                 back: true,
                 pc,
             } => {
+                if let Some((back, args)) = self.way_back(block, pc) {
+                    self.b.ins().jump(back, &args);
+                    return;
+                }
                 let at = self.address(pc);
                 self.burn(at, Some(block));
                 let to = self.way_to(block);

@@ -124,11 +124,11 @@ impl Emitter<'_> {
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();
-        let Some(&exec) = self.vars.get(&Slot::Exec) else {
+        if !self.has_exec() {
             self.b.ins().jump(general, &[]);
             return None;
-        };
-        let exec = self.b.use_var(exec);
+        }
+        let exec = self.read_slot(Slot::Exec);
         let fail = self.b.create_block();
         self.b.set_cold_block(fail);
         Some((general, exec, fail))

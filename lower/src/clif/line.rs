@@ -102,7 +102,7 @@ impl Emitter<'_> {
         let mut compares = 0;
         let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
         let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
-        self.vars.contains_key(&Slot::Exec)
+        self.has_exec()
             && !none
             && segment.ballots.iter().all(suits)
             && (1..=MAX_COMPARES).contains(&compares)

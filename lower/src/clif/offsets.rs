@@ -11,7 +11,7 @@ impl Emitter<'_> {
     pub(super) fn begin_offsets(&mut self) -> (HostBlock, Value) {
         let head = self.b.create_block();
         let offset = self.b.append_block_param(head, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
+        let zero = self.integer(types::I64, 0);
         self.b.ins().jump(head, &[BlockArg::Value(zero)]);
         self.b.switch_to_block(head);
         (head, offset)
@@ -24,9 +24,10 @@ impl Emitter<'_> {
         step: usize,
         done: HostBlock,
     ) {
-        let next = self.b.ins().iadd_imm_s(offset, step as i64);
-        let all = size_of::<Lanes>() as i64;
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, all);
+        let step = self.integer(types::I64, step as i64);
+        let next = self.b.ins().iadd(offset, step);
+        let all = self.integer(types::I64, size_of::<Lanes>() as i64);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, all);
         let to = [BlockArg::Value(next)];
         self.b.ins().brif(more, head, &to, done, &[]);
     }

@@ -68,9 +68,19 @@ impl<'f> Emitter<'f> {
         if let Some(&value) = self.scalars.get(&v) {
             return value;
         }
+        if let Some(pair) = self.resident_pair(block, v) {
+            self.scalars.insert(v, pair);
+            return pair;
+        }
         let node = &block.nodes[v.index()];
         let value = match node.op {
             Op::ReadS(slot) => self.slot(slot),
+            Op::Const(n) if self.o.small && node.ty.width == Width::W32 => {
+                self.integer(types::I32, i64::from(n as u32))
+            }
+            Op::Const(n) if self.o.small && node.ty.width == Width::W64 => {
+                self.integer(types::I64, n as i64)
+            }
             Op::CodeAddress(pc) => self.address(pc),
             Op::Ballot => self.mask_bits(block, plan, node.args[0]),
             Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
@@ -139,7 +149,7 @@ impl<'f> Emitter<'f> {
             .iter()
             .map(|&v| {
                 let var = self.variable(types::I64);
-                let zero = self.b.ins().iconst(types::I64, 0);
+                let zero = self.integer(types::I64, 0);
                 self.b.def_var(var, zero);
                 (v, var)
             })
@@ -347,19 +357,25 @@ impl<'f> Emitter<'f> {
             false => Vec::new(),
         };
         let (header, offset) = self.begin_offsets();
-        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let two = self.integer(types::I64, 2);
+        let lane = self.b.ins().ushr(offset, two);
         self.ask_for(&asked, lane, group);
         let latch = skip.map(|any| {
             let latch = self.b.create_block();
             let shifted = self.b.ins().ushr(any, lane);
-            let here = self.b.ins().band_imm_u(shifted, (1 << group) - 1);
+            let lanes = self.integer(types::I64, (1 << group) - 1);
+            let here = self.b.ins().band(shifted, lanes);
             let work = self.b.create_block();
             self.b.ins().brif(here, work, &[], latch, &[]);
             self.enter(work);
             latch
         });
         let wave = self.b.ins().iadd(self.wave, offset);
-        let frame = self.b.ins().iadd(self.frame, offset);
+        // A segment without slots has nothing there.
+        let frame = match plan.slots {
+            0 if self.o.small => self.frame,
+            _ => self.b.ins().iadd(self.frame, offset),
+        };
         let mut body = Body {
             slices: group / self.per(),
             full,
@@ -606,12 +622,22 @@ impl<'f> Emitter<'f> {
             Op::Result(n) => return body.words[&arg(0)][usize::from(n) - 1].clone(),
             _ => {}
         }
-        let args: Vec<Vec<Value>> = node
+        // Those that are there are taken where they are.
+        let others: Vec<Option<Vec<Value>>> = node
             .args
             .iter()
-            .map(|&a| self.lane_value(block, plan, body, a))
+            .map(|a| match body.values.contains_key(a) {
+                true => None,
+                false => Some(self.lane_value(block, plan, body, *a)),
+            })
             .collect();
-        let args: Vec<&[Value]> = args.iter().map(Vec::as_slice).collect();
+        let both = node.args.iter().zip(&others);
+        let args: Vec<&[Value]> = both
+            .map(|(a, other)| match other {
+                Some(value) => value.as_slice(),
+                None => &body.values[a],
+            })
+            .collect();
         if let Op::Call(f, _) = node.op {
             let mut words = self.lanes(body).function(f, &args);
             body.words.insert(v, words.split_off(1));

@@ -1,9 +1,13 @@
 //! Little code rather than fast code, for what does not run long: the first translation of a region, which a
 //! wave waits for.
 
-use cranelift_codegen::ir as clif;
+use cranelift_codegen::cursor::{Cursor, FuncCursor};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type, Value, types};
 
 use super::{Emitter, Options};
+use crate::abi::ExitCode;
+use crate::ir::{Block, Op, Slot, Val};
 use crate::schedule::Segment;
 
 /// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
@@ -20,7 +24,181 @@ const SHORT: usize = 48;
 /// Nodes of a segment that are computed as fast as it is found that no lane of a group wants them.
 const BRIEF: usize = 16;
 
+/// Where little code goes back in a region, with the number of the entry and its address.
+#[derive(Clone, Copy)]
+pub(super) struct Back {
+    /// Finds the way to an entry, by its number (I32).
+    ways: clif::Block,
+    /// Burns fuel before that: all ways back come by here, with the address (I64) and the number.
+    back: clif::Block,
+}
+
 impl Emitter<'_> {
+    /// An integer. In little code one that was asked for before is the same value: it is less to look it up than to
+    /// emit it anew, and who selects instructions makes it where it is used.
+    pub(super) fn integer(&mut self, ty: Type, n: i64) -> Value {
+        if !self.o.small {
+            return self.b.ins().iconst(ty, n);
+        }
+        *self.numbers.entry((ty, n)).or_insert_with(|| {
+            let entry = self.b.func.layout.entry_block().expect("it was made first");
+            let cursor = FuncCursor::new(self.b.func);
+            cursor.at_first_insertion_point(entry).ins().iconst(ty, n)
+        })
+    }
+
+    /// An address so many bytes behind another one.
+    pub(super) fn offset_by(&mut self, base: Value, bytes: i32) -> Value {
+        if self.o.small && bytes == 0 {
+            return base;
+        }
+        let bytes = self.integer(types::I64, bytes.into());
+        self.b.ins().iadd(base, bytes)
+    }
+
+    /// A pair of scalar registers, which lie in the wave, as one value; nothing where the node is none.
+    pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
+        let node = &block.nodes[v.index()];
+        if !self.o.small || node.op != Op::Pair {
+            return None;
+        }
+        // In a loop's other form a register may be known that is not what the wave has.
+        let register = |v: Val| match block.nodes[v.index()].op {
+            Op::ReadS(Slot::Sgpr(n)) if !self.scalars.contains_key(&v) => Some(n),
+            _ => None,
+        };
+        let [low, high] = [0, 1].map(|i| register(node.args[i]));
+        let low = low.filter(|low| high == Some(low + 1))?;
+        Some(self.load_pair(low))
+    }
+
+    /// Writes the scalar slots of a block of little code to the wave, the halves of a value at once.
+    pub(super) fn write_resident(
+        &mut self,
+        block: &Block,
+        writes: &[(Slot, Val)],
+        value: impl Fn(&mut Self, Val) -> Value,
+    ) {
+        let half = |v: Val, of: Op| {
+            let node = &block.nodes[v.index()];
+            (node.op == of).then(|| node.args[0])
+        };
+        // Who writes to the wave must have read all first.
+        let mut values = Vec::with_capacity(writes.len());
+        let mut done = None;
+        for &(slot, v) in writes {
+            if done == Some(slot) {
+                continue;
+            }
+            let above = match slot {
+                Slot::Sgpr(n) => Some(Slot::Sgpr(n + 1)),
+                _ => None,
+            };
+            let high = writes.iter().find(|&&(other, _)| Some(other) == above);
+            let whole = half(v, Op::Lo)
+                .filter(|&whole| high.is_some_and(|&(_, high)| half(high, Op::Hi) == Some(whole)));
+            match whole {
+                Some(whole) => {
+                    done = above;
+                    values.push((slot, value(self, whole), true));
+                }
+                None => values.push((slot, value(self, v), false)),
+            }
+        }
+        for (slot, v, pair) in values {
+            match pair {
+                true => self.store_pair(slot, v),
+                false => self.write_slot(slot, v),
+            }
+        }
+    }
+
+    /// Begins the ways to the entries of little code, by the number in `entry` (I32).
+    pub(super) fn begin_ways(&mut self, entry: Value, targets: &[usize]) {
+        let [ways, back] = [(); 2].map(|()| self.b.create_block());
+        let number = self.b.append_block_param(ways, types::I32);
+        self.b.append_block_param(back, types::I64);
+        self.b.append_block_param(back, types::I32);
+        self.b.ins().jump(ways, &[BlockArg::Value(entry)]);
+        self.b.switch_to_block(ways);
+        let targets: Vec<clif::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
+        self.find_way(number, 0, &targets);
+        self.back = Some(Back { ways, back });
+    }
+
+    /// Where a jump back to a block goes in little code, and with what; nothing where it goes straight there.
+    pub(super) fn way_back(
+        &mut self,
+        block: usize,
+        pc: u64,
+    ) -> Option<(clif::Block, [BlockArg; 2])> {
+        let Back { back, .. } = self.back?;
+        let &number = self.entry_numbers.get(&block)?;
+        if self.way_to(block) != self.blocks[block] {
+            return None;
+        }
+        let pc = self.address(pc);
+        let number = self.integer(types::I32, number.into());
+        Some((back, [pc, number].map(BlockArg::Value)))
+    }
+
+    /// Leaves for a fault when an effect's status is not `Continue`. All do that in one place: the fault has the address.
+    pub(super) fn check_quickly(&mut self, status: Value, new_exec: Option<Value>) {
+        let faulted = match self.faulted {
+            Some(faulted) => faulted,
+            None => self.b.create_block(),
+        };
+        self.faulted = Some(faulted);
+        let good = self.b.create_block();
+        match new_exec {
+            None => {
+                self.b.ins().brif(status, faulted, &[], good, &[]);
+            }
+            Some(exec) => {
+                let bad = self.b.create_block();
+                self.b.set_cold_block(bad);
+                self.b.ins().brif(status, bad, &[], good, &[]);
+                self.enter(bad);
+                self.write_slot(Slot::Exec, exec);
+                self.b.ins().jump(faulted, &[]);
+            }
+        }
+        self.enter(good);
+    }
+
+    /// Where the ways for a fault come together.
+    pub(super) fn end_faulted(&mut self) {
+        let Some(faulted) = self.faulted else {
+            return;
+        };
+        self.b.switch_to_block(faulted);
+        self.b.set_cold_block(faulted);
+        let code = self.integer(types::I64, i64::from(ExitCode::Fault as u32));
+        self.b.ins().return_(&[code]);
+    }
+
+    /// What all ways back come by.
+    pub(super) fn end_ways(&mut self) {
+        let Some(Back { ways, back }) = self.back else {
+            return;
+        };
+        self.b.switch_to_block(back);
+        let &[pc, number] = self.b.block_params(back) else {
+            unreachable!("it has two");
+        };
+        let left = self.take_fuel();
+        let tired = self.b.create_block();
+        self.b.set_cold_block(tired);
+        let zero = self.integer(types::I32, 0);
+        let some = self.b.ins().icmp(IntCC::SignedGreaterThan, left, zero);
+        let to = [BlockArg::Value(number)];
+        self.b.ins().brif(some, ways, &to, tired, &[]);
+        self.b.switch_to_block(tired);
+        self.set_resume(number);
+        let code = self.integer(types::I64, i64::from(ExitCode::Yield as u32));
+        self.return_at(pc, code);
+    }
+
     /// Goes on in a block to which all ways are there. Told of that, the builder finds variables in it where they were
     /// written; else it would give the block a parameter for each and take them back at the end. In code that is not
     /// little the parameters' order, and so the choice of registers, stays what it is.

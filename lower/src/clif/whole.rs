@@ -96,7 +96,7 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         let mut args = self.addresses(block, plan, node.args[0]);
         args.push(self.mask_bits(block, plan, node.args[1]));
-        args.push(self.b.ins().iconst(types::I64, code as i64));
+        args.push(self.integer(types::I64, code as i64));
         for &word in data_words(node) {
             args.extend(self.words(block, plan, word));
         }
@@ -130,10 +130,9 @@ impl Emitter<'_> {
             return self.spread(word);
         }
         match (node.op, plan.place[v.index()]) {
-            (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => self
-                .b
-                .ins()
-                .iadd_imm_s(self.wave, i64::from(Self::home_offset(n))),
+            (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                self.offset_by(self.wave, Self::home_offset(n))
+            }
             (Op::LaneId, _) => {
                 let slot = self.take_slot();
                 let at = self
@@ -148,10 +147,7 @@ impl Emitter<'_> {
                 }
                 at
             }
-            (_, Some(Place::Frame(slot))) => self
-                .b
-                .ins()
-                .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot))),
+            (_, Some(Place::Frame(slot))) => self.offset_by(self.frame, Self::frame_offset(slot)),
             _ => unreachable!("bug: %{} {node:?} has no place", v.0),
         }
     }
@@ -207,11 +203,7 @@ impl Emitter<'_> {
                 };
                 [slot, slot + 1]
                     .into_iter()
-                    .map(|s| {
-                        self.b
-                            .ins()
-                            .iadd_imm_s(self.frame, i64::from(Self::frame_offset(s)))
-                    })
+                    .map(|s| self.offset_by(self.frame, Self::frame_offset(s)))
                     .collect()
             }
         }
@@ -251,11 +243,29 @@ impl Emitter<'_> {
     // ---- calls
 
     pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
+        self.args_there = None;
+        self.store_others(slot, words, &[])
+    }
+
+    /// The same, but for those that lie there already.
+    fn store_others(&mut self, slot: StackSlot, words: &[Value], there: &[Value]) -> Value {
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
         for (i, &w) in words.iter().enumerate() {
-            self.b.ins().store(trusted(), w, at, offset32(8 * i));
+            if there.get(i) != Some(&w) {
+                self.b.ins().store(trusted(), w, at, offset32(8 * i));
+            }
         }
         at
+    }
+
+    /// Stores the arguments of a function with effects. Of one call after another in little code those that are the
+    /// same stay where they are: functions only read them.
+    fn store_args(&mut self, args: &[Value]) -> Value {
+        let there = self.args_there.take();
+        let here = self.b.current_block();
+        let there = there.filter(|&(block, _)| self.o.small && Some(block) == here);
+        let there = there.map_or_else(Vec::new, |(_, words)| words);
+        self.store_others(self.arg_slot, args, &there)
     }
 
     /// Addresses for the lane results of a call: their places, or a slot nobody reads.
@@ -289,7 +299,7 @@ impl Emitter<'_> {
                         (self.frame, Self::frame_offset(slot))
                     }
                 };
-                self.b.ins().iadd_imm_s(base, i64::from(offset))
+                self.offset_by(base, offset)
             })
             .collect()
     }
@@ -339,11 +349,16 @@ impl Emitter<'_> {
         out: &[Value],
     ) {
         let new_exec = self.new_exec(block, plan, v);
-        let args = self.store_words(self.arg_slot, args);
-        let out = self.store_words(self.out_slot, out);
-        let status = self.call_effect(f, site, args, out);
+        let at = self.store_args(args);
+        let out = match out {
+            [] if self.o.small => at,
+            _ => self.store_words(self.out_slot, out),
+        };
+        let status = self.call_effect(f, site, at, out);
         let pc = self.f.sites[site.0 as usize].pc;
         self.check(status, pc, new_exec);
+        let behind = self.b.current_block();
+        self.args_there = behind.map(|block| (block, args.to_vec()));
     }
 
     /// Reads the wave results of a call from the context.

@@ -328,7 +328,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             ExitCode::Continue | ExitCode::Yield => Exit::Yield,
             ExitCode::End => Exit::End,
             ExitCode::Barrier => Exit::Barrier,
-            ExitCode::Fault => return Err(fault(&mut host)),
+            ExitCode::Fault => return Err(fault(wave, &mut host)),
             ExitCode::Interpret => {
                 let flow = engine.interpret(wave, host.group)?;
                 flow.exit(&mut 0).unwrap_or(Exit::Yield)
@@ -536,7 +536,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         let engine = self.nearby.engine;
         match exit {
             ExitCode::Continue => None,
-            ExitCode::Fault => Some(Exit::Fault(fault(host))),
+            ExitCode::Fault => Some(Exit::Fault(fault(wave, host))),
             ExitCode::End => Some(Exit::End),
             ExitCode::Barrier => Some(Exit::Barrier),
             ExitCode::Yield => {
@@ -595,10 +595,12 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
     }
 }
 
-/// What went wrong in the code that said so.
+/// What went wrong in the code that said so. Quick code leaves it to the fault where the wave stands.
 #[cold]
-fn fault(host: &mut Host<'_, '_>) -> WaveFault {
-    host.fault.take().expect("bug: a fault without its cause")
+fn fault(wave: &mut WaveState, host: &mut Host<'_, '_>) -> WaveFault {
+    let fault = host.fault.take().expect("bug: a fault without its cause");
+    wave.pc = fault.pc;
+    fault
 }
 
 /// Before any region of a wave.

@@ -194,7 +194,7 @@ impl Emitter<'_> {
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         for &(slot, var, _) in &job.slots {
-            let before = self.b.use_var(self.vars[&slot]);
+            let before = self.read_slot(slot);
             self.b.def_var(var, before);
         }
         self.begin_lane(t);

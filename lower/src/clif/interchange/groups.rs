@@ -135,7 +135,7 @@ impl Emitter<'_> {
         let turns = self.b.use_var(l.budget);
         self.b.def_var(l.left, turns);
         for &(slot, var, _) in &l.slots {
-            let before = self.b.use_var(self.vars[&slot]);
+            let before = self.read_slot(slot);
             self.b.def_var(var, before);
         }
         let no = self.b.ins().iconst(types::I8, 0);

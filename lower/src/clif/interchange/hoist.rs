@@ -51,7 +51,7 @@ impl Emitter<'_> {
 
     /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
     fn last_turn(&mut self, t: &Turn<'_>, trips: Trips, fuel: Value) -> Value {
-        let from = self.b.use_var(self.vars[&trips.slot]);
+        let from = self.read_slot(trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);
         let away = if trips.step > 0 {
             self.b.ins().isub(to, from)

@@ -57,7 +57,7 @@ impl Emitter<'_> {
         let no = self.b.ins().iconst(types::I8, 0);
         self.b.def_var(results.taken, no);
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
-            let before = self.b.use_var(self.vars[&slot]);
+            let before = self.read_slot(slot);
             self.b.def_var(var, before);
         }
         results
