@@ -152,6 +152,8 @@ pub enum Intrinsic {
     Fix,
     /// Which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
     ZeroOrInfinite,
+    /// Zeros with their signs in place of denormal f32, as dwords; for AVX-512 only.
+    Flush,
     /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
     /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
     Gather,
@@ -170,7 +172,7 @@ pub enum Intrinsic {
 
 impl Intrinsic {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Intrinsic; 62] = [
+    pub const ALL: [Intrinsic; 63] = [
         Intrinsic::MulWideU,
         Intrinsic::MulWideS,
         Intrinsic::OddDwords,
@@ -227,6 +229,7 @@ impl Intrinsic {
         Intrinsic::RootEstimate,
         Intrinsic::Fix,
         Intrinsic::ZeroOrInfinite,
+        Intrinsic::Flush,
         Intrinsic::Gather,
         Intrinsic::Scatter,
         Intrinsic::LoadSome,

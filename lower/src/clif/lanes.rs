@@ -40,6 +40,8 @@ pub(crate) struct Lanes<'a, 'f> {
     pub(crate) per: usize,
     /// Masks are registers of their own.
     pub(crate) masks: bool,
+    /// Little code is made.
+    pub(crate) small: bool,
     /// What can be used again.
     pub(crate) again: &'a mut Again,
 }
@@ -86,6 +88,7 @@ impl<'f> Emitter<'f> {
     pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
         Lanes {
             masks: self.has_masks(),
+            small: self.o.small,
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
             slices,

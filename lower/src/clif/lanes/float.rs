@@ -29,6 +29,10 @@ impl Lanes<'_, '_> {
 
     fn flush_anew(&mut self, float: Float, v: Value) -> Value {
         let l = layout(float);
+        if self.masks && self.small && float == Float::F32 {
+            let ty = self.dwords_type();
+            return self.intrinsic(Intrinsic::Flush, &[v], ty);
+        }
         if self.masks {
             // The sign alone where the exponent is least.
             let [exponent, sign, zero] =
@@ -78,9 +82,15 @@ impl Lanes<'_, '_> {
         let Some(scaled) = scaled else {
             return self.flush(float, result);
         };
-        // The scaled result only tells apart what rounds up to the least normal number; it is a NaN
-        // where scaling overflows and another factor is 0.
+        // Where scaling overflows and another factor is 0 the scaled result is a NaN, and what was added to 0 may be
+        // a denormal.
         let result = self.flush(float, result);
+        self.flush_by(float, result, scaled)
+    }
+
+    /// A zero in place of a result that was less than the least normal number before it was rounded, as its scaled
+    /// form tells.
+    fn flush_by(&mut self, float: Float, result: Value, scaled: Value) -> Value {
         let l = layout(float);
         let bits = self.constant(float, l.scaled_min);
         let min = self.as_float(float, bits);
@@ -135,7 +145,11 @@ impl Lanes<'_, '_> {
         };
         let bits = self.as_bits(float, r);
         let bits = self.fix_nan(float, bits, &sources);
-        self.finish(float, flush, bits, scaled)
+        match (op, scaled) {
+            // A product is 0 where its scaled form is a NaN for want of range.
+            (Op::FMul(..), Some(scaled)) => self.flush_by(float, bits, scaled),
+            _ => self.finish(float, flush, bits, scaled),
+        }
     }
 
     /// f64 lanes to f32, scaled first when asked.

@@ -1,6 +1,6 @@
 //! For AVX-512: parts of floats, and what stands in place of those that are no number near which there are others.
 
-use regalloc2::VReg;
+use regalloc2::{Operand, VReg};
 
 use super::Select;
 use crate::wide::Fixes;
@@ -23,6 +23,24 @@ impl Select<'_> {
         const KINDS: u8 = 0b0011_1110;
         let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
         self.define(MASK, op, &[], Some(Src::Reg(a)))
+    }
+
+    /// See [`crate::wide::Intrinsic::Flush`]: the sign alone where the exponent is least.
+    pub(super) fn flushed(&mut self, len: Len, a: VReg) -> VReg {
+        let exponent = self.dwords(len, 0x7f80_0000);
+        let op = Op::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);
+        let denormal = self.define(MASK, op, &[a], Some(exponent));
+        let sign = self.dwords(len, 1 << 31);
+        let d = self.vec_reg();
+        let operands = [
+            Operand::reg_reuse_def(d, 1),
+            Operand::reg_use(a),
+            Operand::reg_use(denormal),
+            Operand::reg_use(a),
+        ];
+        let op = Op::Evex(rows::VPANDD, len, Form::MergedRvm, Imm::No);
+        self.h.push(op, &operands, Some(sign));
+        d
     }
 
     /// See [`crate::wide::Intrinsic::Mantissa`].

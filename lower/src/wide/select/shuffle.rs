@@ -431,6 +431,7 @@ impl Select<'_> {
                 let (x, fixes) = (self.reg(args[1])?, self.src(args[2])?);
                 self.fixed(len, a, x, fixes)
             }
+            Intrinsic::Flush => self.flushed(len, a),
             Intrinsic::Demote => {
                 let b = self.reg(args[1])?;
                 let both = self.demoted(len, a, b);
