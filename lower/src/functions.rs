@@ -433,7 +433,8 @@ pub const fn mem_code(space: Space, data: Data) -> u64 {
     (space as u64) << 8 | kind
 }
 
-/// In the word of a load or store of LDS: what is to be added to each lane's address.
+/// In the word of a load or store of LDS or global memory: what is to be added to each lane's address; to one of 64 bits with
+/// its sign.
 pub const fn mem_code_more(more: u32) -> u64 {
     (more as u64) << 32
 }

@@ -54,6 +54,9 @@ impl Emitter<'_> {
             Some((v, affine::leaves(block, node.args[0])?))
         });
         self.leaves = leaves.collect();
+        if self.o.small {
+            self.find_moved(block);
+        }
     }
 
     /// The accesses of block `index` whose addresses are no line, and known but for a base.

@@ -5,9 +5,12 @@ use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type, Value, types};
 
+use frontend::op::Space;
+
+use super::fuse::parts;
 use super::{Emitter, Options};
 use crate::abi::ExitCode;
-use crate::ir::{Block, Op, Slot, Val};
+use crate::ir::{Block, Op, Slot, Val, Vary};
 use crate::schedule::Segment;
 
 /// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
@@ -70,6 +73,25 @@ impl Emitter<'_> {
         let [low, high] = [0, 1].map(|i| register(node.args[i]));
         let low = low.filter(|low| high == Some(low + 1))?;
         Some(self.load_pair(low))
+    }
+
+    /// Finds the accesses of a block that go to the runtime with two registers and a constant that it adds to both.
+    pub(super) fn find_moved(&mut self, block: &Block) {
+        for &v in &block.effects {
+            if self.affine.contains_key(&v) {
+                continue;
+            }
+            if let Some((base, _)) = moved(block, v) {
+                let words = block.nodes[base.index()].args.iter();
+                self.leaves.insert(v, words.copied().collect());
+            }
+        }
+    }
+
+    /// The address of an access that goes to the runtime, and the constant that it adds to that.
+    pub(super) fn address_and_more(&self, block: &Block, v: Val) -> (Val, u32) {
+        let moved = self.leaves.get(&v).and_then(|_| moved(block, v));
+        moved.unwrap_or((block.nodes[v.index()].args[0], 0))
     }
 
     /// Writes the scalar slots of a block of little code to the wave, the halves of a value at once.
@@ -234,6 +256,18 @@ impl Emitter<'_> {
             self.b.seal_block(block);
         }
     }
+}
+
+/// The address of an access of global memory without the constant in it, if there is one and the rest are two registers.
+fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
+    let node = &block.nodes[v.index()];
+    let (Op::Load(Space::Global, ..) | Op::Store(Space::Global, ..)) = node.op else {
+        return None;
+    };
+    let (base, more) = parts(block, node.args[0]);
+    let pair = &block.nodes[base.index()];
+    let words = pair.op == Op::Pair && pair.ty.vary != Vary::Wave;
+    (words && more != 0).then_some((base, more as u32))
 }
 
 impl Options {

@@ -11,7 +11,7 @@ use super::affine::Known;
 use super::scalar::joined;
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
-use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code};
+use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule};
 
@@ -94,8 +94,10 @@ impl Emitter<'_> {
         results: usize,
     ) {
         let node = &block.nodes[v.index()];
-        let mut args = self.addresses(block, plan, node.args[0]);
+        let (address, more) = self.address_and_more(block, v);
+        let mut args = self.addresses(block, plan, address);
         args.push(self.mask_bits(block, plan, node.args[1]));
+        let code = code | mem_code_more(more);
         args.push(self.integer(types::I64, code as i64));
         for &word in data_words(node) {
             args.extend(self.words(block, plan, word));

@@ -122,16 +122,21 @@ impl<'a> Addresses<'a> {
     }
 
     /// These, with what the word of a memory node adds to them; `moved` is room for the sums.
-    fn with_more<'b>(self, code: u64, moved: &'b mut Option<Lanes>) -> Addresses<'b>
+    fn with_more<'b>(self, code: u64, moved: &'b mut Option<[Lanes; 2]>) -> Addresses<'b>
     where
         'a: 'b,
     {
-        match more_of(code) {
-            0 => self,
-            more => Addresses {
-                lo: moved.insert(self.lo.map(|word| word.wrapping_add(more))),
-                hi: self.hi,
-            },
+        let more = more_of(code);
+        if more == 0 {
+            return self;
+        }
+        let sum = |lane: usize| self.get(lane).wrapping_add(more as i32 as u64);
+        let low = std::array::from_fn(|lane| sum(lane) as u32);
+        let high = std::array::from_fn(|lane| (sum(lane) >> 32) as u32);
+        let [lo, hi] = moved.insert([low, high]);
+        Addresses {
+            lo,
+            hi: self.hi.map(|_| &*hi),
         }
     }
 
@@ -438,4 +443,30 @@ fn store_global(
 /// The addresses of a call, for atomics.
 pub(super) fn addresses<'a>(call: &Call<'a>) -> Addresses<'a> {
     Addresses::of(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use lower::functions::mem_code_more;
+
+    use super::*;
+
+    #[test]
+    fn sums_go_over_into_high_words() {
+        let (lo, hi) = ([0xffff_fff8; 64], [0x12; 64]);
+        let at = Addresses {
+            lo: &lo,
+            hi: Some(&hi),
+        };
+        let low = Addresses { lo: &lo, hi: None };
+        for (more, whole, word) in [
+            (0, 0x12_ffff_fff8, 0xffff_fff8),
+            (16, 0x13_0000_0008, 8),
+            (-4096, 0x12_ffff_eff8, 0xffff_eff8),
+        ] {
+            let code = mem_code_more(more as u32) | 1;
+            assert_eq!(at.with_more(code, &mut None).get(63), whole, "{more}");
+            assert_eq!(low.with_more(code, &mut None).get(63), word, "{more}");
+        }
+    }
 }

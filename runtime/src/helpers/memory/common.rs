@@ -118,7 +118,9 @@ impl Wave {
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*self.lo.cast::<Lanes>() };
         let more = more_of(self.code);
-        self.words(lows, first, |word| ends.take(word.wrapping_add(more)));
+        // LDS has no high words that a sum could go over into.
+        let inner = if self.is_lds() { more } else { 0 };
+        self.words(lows, first, |word| ends.take(word.wrapping_add(inner)));
         let Ends { min, max, bits } = ends;
         if self.is_lds() {
             // An empty arena means that everything is to be looked at closely.
@@ -130,7 +132,7 @@ impl Wave {
                 span: max - min,
             });
         }
-        if self.hi.is_null() || bits & align != 0 {
+        if self.hi.is_null() || (bits | more) & align != 0 {
             return None;
         }
         // SAFETY: a slot has 64 words.
@@ -138,15 +140,15 @@ impl Wave {
         let high = highs[first];
         let mut unequal = 0;
         self.words(highs, first, |word| unequal |= word ^ high);
-        let base = u64::from(high) << 32;
-        let start = (base | u64::from(min)).wrapping_sub(ctx.arena_base);
-        let end = (base | u64::from(max)).wrapping_sub(ctx.arena_base);
+        let base = (u64::from(high) << 32).wrapping_add(more as i32 as u64);
+        let start = (base.wrapping_add(min.into())).wrapping_sub(ctx.arena_base);
+        let end = (base.wrapping_add(max.into())).wrapping_sub(ctx.arena_base);
         let inside =
             unequal == 0 && start <= end && end < ctx.arena_len && ctx.arena_len - end >= bytes;
         inside.then(|| Checked {
             base: std::ptr::with_exposed_provenance_mut(base as usize),
             lo: self.lo,
-            more,
+            more: 0,
             span: max - min,
         })
     }
