@@ -226,9 +226,10 @@ impl Emitter<'_> {
             return plans;
         }
         let insts: u32 = self.f.blocks.iter().map(|block| block.guest_insts).sum();
-        let most = self.o.most_loops(insts as usize);
+        let loops = facts.loops();
+        let most = self.o.most_loops(insts as usize, loops.len());
         let mut left_out = 0;
-        for head in facts.loops() {
+        for head in loops {
             if plans.len() + left_out == most {
                 break;
             }

@@ -20,6 +20,10 @@ const FEW_LOOPS: usize = 16;
 /// Guest instructions of a region for each of them.
 const BETWEEN_LOOPS: usize = 64;
 
+/// Loops of a region for each that may be there twice, at most: where there are more, which of them run long is anyone's guess,
+/// and all are there once.
+const LOOPS_FOR_ONE: usize = 8;
+
 /// Nodes of a segment of which the host has several groups under way at once, whether they are written side by side
 /// or not.
 const SHORT: usize = 48;
@@ -302,10 +306,12 @@ impl Options {
         self.small && self.wide && self.group.is_none()
     }
 
-    /// Most loops in two forms in a region of so many guest instructions.
-    pub(super) fn most_loops(&self, insts: usize) -> usize {
+    /// Most loops in two forms in a region of so many guest instructions and loops.
+    pub(super) fn most_loops(&self, insts: usize, loops: usize) -> usize {
+        let few = (insts / BETWEEN_LOOPS).clamp(1, FEW_LOOPS);
         match self.small {
-            true => (insts / BETWEEN_LOOPS).clamp(1, FEW_LOOPS),
+            true if loops > LOOPS_FOR_ONE * few => 0,
+            true => few,
             false => usize::MAX,
         }
     }
