@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(wrong(&shape, u64::MAX), [0, 1, 4, 5, 48, 49, 52, 53]);
         // Two workgroups in a row.
         let shape = Shape::new([128, 8, 1], [64, 1, 1], 2).expect("it is valid");
-        assert_eq!(wrong(&shape, u64::MAX), [0, 1, 2]);
+        assert_eq!(wrong(&shape, u64::MAX), [0, 1, 2, 3]);
     }
 
     #[test]
