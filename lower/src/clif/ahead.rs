@@ -4,8 +4,8 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
-//! into the next. Nor have loops, whose turns the processor foresees by itself, nor have accesses that are at the same place in each workgroup (`still`). Where
-//! addresses were loaded, those of the next workgroup are (`loaded`).
+//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/later.rs`), nor have accesses
+//! that are at the same place in each workgroup (`still`). Where addresses were loaded, those of the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
 

@@ -18,7 +18,7 @@ use super::whole::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};
-use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
+use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::schedule::Schedule;
 
@@ -45,16 +45,23 @@ struct Group {
 
 /// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
 pub(super) fn is_computed(block: &Block, address: Val) -> bool {
+    is_made_without(block, address, |node| {
+        let from_memory = matches!(node.op, Op::Load(..) | Op::Atomic(..) | Op::Effect { .. });
+        from_memory && node.ty.vary != Vary::Wave
+    })
+}
+
+/// Is a value made without any such node?
+pub(super) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> bool) -> bool {
     let mut seen = HashSet::default();
-    let mut work = vec![address];
+    let mut work = vec![v];
     while let Some(v) = work.pop() {
         let node = &block.nodes[v.index()];
-        match node.op {
-            Op::Load(..) | Op::Atomic(..) | Op::Effect { .. } if node.ty.vary != Vary::Wave => {
-                return false;
-            }
-            _ if seen.insert(v) => work.extend(node.args.iter()),
-            _ => {}
+        if such(node) {
+            return false;
+        }
+        if seen.insert(v) {
+            work.extend(node.args.iter());
         }
     }
     true
@@ -295,5 +302,39 @@ impl Emitter<'_> {
     /// Where LDS begins.
     pub(super) fn lds_start(&mut self) -> Value {
         self.context(types::I64, offset_of!(Context, lds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::Build;
+    use crate::ir::{Term, Type};
+
+    #[test]
+    fn what_is_made_of_much_twice_is_gone_through_once() {
+        let b = Build::new();
+        let ty = Type {
+            width: Width::W32,
+            vary: Vary::Lane,
+        };
+        let mut v = b.leaf(Op::ReadV(1), ty);
+        for _ in 0..100 {
+            v = b.pure(Op::Mul, &[v, v]);
+        }
+        let (nodes, effects) = b.finish();
+        let block = Block {
+            pc: 0,
+            nodes,
+            effects,
+            execs: Vec::new(),
+            writes_s: Vec::new(),
+            writes_v: Vec::new(),
+            term: Term::End,
+            guest_insts: 1,
+            counts: Vec::new(),
+        };
+        assert!(is_made_without(&block, v, |node| node.op == Op::ReadV(2)));
+        assert!(!is_made_without(&block, v, |node| node.op == Op::ReadV(1)));
     }
 }

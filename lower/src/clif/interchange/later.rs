@@ -7,6 +7,7 @@ use frontend::state::LANES;
 
 use super::{Turn, memory};
 use crate::clif::Emitter;
+use crate::clif::runs::is_made_without;
 use crate::interchange::{Kind, unmerged};
 use crate::ir::{Block, Op, Val};
 
@@ -40,12 +41,11 @@ impl Emitter<'_> {
 
 /// Does no turn have to load anything for a value?
 fn is_known_before(block: &Block, v: Val) -> bool {
-    let mut work = vec![v];
-    while let Some(v) = work.pop() {
-        if block.effects.contains(&v) {
-            return false;
-        }
-        work.extend(block.nodes[v.index()].args.iter());
-    }
-    true
+    is_made_without(block, v, |node| {
+        let op = node.op;
+        matches!(
+            op,
+            Op::Load(..) | Op::ScalarLoad(..) | Op::Atomic(..) | Op::Effect { .. }
+        )
+    })
 }
