@@ -43,7 +43,7 @@ impl Emitter<'_> {
             let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
             let x = node.args[1 - i];
             let same = !adds && is_result(block, x, float, flush);
-            let rare = other == 1 && !self.o.small && is_rare(block, choice.args[0]);
+            let rare = other == 1 && !self.o.small && is_rare(block, choice.args[0], DEPTH);
             (same || adds && rare).then_some((i, x, choice, other, rare))
         });
         let (i, x, choice, other, rare) = found?;
@@ -81,8 +81,11 @@ impl Emitter<'_> {
     }
 }
 
+/// How far masks that are made of others are looked into.
+const DEPTH: u32 = 8;
+
 /// Is a mask mostly false? Libraries scale what is outside of the range that they work in, which is one for all lanes.
-fn is_rare(block: &Block, mask: Val) -> bool {
+fn is_rare(block: &Block, mask: Val, depth: u32) -> bool {
     let node = &block.nodes[mask.index()];
     let mut args = node.args.iter();
     match node.op {
@@ -91,7 +94,7 @@ fn is_rare(block: &Block, mask: Val) -> bool {
         Op::Icmp(Icmp::Ult) => {
             args.any(|arg| block.nodes[arg.index()].op == Op::Const(0x007f_ffff))
         }
-        Op::And => args.any(|&arg| is_rare(block, arg)),
+        Op::And if depth != 0 => args.any(|&arg| is_rare(block, arg, depth - 1)),
         _ => false,
     }
 }
