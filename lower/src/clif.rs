@@ -177,7 +177,7 @@ pub fn emit(
         same = ahead::same_registers(f, options.start);
     }
     for (i, block) in f.blocks.iter().enumerate() {
-        e.prefetches = prefetches && !sink::goes_round(f, i);
+        e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
         e.find_still(i, &same);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);

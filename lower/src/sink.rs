@@ -71,14 +71,27 @@ pub fn sink(f: &Func, mut lives: Lives) -> (Option<Func>, Lives) {
 
 /// Can control come back to a block?
 pub(crate) fn goes_round(f: &Func, from: usize) -> bool {
+    comes_back(f, from, |_| true)
+}
+
+/// Can control come back to a block with no barrier on the way?
+pub(crate) fn goes_round_at_once(f: &Func, from: usize) -> bool {
+    comes_back(f, from, |block| !matches!(block.term, Term::Barrier { .. }))
+}
+
+/// Can control come back to a block through blocks that it `passes`?
+fn comes_back(f: &Func, from: usize, passes: impl Fn(&Block) -> bool) -> bool {
     let mut seen = vec![false; f.blocks.len()];
-    let mut work: Vec<usize> = next(&f.blocks[from]).collect();
+    let mut work = vec![from];
     while let Some(at) = work.pop() {
-        if at == from {
-            return true;
-        }
-        if !std::mem::replace(&mut seen[at], true) {
-            work.extend(next(&f.blocks[at]));
+        let block = &f.blocks[at];
+        for to in next(block).filter(|_| passes(block)) {
+            if to == from {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[to], true) {
+                work.push(to);
+            }
         }
     }
     false
@@ -397,5 +410,38 @@ fn rebuild(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
         term,
         guest_insts: block.guest_insts,
         counts: block.counts.iter().map(|&(v, n)| (new(v), n)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_barriers_part_turns() {
+        let block = |pc, term| Block {
+            pc,
+            nodes: Vec::new(),
+            effects: Vec::new(),
+            execs: Vec::new(),
+            writes_s: Vec::new(),
+            writes_v: Vec::new(),
+            term,
+            guest_insts: 1,
+            counts: Vec::new(),
+        };
+        let to = |block| Target::Block {
+            block,
+            back: block == 0,
+            pc: 0,
+        };
+        // Blocks 0 and 1 with a barrier between them, block 2 by itself, and one that ends.
+        let mut f = Func::of(block(0, Term::Jump(to(1))), 0, Vec::new());
+        f.blocks.push(block(4, Term::Barrier { next: to(0) }));
+        f.blocks.push(block(8, Term::Jump(to(2))));
+        f.blocks.push(block(12, Term::End));
+        let all = |of: fn(&Func, usize) -> bool| [0, 1, 2, 3].map(|at| of(&f, at));
+        assert_eq!(all(goes_round), [true, true, true, false]);
+        assert_eq!(all(goes_round_at_once), [false, false, true, false]);
     }
 }

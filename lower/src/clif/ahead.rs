@@ -4,7 +4,8 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
-//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/later.rs`), nor have accesses
+//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/later.rs`), unless a turn has
+//! a barrier: the other waves come in between, and what is asked for is the next turn's. Nor have accesses
 //! that are at the same place in each workgroup (`still`). Where addresses were loaded, those of the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
@@ -52,7 +53,7 @@ pub(super) struct Ahead {
     pub(super) entry: usize,
 }
 
-/// Does a region have prefetches, outside of its loops?
+/// Does a region have prefetches, outside of loops without barriers?
 pub(super) fn suits(f: &Func, o: &Options) -> bool {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));

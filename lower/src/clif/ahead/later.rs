@@ -213,6 +213,9 @@ impl Emitter<'_> {
     /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
     /// this one, if there are such.
     pub(in crate::clif) fn ask_later(&mut self, ahead: Ahead, offset: i32, stride: i64) -> bool {
+        if sink::goes_round(self.f, self.current) {
+            return false;
+        }
         let blocks = behind(self.f, self.current);
         let (step, count) = lines(stride, LANES);
         if step != LINE || !share_lines(self.f, self.current, &blocks) {
