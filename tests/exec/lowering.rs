@@ -16,6 +16,7 @@ mod masks;
 mod operations;
 mod permutations;
 mod prologues;
+mod quads;
 mod quotients;
 mod records;
 mod relays;

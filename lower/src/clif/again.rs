@@ -25,6 +25,7 @@ pub(crate) struct Again {
     vectors: HashMap<(Type, u64), Value>,
     wholes: HashMap<(Type, Constant), Value>,
     flushed: HashMap<Value, Value>,
+    dwords: HashMap<[Value; 2], [Value; 2]>,
 }
 
 impl Again {
@@ -105,6 +106,27 @@ impl Again {
         self.flushed.insert(flushed, flushed);
     }
 
+    /// The low and the high dwords of two vectors of quads, if they were made.
+    pub(super) fn dwords(
+        &mut self,
+        b: &FunctionBuilder<'_>,
+        quads: [Value; 2],
+    ) -> Option<[Value; 2]> {
+        self.go_to(b);
+        self.dwords.get(&quads).copied()
+    }
+
+    /// Notes these.
+    pub(super) fn note_dwords(
+        &mut self,
+        b: &FunctionBuilder<'_>,
+        quads: [Value; 2],
+        dwords: [Value; 2],
+    ) {
+        self.go_to(b);
+        self.dwords.insert(quads, dwords);
+    }
+
     /// Forgets what another block has.
     fn go_to(&mut self, b: &FunctionBuilder<'_>) {
         let here = b.current_block();
@@ -113,6 +135,7 @@ impl Again {
             self.vectors.clear();
             self.wholes.clear();
             self.flushed.clear();
+            self.dwords.clear();
         }
     }
 }

@@ -18,6 +18,7 @@ mod functions;
 mod halves;
 mod integer;
 mod operations;
+mod quads;
 mod roots;
 mod turns;
 

@@ -489,13 +489,21 @@ pub(crate) fn halves_of(dfg: &DataFlowGraph, low: Value, high: Value) -> Option<
     (words && from == whole && is_constant(dfg, by, 32)).then_some(whole)
 }
 
+/// The integer that a value is, if it is a constant.
+pub(crate) fn constant(dfg: &DataFlowGraph, v: Value) -> Option<i64> {
+    let ValueDef::Result(inst, _) = dfg.value_def(v) else {
+        return None;
+    };
+    match dfg.insts[inst] {
+        InstructionData::UnaryImm {
+            opcode: Opcode::Iconst,
+            imm,
+        } => Some(imm.bits()),
+        _ => None,
+    }
+}
+
 /// Is a value this integer?
 pub(crate) fn is_constant(dfg: &DataFlowGraph, v: Value, n: i64) -> bool {
-    let ValueDef::Result(inst, _) = dfg.value_def(v) else {
-        return false;
-    };
-    matches!(
-        dfg.insts[inst],
-        InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } if imm.bits() == n
-    )
+    constant(dfg, v) == Some(n)
 }

@@ -195,6 +195,9 @@ impl Lanes<'_, '_> {
         if width == Width::W32 {
             return self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y));
         }
+        if self.masks {
+            return self.compare_by_dwords(cond, a, b);
+        }
         let wide = match cond {
             Icmp::Ult | Icmp::Ule => {
                 // No unsigned comparison of 64-bit lanes: move the sign bit.

@@ -75,6 +75,11 @@ impl Lanes<'_, '_> {
                 }
                 wide
             }
+            Op::Lo | Op::Hi if self.masks => {
+                let which = usize::from(op == Op::Hi);
+                let quads = a.chunks_exact(2);
+                quads.map(|w| self.dwords_of([w[0], w[1]])[which]).collect()
+            }
             Op::Lo => a
                 .chunks_exact(2)
                 .map(|w| self.shuffle(self.dwords_type(), w[0], w[1], EVEN))
