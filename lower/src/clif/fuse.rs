@@ -251,15 +251,17 @@ impl Emitter<'_> {
         fusion.private = spilled.filter(|v| !outside.contains(v)).collect();
     }
 
-    /// Loads the group's lanes of the load that gives `v`, if one does.
-    pub(super) fn fused_value(
+    /// Loads the group's lanes of the load that gives `v`, if one does, which makes them values of the group.
+    pub(super) fn have_fused(
         &mut self,
         block: &Block,
         plan: &Schedule,
         body: &mut Body,
         v: Val,
-    ) -> Option<Vec<Value>> {
-        let n = *self.fusion.of.get(&v)?;
+    ) -> bool {
+        let Some(&n) = self.fusion.of.get(&v) else {
+            return false;
+        };
         let starts = self.group_starts(block, plan, body, n);
         let load = &self.fusion.accesses[n];
         let (data, stride, offset) = (load.data, load.affine.stride, load.offset);
@@ -281,7 +283,7 @@ impl Emitter<'_> {
                 body.values.insert(word, value);
             }
         }
-        Some(body.values[&v].clone())
+        true
     }
 
     /// Host addresses of an access's elements without the constant part: of the group's first lane, or of the first

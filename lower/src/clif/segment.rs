@@ -10,7 +10,7 @@ use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
 use crate::functions::LaneFn;
-use crate::ir::{Block, Node, Op, Val, Vary, Width};
+use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use shape::{is_empty, skippable, slices, waits};
@@ -393,11 +393,9 @@ impl<'f> Emitter<'f> {
             body.values.insert(v, value);
         }
         // All old values are read before any home is written.
-        let stores: Vec<(u8, Vec<Value>)> = segment
-            .stores
-            .iter()
-            .map(|&(n, v)| (n, self.lane_value(block, plan, &mut body, v)))
-            .collect();
+        for &(_, v) in &segment.stores {
+            self.have(block, plan, &mut body, v);
+        }
         let kept: Vec<(Place, Vec<Value>)> = self
             .fusion
             .keep()
@@ -422,9 +420,9 @@ impl<'f> Emitter<'f> {
             let value = body.values[&v].clone();
             self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
         }
-        for (n, value) in stores {
+        for &(n, v) in &segment.stores {
             let home = self.home_to_write(n);
-            for (j, x) in value.into_iter().enumerate() {
+            for (j, &x) in body.values[&v].iter().enumerate() {
                 let at = home + (4 * self.per() * j) as i32;
                 self.b.ins().store(trusted(), x, body.wave, at);
             }
@@ -486,11 +484,14 @@ impl<'f> Emitter<'f> {
         body: &mut Body,
         v: Val,
     ) -> Vec<Value> {
-        if let Some(value) = body.values.get(&v) {
-            return value.clone();
-        }
-        if let Some(value) = self.fused_value(block, plan, body, v) {
-            return value;
+        self.have(block, plan, body, v);
+        body.values[&v].clone()
+    }
+
+    /// Makes a value one of the group's, unless it is there.
+    fn have(&mut self, block: &Block, plan: &Schedule, body: &mut Body, v: Val) {
+        if body.values.contains_key(&v) || self.have_fused(block, plan, body, v) {
+            return;
         }
         let node = &block.nodes[v.index()];
         let value = match (plan.class[v.index()], node.op) {
@@ -532,8 +533,7 @@ impl<'f> Emitter<'f> {
                 }
             }
         };
-        body.values.insert(v, value.clone());
-        value
+        body.values.insert(v, value);
     }
 
     /// The group's part of 64 mask bits as masks.
@@ -622,28 +622,20 @@ impl<'f> Emitter<'f> {
             Op::Result(n) => return body.words[&arg(0)][usize::from(n) - 1].clone(),
             _ => {}
         }
-        // Those that are there are taken where they are.
-        let others: Vec<Option<Vec<Value>>> = node
-            .args
-            .iter()
-            .map(|a| match body.values.contains_key(a) {
-                true => None,
-                false => Some(self.lane_value(block, plan, body, *a)),
-            })
-            .collect();
-        let both = node.args.iter().zip(&others);
-        let args: Vec<&[Value]> = both
-            .map(|(a, other)| match other {
-                Some(value) => value.as_slice(),
-                None => &body.values[a],
-            })
-            .collect();
+        for &a in node.args.iter() {
+            self.have(block, plan, body, a);
+        }
+        let mut args: [&[Value]; Args::MAX] = [&[]; Args::MAX];
+        for (arg, a) in args.iter_mut().zip(node.args.iter()) {
+            *arg = &body.values[a];
+        }
+        let args = &args[..node.args.len()];
         if let Op::Call(f, _) = node.op {
-            let mut words = self.lanes(body).function(f, &args);
+            let mut words = self.lanes(body).function(f, args);
             body.words.insert(v, words.split_off(1));
             return words.swap_remove(0);
         }
         let width = block.nodes[arg(0).index()].ty.width;
-        self.lanes(body).op(node.op, width, &args)
+        self.lanes(body).op(node.op, width, args)
     }
 }

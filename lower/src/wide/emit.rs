@@ -37,14 +37,16 @@ fn reg(a: Allocation) -> u8 {
 
 /// Emits a function.
 pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
-    let used = |n: u8| {
-        let is = |a: Allocation| {
-            a.as_reg()
-                .is_some_and(|r| r.class() == RegClass::Int && r.hw_enc() == usize::from(n))
-        };
-        let moved = |(_, Edit::Move { from, to }): &(_, Edit)| is(*from) || is(*to);
-        output.allocs.iter().any(|&a| is(a)) || output.edits.iter().any(moved)
+    let mut used = 0u32;
+    let mut note = |a: Allocation| {
+        let register = a.as_reg().filter(|r| r.class() == RegClass::Int);
+        used |= register.map_or(0, |r| 1 << r.hw_enc());
     };
+    output.allocs.iter().for_each(|&a| note(a));
+    for (_, Edit::Move { from, to }) in &output.edits {
+        note(*from);
+        note(*to);
+    }
     let blocks = func.blocks.len();
     let mut e = Emit {
         func,
@@ -56,7 +58,7 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
         pool: blocks as u32 + 1,
         kept: [RBX, RBP]
             .into_iter()
-            .chain(KEPT.into_iter().filter(|&n| used(n)))
+            .chain(KEPT.into_iter().filter(|&n| used >> n & 1 != 0))
             .collect(),
         ways: ways(func, output),
     };
