@@ -94,7 +94,7 @@ pub struct Options {
     pub isa: wide::Isa,
     /// No vectors of 512 bits.
     pub no_zmm: bool,
-    /// The host waits long for memory (see [`wide::is_memory_far`]), which decides about prefetches.
+    /// The host waits long for memory (see [`wide::is_memory_far`]), which decides about prefetches and groups of lanes.
     pub far_memory: bool,
 }
 

@@ -61,7 +61,7 @@ pub struct JitOptions {
     pub no_sink: bool,
     /// No vectors of 512 bits where the CPU has them (for tests and measurements).
     pub no_zmm: bool,
-    /// Whether the host waits long for memory, which decides about prefetches; [`wide::is_memory_far`] unless a test says
+    /// Whether the host waits long for memory, which decides about prefetches and groups of lanes; [`wide::is_memory_far`] unless a test says
     /// otherwise.
     pub far_memory: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.

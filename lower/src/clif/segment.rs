@@ -3,7 +3,6 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
-use frontend::state::LANES;
 
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
@@ -13,10 +12,7 @@ use crate::functions::LaneFn;
 use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Class, Place, Schedule, Segment};
-use shape::{is_empty, skippable, slices, waits};
-
-/// Lanes in a group of a segment at most, where they need not wait.
-const MOST_LANES: usize = 32;
+use shape::{is_empty, skippable};
 
 mod neutral;
 mod selectors;
@@ -267,29 +263,6 @@ impl<'f> Emitter<'f> {
         }
         self.enter(masked);
         self.masked(w, after);
-    }
-
-    /// Lanes in a group of the unmasked loops of a segment that makes these loads. Where lanes wait long for results it
-    /// has more than there are registers for: `patience` times as many values may be alive. What all rows load is
-    /// loaded once.
-    pub(super) fn group_of(&self, block: &Block, segment: &Segment, loads: &[Val]) -> usize {
-        let shared = |load: &Val| {
-            let affine = self.affine.get(load);
-            affine.is_some_and(|affine| affine.alike && !affine.whole)
-        };
-        let (patience, most) = match waits(block, segment) && self.o.wide {
-            true if self.has_masks() => (4, LANES),
-            true => (2, MOST_LANES),
-            false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
-            false => (1, MOST_LANES),
-        };
-        let patience = if self.o.small { 1 } else { patience };
-        let group = match self.o.group {
-            Some(lanes) => usize::from(lanes),
-            None if self.o.is_narrow(segment) => self.per(),
-            None => self.per() * slices(block, segment, patience),
-        };
-        group.clamp(self.per(), most)
     }
 
     /// The loop of a segment for EXEC all ones.
