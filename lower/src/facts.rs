@@ -213,6 +213,11 @@ impl Facts {
         self.lines.get(&(block, v)).copied()
     }
 
+    /// Is there any operand of a compare that varies in a known way?
+    pub fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
     /// What is known at the beginning of a block with which a loop begins.
     pub fn at_loop(&self, block: usize) -> Option<&LoopEntry> {
         self.loops.get(&block)

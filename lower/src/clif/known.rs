@@ -40,7 +40,7 @@ impl Emitter<'_> {
             .filter(|(_, affine)| !(affine.masked && self.o.small))
             .collect();
         self.tables = self.tables_of(i, block, facts);
-        self.lines = noted(block, true, |v| facts.line(i, v));
+        self.lines = noted(block, facts.has_lines(), |v| facts.line(i, v));
         let any = |of: fn(&Affine) -> bool| {
             let mut known = self.affine.values().chain(self.lines.values());
             known.any(of)

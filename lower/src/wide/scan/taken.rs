@@ -15,6 +15,9 @@ pub(super) struct Taken {
     last: Cell<usize>,
 }
 
+/// Times that there is room for at once.
+const MANY: usize = 64;
+
 /// Steps from the last place before it is better to search everywhere.
 const NEAR: usize = 8;
 
@@ -87,8 +90,16 @@ impl Taken {
         true
     }
 
+    /// Makes room at once for as many times as a register mostly has.
+    fn begin(&mut self) {
+        if self.times.capacity() == 0 {
+            self.times.reserve(MANY);
+        }
+    }
+
     /// Takes a range, instead of what began with it before.
     pub(super) fn insert(&mut self, (start, end): Range, owner: Owner) {
+        self.begin();
         let at = self.place(start);
         match self.times.get_mut(at) {
             Some(time) if time.0 == start => *time = (start, end, owner),
@@ -98,6 +109,7 @@ impl Taken {
 
     /// Takes a range, instead of all that is within it.
     pub(super) fn cover(&mut self, range: Range, owner: Owner) {
+        self.begin();
         if self.times.last().is_none_or(|last| last.1 <= range.0) {
             self.times.push((range.0, range.1, owner));
             self.last.set(self.times.len());
