@@ -382,9 +382,11 @@ impl Emitter<'_> {
         self.require(other, good);
         let start = self.b.ins().iadd(window.start, low);
         self.if_full(a.exec, |e| {
-            for lane in (0..LANES).step_by(wide::LANES) {
-                let away = i64::from(step) * lane as i64;
-                let words = e.load_lanes(wide::LANES, (start, away), i64::from(step), a.data);
+            let step = i64::from(step);
+            let lanes = e.lanes_at_once(true, a.data, step, false);
+            for lane in (0..LANES).step_by(lanes) {
+                let away = step * lane as i64;
+                let words = e.load_lanes(lanes, (start, away), step, a.data);
                 let at = 4 * lane as i32;
                 e.b.ins().store(trusted(), words[0], a.places[0], at);
             }
