@@ -1,5 +1,5 @@
 //! The wide back end: what an emitter wrote as CLIF with vectors of 256 or 512 bits, to host code for CPUs with
-//! AVX2 and FMA, or with AVX-512. Own selection and encoding, `regalloc2` for registers. It knows the instructions that
+//! AVX2 and FMA, or with AVX-512. Own selection and encoding; a linear scan and `regalloc2` for registers. It knows the instructions that
 //! emission writes, no others: what it lacks it refuses, and Cranelift compiles the region instead.
 
 use cranelift_codegen::ir::{Function, Value};

@@ -1,7 +1,7 @@
 //! Registers for a function.
 
 use regalloc2::checker::Checker;
-use regalloc2::{Algorithm, MachineEnv, Output, PRegSet, RegallocOptions};
+use regalloc2::{Algorithm, Edit, MachineEnv, Output, PRegSet, RegallocOptions};
 
 use super::Isa;
 use super::inst::{HostFunc, general, mask, vector, vector_count};
@@ -47,17 +47,58 @@ pub(super) fn allocate_quickly(func: &HostFunc) -> Result<Output, String> {
     Ok(output)
 }
 
-/// The same with care.
+/// The same with care: by `regalloc2`, unless that spends clearly more on moves in inner loops than the linear scan. It is not asked
+/// about large functions, since the time that it takes grows faster than they do.
 pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
+    let scanned = allocate_quickly(func);
+    if scanned.is_ok() && func.insts.len() > LARGE {
+        return scanned;
+    }
     let options = RegallocOptions {
         verbose_log: false,
         validate_ssa: cfg!(debug_assertions),
         algorithm: Algorithm::Ion,
     };
     let output =
-        regalloc2::run(func, &environment(func.isa), &options).map_err(|e| format!("{e:?}"))?;
-    check(func, &output);
-    Ok(output)
+        regalloc2::run(func, &environment(func.isa), &options).map_err(|e| format!("{e:?}"));
+    match (scanned, output) {
+        (Ok(scanned), Err(_)) => Ok(scanned),
+        (Ok(scanned), Ok(output)) if CLEARLY * cost(func, &scanned) < cost(func, &output) => {
+            Ok(scanned)
+        }
+        (_, output) => {
+            let output = output?;
+            check(func, &output);
+            Ok(output)
+        }
+    }
+}
+
+/// Instructions of the largest function that `regalloc2` is asked about.
+const LARGE: usize = 10_000;
+
+/// How many times more what `regalloc2` gives must cost for the linear scan to be better: how often loops run is not known.
+const CLEARLY: f64 = 1.5;
+
+/// Loops that a block is in at least for its moves to count: the outermost may be the one over the waves.
+const INNER: u8 = 2;
+
+/// What the moves in inner loops cost that an allocation needs; only to compare two of a function.
+fn cost(func: &HostFunc, output: &Output) -> f64 {
+    let depths = func.depths();
+    let mut cost = 0.0;
+    let mut block = 0;
+    for (at, Edit::Move { from, to }) in &output.edits {
+        while func.range(block).end <= at.inst().index() {
+            block += 1;
+        }
+        if depths[block] >= INNER && !func.blocks[block].cold {
+            let often = 10f64.powi(i32::from(depths[block].min(6)));
+            let memory = from.is_stack() || to.is_stack();
+            cost += often * if memory { 2.0 } else { 1.0 };
+        }
+    }
+    cost
 }
 
 /// Instructions of the largest function that is checked: the checker's time grows faster than the function.

@@ -1,6 +1,6 @@
 //! Blocks in the form that register allocation wants.
 
-use regalloc2::Block;
+use regalloc2::{Block, Function};
 
 use super::{HostBlock, HostFunc, Op};
 use crate::wide::space::Space;
@@ -26,6 +26,32 @@ impl HostFunc {
                 *end += 1;
             }
         }
+    }
+
+    /// How deep in loops each block lies.
+    pub(in crate::wide) fn depths(&self) -> Vec<u8> {
+        let blocks = self.blocks.len();
+        let mut depths = vec![0u8; blocks];
+        let mut inside = vec![usize::MAX; blocks];
+        for head in 0..blocks {
+            let backs = self.block_preds(Block::new(head)).iter();
+            let mut work: Vec<usize> = backs.map(|b| b.index()).filter(|&b| b >= head).collect();
+            if work.is_empty() {
+                continue;
+            }
+            inside[head] = head;
+            depths[head] = depths[head].saturating_add(1);
+            while let Some(b) = work.pop() {
+                if b < head || inside[b] == head {
+                    continue;
+                }
+                inside[b] = head;
+                depths[b] = depths[b].saturating_add(1);
+                let preds = self.block_preds(Block::new(b)).iter();
+                work.extend(preds.map(|p| p.index()));
+            }
+        }
+        depths
     }
 
     /// Sorts the blocks so that each but the first has one that leads to it before it.

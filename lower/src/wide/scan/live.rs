@@ -71,32 +71,6 @@ impl Intervals {
     }
 }
 
-/// How deep in loops each block lies.
-fn depths(func: &HostFunc) -> Vec<u8> {
-    let blocks = func.num_blocks();
-    let mut depths = vec![0u8; blocks];
-    let mut inside = vec![usize::MAX; blocks];
-    for head in 0..blocks {
-        let backs = func.block_preds(Block::new(head)).iter();
-        let mut work: Vec<usize> = backs.map(|b| b.index()).filter(|&b| b >= head).collect();
-        if work.is_empty() {
-            continue;
-        }
-        inside[head] = head;
-        depths[head] = depths[head].saturating_add(1);
-        while let Some(b) = work.pop() {
-            if b < head || inside[b] == head {
-                continue;
-            }
-            inside[b] = head;
-            depths[b] = depths[b].saturating_add(1);
-            let preds = func.block_preds(Block::new(b)).iter();
-            work.extend(preds.map(|p| p.index()));
-        }
-    }
-    depths
-}
-
 /// First and last point of each block.
 fn extents(func: &HostFunc) -> Vec<Range> {
     (0..func.num_blocks())
@@ -199,7 +173,7 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
         fixed: Vec::new(),
     };
     let extents = extents(func);
-    let depths = depths(func);
+    let depths = func.depths();
     let mut lives = Lives {
         func,
         alive: vec![0; extents.len().div_ceil(64)],
