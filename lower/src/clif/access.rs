@@ -15,7 +15,7 @@ mod spaced;
 mod window;
 
 pub(super) use spaced::is_interleaved;
-pub(super) use window::Window;
+pub(super) use window::{On, Window};
 
 /// Does inline code know how such an element lies in memory?
 pub(super) fn is_known(data: Data) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn is_pairwise(data: Data, stride: i64) -> bool {
 }
 
 /// Where 16 lanes' dwords are that are every other one, the first `away` from an address.
-fn pairwise(away: i64) -> Window {
+pub(super) fn pairwise(away: i64) -> Window {
     let lanes = std::array::from_fn(|lane| away + 8 * lane as i64);
     let window = Window::of(lanes, (lanes[0], lanes[15]));
     window.expect("bug: 31 dwords are more than two vectors")

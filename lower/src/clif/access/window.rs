@@ -2,6 +2,7 @@
 //! that takes the dwords out of both. They are stored as two vectors, each under a mask of what is stored of it: what lay
 //! there is not asked for, which would wait for the stores before.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use crate::clif::Emitter;
@@ -64,6 +65,15 @@ impl Window {
     }
 }
 
+/// Which of 16 lanes act.
+#[derive(Clone, Copy)]
+pub(in crate::clif) struct On {
+    /// A dword with a bit for each of 32 lanes, in all lanes of a vector.
+    pub(in crate::clif) word: Value,
+    /// The bit of the first of the 16.
+    pub(in crate::clif) first: u32,
+}
+
 impl Emitter<'_> {
     /// What lies at a part of a window.
     fn load_part(&mut self, start: Value, part: i64) -> Value {
@@ -95,17 +105,25 @@ impl Emitter<'_> {
         start: Value,
         window: &Window,
         words: Value,
-        on: Option<Value>,
+        on: Option<On>,
     ) {
         for part in window.parts() {
             let targets = window.targets(part);
-            let lanes = targets.map(|lane| lane.unwrap_or(0));
-            let new = self.of_both(words, words, lanes);
+            let moves = (0..)
+                .zip(targets)
+                .any(|(n, lane)| lane.is_some_and(|lane| lane != n));
+            let new = match moves {
+                true => self.of_both(words, words, targets.map(|lane| lane.unwrap_or(0))),
+                false => words,
+            };
             let mask = match on {
                 Some(on) => {
-                    let off = self.of_lanes(1, LANES).dwords_by(|_| 0);
-                    let lanes = targets.map(|lane| lane.map_or(0, |lane| LANES as u32 + lane));
-                    self.of_both(off, on, lanes)
+                    let bit = |lane: u32| 1 << (on.first + lane);
+                    let mut lanes = self.of_lanes(1, LANES);
+                    let bits = lanes.dwords_by(|n| targets[n].map_or(0, bit));
+                    let none = lanes.dwords_by(|_| 0);
+                    let stored = self.b.ins().band(on.word, bits);
+                    self.b.ins().icmp(IntCC::NotEqual, stored, none)
                 }
                 None => {
                     let stored = (0..LANES).filter(|&n| targets[n].is_some());

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, ty
 use frontend::op::Data;
 use frontend::state::LANES;
 
+use super::super::access::On;
 use super::super::lanes::dwords_type;
 use super::super::runs::Runs;
 use super::super::{Emitter, access, trusted};
@@ -195,6 +196,10 @@ impl Emitter<'_> {
             return;
         }
         let pairwise = self.per() > wide::LANES && access::is_pairwise(a.data, a.stride);
+        if pairwise && !load && a.lds.is_some() {
+            self.some_windows(a, places, done);
+            return;
+        }
         if let Some(len) = a.lds
             && (pairwise || !load && a.is_run())
         {
@@ -215,6 +220,24 @@ impl Emitter<'_> {
             let place = self.places_at(places, bytes)[0];
             let at = self.b.ins().iadd_imm_s(start, first as i64 * a.stride);
             self.move_some(load, (a.exec, first), at, place);
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Stores every other dword of a line, those of the lanes that act.
+    fn some_windows(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+        let start = self.line_start(a);
+        let halves = [0, 1].map(|half| self.word_of(a.exec, half));
+        for first in (0..LANES).step_by(self.per()) {
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let place = self.places_at(places, bytes);
+            let words = self.load_places(types::I32X16, &place)[0];
+            let on = On {
+                word: halves[first / 32],
+                first: first as u32 % 32,
+            };
+            let window = access::pairwise(first as i64 * a.stride);
+            self.store_window(start, &window, words, Some(on));
         }
         self.b.ins().jump(done, &[]);
     }

@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::super::access::Window;
+use super::super::access::{On, Window};
 use super::super::lanes::dwords_type;
 use super::super::{Emitter, access};
 use super::{Ends, Lane};
@@ -161,7 +161,7 @@ impl Emitter<'_> {
     /// How far a lane (I32) is from the one with the lowest offset: lane 0 is so far, and each bit of the lane's number
     /// adds what is in `bits`. Bits that follow one another, each twice the one before, go together.
     fn away_of(&mut self, lane: Value, bits: &[i64; 6], zero: i64) -> Value {
-        let mut sum = self.b.ins().iconst(types::I32, zero);
+        let mut parts = Vec::new();
         let mut first = 0;
         while first < bits.len() {
             let mut end = first + 1;
@@ -169,14 +169,28 @@ impl Emitter<'_> {
                 end += 1;
             }
             if bits[first] != 0 {
-                let part = self.b.ins().ushr_imm_u(lane, first as i64);
-                let part = self.b.ins().band_imm_u(part, (1 << (end - first)) - 1);
-                let part = self.b.ins().imul_imm_s(part, bits[first]);
-                sum = self.b.ins().iadd(sum, part);
+                let mut part = lane;
+                if first > 0 {
+                    part = self.b.ins().ushr_imm_u(part, first as i64);
+                }
+                if end < bits.len() {
+                    part = self.b.ins().band_imm_u(part, (1 << (end - first)) - 1);
+                }
+                parts.push(match u64::try_from(bits[first]) {
+                    Ok(bit) if bit.is_power_of_two() => {
+                        self.b.ins().ishl_imm_u(part, i64::from(bit.ilog2()))
+                    }
+                    _ => self.b.ins().imul_imm_s(part, bits[first]),
+                });
             }
             first = end;
         }
-        sum
+        let sum = parts.into_iter().reduce(|a, b| self.b.ins().iadd(a, b));
+        match sum {
+            Some(sum) if zero == 0 => sum,
+            Some(sum) => self.b.ins().iadd_imm_s(sum, zero),
+            None => self.b.ins().iconst(types::I32, zero),
+        }
     }
 
     /// Moves the elements of the lanes between memory and places, the lowest lane's first.
@@ -203,6 +217,8 @@ impl Emitter<'_> {
     /// All pieces, of the lanes in `exec` if that is given.
     fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
         let mut first = 0;
+        // For windows: which lanes act, of the lower and of the higher 32.
+        let mut halves = [None; 2];
         // Lanes may load what others before them do, as those of the next period of a factor.
         let mut loaded: Vec<(usize, usize, Vec<Value>)> = Vec::new();
         while first < LANES {
@@ -225,7 +241,12 @@ impl Emitter<'_> {
             let mut on = None;
             match (exec, piece) {
                 (Some(exec), Piece::Window(_)) if !load => {
-                    on = Some(self.on_from(exec, first, lanes));
+                    let half = first / 32;
+                    let word = *halves[half].get_or_insert_with(|| self.word_of(exec, half));
+                    on = Some(On {
+                        word,
+                        first: first as u32 % 32,
+                    });
                 }
                 (Some(exec), _) => {
                     let old = match load {
@@ -242,6 +263,13 @@ impl Emitter<'_> {
             }
             first += lanes;
         }
+    }
+
+    /// Which of the lower or the higher 32 lanes are on, in all lanes of a vector.
+    pub(super) fn word_of(&mut self, exec: Value, half: usize) -> Value {
+        let bits = self.b.ins().ushr_imm_u(exec, 32 * half as i64);
+        let word = self.b.ins().ireduce(types::I32, bits);
+        self.b.ins().splat(types::I32X16, word)
     }
 
     /// Of `lanes` lanes from `first` on, the new words of those that are on and the old ones of the others.
@@ -384,7 +412,7 @@ impl Emitter<'_> {
     fn store_piece(
         &mut self,
         a: &Spread<'_>,
-        (first, on): (usize, Option<Value>),
+        (first, on): (usize, Option<On>),
         piece: &Piece,
         words: &[Value],
     ) {
