@@ -2,6 +2,7 @@
 //! AMD GCN 1.0 to 1.4. No execution, no memory, no I/O, no `unsafe`.
 #![forbid(unsafe_code)]
 
+pub mod addressing;
 pub mod decode;
 pub mod desc;
 pub mod inst;

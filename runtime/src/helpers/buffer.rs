@@ -121,7 +121,8 @@ impl<'a> Buffer<'a> {
         })
     }
 
-    /// Record and byte offset of a lane's element. The sums do not wrap at 32 bits.
+    /// Record and byte offset of a lane's element as the range check sees them: a sum of 2^32 or more is
+    /// out of range. Addresses take the low 32 bits of the offset.
     fn position(&self, lane: usize) -> (u64, u64) {
         let mem = &self.inst.mem;
         if mem.addr64 {
@@ -149,6 +150,10 @@ impl<'a> Buffer<'a> {
     /// Address of a byte of a lane's record.
     fn place(&self, lane: usize, index: u64, offset: u64) -> u64 {
         let d = &self.descriptor;
+        let offset = match self.inst.mem.addr64 {
+            true => offset,
+            false => u64::from(offset as u32),
+        };
         let stride = u64::from(d.stride);
         let within = if self.swizzles() {
             let (per, size) = (u64::from(d.index_stride), u64::from(d.element_size));

@@ -38,6 +38,7 @@ struct Buffer {
 struct At {
     lane: usize,
     index: u64,
+    /// Sum of the register's and the instruction's offset with its carry, which the range check sees.
     offset: u64,
     /// ADDR64: the address in vector registers.
     address: u64,
@@ -82,6 +83,8 @@ impl Buffer {
             // Neither records nor lanes count in an address of its own.
             return offset;
         }
+        // The adder of the offsets has 32 bits. Behind it nothing wraps before the address does.
+        let offset = offset & 0xffff_ffff;
         if !self.swizzle {
             return index * self.stride + offset;
         }
