@@ -276,10 +276,18 @@ impl Bench {
             r.word()
         };
         let place = prepared::BUFFER_S as usize;
-        let words = descriptor::random(r, self.buffer(), BUFFER as u32);
+        let words = match r.once_in(6) {
+            true => descriptor::of_scratch(r, self.scratch(), SCRATCH as u32),
+            false => descriptor::random(r, self.buffer(), BUFFER as u32),
+        };
         s.sgpr[place..place + 4].copy_from_slice(&words);
         let place = prepared::ZERO_S as usize;
-        let words = descriptor::random(r, 0, BUFFER as u32);
+        // Sometimes a negative base, in the 48 bits that it has.
+        let base = match r.once_in(6) {
+            true => u64::from(r.below(32) * 8).wrapping_neg() & 0xffff_ffff_ffff,
+            false => 0,
+        };
+        let words = descriptor::random(r, base, BUFFER as u32);
         s.sgpr[place..place + 4].copy_from_slice(&words);
         // FLAT_SCRATCH as the prologue leaves it.
         match gfx {
@@ -305,6 +313,8 @@ impl Bench {
         let places = Places::random(r);
         // Mostly all lanes stay inside.
         let (flat, wild) = (r.below(4), r.once_in(6));
+        // Sometimes the registers hold what instructions add their offset to in order to reach byte 0 and beyond.
+        let negative = r.once_in(8);
         // Sometimes the accesses come to the end of guest memory.
         let end = self.zone + ZONE as u64;
         let base = match r.once_in(16) {
@@ -324,33 +334,39 @@ impl Bench {
             };
             let address = base.wrapping_add(u64::from(offset));
             pair(s, prepared::GLOBAL_V, lane, address);
-            s.vgpr[prepared::OFFSET_V as usize][lane] = offset;
-            let lds = if wild && r.once_in(20) {
-                r.word()
-            } else {
-                offset % (LDS as u32 - 64)
+            let below = |n: u32| (n % 256).wrapping_neg();
+            let lds = match (negative, wild && r.once_in(20)) {
+                (true, false) => below(offset),
+                (_, true) => r.word(),
+                _ => offset % (LDS as u32 - 64),
             };
             s.vgpr[prepared::LDS_V as usize][lane] = lds;
-            let scratch = if wild && r.once_in(40) {
-                r.below(SCRATCH as u32 + 64)
-            } else {
-                offset % (SCRATCH as u32 - 64)
+            let scratch = match (negative, wild && r.once_in(40)) {
+                (true, false) => below(offset),
+                (_, true) => r.below(SCRATCH as u32 + 64),
+                _ => offset % (SCRATCH as u32 - 64),
+            };
+            s.vgpr[prepared::OFFSET_V as usize][lane] = match negative {
+                true => below(offset),
+                false => offset,
             };
             s.vgpr[prepared::SCRATCH_V as usize][lane] = scratch;
-            pair(
-                s,
-                prepared::PRIVATE_V,
-                lane,
-                PRIVATE_BASE + u64::from(scratch),
-            );
+            // In front of an aperture, or in it.
+            let within = |base: u64, n: u32| match negative {
+                true => base.wrapping_add_signed(n as i32 as i64),
+                false => base + u64::from(n),
+            };
+            pair(s, prepared::PRIVATE_V, lane, within(PRIVATE_BASE, scratch));
+            let shared = if negative { lds } else { lds % LDS as u32 };
             let mixed = match (flat, r.below(3)) {
-                (0, _) | (3, 0) => SHARED_BASE + u64::from(lds % LDS as u32),
-                (1, _) | (3, 1) => PRIVATE_BASE + u64::from(scratch),
+                (0, _) | (3, 0) => within(SHARED_BASE, shared),
+                (1, _) | (3, 1) => within(PRIVATE_BASE, scratch),
                 _ => address,
             };
             pair(s, prepared::FLAT_V, lane, mixed);
             let index = places.index(r, lane as u32);
             let small = r.below(64) & places.align;
+            let small = if negative { below(small) } else { small };
             pair(
                 s,
                 prepared::INDEX_V,

@@ -57,3 +57,18 @@ pub(super) fn random(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
         selections | nfmt << 12 | dfmt << 15 | r.below(4) << 19 | r.below(4) << 21 | add_tid << 23,
     ]
 }
+
+/// A descriptor of a wave's scratch at `base`, with `bytes` bytes for each lane: dwords of the lanes alternate.
+pub(super) fn of_scratch(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
+    let records = *r.pick(&[bytes * 64, bytes, u32::MAX]);
+    // Elements of 4 bytes, index stride 64, ADD_TID.
+    let word3 = 4 | 5 << 3 | 6 << 6 | 7 << 9 | 4 << 12 | 1 << 19 | 3 << 21 | 1 << 23;
+    // The format's bits are bits of the stride from gfx8 on, and a format must be there before.
+    let format = if r.once_in(2) { 4 << 15 } else { 0 };
+    [
+        base as u32,
+        (base >> 32) as u32 & 0xffff | 1 << 31,
+        records,
+        word3 | format,
+    ]
+}

@@ -33,6 +33,14 @@ fn offset(r: &mut Random, limit: u32) -> u32 {
     }
 }
 
+/// Mostly a small offset. From 256 on it makes every negative offset of the prepared registers positive.
+fn wide_offset(r: &mut Random) -> u32 {
+    match r.below(6) {
+        0 => 256 + r.below(16) * 8,
+        _ => offset(r, 256),
+    }
+}
+
 /// A register of scalar offsets.
 fn scalar_offset(r: &mut Random) -> u32 {
     if r.once_in(8) {
@@ -92,10 +100,11 @@ fn ds(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
         Op::Read2 { .. } | Op::Write2 { .. } | Op::Wrxchg2 { .. }
     );
     let offsets = if two {
-        r.below(24) | r.below(24) << 8
+        let limit = if r.once_in(4) { 80 } else { 24 };
+        r.below(limit) | r.below(limit) << 8
     } else {
         match desc.op {
-            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => offset(r, 256),
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => wide_offset(r),
             _ => r.word() & 0xffff,
         }
     };
@@ -144,7 +153,7 @@ fn flat(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
         }
     };
     if gfx.is_gfx9() {
-        let offset = offset(r, 256);
+        let offset = wide_offset(r);
         let signed = desc.encoding != Encoding::Flat;
         low |= if signed && r.once_in(4) {
             0u32.wrapping_sub(offset) & 0x1fff
@@ -162,7 +171,7 @@ fn flat(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
 fn buffer(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
     let old = gfx.is_gfx6_7();
     let typed = desc.encoding == Encoding::Mtbuf;
-    let mut low = offset(r, 256) | r.below(2) << 14;
+    let mut low = wide_offset(r) | r.below(2) << 14;
     let mut high = r.below(DATA) << 8;
     let mut descriptor = prepared::BUFFER_S;
     if old && r.once_in(4) {
