@@ -76,6 +76,49 @@ fn vectors_of_every_width_at_every_element() {
     });
 }
 
+/// Elements of `words` words whose indices count down: `a[17 - p] += 1; a[to - p] = a[from - p]`.
+fn below<T: Lane>(rig: &Rig, module: &Module, words: usize, name: &str) {
+    let mut random = Random::new(5);
+    for (space, length, to, from) in [("private", 48, 29, 47), ("local", 24, 20, 23)] {
+        let input: Vec<T> = (0..N * length * words)
+            .map(|_| T::from_bits(random.next()))
+            .collect();
+        let places: Vec<u32> = (0..N).map(|_| random.below(18)).collect();
+        let mut want = input.clone();
+        for (item, &p) in places.iter().enumerate() {
+            let at = |n: usize| (item * length + n - p as usize) * words;
+            for word in 0..words {
+                want[at(17) + word] = want[at(17) + word].plus(1);
+            }
+            let moved = want[at(from)..][..words].to_vec();
+            want[at(to)..][..words].copy_from_slice(&moved);
+        }
+        let kernel = format!("below_{space}_{name}");
+        let (out, values) = (
+            rig.buffer(&vec![T::from_bits(0); input.len()]),
+            rig.buffer(&input),
+        );
+        let places = rig.buffer(&places);
+        let args = [(&out).into(), (&values).into(), (&places).into()];
+        rig.launch(module, &kernel, Launch::new(N as u32, 64), &args);
+        rig.expect(module, &kernel, &out, &want);
+    }
+}
+
+#[test]
+fn indices_that_count_down_from_a_constant() {
+    let targets = [&TARGETS[..], &[Gfx::Gfx908, Gfx::Gfx90a]].concat();
+    on_targets("below", &targets, |rig, module| {
+        rig.each(&[1, 2], |rig| {
+            below::<u8>(rig, module, 1, "uchar");
+            below::<u16>(rig, module, 1, "ushort");
+            below::<u32>(rig, module, 1, "uint");
+            below::<u64>(rig, module, 1, "ulong");
+            below::<u64>(rig, module, 2, "ulong2");
+        });
+    });
+}
+
 /// The structure without padding of the kernel.
 #[derive(Clone, Copy)]
 struct Packed {

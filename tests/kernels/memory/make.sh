@@ -15,7 +15,7 @@ cl() { # source, target, version, output
 }
 
 for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
-    for name in atomics access calls exchange order ids; do
+    for name in atomics access below calls exchange order ids; do
         cl $name $target 5 $name.$target.co
     done
     cl ids $target 4 ids.v4.$target.co
@@ -27,5 +27,8 @@ for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
 done
 llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj preload.s -o "$work/preload.o"
 ld.lld-19 -shared "$work/preload.o" -o preload.gfx90a.co
+for target in gfx908 gfx90a; do
+    cl below $target 5 below.$target.co
+done
 chmod 644 ./*.co
 ls -l ./*.co
