@@ -71,6 +71,32 @@ impl Gfx {
     pub const fn is_gfx9(self) -> bool {
         !matches!(self, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803)
     }
+
+    /// The most LDS that a workgroup can have, in bytes.
+    pub const fn lds_limit(self) -> u32 {
+        match self {
+            Gfx::Gfx600 => 32 * 1024,
+            Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => {
+                64 * 1024
+            }
+        }
+    }
+
+    /// The unit in which LDS is allocated to a workgroup, in bytes.
+    pub const fn lds_granule(self) -> u32 {
+        match self {
+            Gfx::Gfx600 => 256,
+            Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => {
+                512
+            }
+        }
+    }
+
+    /// What a workgroup that asks for `bytes` bytes of LDS has: whole granules. The range checks of the hardware
+    /// know no other size.
+    pub const fn lds_allocated(self, bytes: u32) -> u32 {
+        bytes.next_multiple_of(self.lds_granule())
+    }
 }
 
 impl fmt::Display for Gfx {

@@ -111,7 +111,7 @@ pub enum FaultKind {
     },
     /// LDS or scratch was accessed outside its size where that is an error (checked mode, and
     /// accesses through an aperture).
-    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, outside its {size} bytes", .access.verb())]
+    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, {}", .access.verb(), Outside(*.size, *.allocated))]
     OutsidePrivate {
         /// Which memory.
         space: Private,
@@ -123,6 +123,9 @@ pub enum FaultKind {
         bytes: u32,
         /// Size of the memory.
         size: u64,
+        /// What a GPU allocates, where that is more and the access lies inside. Engines leave it `None`; the
+        /// dispatcher fills it in.
+        allocated: Option<u64>,
     },
     /// The bytes at the PC are no instruction of the target.
     #[error("executed an illegal instruction: {error}")]
@@ -214,6 +217,20 @@ impl From<MemoryError> for FaultKind {
                 bytes,
                 align: bytes,
             },
+        }
+    }
+}
+
+/// Prints what an access to private memory is outside of.
+struct Outside(u64, Option<u64>);
+
+impl fmt::Display for Outside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Outside(size, allocated) = *self;
+        write!(f, "outside its {size} bytes")?;
+        match allocated {
+            Some(bytes) => write!(f, " (a GPU allocates {bytes} bytes and does not notice)"),
+            None => Ok(()),
         }
     }
 }

@@ -100,6 +100,7 @@ impl Lds {
                 offset,
                 bytes,
                 size,
+                allocated: None,
             });
         }
         let mut range = offset as usize..offset as usize + bytes as usize;

@@ -19,6 +19,7 @@ mod examples;
 mod exchange;
 mod fuzz;
 mod generic;
+mod granules;
 mod hostile;
 mod images;
 mod objects;

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use hsa_runtime64::api::*;
 
-use crate::support::{Queue, SAXPY_LEN, Saxpy, Signal, agents, barrier, barrier_value};
+use crate::support::{
+    Buffer, Program, Queue, SAXPY_LEN, Saxpy, Signal, agents, barrier, barrier_value, dispatch,
+};
 
 fn check(saxpy: &Saxpy, times: u32) {
     for at in 0..SAXPY_LEN {
@@ -32,6 +34,33 @@ fn a_kernel_runs_and_counts_its_signal_down() {
     assert!(times.start > 0 && times.end > times.start);
     assert_eq!(saxpy.x.read::<f32>(4), 1.0);
     assert_eq!(saxpy.kernarg.read::<u32>(20), SAXPY_LEN);
+}
+
+#[test]
+fn lds_of_a_packet_is_allocated_in_granules() {
+    let program = Program::load("tests/kernels/memory/granules.gfx906.co");
+    let (out, kernarg) = (Buffer::new(256), Buffer::new(512));
+    let queue = Queue::new(16);
+    let run = |bytes: u32, shift: u32| {
+        let done = Signal::new(1);
+        kernarg.write(0, out.at.addr());
+        kernarg.write(8, 0u32);
+        kernarg.write(12, shift);
+        // Hidden: workgroups, their size.
+        kernarg.write(16, [1u32, 1, 1]);
+        kernarg.write(28, [64u16, 1, 1]);
+        let object = program.kernel("given");
+        let mut packet = dispatch(object, 64, 64, kernarg.at.addr() as u64, done.0);
+        packet[28..32].copy_from_slice(&bytes.to_le_bytes());
+        queue.put(packet);
+        done.wait();
+        [0, 1, 63].map(|i| out.read::<u32>(4 * i))
+    };
+    // Elements 64 to 127 end at 512 bytes.
+    assert_eq!(run(4, 64), [190, 187, 1]);
+    assert_eq!(run(260, 64), [190, 187, 1]);
+    assert_eq!(run(512, 128), [0, 0, 0]);
+    assert_eq!(run(516, 128), [190, 187, 1]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
 use crate::LoadedCode;
 use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, Turn};
-use crate::fault::{FaultKind, WaveFault};
+use crate::fault::{FaultKind, Private, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
 
@@ -56,6 +56,8 @@ pub(super) struct GroupRunner<'a> {
     /// The dispatch's sizes.
     pub(super) shape: Shape,
     pub(super) lds_bytes: u32,
+    /// LDS that hardware allocates for them.
+    pub(super) lds_allocated: u32,
     /// Scratch of wave 0; the others follow.
     pub(super) scratch: Scratch,
     pub(super) counting: bool,
@@ -96,6 +98,26 @@ pub(super) enum Outcome {
 }
 
 impl GroupRunner<'_> {
+    /// Fills in what engines do not know of a fault.
+    pub(super) fn complete(&self, fault: &mut WaveFault) {
+        self.memory.complete(&mut fault.kind);
+        if let FaultKind::OutsidePrivate {
+            space: Private::Lds,
+            offset,
+            bytes,
+            size,
+            allocated,
+            ..
+        } = &mut fault.kind
+        {
+            let whole = u64::from(self.lds_allocated);
+            let end = offset.saturating_add(u64::from(*bytes));
+            // Before gfx9 M0 may have set a smaller size.
+            let exact = *size == u64::from(self.lds_bytes);
+            *allocated = (exact && end <= whole).then_some(whole);
+        }
+    }
+
     /// Runs `group`, and perhaps some of the `more` workgroups behind it; `group` is the last one that ran then.
     pub(super) fn run(
         &mut self,
@@ -131,7 +153,12 @@ impl GroupRunner<'_> {
             room.rows.begin(&self.shape, group.id, waves);
         }
         room.scratch_used = room.scratch_used.max(count);
-        room.lds.reset(self.lds_bytes as usize);
+        // Checked mode knows what the kernel asked for, hardware only what it allocated.
+        let lds_bytes = match room.lds.is_checked() {
+            true => self.lds_bytes,
+            false => self.lds_allocated,
+        };
+        room.lds.reset(lds_bytes as usize);
         stats.workgroups += 1;
         stats.waves += u64::from(count);
 

@@ -7,7 +7,6 @@ use frontend::Gfx;
 use super::shape::Shape;
 use crate::LoadedCode;
 use crate::kernarg::{ArgError, ArgValue};
-use crate::lds::LDS_MAX;
 use crate::memory::{AllocError, MemoryError};
 use crate::object::{Kernel, KernelDescriptor, KernelMetadata};
 
@@ -244,14 +243,6 @@ pub struct Launch<'a> {
     pub arguments: Arguments<'a>,
 }
 
-/// Most LDS of a workgroup.
-fn lds_limit(gfx: Gfx) -> u32 {
-    match gfx {
-        Gfx::Gfx600 => 32 * 1024,
-        _ => LDS_MAX as u32,
-    }
-}
-
 /// Checks the workgroup size against the kernel.
 pub(super) fn check_workgroup(kernel: &KernelCode, shape: &Shape) -> Result<(), LaunchError> {
     let workgroup = shape.workgroup;
@@ -280,7 +271,7 @@ pub(super) fn check_workgroup(kernel: &KernelCode, shape: &Shape) -> Result<(), 
 /// LDS of a workgroup: what the kernel has, and `dynamic` bytes more.
 pub(super) fn lds_size(gfx: Gfx, kernel: &KernelCode, dynamic: u32) -> Result<u32, LaunchError> {
     let fixed = kernel.descriptor.group_segment_fixed_size;
-    let limit = lds_limit(gfx);
+    let limit = gfx.lds_limit();
     fixed
         .checked_add(dynamic)
         .filter(|&bytes| bytes <= limit)

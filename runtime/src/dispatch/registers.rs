@@ -302,7 +302,7 @@ fn hardware_registers(gfx: Gfx, descriptor: &KernelDescriptor, lds_bytes: u32) -
     const SH_MEM_BASES: usize = 15;
     let mut hwreg = [0; 32];
     hwreg[GPR_ALLOC] = descriptor.granulated_vgprs() << 8 | descriptor.granulated_sgprs() << 24;
-    hwreg[LDS_ALLOC] = lds_bytes.div_ceil(KernelDescriptor::lds_granule(gfx)) << 12;
+    hwreg[LDS_ALLOC] = lds_bytes.div_ceil(gfx.lds_granule()) << 12;
     if gfx.is_gfx9() {
         hwreg[SH_MEM_BASES] = (SHARED_BASE >> 48 << 16 | PRIVATE_BASE >> 48) as u32;
     }

@@ -259,6 +259,7 @@ impl Dispatcher {
                 initial,
                 shape,
                 lds_bytes: prepared.lds_bytes,
+                lds_allocated: code.gfx().lds_allocated(prepared.lds_bytes),
                 scratch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
@@ -386,13 +387,13 @@ impl Dispatcher {
 fn describe(
     runner: &GroupRunner<'_>,
     kernel: &KernelCode,
-    fault: WaveFault,
+    mut fault: WaveFault,
     workgroup: [u32; 3],
     wave: u32,
     exec: u64,
 ) -> Fault {
-    let WaveFault { mut kind, pc, lane } = fault;
-    runner.memory.complete(&mut kind);
+    runner.complete(&mut fault);
+    let WaveFault { kind, pc, lane } = fault;
     let symbol = runner.code.symbol_at(pc);
     Fault {
         kind,

@@ -419,6 +419,7 @@ pub(super) fn outside(
             offset,
             bytes: bytes as u32,
             size,
+            allocated: None,
         },
         lane,
     )

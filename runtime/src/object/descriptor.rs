@@ -227,11 +227,6 @@ impl KernelDescriptor {
         bits(self.rsrc2, 15, 9)
     }
 
-    /// Bytes of one LDS granule.
-    pub fn lds_granule(gfx: Gfx) -> u32 {
-        if gfx == Gfx::Gfx600 { 256 } else { 512 }
-    }
-
     /// User SGPRs that the switches in `kernel_code_properties` and the preloading ask for.
     pub fn enabled_user_sgprs(&self) -> u32 {
         [

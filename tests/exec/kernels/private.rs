@@ -181,11 +181,16 @@ fn checked_mode_finds_lds_that_nobody_wrote_and_that_is_not_there() {
     ];
     for gfx in TARGETS {
         let checked = Checked::new(gfx);
+        // Hardware from gfx7 on allocates twice as much.
+        let said = |want: &str| match gfx != Gfx::Gfx600 && want.contains("outside") {
+            true => format!("{want} (a GPU allocates 512 bytes and does not notice)"),
+            false => want.to_owned(),
+        };
         for (kernel, want) in cases {
-            checked.expect(kernel, 0, want);
+            checked.expect(kernel, 0, &said(want));
         }
         for (kernel, offset, want) in through_aperture {
-            checked.expect(kernel, SHARED_BASE + offset, want);
+            checked.expect(kernel, SHARED_BASE + offset, &said(want));
         }
     }
 }

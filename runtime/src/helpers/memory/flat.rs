@@ -77,6 +77,7 @@ impl Call<'_> {
             offset,
             bytes: bytes as u32,
             size,
+            allocated: None,
         })
     }
 

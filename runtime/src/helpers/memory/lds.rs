@@ -129,6 +129,7 @@ pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode>
                 offset: place,
                 bytes,
                 size,
+                allocated: None,
             };
             return Err(call.fault(kind, Some(lane)));
         }
