@@ -17,14 +17,17 @@ use super::output::Output;
   wavelift exec --gpu gfx90a --stats -- ./vector_add 1000000
   wavelift exec --memcheck --threads 1 -- ./vector_add
 
+An option that is not given leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS,
+WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1.
+
 The exit status is the program's. A guest fault ends it the way a GPU fault does, which for HIP is SIGABRT.")]
 pub(super) struct Args {
-    /// The GPU that the program finds: gfx700, gfx803, gfx900, gfx906, gfx908 or gfx90a
-    #[arg(long, default_value = "gfx906", value_parser = ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"])]
-    gpu: String,
-    /// Worker threads of a kernel; 0 is one for each processor
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    threads: usize,
+    /// The GPU that the program finds [default: WAVELIFT_GPU, else gfx906]
+    #[arg(long, value_parser = ["gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"])]
+    gpu: Option<String>,
+    /// Worker threads of a kernel; 0 is one for each processor [default: WAVELIFT_THREADS, else 0]
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// At the end print kernels, launches, time and translation time
     #[arg(long)]
     stats: bool,
@@ -56,21 +59,32 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let Some((name, rest)) = args.program.split_first() else {
         anyhow::bail!("no program to run");
     };
-    let flag = |on: bool| if on { "1" } else { "0" };
     out.flush()?;
     let (setting, kib) = PINNED_FROM;
     let kib = std::env::var_os(setting).unwrap_or_else(|| kib.into());
-    // Comes back only when the program cannot be started.
-    let error = Command::new(name)
-        .env(setting, kib)
-        .args(rest)
-        .env("LD_LIBRARY_PATH", path)
-        .env("WAVELIFT_GPU", &args.gpu)
-        .env("WAVELIFT_THREADS", args.threads.to_string())
-        .env("WAVELIFT_STATS", flag(args.stats))
-        .env("WAVELIFT_MEMCHECK", flag(args.memcheck))
-        .exec();
+    let mut command = Command::new(name);
+    command.args(rest);
+    command.env("LD_LIBRARY_PATH", path).env(setting, kib);
+    command.envs(args.settings());
+    // Returns only when the program cannot be started.
+    let error = command.exec();
     Err(error).with_context(|| format!("cannot run {}", name.display()))
+}
+
+impl Args {
+    /// The variables of the options that were given; the caller's others stay as they are.
+    fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let flag = |on: bool| on.then(|| "1".to_owned());
+        let threads = self.threads.map(|threads| threads.to_string());
+        [
+            ("WAVELIFT_GPU", self.gpu.clone()),
+            ("WAVELIFT_THREADS", threads),
+            ("WAVELIFT_STATS", flag(self.stats)),
+            ("WAVELIFT_MEMCHECK", flag(self.memcheck)),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    }
 }
 
 /// Where the library lies for a wavelift at `program`: in a build's folder, or installed.

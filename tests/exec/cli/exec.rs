@@ -1,6 +1,19 @@
 //! `wavelift exec`.
 
-use super::wavelift;
+use super::{Outcome, wavelift, wavelift_in};
+
+/// Can `exec` run a program? Not where only this package was built.
+fn has_library(out: &Outcome) -> bool {
+    if out.status == 2 {
+        let message = &out.stderr;
+        assert!(
+            message.contains("there is no libhsa-runtime64.so.1 in"),
+            "{message}"
+        );
+        assert!(message.contains("cargo build -p hsa"), "{message}");
+    }
+    out.status != 2
+}
 
 #[test]
 fn the_program_finds_the_library_and_the_gpu() {
@@ -14,14 +27,7 @@ fn the_program_finds_the_library_and_the_gpu() {
         "--",
         "env",
     ]);
-    if out.status == 2 {
-        // Only this package was built.
-        assert!(
-            out.stderr.contains("there is no libhsa-runtime64.so.1 in"),
-            "{}",
-            out.stderr
-        );
-        assert!(out.stderr.contains("cargo build -p hsa"), "{}", out.stderr);
+    if !has_library(&out) {
         return;
     }
     let has = |line: &str| out.stdout.lines().any(|other| other == line);
@@ -30,7 +36,11 @@ fn the_program_finds_the_library_and_the_gpu() {
         "{}",
         out.stdout
     );
-    assert!(has("WAVELIFT_STATS=1") && has("WAVELIFT_MEMCHECK=0"));
+    assert!(
+        has("WAVELIFT_STATS=1") && !out.stdout.contains("WAVELIFT_MEMCHECK"),
+        "{}",
+        out.stdout
+    );
     assert!(has("GPU_PINNED_MIN_XFER_SIZE=16"), "{}", out.stdout);
     let path = out
         .stdout
@@ -45,6 +55,35 @@ fn the_program_finds_the_library_and_the_gpu() {
             .exists(),
         "{first}"
     );
+}
+
+#[test]
+fn options_that_are_not_given_leave_the_callers_variables() {
+    let callers = [
+        ("WAVELIFT_GPU", "gfx803"),
+        ("WAVELIFT_THREADS", "5"),
+        ("WAVELIFT_STATS", "1"),
+        ("WAVELIFT_MEMCHECK", "1"),
+        ("WAVELIFT_ENGINE", "interp"),
+        ("WAVELIFT_VRAM_MIB", "64"),
+        ("GPU_PINNED_MIN_XFER_SIZE", "7"),
+    ];
+    let out = wavelift_in(&["exec", "--", "env"], &callers, "");
+    if !has_library(&out) {
+        return;
+    }
+    let has = |out: &Outcome, (name, value): (&str, &str)| {
+        let line = format!("{name}={value}");
+        assert!(
+            out.stdout.lines().any(|other| other == line),
+            "{line}: {}",
+            out.stdout
+        );
+    };
+    callers.iter().for_each(|&pair| has(&out, pair));
+    let out = wavelift_in(&["exec", "--threads", "2", "--", "env"], &callers, "");
+    has(&out, ("WAVELIFT_THREADS", "2"));
+    has(&out, ("WAVELIFT_MEMCHECK", "1"));
 }
 
 #[test]
