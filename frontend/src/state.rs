@@ -91,10 +91,16 @@ impl WaveState {
     /// As [`WaveState::V0_COUNTS`]: v1 and v2 are the same in all lanes.
     pub const V12_UNIFORM: u64 = 2;
     /// As [`WaveState::V0_COUNTS`], a field of three bits: n says that in each row of 2^n lanes v0
-    /// counts up by one from 0 and v1 and v2 are the same; 0 says nothing.
+    /// counts up by one from 0 and v1 and v2 are the same; 0 says nothing. See also [`WaveState::PACKED`].
     pub const ROWS: u64 = 7 << 2;
+    /// Together with [`WaveState::ROWS`]: what is said of v0 is true of its lowest [`WaveState::PACKED_BITS`]
+    /// bits. The others hold the work-item's y and z, which are the same in all lanes of a row and differ
+    /// between rows.
+    pub const PACKED: u64 = 1 << 5;
+    /// Bits of each number in a v0 that holds x, y and z.
+    pub const PACKED_BITS: u32 = 10;
     /// All that `resume` may say of a wave that has not begun.
-    pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS;
+    pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS | Self::PACKED;
 
     /// A wave with every register 0, on the heap (it is 65 KiB).
     pub fn new_boxed() -> Box<WaveState> {

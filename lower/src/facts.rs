@@ -59,8 +59,8 @@ struct Fact {
     guarded: bool,
     /// True between all lanes of the wave, not only within its rows.
     whole: bool,
-    /// Lanes at the same place in their rows have the same.
-    alike: bool,
+    /// Low bits that are the same in lanes at the same place in their rows; [`ALIKE`] if all are.
+    alike: u32,
     /// True only if no word on the way here wraps between the lanes in question, each of which
     /// [`Facts::steps`] knows. Such a fact stays in its block.
     stepped: bool,
@@ -71,11 +71,14 @@ struct Fact {
     set: Set,
 }
 
+/// [`Fact::alike`] of values all of whose bits are.
+const ALIKE: u32 = u64::BITS;
+
 const UNIFORM: Fact = Fact {
     stride: 0,
     guarded: false,
     whole: true,
-    alike: true,
+    alike: ALIKE,
     stepped: false,
     masked: false,
     aligned: 0,
@@ -313,16 +316,20 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
     };
     if row != 0 {
         // Work-items are numbered from 0 in every row.
-        seed(0, 1, (false, true), row as u32);
-        seed(1, 0, (false, false), 0);
-        seed(2, 0, (false, false), 0);
+        let alike = match bits & WaveState::PACKED {
+            0 => ALIKE,
+            _ => WaveState::PACKED_BITS,
+        };
+        seed(0, 1, (false, alike), row as u32);
+        seed(1, 0, (false, 0), 0);
+        seed(2, 0, (false, 0), 0);
     }
     if bits & WaveState::V0_COUNTS != 0 {
-        seed(0, 1, (true, false), LANES.ilog2());
+        seed(0, 1, (true, 0), LANES.ilog2());
     }
     if bits & WaveState::V12_UNIFORM != 0 {
-        seed(1, 0, (true, true), 0);
-        seed(2, 0, (true, true), 0);
+        seed(1, 0, (true, ALIKE), 0);
+        seed(2, 0, (true, ALIKE), 0);
     }
     a.put(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];

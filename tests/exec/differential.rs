@@ -14,6 +14,7 @@
 //! * `CODE=` instead of programs the instructions of these bytes (as reports show them), from `STATES=`
 //!   states with `EXEC=` (hexadecimal), in all shapes.
 
+mod dispatches;
 mod indexed;
 mod program;
 mod shapes;

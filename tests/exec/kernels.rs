@@ -25,6 +25,7 @@ mod images;
 mod objects;
 mod order;
 mod private;
+mod shapes;
 
 /// The engines under test: the interpreter, then the translator with its emitter for this CPU and with
 /// the one for all.

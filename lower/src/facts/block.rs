@@ -4,7 +4,7 @@ use frontend::inst::{EXEC_LO, Operand};
 
 use super::lanes::{guard_of, pair_of, step_of, zeros};
 use super::tables::{Known, TableFact};
-use super::{Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
+use super::{ALIKE, Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
 use crate::maps::HashMap;
@@ -346,7 +346,7 @@ impl Analysis<'_> {
             stride,
             guarded: fact.guarded || !wide && self.may_wrap(fact, 32),
             whole: fact.whole,
-            alike: fact.alike,
+            alike: fact.alike == ALIKE,
             stepped: fact.stepped,
             masked: fact.masked,
         }

@@ -91,7 +91,7 @@ impl Analysis<'_> {
             stride: a.stride,
             guarded: a.guarded || b.guarded,
             whole: a.whole && b.whole,
-            alike: a.alike && b.alike,
+            alike: a.alike.min(b.alike),
             stepped: false,
             masked: false,
             aligned: a.aligned.min(b.aligned),

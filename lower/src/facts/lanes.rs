@@ -1,12 +1,34 @@
 //! What one operation makes of what is known of its operands.
 
-use super::{Analysis, Fact, Guard, Registers, SMALL, Set, Step, small};
+use super::{ALIKE, Analysis, Fact, Guard, Registers, SMALL, Set, Step, small};
 use crate::ir::{Block, Node, Op, Val, Width};
 use crate::maps::HashMap;
 use frontend::state::LANES;
 
 impl Analysis<'_> {
     pub(super) fn lane_fact(
+        &self,
+        block: &Block,
+        v: Val,
+        entry: &Registers,
+        values: &[Option<Fact>],
+        sets: &HashMap<Val, Set>,
+    ) -> Option<Fact> {
+        let fact = self.fact_of(block, v, entry, values, sets)?;
+        let bits = match block.nodes[v.index()].ty.width {
+            Width::W64 => u64::BITS,
+            _ => u32::BITS,
+        };
+        let alike = if fact.alike >= bits {
+            ALIKE
+        } else {
+            fact.alike
+        };
+        Some(Fact { alike, ..fact })
+    }
+
+    /// The same, where [`Fact::alike`] may count bits beyond the value's width.
+    fn fact_of(
         &self,
         block: &Block,
         v: Val,
@@ -42,7 +64,7 @@ impl Analysis<'_> {
                 stride: f(x.stride, y.stride) & mask,
                 guarded,
                 whole,
-                alike: x.alike && y.alike,
+                alike: x.alike.min(y.alike),
                 stepped,
                 masked: x.masked || y.masked,
                 aligned,
@@ -54,7 +76,7 @@ impl Analysis<'_> {
                 stride: 1,
                 guarded: false,
                 whole: true,
-                alike: false,
+                alike: 0,
                 stepped: false,
                 masked: false,
                 aligned: 64,
@@ -66,6 +88,7 @@ impl Analysis<'_> {
             Op::Mul if constant(1).is_some() => {
                 let factor = constant(1).unwrap_or(0);
                 arg(0).map(|f| Fact {
+                    alike: f.alike + factor.trailing_zeros(),
                     aligned: f.aligned + factor.trailing_zeros(),
                     ..with(f, f.stride.wrapping_mul(factor))
                 })
@@ -73,6 +96,7 @@ impl Analysis<'_> {
             Op::Shl if constant(1).is_some() => {
                 let n = constant(1).unwrap_or(0) as u32 & if mask == u64::MAX { 63 } else { 31 };
                 arg(0).map(|f| Fact {
+                    alike: f.alike + n,
                     aligned: f.aligned + n,
                     ..with(f, f.stride << n)
                 })
@@ -101,7 +125,10 @@ impl Analysis<'_> {
                     stride: sign(lo.stride),
                     guarded: self.may_wrap(lo, 32),
                     whole: lo.whole && hi.whole,
-                    alike: lo.alike && hi.alike,
+                    alike: match lo.alike {
+                        ALIKE => u32::BITS + hi.alike,
+                        low => low,
+                    },
                     stepped: lo.stepped || hi.stepped,
                     masked: lo.masked || hi.masked,
                     aligned: lo.aligned,
@@ -115,6 +142,7 @@ impl Analysis<'_> {
                     stride: 0,
                     guarded: false,
                     stepped: true,
+                    alike: f.alike.saturating_sub(u32::BITS),
                     aligned: 0,
                     ..f
                 })
@@ -158,17 +186,23 @@ impl Analysis<'_> {
                 let f = arg(0)?;
                 let n = constant(1)? as u32 & if mask == u64::MAX { 63 } else { 31 };
                 let reach = self.reach(f)?;
+                let alike = match f.alike {
+                    ALIKE => ALIKE,
+                    low => low.saturating_sub(n),
+                };
                 if f.guarded || reach > f.aligned {
                     None
                 } else if reach <= n {
                     Some(Fact {
                         stride: 0,
+                        alike,
                         aligned: 0,
                         ..f
                     })
                 } else {
                     (f.stride.trailing_zeros() >= n && f.aligned >= n).then(|| Fact {
                         stride: f.stride >> n,
+                        alike,
                         aligned: f.aligned - n,
                         ..f
                     })
@@ -183,7 +217,7 @@ impl Analysis<'_> {
                 (f.stride < SMALL).then_some(Fact {
                     set: self.meet_sets(x.set, y.set)?,
                     whole: x.whole && y.whole,
-                    alike: x.alike && y.alike,
+                    alike: all_alike([x, y]),
                     stepped: true,
                     masked: x.masked || y.masked,
                     aligned: 0,
@@ -193,12 +227,18 @@ impl Analysis<'_> {
             Op::SextFrom(n) if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
                 let reach = self.reach(f)?;
-                (!f.guarded && reach <= f.aligned && reach < u32::from(n)).then_some(f)
+                let alike = if f.alike >= u32::from(n) {
+                    ALIKE
+                } else {
+                    f.alike
+                };
+                (!f.guarded && reach <= f.aligned && reach < u32::from(n))
+                    .then_some(Fact { alike, ..f })
             }
             // Any function of uniform values is uniform on the lanes where they all are.
             _ => {
                 let mut set = Set::All;
-                let (mut whole, mut alike) = (true, true);
+                let (mut whole, mut alike) = (true, ALIKE);
                 let (mut stepped, mut masked) = (false, false);
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
@@ -207,7 +247,7 @@ impl Analysis<'_> {
                     }
                     set = self.meet_sets(set, f.set)?;
                     whole &= f.whole;
-                    alike &= f.alike;
+                    alike = alike.min(all_alike([f]));
                     stepped |= f.stepped;
                     masked |= f.masked;
                 }
@@ -266,7 +306,7 @@ impl Analysis<'_> {
         let whole = x.whole && other.whole;
         let f = Fact {
             whole,
-            alike: x.alike && other.alike,
+            alike: x.alike.min(other.alike),
             aligned: self.aligned_in(x, whole),
             set,
             stepped: x.stepped || other.stepped,
@@ -278,6 +318,11 @@ impl Analysis<'_> {
             return None;
         }
         let low = (1u64 << reach) - 1;
+        let alike = match (op, constant) {
+            (Op::And, Some(c)) if f.alike < ALIKE && c >> f.alike == 0 => ALIKE,
+            _ => f.alike,
+        };
+        let f = Fact { alike, ..f };
         match (op, constant) {
             (Op::And, Some(c)) if c & low == low => Some(Fact {
                 aligned: f.aligned.max((c & !low).trailing_zeros()),
@@ -303,12 +348,20 @@ impl Analysis<'_> {
         let may_keep = mask.aligned == 0 && constant.is_none_or(|c| c & low == low);
         (may_keep && x.whole && mask.whole).then_some(Fact {
             guarded: x.guarded || mask.guarded,
-            alike: x.alike && mask.alike,
+            alike: x.alike.min(mask.alike),
             stepped: true,
             masked: true,
             set: self.meet_sets(x.set, mask.set)?,
             ..x
         })
+    }
+}
+
+/// [`Fact::alike`] of any function of values.
+fn all_alike<const N: usize>(values: [Fact; N]) -> u32 {
+    match values.iter().all(|f| f.alike == ALIKE) {
+        true => ALIKE,
+        false => 0,
     }
 }
 

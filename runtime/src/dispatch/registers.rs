@@ -191,6 +191,9 @@ impl InitialState {
             self.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
         } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
             self.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();
+            if self.gfx >= Gfx::Gfx90a && self.descriptor.workitem_id_vgprs() > 0 {
+                self.resume |= WaveState::PACKED;
+            }
         }
         // STATUS: IN_TG and VALID.
         self.hwreg[2] = u32::from(group.waves() > 1) << 11 | 1 << 16;
@@ -265,7 +268,8 @@ impl InitialState {
         for lane in 0..LANES {
             let y = if components > 0 { ys[lane] } else { 0 };
             let z = if components > 1 { zs[lane] } else { 0 };
-            wave.vgpr[0][lane] = xs[lane] | y << 10 | z << 20;
+            let bits = WaveState::PACKED_BITS;
+            wave.vgpr[0][lane] = xs[lane] | y << bits | z << (2 * bits);
         }
     }
 }

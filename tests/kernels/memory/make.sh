@@ -8,10 +8,12 @@ trap 'rm -rf "$work"' EXIT
 
 # Registers that a function saves are decided with its callees in view (inter-procedural allocation),
 # which clang 19 gets wrong for functions that call each other.
-cl() { # source, target, version, output
-    clang-19 -x cl -cl-std=CL2.0 -O2 -Wall --target=amdgcn-amd-amdhsa -mcpu="$2" -mcode-object-version="$3" \
+cl() { # source, target, version, output, more options
+    source=$1 target=$2 version=$3 output=$4
+    shift 4
+    clang-19 -x cl -cl-std=CL2.0 -O2 -Wall --target=amdgcn-amd-amdhsa -mcpu="$target" -mcode-object-version="$version" \
         -ffp-contract=off -mllvm -enable-ipra=0 -Xclang -cl-ext=+__cl_clang_function_pointers --rocm-device-lib-path=$libs \
-        "$1.cl" -o "$4"
+        "$@" "$source.cl" -o "$output"
 }
 
 for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
@@ -25,6 +27,11 @@ for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
     done
     [ $target = gfx600 ] || cl generic $target 5 generic.$target.co
 done
+for target in gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a; do
+    cl shapes $target 5 shapes.$target.co
+    cl shapes $target 4 shapes.v4.$target.co
+done
+cl shapes gfx90a 5 shapes.preload.gfx90a.co -mllvm -amdgpu-kernarg-preload-count=8
 llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=gfx90a -filetype=obj preload.s -o "$work/preload.o"
 ld.lld-19 -shared "$work/preload.o" -o preload.gfx90a.co
 for target in gfx908 gfx90a; do
