@@ -9,7 +9,8 @@
 //!
 //! Guest memory may be accessed by several waves at once. All accesses are relaxed atomics of the
 //! widest size that their alignment allows, so that races of the guest are no undefined behaviour
-//! of the host.
+//! of the host. An aligned element of 8 or 16 bytes is one access (`sixteen`): guests that build
+//! atomics on it see all of one store or nothing of it.
 #![expect(
     unsafe_code,
     reason = "guest memory is reached by address; every access is checked here"
@@ -18,6 +19,7 @@
 mod copy;
 mod host;
 mod scratch;
+pub(crate) mod sixteen;
 mod table;
 
 use std::sync::RwLock;

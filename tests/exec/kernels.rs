@@ -24,6 +24,7 @@ mod hostile;
 mod images;
 mod objects;
 mod order;
+mod pieces;
 mod private;
 mod shapes;
 

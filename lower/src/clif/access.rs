@@ -1,5 +1,9 @@
 //! Elements of guest memory and LDS, one lane, four lanes or eight at a time, as words in registers. All addresses
 //! are host addresses that were checked.
+//!
+//! An aligned element of two or four dwords is one access of the host, so that other threads see all of it or nothing:
+//! it never comes from two vectors and is never stored by two. Hosts access at least the aligned 16 bytes within a vector
+//! at once: Intel and AMD guarantee it for moves of 16 bytes on processors with AVX, and larger moves are made of such.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use frontend::op::Data;
@@ -53,14 +57,10 @@ pub(super) fn is_run(data: Data, stride: i64) -> bool {
     has_run(data) && stride == i64::from(bytes(data))
 }
 
-/// Elements that reach into those of the next lanes: the parts of them that follow one another from lane to lane, and how
-/// many these are, each a stride behind the other.
-fn overlapping(data: Data, stride: i64) -> Option<(Data, i64)> {
-    match (data, stride) {
-        (Data::Dwords(n @ 2..), 4) => Some((Data::Dwords(1), i64::from(n))),
-        (Data::Dwords(4), 8) => Some((Data::Dwords(2), 2)),
-        _ => None,
-    }
+/// Elements of three dwords that reach into those of the next lanes: the dwords of them follow one another from lane to
+/// lane. How many these are, each a stride behind the other. (Of other elements a lane's dwords must come from one vector.)
+fn overlapping(data: Data, stride: i64) -> Option<i64> {
+    (data == Data::Dwords(3) && stride == 4).then_some(3)
 }
 
 /// Are elements every other dword, so that those of 16 lanes are in two vectors?
@@ -83,7 +83,7 @@ fn guest() -> MemFlagsData {
 impl Emitter<'_> {
     // ---- one lane
 
-    /// A lane's words; pairs in one piece, as other waves store them.
+    /// A lane's words; pairs and fours in one piece, as other waves store them.
     pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
         let ins = self.b.ins();
         match data {
@@ -91,11 +91,15 @@ impl Emitter<'_> {
             Data::I8 => vec![ins.sload8(types::I32, guest(), from, 0)],
             Data::U16 => vec![ins.uload16(types::I32, guest(), from, 0)],
             Data::I16 => vec![ins.sload16(types::I32, guest(), from, 0)],
+            Data::Dwords(4) => {
+                let four = self.b.ins().load(types::I32X4, guest(), from, 0);
+                (0..4).map(|n| self.b.ins().extractlane(four, n)).collect()
+            }
             _ => self.load_words(from, words(data)),
         }
     }
 
-    /// A lane's dwords; pairs in one piece.
+    /// A lane's one to three dwords; a pair in one piece.
     fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
         let mut out = Vec::with_capacity(words);
         while out.len() + 1 < words {
@@ -112,7 +116,7 @@ impl Emitter<'_> {
         out
     }
 
-    /// Stores a lane's words; pairs in one piece.
+    /// Stores a lane's words; pairs and fours in one piece.
     pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
         match data {
             Data::U8 | Data::I8 => {
@@ -121,6 +125,13 @@ impl Emitter<'_> {
             }
             Data::U16 | Data::I16 => {
                 self.b.ins().istore16(guest(), words[0], to, 0);
+                return;
+            }
+            Data::Dwords(4) => {
+                let [low, high] = [0, 2].map(|n| joined(&mut self.b, words[n], words[n + 1]));
+                let pairs = self.b.ins().scalar_to_vector(types::I64X2, low);
+                let pairs = self.b.ins().insertlane(pairs, high, 1);
+                self.b.ins().store(guest(), pairs, to, 0);
                 return;
             }
             _ => {}
@@ -165,9 +176,11 @@ impl Emitter<'_> {
         between: bool,
     ) -> usize {
         let data = match overlapping(data, stride) {
-            Some((part, _)) if load => part,
+            Some(_) if load => Data::Dwords(1),
             _ => data,
         };
+        // Nothing lies between elements that overlap.
+        let between = between || stride < i64::from(bytes(data));
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
@@ -186,10 +199,10 @@ impl Emitter<'_> {
         stride: i64,
         data: Data,
     ) -> Vec<Value> {
-        if let Some((part, count)) = overlapping(data, stride) {
+        if let Some(count) = overlapping(data, stride) {
             let parts = (0..count).map(|n| away + n * stride);
             return parts
-                .flat_map(|away| self.load_lanes(lanes, (start, away), stride, part))
+                .flat_map(|away| self.load_lanes(lanes, (start, away), stride, Data::Dwords(1)))
                 .collect();
         }
         if lanes == wide::LANES {
@@ -205,6 +218,9 @@ impl Emitter<'_> {
         }
         match i32::try_from(away) {
             Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
+            Ok(away) if (data, stride) == (Data::Dwords(2), 4) => {
+                self.load_neighbours(start, away).to_vec()
+            }
             _ => {
                 let from = self.four_addresses(start, away, stride);
                 self.load_four(from, data)
@@ -301,6 +317,13 @@ impl Emitter<'_> {
             true => self.b.ins().swiden_low(shorts),
             false => self.b.ins().uwiden_low(shorts),
         }]
+    }
+
+    /// Two dwords of each of four lanes, of which the second is the next lane's first. The last lane's come from a vector
+    /// that has both.
+    pub(super) fn load_neighbours(&mut self, start: Value, offset: i32) -> [Value; 2] {
+        let [a, b] = [0, 4].map(|n| self.load_vector(types::I32X4, start, offset + n));
+        [[0, 1, 2, 6], [1, 2, 3, 7]].map(|lanes| self.pick(a, b, lanes))
     }
 
     /// Stores four lanes' elements one after the other; `lanes` is a vector for each word.

@@ -288,3 +288,32 @@ fn large_allocations_are_aligned_to_large_pages() {
     memory.store_u32(a + (5 << 20) - 4, 7).unwrap();
     assert_eq!(memory.load_u32(a + (5 << 20) - 4), Ok(7));
 }
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn aligned_elements_are_not_torn() {
+    if !std::arch::is_x86_feature_detected!("avx") {
+        return;
+    }
+    let memory = memory();
+    let a = memory.alloc(64, 16).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..200_000u32 {
+                let word = n.to_le_bytes();
+                let bytes: [u8; 16] = std::array::from_fn(|i| word[i % 4]);
+                memory.store(a, bytes).unwrap();
+            }
+        });
+        for _ in 0..200_000 {
+            let bytes: [u8; 16] = memory.load(a).unwrap();
+            assert!(
+                bytes
+                    .as_chunks::<4>()
+                    .0
+                    .iter()
+                    .all(|word| word[..] == bytes[..4])
+            );
+        }
+    });
+}

@@ -65,6 +65,10 @@ impl Emitter<'_> {
         let (start, offset) = self.near(start, away);
         if stride == i64::from(bytes(data)) {
             self.load_run_of_eight(start, offset, data)
+        } else if (data, stride) == (Data::Dwords(2), 4) {
+            let [low, high] = [0, 16].map(|n| self.load_neighbours(start, offset + n));
+            let both = low.into_iter().zip(high);
+            both.map(|(low, high)| self.two_pieces(low, high)).collect()
         } else {
             let at = i64::from(offset);
             let from = std::array::from_fn(|k| {

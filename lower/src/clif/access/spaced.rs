@@ -1,5 +1,5 @@
-//! Elements of 16 lanes with gaps between them, for AVX-512: all that lies from the first to the last is loaded, and the words
-//! are taken out of it. And the reverse for elements without gaps: words of 16 lanes brought into the order of memory.
+//! Elements of 16 lanes with gaps between them, or of which each reaches into the next, for AVX-512: all that lies from the
+//! first to the last is loaded, and the words are taken out of it, those of an element out of one vector. And the reverse for elements without gaps: words of 16 lanes brought into the order of memory.
 
 use cranelift_codegen::ir::{Value, types};
 use frontend::op::Data;
@@ -14,8 +14,11 @@ const VECTOR: i64 = 4 * LANES as i64;
 
 /// Are elements that are `stride` apart loaded so? In twice as many vectors each would be in one of its own.
 pub(super) fn is_spaced(data: Data, stride: i64) -> bool {
-    let small = matches!(data, Data::Dwords(1 | 2));
-    small && (12..=VECTOR / 2).contains(&stride) && stride % 4 == 0
+    match (data, stride) {
+        (Data::Dwords(2), 4) | (Data::Dwords(4), 4 | 8) => true,
+        (Data::Dwords(1 | 2), _) => (12..=VECTOR / 2).contains(&stride) && stride % 4 == 0,
+        _ => false,
+    }
 }
 
 /// May so many words of each lane, one behind the other, be stored by [`Emitter::interleaved`]?
@@ -33,17 +36,24 @@ struct Part {
 }
 
 /// Where the vectors begin that hold elements of so many words, and for each word of each lane in which of them it is and
-/// where. No byte before the first element or behind the last is touched.
+/// where: all of an element in the same. No byte before the first element or behind the last is touched.
 fn places(stride: i64, words: usize) -> (Vec<i64>, Vec<Held>) {
-    let end = stride * (LANES as i64 - 1) + 4 * words as i64;
-    let count = (end + VECTOR - 1) / VECTOR;
-    let starts: Vec<i64> = (0..count).map(|n| (VECTOR * n).min(end - VECTOR)).collect();
-    let mut held = vec![Vec::new(); starts.len()];
+    let bytes = 4 * words as i64;
+    let end = stride * (LANES as i64 - 1) + bytes;
+    let mut starts: Vec<i64> = Vec::new();
+    let mut held: Vec<Held> = Vec::new();
     for lane in 0..LANES {
-        for word in 0..words {
-            let at = stride * lane as i64 + 4 * word as i64;
-            let part = (at / VECTOR) as usize;
-            held[part].push(((word, lane), ((at - starts[part]) / 4) as u32));
+        let at = stride * lane as i64;
+        if starts
+            .last()
+            .is_none_or(|start| at + bytes > start + VECTOR)
+        {
+            starts.push(at.min(end - VECTOR));
+            held.push(Vec::new());
+        }
+        if let (Some(start), Some(held)) = (starts.last(), held.last_mut()) {
+            let first = ((at - start) / 4) as u32;
+            held.extend((0..words).map(|word| ((word, lane), first + word as u32)));
         }
     }
     (starts, held)
@@ -159,12 +169,17 @@ mod tests {
 
     #[test]
     fn every_word_is_found_and_nothing_else_is_touched() {
-        for stride in (12..=VECTOR / 2).step_by(4) {
-            for words in [1, 2] {
+        for stride in (4..=VECTOR / 2).step_by(4) {
+            for words in [1, 2, 4] {
+                if !is_spaced(Data::Dwords(words as u8), stride) {
+                    continue;
+                }
                 let (starts, held) = places(stride, words);
                 let end = stride * (LANES as i64 - 1) + 4 * words as i64;
                 assert!(starts.iter().all(|&at| at >= 0 && at + VECTOR <= end));
                 let mut found = Vec::new();
+                let whole = |held: &Held| held.len().is_multiple_of(words);
+                assert!(held.iter().all(whole), "an element is in two vectors");
                 for (start, held) in starts.iter().zip(&held) {
                     for &((word, lane), at) in held {
                         assert!(at < LANES as u32);

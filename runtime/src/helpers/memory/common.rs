@@ -10,12 +10,12 @@ use super::items::{Byte, Dwords, Item, Short, in_order};
 
 /// The arguments that loads, stores and atomics have in common.
 #[derive(Clone, Copy)]
-struct Wave {
+pub(super) struct Wave {
     lo: *const u32,
     /// Null when the high words are 0.
     hi: *const u32,
-    exec: u64,
-    code: u64,
+    pub(super) exec: u64,
+    pub(super) code: u64,
     args: *const u64,
 }
 
@@ -46,12 +46,12 @@ impl Ends {
 
 /// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word, to which
 /// `more` is added.
-struct Checked {
+pub(super) struct Checked {
     base: *mut u8,
     lo: *const u32,
     more: u32,
     /// From the lowest low word to the highest.
-    span: u32,
+    pub(super) span: u32,
 }
 
 impl Wave {
@@ -81,7 +81,7 @@ impl Wave {
     /// # Safety
     /// There is such an argument.
     #[inline(always)]
-    unsafe fn data(&self, i: usize) -> *const u32 {
+    pub(super) unsafe fn data(&self, i: usize) -> *const u32 {
         // SAFETY: the caller's contract.
         (unsafe { *self.args.add(4 + i) }) as *const u32
     }
@@ -110,7 +110,7 @@ impl Wave {
     /// # Safety
     /// The address slots are there; the context is the running wave's.
     #[inline(always)]
-    unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
+    pub(super) unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
         let first = self.exec.trailing_zeros() as usize;
         // Lanes that are off count as the first that is on. The loops have no branches, so that they
         // vectorise.
@@ -157,7 +157,7 @@ impl Wave {
 impl Checked {
     /// The element of a lane.
     #[inline(always)]
-    fn at(&self, lane: usize) -> *mut u8 {
+    pub(super) fn at(&self, lane: usize) -> *mut u8 {
         // SAFETY: a slot has 64 words.
         let low = unsafe { *self.lo.add(lane) }.wrapping_add(self.more);
         self.base.wrapping_add(low as usize)
@@ -179,7 +179,7 @@ fn lanes(exec: u64) -> impl Iterator<Item = usize> {
 
 /// Runs `body` for the lanes that are on, ascending.
 #[inline(always)]
-fn each(exec: u64, mut body: impl FnMut(usize)) {
+pub(super) fn each(exec: u64, mut body: impl FnMut(usize)) {
     if exec == u64::MAX {
         for lane in 0..64 {
             body(lane);
@@ -196,7 +196,11 @@ fn each(exec: u64, mut body: impl FnMut(usize)) {
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
 #[inline(always)]
-unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) -> bool {
+unsafe fn load_items<T: Item, const AVX: bool>(
+    ctx: &Context,
+    w: Wave,
+    out: *const *mut Lanes,
+) -> bool {
     // SAFETY: the caller's contract.
     let Some(from) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
         return false;
@@ -220,7 +224,7 @@ unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) ->
         let words = unsafe {
             match lds {
                 true => T::load_lds(first),
-                false => T::load(first),
+                false => T::load::<AVX>(first),
             }
         };
         each(w.exec, |lane| give(lane, words));
@@ -245,7 +249,7 @@ unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) ->
     } else {
         each(w.exec, |lane| {
             // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
-            give(lane, unsafe { T::load(from.at(lane)) });
+            give(lane, unsafe { T::load::<AVX>(from.at(lane)) });
         });
     }
     true
@@ -256,7 +260,7 @@ unsafe fn load_items<T: Item>(ctx: &Context, w: Wave, out: *const *mut Lanes) ->
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
 #[inline(always)]
-unsafe fn store_items<T: Item>(ctx: &Context, w: Wave) -> bool {
+unsafe fn store_items<T: Item, const AVX: bool>(ctx: &Context, w: Wave) -> bool {
     // SAFETY: the caller's contract.
     let Some(to) = (unsafe { w.check(ctx, T::BYTES, T::ALIGN) }) else {
         return false;
@@ -274,7 +278,9 @@ unsafe fn store_items<T: Item>(ctx: &Context, w: Wave) -> bool {
         });
     } else {
         // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
-        each(w.exec, |lane| unsafe { T::store(to.at(lane), words(lane)) });
+        each(w.exec, |lane| unsafe {
+            T::store::<AVX>(to.at(lane), words(lane))
+        });
     }
     true
 }
@@ -284,7 +290,7 @@ unsafe fn store_items<T: Item>(ctx: &Context, w: Wave) -> bool {
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
 #[inline(always)]
-unsafe fn load(ctx: &Context, args: *const u64, out: *const *mut Lanes) -> bool {
+unsafe fn load<const AVX: bool>(ctx: &Context, args: *const u64, out: *const *mut Lanes) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
         let w = Wave::of(args);
@@ -292,14 +298,14 @@ unsafe fn load(ctx: &Context, args: *const u64, out: *const *mut Lanes) -> bool 
             return true;
         }
         match w.code & 0xff {
-            1 => load_items::<Dwords<1>>(ctx, w, out),
-            2 => load_items::<Dwords<2>>(ctx, w, out),
-            3 => load_items::<Dwords<3>>(ctx, w, out),
-            4 => load_items::<Dwords<4>>(ctx, w, out),
-            32 => load_items::<Byte<false>>(ctx, w, out),
-            33 => load_items::<Byte<true>>(ctx, w, out),
-            34 => load_items::<Short<false>>(ctx, w, out),
-            35 => load_items::<Short<true>>(ctx, w, out),
+            1 => load_items::<Dwords<1>, AVX>(ctx, w, out),
+            2 => load_items::<Dwords<2>, AVX>(ctx, w, out),
+            3 => load_items::<Dwords<3>, AVX>(ctx, w, out),
+            4 => load_items::<Dwords<4>, AVX>(ctx, w, out),
+            32 => load_items::<Byte<false>, AVX>(ctx, w, out),
+            33 => load_items::<Byte<true>, AVX>(ctx, w, out),
+            34 => load_items::<Short<false>, AVX>(ctx, w, out),
+            35 => load_items::<Short<true>, AVX>(ctx, w, out),
             _ => false,
         }
     }
@@ -310,7 +316,7 @@ unsafe fn load(ctx: &Context, args: *const u64, out: *const *mut Lanes) -> bool 
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
 #[inline(always)]
-unsafe fn store(ctx: &Context, args: *const u64) -> bool {
+unsafe fn store<const AVX: bool>(ctx: &Context, args: *const u64) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
         let w = Wave::of(args);
@@ -318,12 +324,12 @@ unsafe fn store(ctx: &Context, args: *const u64) -> bool {
             return true;
         }
         match w.code & 0xff {
-            1 => store_items::<Dwords<1>>(ctx, w),
-            2 => store_items::<Dwords<2>>(ctx, w),
-            3 => store_items::<Dwords<3>>(ctx, w),
-            4 => store_items::<Dwords<4>>(ctx, w),
-            32 | 33 => store_items::<Byte<false>>(ctx, w),
-            34 | 35 => store_items::<Short<false>>(ctx, w),
+            1 => store_items::<Dwords<1>, AVX>(ctx, w),
+            2 => store_items::<Dwords<2>, AVX>(ctx, w),
+            3 => store_items::<Dwords<3>, AVX>(ctx, w),
+            4 => store_items::<Dwords<4>, AVX>(ctx, w),
+            32 | 33 => store_items::<Byte<false>, AVX>(ctx, w),
+            34 | 35 => store_items::<Short<false>, AVX>(ctx, w),
             _ => false,
         }
     }
@@ -405,6 +411,8 @@ macro_rules! entries {
             $args: *const u64,
             $out: *const *mut Lanes,
         ) -> u64 {
+            #[allow(dead_code, reason = "not all functions ask")]
+            const AVX: bool = false;
             // SAFETY: the context is the running wave's, and sites live as long as the code that refers
             // to them.
             let ($ctx, $site) = unsafe { (&*ctx, &*site) };
@@ -428,6 +436,8 @@ macro_rules! entries {
             $args: *const u64,
             $out: *const *mut Lanes,
         ) -> u64 {
+            #[allow(dead_code, reason = "not all functions ask")]
+            const AVX: bool = true;
             // SAFETY: as in the other.
             let ($ctx, $site) = unsafe { (&*ctx, &*site) };
             // SAFETY: the same contract.
@@ -444,13 +454,13 @@ entries!(
     load_portable,
     load_wide,
     Load,
-    |ctx, _site, args, out| load(ctx, args, out)
+    |ctx, _site, args, out| load::<AVX>(ctx, args, out)
 );
 entries!(
     store_portable,
     store_wide,
     Store,
-    |ctx, _site, args, _out| store(ctx, args)
+    |ctx, _site, args, _out| store::<AVX>(ctx, args)
 );
 entries!(
     atomic_portable,

@@ -3,6 +3,7 @@
 //!
 //! Guest memory is accessed by relaxed atomics.
 
+use crate::memory::sixteen;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use lower::abi::Lanes;
@@ -16,17 +17,17 @@ pub(super) trait Item: Copy {
     /// Bits of an address that are 0.
     const ALIGN: u32;
 
-    /// Reads an element of guest memory.
+    /// Reads an element of guest memory. `AVX`: in code for hosts with AVX.
     ///
     /// # Safety
     /// The element's bytes are guest memory, aligned as [`Item::ALIGN`] says.
-    unsafe fn load(from: *mut u8) -> [u32; 4];
+    unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4];
 
     /// Writes an element of guest memory.
     ///
     /// # Safety
     /// As for [`Item::load`].
-    unsafe fn store(to: *mut u8, words: [u32; 4]);
+    unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]);
 
     /// Reads an element of LDS.
     ///
@@ -102,7 +103,11 @@ impl<const N: usize> Item for Dwords<N> {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
+    unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
+        if N == 4 && from.addr().is_multiple_of(16) {
+            // SAFETY: the caller's contract.
+            return unsafe { sixteen::load::<AVX>(from) };
+        }
         let mut words = [0; 4];
         if N.is_multiple_of(2) {
             for i in (0..N).step_by(2) {
@@ -120,7 +125,11 @@ impl<const N: usize> Item for Dwords<N> {
     }
 
     #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+    unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]) {
+        if N == 4 && to.addr().is_multiple_of(16) {
+            // SAFETY: the caller's contract.
+            return unsafe { sixteen::store::<AVX>(to, words) };
+        }
         if N.is_multiple_of(2) {
             for i in (0..N).step_by(2) {
                 let pair = u64::from(words[i]) | u64::from(words[i + 1]) << 32;
@@ -160,7 +169,7 @@ impl<const SIGNED: bool> Item for Byte<SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
+    unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
         // SAFETY: the caller's contract.
         let byte = unsafe { AtomicU8::from_ptr(from) }.load(Relaxed);
         let word = match SIGNED {
@@ -171,7 +180,7 @@ impl<const SIGNED: bool> Item for Byte<SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+    unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]) {
         // SAFETY: the caller's contract.
         unsafe { AtomicU8::from_ptr(to) }.store(words[0] as u8, Relaxed);
     }
@@ -213,7 +222,7 @@ impl<const SIGNED: bool> Item for Short<SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn load(from: *mut u8) -> [u32; 4] {
+    unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
         // SAFETY: the caller's contract.
         let short = unsafe { AtomicU16::from_ptr(from.cast()) }.load(Relaxed);
         let word = match SIGNED {
@@ -224,7 +233,7 @@ impl<const SIGNED: bool> Item for Short<SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn store(to: *mut u8, words: [u32; 4]) {
+    unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]) {
         // SAFETY: the caller's contract.
         unsafe { AtomicU16::from_ptr(to.cast()) }.store(words[0] as u16, Relaxed);
     }

@@ -1,6 +1,7 @@
 //! Words of guest memory as host atomics, and whole waves of them at once.
 
 use super::*;
+use crate::memory::sixteen;
 
 /// A host pointer to `bytes` bytes of the arena at a guest address, when they all lie below its limit.
 #[inline]
@@ -32,13 +33,17 @@ pub(super) unsafe fn pair(ptr: *mut u8) -> &'static AtomicU64 {
     unsafe { AtomicU64::from_ptr(ptr.cast()) }
 }
 
-/// Loads `n` dwords. Aligned pairs are loaded in one piece: waves that talk to each other through
-/// memory rely on it.
+/// Loads `n` dwords. Aligned pairs and fours are loaded in one piece: waves that talk to each other
+/// through memory rely on it.
 ///
 /// # Safety
 /// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
 #[inline(always)]
 pub(super) unsafe fn load_words(ptr: *mut u8, n: usize) -> [u32; 4] {
+    if n == 4 && ptr.addr().is_multiple_of(16) {
+        // SAFETY: the caller's contract.
+        return unsafe { sixteen::load::<false>(ptr) };
+    }
     let mut words = [0; 4];
     if n.is_multiple_of(2) && ptr.addr().is_multiple_of(8) {
         for i in (0..n).step_by(2) {
@@ -55,12 +60,16 @@ pub(super) unsafe fn load_words(ptr: *mut u8, n: usize) -> [u32; 4] {
     words
 }
 
-/// Stores `n` dwords, aligned pairs in one piece.
+/// Stores `n` dwords, aligned pairs and fours in one piece.
 ///
 /// # Safety
 /// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
 #[inline(always)]
 pub(super) unsafe fn store_words(ptr: *mut u8, n: usize, words: [u32; 4]) {
+    if n == 4 && ptr.addr().is_multiple_of(16) {
+        // SAFETY: the caller's contract.
+        return unsafe { sixteen::store::<false>(ptr, words) };
+    }
     if n.is_multiple_of(2) && ptr.addr().is_multiple_of(8) {
         for i in (0..n).step_by(2) {
             let both = u64::from(words[i]) | u64::from(words[i + 1]) << 32;
