@@ -29,8 +29,9 @@ pub struct DeviceOptions {
     pub memcheck: bool,
     /// Address space reserved for guest memory, in bytes.
     pub reserve: u64,
-    /// Scratch of a work-item for kernels whose stack the compiler does not know.
-    pub stack_bytes: u32,
+    /// Stack of a work-item: its scratch beside what the kernel states. `None` is 16 KiB for kernels whose descriptor
+    /// says that the compiler does not know the size, and nothing for others.
+    pub stack_bytes: Option<u32>,
 }
 
 impl Default for DeviceOptions {

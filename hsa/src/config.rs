@@ -3,6 +3,7 @@
 use std::env;
 
 use frontend::Gfx;
+use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::EngineKind;
 
 use crate::guard::say;
@@ -61,11 +62,13 @@ pub(crate) struct Config {
     pub(crate) engine: EngineKind,
     /// Size of the GPU's memory.
     pub(crate) vram: u64,
+    /// Stack of a lane beside the scratch that its kernel states, where the user says.
+    pub(crate) stack: Option<u32>,
 }
 
 impl Config {
     /// From `WAVELIFT_GPU`, `WAVELIFT_THREADS`, `WAVELIFT_STATS`, `WAVELIFT_MEMCHECK`,
-    /// `WAVELIFT_ENGINE` and `WAVELIFT_VRAM_MIB`. What cannot be understood is said, and `None`.
+    /// `WAVELIFT_ENGINE`, `WAVELIFT_VRAM_MIB` and `WAVELIFT_STACK`. What cannot be understood is said, and `None`.
     pub(crate) fn from_env() -> Option<Config> {
         let get = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let wrong = |name: &str, value: &str, expected: &str| {
@@ -97,6 +100,17 @@ impl Config {
                 return None;
             }
         };
+        let stack = match get("WAVELIFT_STACK") {
+            None => None,
+            Some(value) => match value.parse() {
+                Ok(bytes) if bytes <= MAX_LANE_SCRATCH => Some(bytes),
+                _ => {
+                    let most = format!("a number of bytes, at most {MAX_LANE_SCRATCH}");
+                    wrong("WAVELIFT_STACK", &value, &most);
+                    return None;
+                }
+            },
+        };
         Some(Config {
             gpu: gpu?,
             threads: usize::try_from(number("WAVELIFT_THREADS", 0)?).ok()?,
@@ -104,6 +118,7 @@ impl Config {
             memcheck: flag("WAVELIFT_MEMCHECK"),
             engine,
             vram: number("WAVELIFT_VRAM_MIB", 16 << 10)?.saturating_mul(1 << 20),
+            stack,
         })
     }
 }

@@ -7,7 +7,8 @@
 //! the border.
 //!
 //! The environment: `WAVELIFT_GPU` (gfx700, gfx803, gfx900, gfx906, gfx908, gfx90a), `WAVELIFT_THREADS`,
-//! `WAVELIFT_STATS=1`, `WAVELIFT_MEMCHECK=1`, `WAVELIFT_ENGINE` (jit, interp), `WAVELIFT_VRAM_MIB`.
+//! `WAVELIFT_STATS=1`, `WAVELIFT_MEMCHECK=1`, `WAVELIFT_ENGINE` (jit, interp), `WAVELIFT_VRAM_MIB`,
+//! `WAVELIFT_STACK` (bytes).
 #![allow(
     unsafe_code,
     reason = "the interface is C: results, names, callbacks and packets are addresses"

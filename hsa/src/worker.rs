@@ -213,6 +213,7 @@ fn kernel(
     };
     let settings = Settings {
         threads: rt.config.threads,
+        stack_bytes: rt.config.stack,
         ..Settings::default()
     };
     let running = rt.signals.kernel_runs();

@@ -19,6 +19,8 @@ mod rows;
 mod shape;
 mod workers;
 
-pub use launch::{Arguments, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued};
+pub use launch::{
+    Arguments, DEFAULT_STACK, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued,
+};
 pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
 pub use workers::{Dispatcher, RunError, Settings};

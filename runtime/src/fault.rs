@@ -52,6 +52,8 @@ pub struct Nearest {
     pub len: u64,
     /// It was freed before the access.
     pub freed: bool,
+    /// It is the scratch of the dispatch, of which each lane has so many bytes, and the access one to the lane's.
+    pub scratch: Option<u32>,
 }
 
 /// A kind of memory that only one wave or workgroup sees.
@@ -111,7 +113,7 @@ pub enum FaultKind {
     },
     /// LDS or scratch was accessed outside its size where that is an error (checked mode, and
     /// accesses through an aperture).
-    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, {}", .access.verb(), Outside(*.size, *.allocated))]
+    #[error("{} {bytes} bytes of {space} at offset 0x{offset:x}, {}", .access.verb(), Outside(*.space, *.size, *.allocated))]
     OutsidePrivate {
         /// Which memory.
         space: Private,
@@ -222,17 +224,28 @@ impl From<MemoryError> for FaultKind {
 }
 
 /// Prints what an access to private memory is outside of.
-struct Outside(u64, Option<u64>);
+struct Outside(Private, u64, Option<u64>);
 
 impl fmt::Display for Outside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Outside(size, allocated) = *self;
-        write!(f, "outside its {size} bytes")?;
+        let Outside(space, size, allocated) = *self;
+        match space {
+            Private::Lds => write!(f, "outside its {size} bytes")?,
+            Private::Scratch => past_scratch(f, size)?,
+        }
         match allocated {
             Some(bytes) => write!(f, " (a GPU allocates {bytes} bytes and does not notice)"),
             None => Ok(()),
         }
     }
+}
+
+/// Prints what is behind a lane's scratch, and what helps.
+fn past_scratch(f: &mut fmt::Formatter<'_>, lane_bytes: u64) -> fmt::Result {
+    write!(
+        f,
+        "past the end of the lane's {lane_bytes} bytes of scratch; try --stack BYTES"
+    )
 }
 
 /// Prints where an access lies in relation to the nearest allocation.
@@ -260,6 +273,9 @@ impl fmt::Display for Where {
         let Some(near) = near else {
             return f.write_str("near no allocation");
         };
+        if let Some(lane_bytes) = near.scratch {
+            return past_scratch(f, lane_bytes.into());
+        }
         let kind = if near.freed { "a freed" } else { "a" };
         let end = near.start.saturating_add(near.len);
         if address >= end {

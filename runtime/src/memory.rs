@@ -261,6 +261,7 @@ impl Memory {
             start: self.base + block.start,
             len: block.len,
             freed,
+            scratch: None,
         })
     }
 

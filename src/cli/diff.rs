@@ -65,6 +65,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         engine_options,
         threads: args.options.threads.unwrap_or(1),
         timeout: args.options.timeout,
+        stack_bytes: args.options.stack,
         ..DeviceOptions::default()
     };
     let device = Device::with_engine(options, Box::new(pair.clone()))?;

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use super::Status;
+use super::options::stack;
 use super::output::Output;
 
 /// Runs an unmodified ROCm program (HIP, OpenMP offload) on this CPU. The program finds one GPU.
@@ -35,6 +36,10 @@ pub(super) struct Args {
     /// written; slow
     #[arg(long)]
     memcheck: bool,
+    /// Bytes of stack of each work-item, beside the scratch that its kernel states; for recursion that is deeper than the
+    /// compiler knows [default: 16384 for kernels that say that their stack is dynamic, 0 for others]
+    #[arg(long, value_name = "BYTES", value_parser = stack)]
+    stack: Option<u32>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -81,6 +86,7 @@ impl Args {
             ("WAVELIFT_THREADS", threads),
             ("WAVELIFT_STATS", flag(self.stats)),
             ("WAVELIFT_MEMCHECK", flag(self.memcheck)),
+            ("WAVELIFT_STACK", self.stack.map(|bytes| bytes.to_string())),
         ]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))

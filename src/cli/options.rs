@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::Emitter;
 use wavelift::{DeviceOptions, EngineKind, EngineOptions};
 
@@ -19,6 +20,11 @@ pub(super) struct RunOptions {
     /// Seconds after which a dispatch that still runs is stopped with a fault [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
+    /// Bytes of stack of each work-item, beside the scratch that its kernel states; for recursion that is deeper than the
+    /// compiler knows [default: the dispatch's `stack` in the manifest, else 16384 for kernels that say that their
+    /// stack is dynamic, and 0 for others]
+    #[arg(long, value_name = "BYTES", value_parser = stack)]
+    pub(super) stack: Option<u32>,
     /// The entry to choose where a code object's file has several, such as gfx906 or gfx906:xnack-
     #[arg(long)]
     pub(super) target: Option<String>,
@@ -75,6 +81,19 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Bytes of stack.
+pub(super) fn stack(text: &str) -> Result<u32, String> {
+    let bytes: u64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is no number of bytes"))?;
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes <= MAX_LANE_SCRATCH => Ok(bytes),
+        _ => Err(format!(
+            "a work-item has at most {MAX_LANE_SCRATCH} bytes of scratch"
+        )),
+    }
+}
+
 impl RunOptions {
     /// Options of a device that runs on `engine`.
     pub(super) fn device(&self, choice: &EngineChoice) -> DeviceOptions {
@@ -88,6 +107,7 @@ impl RunOptions {
             engine_options: self.engine_options(choice.exact_nan),
             threads: self.threads.unwrap_or(0),
             timeout: self.timeout,
+            stack_bytes: self.stack,
             ..DeviceOptions::default()
         }
     }

@@ -14,6 +14,8 @@ pub(super) struct Planned {
     pub(super) kernel: Kernel,
     pub(super) launch: Launch,
     pub(super) args: Vec<Arg>,
+    /// Stack of a work-item where the command line does not say.
+    stack: Option<u32>,
     pub(super) repeat: u64,
     /// Workgroups of one launch in each dimension.
     pub(super) groups: [u64; 3],
@@ -93,8 +95,12 @@ impl Session {
         planned: &Planned,
         settings: &Settings<'_>,
     ) -> Result<Stats, Error> {
+        let settings = Settings {
+            stack_bytes: settings.stack_bytes.or(planned.stack),
+            ..settings.clone()
+        };
         self.device
-            .launch_with(&planned.kernel, &planned.launch, &planned.args, settings)
+            .launch_with(&planned.kernel, &planned.launch, &planned.args, &settings)
     }
 
     /// Gives the copies of the buffers' first contents back to the host.
@@ -216,6 +222,7 @@ fn plan(
             .global_offset(dispatch.global_offset)
             .dynamic_lds(dispatch.dynamic_lds),
         args: args.collect(),
+        stack: dispatch.stack,
         repeat: dispatch.repeat,
         groups,
         workgroups: groups.into_iter().fold(1, u64::saturating_mul),
@@ -284,6 +291,7 @@ fn blame<'a>(dispatch: &'a manifest::Dispatch, error: &Error) -> &'a Place {
             | LaunchError::WorkgroupOverKernelLimit { .. }
             | LaunchError::WorkgroupNotRequired { .. } => &dispatch.workgroup_place,
             LaunchError::LdsTooLarge { .. } => &dispatch.dynamic_lds_place,
+            LaunchError::ScratchTooLarge { .. } => &dispatch.stack_place,
             LaunchError::Argument(error) => match error {
                 ArgError::Size { index, .. } | ArgError::Kind { index, .. } => arg(*index),
                 ArgError::Count { .. } => &dispatch.args_place,

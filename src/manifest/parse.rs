@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use runtime::dispatch::MAX_LANE_SCRATCH;
 use toml::de::DeValue;
 
 use super::array::{Array, Dtype};
@@ -249,6 +250,7 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
         "workgroup",
         "global_offset",
         "dynamic_lds",
+        "stack",
         "repeat",
         "args",
     ])?;
@@ -283,6 +285,7 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
         None => [0; 3],
     };
     let dynamic_lds = table.get("dynamic_lds");
+    let stack = table.get("stack");
     let arg_list = table.get("args");
     let mut args = Vec::new();
     if let Some(list) = &arg_list {
@@ -311,6 +314,11 @@ fn dispatch(folder: &Path, buffers: &[Buffer], node: &Node<'_>) -> Result<Dispat
             None => 0,
         },
         dynamic_lds_place: dynamic_lds.as_ref().unwrap_or(node).place(),
+        stack: match &stack {
+            Some(node) => Some(node.integer_in(0..i128::from(MAX_LANE_SCRATCH) + 1)? as u32),
+            None => None,
+        },
+        stack_place: stack.as_ref().unwrap_or(node).place(),
         repeat,
         args,
         args_place: arg_list.as_ref().unwrap_or(node).place(),

@@ -13,6 +13,7 @@ mod exec;
 mod faults;
 mod profile;
 mod run;
+mod stack;
 
 /// What a call of the program came to.
 struct Outcome {

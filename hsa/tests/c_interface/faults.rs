@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hsa_runtime64::abi::QueueHead;
 use hsa_runtime64::api::*;
 
-use crate::support::{Queue, Saxpy, Signal, dispatch};
+use crate::support::{Buffer, Program, Queue, Saxpy, Signal, dispatch};
 
 unsafe extern "C" fn remember(status: u32, queue: *mut QueueHead, data: *mut c_void) {
     assert!(!queue.is_null());
@@ -66,9 +66,15 @@ fn bad_packets_reach_the_callback() {
 
 /// Runs one test in a process of its own; how it ended and what it said.
 pub(crate) fn child(name: &str) -> (Option<i32>, String) {
+    child_with(name, &[])
+}
+
+/// The same with variables in the environment.
+fn child_with(name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env("HSA_TEST_CHILD", "1")
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
@@ -102,6 +108,54 @@ fn a_memory_fault_ends_the_program() {
     ] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
+}
+
+/// Runs recursion of a depth that the kernel's 16 bytes of scratch do not allow; `bytes`: what the packet says.
+fn descend(bytes: u32) {
+    const DEPTH: u32 = 200;
+    let program = Program::load("tests/kernels/memory/recursion.gfx906.co");
+    let (out, input, kernarg) = (Buffer::new(256), Buffer::new(256), Buffer::new(512));
+    for at in 0..64 {
+        input.write(4 * at, at as u32);
+    }
+    kernarg.write(0, out.at.addr());
+    kernarg.write(8, input.at.addr());
+    kernarg.write(16, DEPTH);
+    // Hidden: workgroups, their size.
+    kernarg.write(24, [1u32, 1, 1]);
+    kernarg.write(36, [64u16, 1, 1]);
+    let queue = Queue::new(16);
+    let done = Signal::new(1);
+    let object = program.kernel("descend");
+    let mut packet = dispatch(object, 64, 64, kernarg.at.addr() as u64, done.0);
+    packet[24..28].copy_from_slice(&bytes.to_le_bytes());
+    queue.put(packet);
+    done.wait();
+    let want = (1..=DEPTH).fold(1u32, |sum, n| sum.wrapping_mul(3).wrapping_add(n & 63));
+    assert_eq!(out.read::<u32>(0), want);
+}
+
+#[test]
+fn a_packet_may_ask_for_more_scratch() {
+    // HIP puts the limit that programs set for stacks here.
+    descend(8192);
+}
+
+#[test]
+fn the_stack_is_as_large_as_the_environment_says() {
+    if is_child() {
+        return descend(16);
+    }
+    let name = "faults::the_stack_is_as_large_as_the_environment_says";
+    let (signal, text) = child_with(name, &[("WAVELIFT_STACK", "8192")]);
+    assert_eq!(signal, None, "{text}");
+    let (signal, text) = child_with(name, &[]);
+    assert_eq!(signal, ABORTED, "{text}");
+    let named = "past the end of the lane's 16 bytes of scratch; try --stack BYTES";
+    assert!(text.contains(named), "{text}");
+    let (_, text) = child_with(name, &[("WAVELIFT_STACK", "2000000")]);
+    let named = "WAVELIFT_STACK=2000000: expected a number of bytes, at most 1048576";
+    assert!(text.contains(named), "{text}");
 }
 
 static EVENT: AtomicU32 = AtomicU32::new(0);

@@ -1,6 +1,6 @@
 //! One workgroup on one worker: its waves in turn, barriers, fuel.
 
-use frontend::WaveState;
+use frontend::{Encoding, LANES, WaveState};
 
 use super::registers::InitialState;
 use super::rows::Rows;
@@ -101,6 +101,20 @@ impl GroupRunner<'_> {
     /// Fills in what engines do not know of a fault.
     pub(super) fn complete(&self, fault: &mut WaveFault) {
         self.memory.complete(&mut fault.kind);
+        let own_scratch = self.is_own_scratch(fault);
+        if let FaultKind::Memory {
+            address,
+            nearest: Some(nearest),
+            ..
+        } = &mut fault.kind
+        {
+            let base = self.scratch.base;
+            let behind = *address >= nearest.start.saturating_add(nearest.len);
+            let scratch = nearest.start <= base && base - nearest.start < nearest.len;
+            if own_scratch && behind && scratch && !nearest.freed {
+                nearest.scratch = Some(self.scratch.lane_bytes);
+            }
+        }
         if let FaultKind::OutsidePrivate {
             space: Private::Lds,
             offset,
@@ -116,6 +130,22 @@ impl GroupRunner<'_> {
             let exact = *size == u64::from(self.lds_bytes);
             *allocated = (exact && end <= whole).then_some(whole);
         }
+    }
+
+    /// Is it a fault of an instruction that may access scratch, at an address in whose row of dwords the lane's own
+    /// dword is?
+    fn is_own_scratch(&self, fault: &WaveFault) -> bool {
+        let (Some(address), Some(lane)) = (fault.kind.address(), fault.lane) else {
+            return false;
+        };
+        let bytes = self.code.bytes_at(fault.pc).unwrap_or_default();
+        let may_access = frontend::decode(self.code.gfx(), bytes).is_ok_and(|inst| {
+            matches!(
+                inst.desc.encoding,
+                Encoding::Mubuf | Encoding::Mtbuf | Encoding::Scratch
+            )
+        });
+        self.scratch.lane_bytes != 0 && may_access && address / 4 % LANES as u64 == lane.into()
     }
 
     /// Runs `group`, and perhaps some of the `more` workgroups behind it; `group` is the last one that ran then.

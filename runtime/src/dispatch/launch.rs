@@ -13,6 +13,10 @@ use crate::object::{Kernel, KernelDescriptor, KernelMetadata};
 /// Most scratch that a lane may have.
 pub const MAX_LANE_SCRATCH: u32 = 1 << 20;
 
+/// Stack of a lane beside the scratch that the kernel states, where the kernel's descriptor says that the compiler does
+/// not know how much there must be.
+pub const DEFAULT_STACK: u32 = 16 * 1024;
+
 /// Why a launch is refused. Nothing has run.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -284,16 +288,18 @@ pub(super) fn lds_size(gfx: Gfx, kernel: &KernelCode, dynamic: u32) -> Result<u3
         })
 }
 
-/// Scratch of a lane, 0 when there is none. `stack` is added when the kernel's own use is not known.
-pub(super) fn scratch_size(kernel: &KernelCode, stack: u32) -> Result<u32, LaunchError> {
+/// Scratch of a lane, 0 when there is none. `stack`: see [`Settings`](super::Settings).
+pub(super) fn scratch_size(kernel: &KernelCode, stack: Option<u32>) -> Result<u32, LaunchError> {
     let descriptor = &kernel.descriptor;
-    let mut bytes = u64::from(descriptor.private_segment_fixed_size);
-    if descriptor.uses_dynamic_stack() {
-        bytes += u64::from(stack);
-    }
-    if !descriptor.enable_private_segment() && bytes == 0 {
+    let (fixed, dynamic) = (
+        descriptor.private_segment_fixed_size,
+        descriptor.uses_dynamic_stack(),
+    );
+    if fixed == 0 && !dynamic && !descriptor.enable_private_segment() {
         return Ok(0);
     }
+    let default = if dynamic { DEFAULT_STACK } else { 0 };
+    let bytes = u64::from(fixed) + u64::from(stack.unwrap_or(default));
     // A wave's scratch is a multiple of 1 KiB, as the hardware's.
     let bytes = bytes.max(1).next_multiple_of(16);
     match u32::try_from(bytes) {
@@ -355,14 +361,19 @@ mod tests {
     #[test]
     fn scratch_is_rounded_and_limited() {
         let mut kernel = kernel();
-        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 0);
+        assert_eq!(scratch_size(&kernel, None).unwrap(), 0);
+        assert_eq!(scratch_size(&kernel, Some(4096)).unwrap(), 0);
         kernel.descriptor.private_segment_fixed_size = 20;
-        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 32);
+        assert_eq!(scratch_size(&kernel, None).unwrap(), 32);
+        assert_eq!(scratch_size(&kernel, Some(4096)).unwrap(), 4128);
+        // The compiler does not know how deep the stack is.
         kernel.descriptor.properties = 1 << 11;
-        assert_eq!(scratch_size(&kernel, 4096).unwrap(), 4128);
+        assert_eq!(scratch_size(&kernel, None).unwrap(), 32 + DEFAULT_STACK);
+        assert_eq!(scratch_size(&kernel, Some(0)).unwrap(), 32);
+        assert_eq!(scratch_size(&kernel, Some(4096)).unwrap(), 4128);
         kernel.descriptor.private_segment_fixed_size = u32::MAX;
         assert_eq!(
-            scratch_size(&kernel, 4096).unwrap_err().to_string(),
+            scratch_size(&kernel, Some(4096)).unwrap_err().to_string(),
             "kernel k needs 4294971392 bytes of scratch for each work-item; \
              at most 1048576 are possible"
         );
@@ -370,6 +381,6 @@ mod tests {
             rsrc2: 1,
             ..KernelDescriptor::default()
         };
-        assert_eq!(scratch_size(&kernel, 0).unwrap(), 16);
+        assert_eq!(scratch_size(&kernel, None).unwrap(), 16);
     }
 }

@@ -29,8 +29,9 @@ pub struct Settings<'a> {
     pub timeout: Option<Duration>,
     /// Count instructions.
     pub counting: bool,
-    /// Scratch of a lane beside its private segment, for kernels with a dynamic stack.
-    pub stack_bytes: u32,
+    /// Stack of a lane: its scratch beside what the kernel states. `None` is [`DEFAULT_STACK`](super::DEFAULT_STACK) for kernels with a
+    /// dynamic stack and nothing for others. Kernels without scratch have none in any case.
+    pub stack_bytes: Option<u32>,
     /// Backward branches that a wave may take before another one has its turn.
     pub fuel: u64,
     /// Runs only these workgroups, by number in the order of dispatch.
@@ -45,7 +46,7 @@ impl Default for Settings<'_> {
             threads: 0,
             timeout: None,
             counting: false,
-            stack_bytes: 16 * 1024,
+            stack_bytes: None,
             fuel: 2048,
             only: None,
             progress: None,
@@ -476,7 +477,7 @@ impl<'a> Prepared<'a> {
         code: &'a LoadedCode,
         kernel: &'a KernelCode,
         launch: &Launch<'_>,
-        stack_bytes: u32,
+        stack_bytes: Option<u32>,
         threads: usize,
         dispatch_id: u64,
     ) -> Result<Prepared<'a>, LaunchError> {

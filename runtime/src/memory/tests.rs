@@ -118,7 +118,8 @@ fn checked_mode_refuses_red_zones_and_freed_memory() {
         Some(Nearest {
             start: a,
             len: 64,
-            freed: true
+            freed: true,
+            scratch: None,
         })
     );
     assert!(memory.load_u32(b).is_ok());

@@ -104,7 +104,7 @@ fn buffers_hold_what_they_say() {
 fn dispatches_say_what_they_say() {
     let manifest = parse(
         "[buffers]\na = { bytes = 100 }\n\"b+1\" = { bytes = 8 }\n[[dispatch]]\ncode_object = \"a.co\"\n\
-         kernel = \"k\"\ngrid = [5, 4]\nworkgroup = [3]\nglobal_offset = [0, 7]\ndynamic_lds = 16\nrepeat = 3\n\
+         kernel = \"k\"\ngrid = [5, 4]\nworkgroup = [3]\nglobal_offset = [0, 7]\ndynamic_lds = 16\nstack = 64\nrepeat = 3\n\
          args = [\"@a\", \"@a+0x10\", \"@b+1\", \"@b+1 + 8\", { i8 = -1 }, { f16 = 1.0 }, { local = 64 }, { hex = \"00 fF\" }]\n",
     )
     .expect("the manifest is right");
@@ -114,6 +114,7 @@ fn dispatches_say_what_they_say() {
     assert_eq!(dispatch.workgroup, [3, 1, 1]);
     assert_eq!(dispatch.global_offset, [0, 7, 0]);
     assert_eq!((dispatch.dynamic_lds, dispatch.repeat), (16, 3));
+    assert_eq!(dispatch.stack, Some(64));
     let args: Vec<_> = dispatch.args.iter().map(|(_, arg)| arg.clone()).collect();
     let buffer = |index, offset| Arg::Buffer { index, offset };
     let scalar = |dtype, bytes: &[u8]| Arg::Scalar {
@@ -181,7 +182,7 @@ fn unknown_keys_are_errors_everywhere() {
     assert_eq!(
         error(&dispatch("blocks = [1]")),
         "m.toml:8: dispatch[0].blocks: unknown key `blocks`; known here: code_object, kernel, grid, \
-         workgroup, global_offset, dynamic_lds, repeat, args"
+         workgroup, global_offset, dynamic_lds, stack, repeat, args"
     );
     assert_eq!(
         error(&format!(
@@ -370,6 +371,7 @@ fn wrong_launches_are_errors() {
             "global_offset: 2 numbers, but the grid has 1",
         ),
         ("dynamic_lds = -4", "dynamic_lds: -4 is outside 0 to 65536"),
+        ("stack = -4", "stack: -4 is outside 0 to 1048576"),
         ("repeat = 0", "repeat: 0 is outside 1 to 4294967295"),
         (
             "args = 1",

@@ -447,7 +447,7 @@ fn stacks_are_as_large_as_the_launch_says() {
         for stack_bytes in [1 << 18, 1 << 14, 4096, 64, 0] {
             let rig = Rig::with(DeviceOptions {
                 reserve: 1 << 30,
-                stack_bytes,
+                stack_bytes: Some(stack_bytes),
                 memcheck: true,
                 ..DeviceOptions::default()
             });

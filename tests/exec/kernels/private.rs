@@ -232,17 +232,17 @@ fn checked_mode_finds_scratch_that_the_lane_never_wrote() {
         (
             "scratch_inst_outside",
             0,
-            "lane 0 wrote 4 bytes of scratch at offset 0x48, outside its 64 bytes",
+            "lane 0 wrote 4 bytes of scratch at offset 0x48, past the end of the lane's 64 bytes of scratch; try --stack BYTES",
         ),
         (
             "scratch_inst_outside_lane",
             0,
-            "lane 13 wrote 16 bytes of scratch at offset 0x34, outside its 64 bytes",
+            "lane 13 wrote 16 bytes of scratch at offset 0x34, past the end of the lane's 64 bytes of scratch; try --stack BYTES",
         ),
         (
             "scratch_inst_read_outside",
             0,
-            "lane 8 read 2 bytes of scratch at offset 0x40, outside its 64 bytes",
+            "lane 8 read 2 bytes of scratch at offset 0x40, past the end of the lane's 64 bytes of scratch; try --stack BYTES",
         ),
         (
             "flat_scratch_read",
@@ -257,7 +257,7 @@ fn checked_mode_finds_scratch_that_the_lane_never_wrote() {
         (
             "flat_scratch_write",
             62,
-            "lane 0 wrote 4 bytes of scratch at offset 0x3e, outside its 64 bytes",
+            "lane 0 wrote 4 bytes of scratch at offset 0x3e, past the end of the lane's 64 bytes of scratch; try --stack BYTES",
         ),
     ];
     for gfx in TARGETS {

@@ -17,7 +17,7 @@ cl() { # source, target, version, output, more options
 }
 
 for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
-    for name in atomics access below calls exchange granules order ids; do
+    for name in atomics access below calls exchange granules order ids recursion; do
         cl $name $target 5 $name.$target.co
     done
     cl ids $target 4 ids.v4.$target.co

@@ -217,7 +217,7 @@ fn flat_picks_its_memory_by_lane() {
         m.fault(
             &[0xdc70_0000, 0x0000_0002] /* flat_store_dword v[2:3], v0 */
         ),
-        "lane 2 wrote 4 bytes of scratch at offset 0xe, outside its 16 bytes"
+        "lane 2 wrote 4 bytes of scratch at offset 0xe, past the end of the lane's 16 bytes of scratch; try --stack BYTES"
     );
     m.set_lane64(2, 2, SHARED_BASE + 1022);
     assert_eq!(
