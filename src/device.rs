@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use runtime::dispatch::{Dispatcher, Settings};
+use runtime::dispatch::{Dispatcher, GridWait, Settings};
 use runtime::engine::{EngineKind, EngineOptions};
 use runtime::kernarg::ArgValue;
 use runtime::{Engine, Memory, Stats, memory};
@@ -32,6 +32,9 @@ pub struct DeviceOptions {
     /// Stack of a work-item: its scratch beside what the kernel states. `None` is 16 KiB for kernels whose descriptor
     /// says that the compiler does not know the size, and nothing for others.
     pub stack_bytes: Option<u32>,
+    /// Is told, once for each dispatch, that a dispatch seems to wait for itself: its workgroups poll memory that
+    /// only workgroups which have not begun could write.
+    pub on_wait: Option<fn(&GridWait)>,
 }
 
 impl Default for DeviceOptions {
@@ -45,6 +48,7 @@ impl Default for DeviceOptions {
             memcheck: false,
             reserve: memory::DEFAULT_RESERVE,
             stack_bytes: settings.stack_bytes,
+            on_wait: settings.on_wait,
         }
     }
 }
@@ -136,6 +140,7 @@ impl Device {
             threads: options.threads,
             timeout: options.timeout,
             stack_bytes: options.stack_bytes,
+            on_wait: options.on_wait,
             ..Settings::default()
         }
     }

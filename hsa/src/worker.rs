@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use runtime::Stats;
-use runtime::dispatch::{Arguments, Launch, Queued, RunError, Settings, Shape};
+use runtime::dispatch::{Arguments, GridWait, Launch, Queued, RunError, Settings, Shape};
 
 use crate::abi::{Handle, Outcome, Status, packet, signal_at};
 use crate::clock;
@@ -214,6 +214,7 @@ fn kernel(
     let settings = Settings {
         threads: rt.config.threads,
         stack_bytes: rt.config.stack,
+        on_wait: Some(warn_of_wait),
         ..Settings::default()
     };
     let running = rt.signals.kernel_runs();
@@ -240,6 +241,11 @@ fn kernel(
         stamp(rt, completion, start, end);
     }
     Ok(())
+}
+
+/// Says that a kernel seems to wait for itself.
+fn warn_of_wait(wait: &GridWait) {
+    say(format_args!("{wait} (WAVELIFT_THREADS={})", wait.total));
 }
 
 /// With counters on: instructions that were not translated are named.

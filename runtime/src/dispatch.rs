@@ -7,6 +7,9 @@
 //! the number of workers unless the guest races: registers, LDS and scratch of a wave start as 0.
 //! (Checked mode reports reads of LDS and scratch that nobody wrote.)
 //!
+//! A workgroup runs to its end before its worker takes the next, so one that waits for a later one may wait for ever. That is
+//! reported ([`GridWait`]), not mended.
+//!
 //! When waves fault, the fault of the lowest workgroup is reported: workers stop taking groups above
 //! the lowest known fault and finish those below.
 
@@ -17,10 +20,12 @@ mod packet;
 mod registers;
 mod rows;
 mod shape;
+mod waits;
 mod workers;
 
 pub use launch::{
     Arguments, DEFAULT_STACK, KernelCode, Launch, LaunchError, MAX_LANE_SCRATCH, Queued,
 };
 pub use shape::{GroupShape, MAX_WORK_ITEMS, Shape};
+pub use waits::GridWait;
 pub use workers::{Dispatcher, RunError, Settings};

@@ -344,15 +344,52 @@ impl fmt::Display for Fault {
             Some(lane) => writeln!(f, "lane {lane} {}", self.kind)?,
             None => writeln!(f, "the wave {}", self.kind)?,
         }
-        write!(f, "   at 0x{:04x}  {}", self.pc, self.instruction)?;
-        if let Some((name, offset)) = &self.symbol {
-            write!(f, "  ({name}+0x{offset:x})")?;
-        }
-        let [x, y, z] = self.workgroup;
-        write!(
-            f,
-            "\n   wave {} of workgroup ({x},{y},{z}) of kernel {}, exec 0x{:016x}",
-            self.wave, self.kernel, self.exec
-        )
+        let (kernel, instruction) = (&self.kernel, &self.instruction);
+        let wave = (self.workgroup, self.wave, self.exec);
+        write_location(f, kernel, (self.pc, &self.symbol, instruction), wave)
     }
+}
+
+/// An instruction, and the wave that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// Address of the instruction, as in [`Fault`].
+    pub pc: u64,
+    /// Function and offset that the PC lies in, when symbols tell.
+    pub symbol: Option<(String, u64)>,
+    /// The instruction as LLVM prints it.
+    pub instruction: String,
+    /// Workgroup.
+    pub workgroup: [u32; 3],
+    /// Wave within the workgroup.
+    pub wave: u32,
+    /// EXEC.
+    pub exec: u64,
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kernel, instruction) = (&self.kernel, &self.instruction);
+        let wave = (self.workgroup, self.wave, self.exec);
+        write_location(f, kernel, (self.pc, &self.symbol, instruction), wave)
+    }
+}
+
+/// Two lines about an instruction and a wave.
+fn write_location(
+    f: &mut fmt::Formatter<'_>,
+    kernel: &str,
+    (pc, symbol, instruction): (u64, &Option<(String, u64)>, &str),
+    ([x, y, z], wave, exec): ([u32; 3], u32, u64),
+) -> fmt::Result {
+    write!(f, "   at 0x{pc:04x}  {instruction}")?;
+    if let Some((name, offset)) = symbol {
+        write!(f, "  ({name}+0x{offset:x})")?;
+    }
+    write!(
+        f,
+        "\n   wave {wave} of workgroup ({x},{y},{z}) of kernel {kernel}, exec 0x{exec:016x}"
+    )
 }

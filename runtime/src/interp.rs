@@ -100,6 +100,17 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
     Ok(flow)
 }
 
+/// Counts an instruction that is about to be run, if instructions are counted.
+pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
+    if group.counting {
+        group.stats.instructions += 1;
+        group.stats.lane_instructions += match is_scalar(inst) {
+            true => 1,
+            false => u64::from(wave.exec().count_ones()),
+        };
+    }
+}
+
 /// Notes which VGPRs the instruction may write beside those of the wave.
 fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
     // v_swap_b32 writes its source as well.
@@ -167,13 +178,7 @@ impl Engine for Interpreter {
                     return Exit::Fault(WaveFault { kind, pc, lane });
                 }
             };
-            if group.counting {
-                group.stats.instructions += 1;
-                group.stats.lane_instructions += match is_scalar(inst) {
-                    true => 1,
-                    false => u64::from(wave.exec().count_ones()),
-                };
-            }
+            count(wave, group, inst);
             match step(wave, group, inst).map(|flow| flow.exit(fuel)) {
                 Ok(None) => {}
                 Ok(Some(exit)) => return exit,

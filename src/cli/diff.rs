@@ -9,7 +9,7 @@ use wavelift::manifest::Manifest;
 use wavelift::{Device, DeviceOptions, EngineKind, Error, Fault, Settings};
 
 use super::Status;
-use super::options::RunOptions;
+use super::options::{RunOptions, warn_of_wait};
 use super::output::{Output, complain};
 use super::progress::Progress;
 use super::session::{Planned, Session};
@@ -66,6 +66,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
         threads: args.options.threads.unwrap_or(1),
         timeout: args.options.timeout,
         stack_bytes: args.options.stack,
+        on_wait: Some(warn_of_wait),
         ..DeviceOptions::default()
     };
     let device = Device::with_engine(options, Box::new(pair.clone()))?;

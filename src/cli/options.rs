@@ -6,7 +6,9 @@ use std::time::Duration;
 use clap::ValueEnum;
 use runtime::dispatch::MAX_LANE_SCRATCH;
 use runtime::engine::Emitter;
-use wavelift::{DeviceOptions, EngineKind, EngineOptions};
+use wavelift::{DeviceOptions, EngineKind, EngineOptions, GridWait};
+
+use super::output::complain;
 
 /// What is run, and on what terms.
 #[derive(clap::Args)]
@@ -108,6 +110,7 @@ impl RunOptions {
             threads: self.threads.unwrap_or(0),
             timeout: self.timeout,
             stack_bytes: self.stack,
+            on_wait: Some(warn_of_wait),
             ..DeviceOptions::default()
         }
     }
@@ -127,6 +130,11 @@ impl RunOptions {
             cache: self.cache.clone(),
         }
     }
+}
+
+/// Says that a dispatch seems to wait for itself.
+pub(super) fn warn_of_wait(wait: &GridWait) {
+    complain(format_args!("warning: {wait} (--threads {})", wait.total));
 }
 
 /// Name of an engine for messages.

@@ -14,6 +14,7 @@ mod faults;
 mod profile;
 mod run;
 mod stack;
+mod waits;
 
 /// What a call of the program came to.
 struct Outcome {

@@ -27,6 +27,7 @@ mod order;
 mod pieces;
 mod private;
 mod shapes;
+mod waits;
 
 /// The engines under test: the interpreter, then the translator with its emitter for this CPU and with
 /// the one for all.

@@ -158,6 +158,45 @@ fn the_stack_is_as_large_as_the_environment_says() {
     assert!(text.contains(named), "{text}");
 }
 
+#[test]
+fn a_kernel_that_waits_for_itself_is_reported_once() {
+    const GROUPS: u32 = 5;
+    if is_child() {
+        let program = Program::load("tests/kernels/waits/waits.gfx906.co");
+        let (words, kernarg) = (Buffer::new(256), Buffer::new(512));
+        (0..64).for_each(|at| words.write(4 * at, 0u32));
+        kernarg.write(0, words.at.addr());
+        kernarg.write(8, GROUPS);
+        let queue = Queue::new(64);
+        let done = Signal::new(1);
+        let address = kernarg.at.addr() as u64;
+        let kernel = program.kernel("grid_barrier");
+        queue.put(dispatch(kernel, 64 * GROUPS, 64, address, done.0));
+        // The report comes after about two seconds.
+        std::thread::sleep(Duration::from_secs(6));
+        assert_eq!(done.value(), 1);
+        words.write(0, GROUPS);
+        done.wait();
+        assert_eq!(words.read::<u32>(4), 1);
+        return;
+    }
+    let (signal, text) = child_with(
+        "faults::a_kernel_that_waits_for_itself_is_reported_once",
+        &[("WAVELIFT_THREADS", "2")],
+    );
+    assert_eq!(signal, None, "{text}");
+    let report = "wavelift: kernel grid_barrier seems to wait for itself: ";
+    assert_eq!(text.matches(report).count(), 1, "{text}");
+    for part in [
+        "global_atomic_cmpswap v3, v2, v[0:1], s[0:1] glc  (grid_barrier+0x",
+        "wave 0 of workgroup (0,0,0) of kernel grid_barrier",
+        "3 of 5 workgroups have not begun",
+        "(WAVELIFT_THREADS=5)",
+    ] {
+        assert!(text.contains(part), "no `{part}` in:\n{text}");
+    }
+}
+
 static EVENT: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn event(

@@ -5,6 +5,7 @@ use frontend::{Encoding, LANES, WaveState};
 use super::registers::InitialState;
 use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
+use super::waits::{Finding, Patience, Poll, Watch};
 use crate::LoadedCode;
 use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, Turn};
 use crate::fault::{FaultKind, Private, WaveFault};
@@ -63,6 +64,8 @@ pub(super) struct GroupRunner<'a> {
     pub(super) counting: bool,
     /// Fuel that a wave gets at a time.
     pub(super) fuel: u64,
+    /// When workgroups are examined that run long, if they are.
+    pub(super) patience: Option<Patience>,
 }
 
 /// What is said when a wave has burned its fuel.
@@ -85,6 +88,9 @@ pub(super) trait Referee {
 
     /// All waves that could run have burned their fuel and done nothing else since the last time.
     fn spinning(&mut self);
+
+    /// The workgroup polls memory, or no longer does (`None`).
+    fn polls(&mut self, group: &GroupShape, poll: Option<Poll>);
 }
 
 /// Why a group was left.
@@ -216,15 +222,20 @@ impl GroupRunner<'_> {
         }
         // Of the waves that were ready at first, those that have burned their fuel.
         let (mut round, mut late) = (turn.ready, 0u32);
+        let mut watch = Watch::new(self.patience);
         loop {
             let before = turn.following.count;
-            let stop = session.run(waves, &mut turn, &mut view, self.fuel);
+            let stop = match watch.tracer() {
+                None => session.run(waves, &mut turn, &mut view, self.fuel),
+                Some(tracer) => tracer.run(waves, &mut turn, &mut view),
+            };
             let passed = before - turn.following.count;
             if passed != 0 {
                 group.id = view.workgroup;
                 view.stats.workgroups += u64::from(passed);
                 view.stats.waves += u64::from(passed * count);
                 referee.passed(passed);
+                watch = Watch::new(self.patience);
             }
             match stop {
                 Stop::All => {}
@@ -241,7 +252,8 @@ impl GroupRunner<'_> {
                     return Outcome::Fault(fault, index, waves[index as usize].exec());
                 }
             }
-            if late != 0 {
+            let fuel_burned = late != 0;
+            if fuel_burned {
                 if late == round {
                     // Perhaps they wait for a group on another worker.
                     referee.spinning();
@@ -259,6 +271,11 @@ impl GroupRunner<'_> {
                 return Outcome::Done;
             }
             round = turn.ready;
+            match watch.look(fuel_burned, waves, &turn) {
+                Finding::None => {}
+                Finding::Polls(poll) => referee.polls(group, Some(poll)),
+                Finding::Moves => referee.polls(group, None),
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The workers of a dispatch: threads that take workgroups in ascending order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use frontend::LANES;
@@ -14,9 +14,10 @@ use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
 use super::shape::GroupShape;
+use super::waits::{GridWait, Patience, Poll};
 use crate::LoadedCode;
 use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
-use crate::fault::{Access, Fault, FaultKind, WaveFault};
+use crate::fault::{Access, Fault, FaultKind, Location, WaveFault};
 use crate::kernarg::{self, HiddenContext};
 use crate::memory::{Memory, MemoryError};
 
@@ -38,6 +39,8 @@ pub struct Settings<'a> {
     pub only: Option<Range<u64>>,
     /// Counts workgroups as they end.
     pub progress: Option<&'a AtomicU64>,
+    /// Is told, once, of a dispatch that seems to wait for itself.
+    pub on_wait: Option<fn(&GridWait)>,
 }
 
 impl Default for Settings<'_> {
@@ -50,6 +53,7 @@ impl Default for Settings<'_> {
             fuel: 2048,
             only: None,
             progress: None,
+            on_wait: None,
         }
     }
 }
@@ -119,7 +123,31 @@ struct Board {
     /// Its fault, and when the first one was reported.
     fault: Mutex<Option<(Fault, Instant)>>,
     deadline: Option<(Instant, Duration)>,
-    alone: bool,
+    /// How many workers there are, and how many of them have no workgroups left.
+    threads: usize,
+    ended: AtomicUsize,
+    waits: Waits,
+}
+
+/// What is known of workgroups that wait for others.
+struct Waits {
+    on_wait: Option<fn(&GridWait)>,
+    patience: Patience,
+    /// Workgroups of the grid, and how many of them come after those that are run.
+    total: u64,
+    left_out: u64,
+    /// Workers whose workgroup polls memory.
+    polling: Mutex<BTreeMap<usize, Polling>>,
+    told: AtomicBool,
+}
+
+/// A worker whose workgroup polls memory.
+struct Polling {
+    group: u64,
+    id: [u32; 3],
+    poll: Poll,
+    /// Workgroups that it has taken and not begun.
+    held: u64,
 }
 
 impl Board {
@@ -144,12 +172,51 @@ impl Board {
             *slot = Some((fault, first));
         }
     }
+
+    /// What all workers wait for, if all of them have polled for some time and there are workgroups that have not begun.
+    fn wait(&self, view: View<'_>) -> Option<GridWait> {
+        let waits = &self.waits;
+        let polling = waits.list();
+        if polling.len() + self.ended.load(Relaxed) < self.threads {
+            return None;
+        }
+        let since = polling.values().map(|worker| worker.poll.since).max()?;
+        let until = polling.values().map(|worker| worker.poll.until).min()?;
+        let time = until.checked_duration_since(since)?;
+        let held: u64 = polling.values().map(|worker| worker.held).sum();
+        let next = self.next.load(Relaxed).min(self.end);
+        let not_begun = self.end - next + held + waits.left_out;
+        if time < waits.patience.confirm || not_begun == 0 {
+            return None;
+        }
+        let lowest = polling.values().min_by_key(|worker| worker.group)?;
+        let Poll { wave, pc, exec, .. } = lowest.poll;
+        Some(GridWait {
+            at: locate(view, pc, (lowest.id, wave, exec)),
+            seconds: time.as_secs_f64(),
+            not_begun,
+            total: waits.total,
+        })
+    }
+}
+
+/// What the place of an instruction is described with.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    code: &'a LoadedCode,
+    kernel: &'a KernelCode,
 }
 
 /// One worker's view while it runs a group.
 struct GroupReferee<'a> {
     board: &'a Board,
+    view: View<'a>,
+    worker: usize,
     group: u64,
+    /// Workgroups behind it that the worker has taken, too.
+    held: u64,
+    /// It is among those that poll.
+    polls: bool,
     /// Of the leader.
     caller: Option<&'a Caller<'a>>,
 }
@@ -157,6 +224,8 @@ struct GroupReferee<'a> {
 impl Referee for GroupReferee<'_> {
     fn passed(&mut self, groups: u32) {
         self.group += u64::from(groups);
+        self.held -= u64::from(groups);
+        self.leave();
     }
 
     fn burned(&mut self) -> Verdict {
@@ -190,9 +259,47 @@ impl Referee for GroupReferee<'_> {
     }
 
     fn spinning(&mut self) {
-        if !self.board.alone {
+        if self.board.threads != 1 {
             std::thread::yield_now();
         }
+    }
+
+    #[cold]
+    fn polls(&mut self, group: &GroupShape, poll: Option<Poll>) {
+        let Some(poll) = poll else {
+            self.leave();
+            return;
+        };
+        let polling = Polling {
+            group: self.group,
+            id: group.id,
+            poll,
+            held: self.held,
+        };
+        self.polls = true;
+        let waits = &self.board.waits;
+        waits.list().insert(self.worker, polling);
+        if let Some(on_wait) = waits.on_wait
+            && let Some(wait) = self.board.wait(self.view)
+            && !waits.told.swap(true, Relaxed)
+        {
+            on_wait(&wait);
+        }
+    }
+}
+
+impl GroupReferee<'_> {
+    /// The workgroup does not poll any more.
+    fn leave(&mut self) {
+        if std::mem::take(&mut self.polls) {
+            self.board.waits.list().remove(&self.worker);
+        }
+    }
+}
+
+impl Waits {
+    fn list(&self) -> MutexGuard<'_, BTreeMap<usize, Polling>> {
+        self.polling.lock().expect("no holder of the lock panics")
     }
 }
 
@@ -239,6 +346,7 @@ impl Dispatcher {
         let prepared = Prepared::new(memory, code, kernel, launch, stack, threads, id)?;
 
         let begin = Instant::now();
+        let patience = Patience::new(settings.timeout);
         let board = Board {
             next: AtomicU64::new(groups.start),
             end: groups.end,
@@ -248,7 +356,16 @@ impl Dispatcher {
             deadline: settings
                 .timeout
                 .and_then(|limit| Some((begin.checked_add(limit)?, limit))),
-            alone: threads == 1,
+            threads,
+            ended: AtomicUsize::new(0),
+            waits: Waits {
+                on_wait: settings.on_wait,
+                patience,
+                total: all.end,
+                left_out: all.end - groups.end,
+                polling: Mutex::default(),
+                told: AtomicBool::new(false),
+            },
         };
         let shape = launch.shape;
         let work = |number: usize, caller: Option<&Caller<'_>>| {
@@ -264,8 +381,10 @@ impl Dispatcher {
                 scratch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
+                patience: settings.on_wait.map(|_| patience),
             };
-            self.work(&mut runner, &board, kernel, settings.progress, caller)
+            let worker = (number, settings.progress);
+            self.work(&mut runner, &board, kernel, worker, caller)
         };
         let total = Mutex::new(Stats::default());
         let help = |number: usize| {
@@ -305,9 +424,11 @@ impl Dispatcher {
         runner: &mut GroupRunner<'_>,
         board: &Board,
         kernel: &KernelCode,
-        progress: Option<&AtomicU64>,
+        (worker, progress): (usize, Option<&AtomicU64>),
         caller: Option<&Caller<'_>>,
     ) -> Stats {
+        let code = runner.code;
+        let view = View { code, kernel };
         let checked = runner.memory.is_exact();
         let mut session = runner.engine.session();
         let mut room = self.room(checked);
@@ -327,11 +448,16 @@ impl Dispatcher {
             };
             let mut referee = GroupReferee {
                 board,
+                view,
+                worker,
                 group: index,
+                held: mine.end - mine.start,
+                polls: false,
                 caller,
             };
             let some = (&mut group, more);
             let outcome = runner.run(&mut *session, &mut room, some, &mut stats, &mut referee);
+            referee.leave();
             // Perhaps it ran some of those behind it as well.
             let ran = referee.group + 1 - index;
             mine.start += ran - 1;
@@ -353,6 +479,7 @@ impl Dispatcher {
                 caller.look();
             }
         }
+        board.ended.fetch_add(1, Relaxed);
         let mut rooms = self.rooms.lock().expect("no holder of the lock panics");
         rooms.push(room);
         stats
@@ -395,16 +522,31 @@ fn describe(
 ) -> Fault {
     runner.complete(&mut fault);
     let WaveFault { kind, pc, lane } = fault;
-    let symbol = runner.code.symbol_at(pc);
+    let code = runner.code;
+    let at = locate(View { code, kernel }, pc, (workgroup, wave, exec));
     Fault {
         kind,
-        kernel: kernel.name.clone(),
-        pc: runner.code.local(pc),
-        symbol: symbol.map(|(symbol, offset)| (symbol.name.clone(), offset)),
-        instruction: runner.code.text_at(pc),
+        kernel: at.kernel,
+        pc: at.pc,
+        symbol: at.symbol,
+        instruction: at.instruction,
         workgroup,
         wave,
         lane,
+        exec,
+    }
+}
+
+/// Describes an instruction and a wave that is there.
+fn locate(view: View<'_>, pc: u64, (workgroup, wave, exec): ([u32; 3], u32, u64)) -> Location {
+    let symbol = view.code.symbol_at(pc);
+    Location {
+        kernel: view.kernel.name.clone(),
+        pc: view.code.local(pc),
+        symbol: symbol.map(|(symbol, offset)| (symbol.name.clone(), offset)),
+        instruction: view.code.text_at(pc),
+        workgroup,
+        wave,
         exec,
     }
 }
