@@ -27,6 +27,9 @@ pub(crate) const COMPUTE_UNITS: u32 = 60;
 /// Waves of a compute unit.
 pub(crate) const WAVES_PER_CU: u32 = 40;
 
+/// Copy engines that programs see. Every copy is made by the same threads.
+pub(crate) const COPY_ENGINES: u32 = 2;
+
 /// Processors of the host.
 fn processors() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
@@ -149,6 +152,13 @@ pub(crate) unsafe fn info(
             // Newer than 5.2: free memory, ticks of the clock in a second.
             0xa015 if gpu => put_any::<u64>(value, rt.pools.vram_free()),
             0xa016 => put_any::<u64>(value, clock::FREQUENCY),
+            // Copy engines, as many as `hsa_amd_memory_copy_engine_status` has.
+            0xa10a => put_any::<u32>(value, on_gpu(COPY_ENGINES)),
+            // Properties of the memory, bits: 0 is an APU's.
+            0xa114 => {
+                let apu = u64::from(gpu && config.gpu.full_profile);
+                put_any::<[u8; 8]>(value, apu.to_le_bytes())
+            }
             _ => Err(Status::INVALID_ARGUMENT),
         }
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crate::abi::{Dim3, Handle, PitchedPtr, RawStatus, Status};
-use crate::agent::Agent;
+use crate::agent::{Agent, COPY_ENGINES};
 use crate::copy::{self, Task};
 use crate::guard::{guard, list};
 use crate::pools::{host_address, pointer};
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn hsa_amd_memory_async_copy_on_engine(
     }
 }
 
-/// Which copy engines are free: both.
+/// Which copy engines are free: all.
 pub unsafe extern "C" fn hsa_amd_memory_copy_engine_status(
     to_agent: Handle,
     from_agent: Handle,
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn hsa_amd_memory_copy_engine_status(
         Agent::from_handle(to_agent)?;
         Agent::from_handle(from_agent)?;
         // SAFETY: head of the module.
-        unsafe { crate::guard::put(out, 3) }
+        unsafe { crate::guard::put(out, (1 << COPY_ENGINES) - 1) }
     })
 }
 

@@ -47,7 +47,8 @@ pub unsafe extern "C" fn hsa_system_get_info(attribute: u32, value: *mut c_void)
                 6 => put_any::<u32>(value, 1),
                 7 => put_any::<[u8; 128]>(value, agent::extensions()),
                 0x200 => put_any::<*const c_char>(value, c"wavelift".as_ptr()),
-                0x201 | 0x202 => put_any::<bool>(value, false),
+                // SVM, SVM without registering, `hsa_amd_vmem_*`.
+                0x201 | 0x202 | 0x205 => put_any::<bool>(value, false),
                 _ => Err(Status::INVALID_ARGUMENT),
             }
         }

@@ -71,6 +71,36 @@ fn there_are_a_cpu_and_a_gpu() {
     assert_eq!(unsafe { hsa_iterate_agents(None, null_mut()) }, 0x1001);
 }
 
+#[test]
+fn attributes_of_newer_versions_have_values() {
+    let [cpu, gpu] = agents();
+    assert_eq!(
+        (info::<u32>(gpu, 0xa10a), info::<u32>(cpu, 0xa10a)),
+        (Ok(2), Ok(0)),
+        "copy engines"
+    );
+    let mut free = 0;
+    // SAFETY: the result goes to our variable.
+    assert_eq!(
+        unsafe { hsa_amd_memory_copy_engine_status(gpu, cpu, &mut free) },
+        0
+    );
+    assert_eq!(free, 0b11);
+    for agent in [cpu, gpu] {
+        assert_eq!(
+            info::<[u8; 8]>(agent, 0xa114),
+            Ok([0; 8]),
+            "properties of memory"
+        );
+    }
+    for attribute in [0x201, 0x202, 0x205] {
+        let mut there = true;
+        // SAFETY: these attributes are booleans.
+        let status = unsafe { hsa_system_get_info(attribute, (&raw mut there).cast()) };
+        assert_eq!((status, there), (0, false), "{attribute:#x}");
+    }
+}
+
 unsafe extern "C" fn first(isa: u64, data: *mut c_void) -> u32 {
     // SAFETY: the test passes a number.
     unsafe { data.cast::<u64>().write(isa) };
