@@ -64,6 +64,21 @@ fn lds_of_a_packet_is_allocated_in_granules() {
 }
 
 #[test]
+fn a_packet_may_have_more_work_items_than_the_kernel_was_compiled_for() {
+    // Compiled for 256. ROCm 6 launches its own copy kernels so.
+    let saxpy = Saxpy::new();
+    saxpy.kernarg.write(24, [2u32, 1, 1]);
+    saxpy.kernarg.write(36, [512u16, 1, 1]);
+    let queue = Queue::new(64);
+    let done = Signal::new(1);
+    let kernarg = saxpy.kernarg.at.addr() as u64;
+    let kernel = saxpy.packet(0)[32..40].try_into().map(u64::from_le_bytes);
+    queue.put(dispatch(kernel.unwrap(), 1024, 512, kernarg, done.0));
+    done.wait();
+    check(&saxpy, 1);
+}
+
+#[test]
 fn ten_thousand_dispatches_wrap_around() {
     let saxpy = Saxpy::new();
     let queue = Queue::new(16);

@@ -325,7 +325,7 @@ impl Dispatcher {
         launch: &Launch<'_>,
         settings: &Settings<'_>,
     ) -> Result<Stats, RunError> {
-        launch::check_workgroup(kernel, &launch.shape)?;
+        launch::check_workgroup(kernel, launch)?;
         if code.bytes_at(kernel.entry).is_none() {
             return Err(RunError::Launch(LaunchError::EntryOutsideCode {
                 kernel: kernel.name.clone(),
