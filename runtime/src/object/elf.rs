@@ -41,6 +41,8 @@ pub enum Version {
     V4,
     /// Code object version 5.
     V5,
+    /// Code object version 6: as version 5, and code for generic targets has a version of its own.
+    V6,
 }
 
 impl Version {
@@ -50,6 +52,7 @@ impl Version {
             Version::V3 => 3,
             Version::V4 => 4,
             Version::V5 => 5,
+            Version::V6 => 6,
         }
     }
 }
@@ -213,12 +216,9 @@ pub(crate) fn identify(header: &Header) -> Result<(Version, Target), LoadError> 
         1 => Version::V3,
         2 => Version::V4,
         3 => Version::V5,
+        4 => Version::V6,
         _ => {
-            let version = match abi {
-                0 => "2",
-                4 => "6",
-                _ => "unknown",
-            };
+            let version = if abi == 0 { "2" } else { "unknown" };
             return Err(LoadError::UnsupportedVersion { abi, version });
         }
     };

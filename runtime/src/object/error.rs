@@ -42,7 +42,7 @@ pub enum LoadError {
     NotLinked,
     /// A code object version that is not supported.
     #[error(
-        "unsupported code object version {version} (ELF ABI version {abi}); versions 3, 4 and 5 are \
+        "unsupported code object version {version} (ELF ABI version {abi}); versions 3 to 6 are \
          supported: recompile with -mcode-object-version=5"
     )]
     UnsupportedVersion {

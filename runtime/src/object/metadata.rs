@@ -16,7 +16,7 @@ pub const MAX_KERNARG: u64 = 1 << 20;
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// `amdhsa.version`: 1.0 in code object version 3, 1.1 in 4, 1.2 in 5.
+    /// `amdhsa.version`: 1.0 in code object version 3, 1.1 in 4, 1.2 in 5 and 6.
     pub version: (u32, u32),
     /// `amdhsa.target`, from version 4 on.
     pub target: Option<String>,

@@ -9,7 +9,7 @@ macro_rules! fixture {
     };
 }
 
-const ARGS: [(&[u8], Gfx, Version, &str); 5] = [
+const ARGS: [(&[u8], Gfx, Version, &str); 6] = [
     (
         fixture!("args.v5.gfx600.co"),
         Gfx::Gfx600,
@@ -39,6 +39,12 @@ const ARGS: [(&[u8], Gfx, Version, &str); 5] = [
         Gfx::Gfx906,
         Version::V5,
         "gfx906:sramecc-:xnack-",
+    ),
+    (
+        fixture!("args.v6.gfx900.co"),
+        Gfx::Gfx900,
+        Version::V6,
+        "gfx900",
     ),
 ];
 pub(super) const SMALL: &[u8] = fixture!("args.v4.gfx900.co");
@@ -78,7 +84,8 @@ fn objects_of_every_target_and_version_load() {
         let object = parse(bytes);
         assert_eq!((object.target.gfx, object.version), (gfx, version), "{id}");
         assert_eq!(object.target.to_string(), id);
-        assert_eq!(object.metadata_version, Some((1, version.number() - 3)));
+        let minor = version.number().min(5) - 3;
+        assert_eq!(object.metadata_version, Some((1, minor)));
         let names: Vec<&str> = object
             .kernels
             .iter()
@@ -97,7 +104,7 @@ fn objects_of_every_target_and_version_load() {
         );
         assert_eq!(metadata.max_flat_workgroup_size, Some(256));
         assert!(metadata.sgpr_count.is_some() && metadata.vgpr_count.is_some());
-        let hidden = if version == Version::V5 { 256 } else { 56 };
+        let hidden = if version >= Version::V5 { 256 } else { 56 };
         assert_eq!(metadata.kernarg_segment_size, 56 + hidden);
         assert_eq!(
             kernel.descriptor.kernarg_size,
@@ -351,15 +358,20 @@ fn wrong_headers_are_named() {
         "ELF header: EI_DATA is 0x2, expected 1 (little endian)"
     );
     assert!(at(7, 0).starts_with("ELF header: EI_OSABI is 0x0, expected 0x40"));
-    assert!(at(8, 4).starts_with("unsupported code object version 6 (ELF ABI version 4)"));
+    assert!(at(8, 5).starts_with("unsupported code object version unknown (ELF ABI version 5)"));
     assert!(at(8, 0).starts_with("unsupported code object version 2 (ELF ABI version 0)"));
     assert!(at(16, 1).starts_with("this is a relocatable object"));
     assert!(at(16, 2).starts_with("ELF header: e_type is 0x2, expected 3"));
     assert!(at(18, 62).starts_with("ELF header: e_machine is 0x3e, expected 0xe0"));
     assert!(at(48, 0x36).starts_with("unsupported target gfx1030"));
     assert!(at(56, 0).starts_with("the code object has no loadable segment"));
-    let error = CodeObject::parse(&patched(SMALL, 48, &[0x36])).expect_err("a foreign target");
-    assert!(error.is_unsupported());
+    // Version 6 of a generic target, whose own version is in the highest byte.
+    let generic = patched(&patched(SMALL, 8, &[4]), 48, &[0x51, 1, 0, 1]);
+    assert!(message(&generic).starts_with("unsupported target gfx9-generic; supported are gfx600"));
+    for object in [patched(SMALL, 48, &[0x36]), generic] {
+        let error = CodeObject::parse(&object).expect_err("a foreign target");
+        assert!(error.is_unsupported());
+    }
     assert_eq!(
         parse(&patched(SMALL, 48, &[0x2d])).target.gfx,
         Gfx::Gfx900,

@@ -272,3 +272,45 @@ fn exports_are_shown() {
         assert_eq!(export["w"], serde_json::json!([!0u32, !2u32, !4u32]));
     }
 }
+
+#[test]
+fn a_code_object_of_version_6() {
+    let home = folder("version-6");
+    let code_object = root().join("tests/kernels/objects/args.v6.gfx900.co");
+    // Each work-item takes the element of the one at the other end of its workgroup.
+    let out = (0..128).map(|i| {
+        let other = i / 64 * 64 + 63 - i % 64;
+        other as f32 * 2.0 + 0.5 + (7 + 3 - 1) as f32 + 2.0
+    });
+    let expected: Vec<u8> = out.flat_map(f32::to_le_bytes).collect();
+    let input: Vec<u8> = (0..128).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    file(&home, "in.bin", input);
+    file(&home, "out.bin", expected);
+    let text = format!(
+        "[buffers]\nout = {{ type = \"f32\", count = 128, fill = 0.0 }}\nin = {{ file = \"in.bin\" }}\n\
+         table = {{ type = \"u32\", values = [5, 7] }}\n\
+         [[dispatch]]\ncode_object = {code_object:?}\nkernel = \"args\"\ngrid = [128]\nworkgroup = [64]\n\
+         args = [\"@out\", \"@in\", \"@table\", {{ f32 = 2.0 }}, {{ u8 = 1 }}, {{ hex = \"03000000010000000000003f\" }}, \
+         {{ local = 256 }}, {{ local = 512 }}]\n\
+         [[dispatch]]\ncode_object = {code_object:?}\nkernel = \"empty\"\ngrid = [64]\nworkgroup = [64]\nargs = []\n\
+         [expect]\nout = {{ file = \"out.bin\" }}\n"
+    );
+    let manifest = file(&home, "m.toml", text);
+    for engine in engines() {
+        let run = wavelift(&["run", &manifest, "--engine", engine]);
+        assert_eq!(
+            (run.status, run.stderr.as_str()),
+            (0, ""),
+            "{engine}: {}",
+            run.stdout
+        );
+    }
+    let info = wavelift(&["info", code_object.to_str().expect("the path is text")]);
+    assert_eq!(info.status, 0);
+    assert!(
+        info.stdout
+            .contains("gfx900, code object version 6, 2 kernels"),
+        "{}",
+        info.stdout
+    );
+}

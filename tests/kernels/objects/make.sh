@@ -16,6 +16,16 @@ cl 19 gfx700 5 args.cl args.v5.gfx700.co
 cl 15 gfx803 3 args.cl args.v3.gfx803.co
 cl 19 gfx900 4 args.cl args.v4.gfx900.co
 cl 19 gfx906:sramecc-:xnack- 5 args.cl args.v5.gfx906.co
+
+# The device libraries do not know version 6: it has the hidden arguments of version 5.
+set --
+for name in opencl ocml ockl oclc_daz_opt_off oclc_unsafe_math_off oclc_finite_only_off oclc_correctly_rounded_sqrt_on \
+    oclc_wavefrontsize64_on oclc_isa_version_900 oclc_abi_version_500; do
+    set -- "$@" -Xclang -mlink-builtin-bitcode -Xclang "$libs/$name.bc"
+done
+clang-19 -x cl -cl-std=CL2.0 -O2 --target=amdgcn-amd-amdhsa -mcpu=gfx900 -mcode-object-version=6 -nogpulib "$@" args.cl \
+    -o args.v6.gfx900.co
+
 cl 19 gfx900 5 globals.cl globals.gfx900.co
 cl 19 gfx900 5 relocs.cl relocs.gfx900.co
 
