@@ -26,6 +26,8 @@ mod host;
 mod image;
 mod integer;
 mod lane;
+#[cfg(target_arch = "x86_64")]
+mod lane_wide;
 mod memory;
 mod quick;
 mod relative;
@@ -36,12 +38,26 @@ use quick::Quick;
 
 /// Addresses of all functions as a host of this level has them: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
 pub fn table(level: HostLevel) -> Box<[usize]> {
-    table_for(level != HostLevel::Sse41 && has_avx2())
+    table_for(match level {
+        HostLevel::Native if has_avx2() && lower::wide::has_avx512() => Level::Avx512,
+        HostLevel::Native | HostLevel::Avx2 if has_avx2() => Level::Avx2,
+        HostLevel::Native | HostLevel::Avx2 | HostLevel::Sse41 => Level::Portable,
+    })
 }
 
-/// The table with or without the variants for AVX2.
-fn table_for(wide: bool) -> Box<[usize]> {
-    let lanes = LaneFn::ALL.iter().map(|&f| lane_fn(f, wide));
+/// What functions may need of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Portable,
+    Avx2,
+    /// AVX-512 F, BW, DQ and VL, and what [`Level::Avx2`] has.
+    Avx512,
+}
+
+/// The table of the variants for a host.
+fn table_for(level: Level) -> Box<[usize]> {
+    let lanes = LaneFn::ALL.iter().map(|&f| lane_fn(f, level));
+    let wide = level >= Level::Avx2;
     lanes
         .chain(EffectFn::ALL.iter().map(|&f| effect_fn(f, wide)))
         .collect()
@@ -263,7 +279,18 @@ fn whole(f: LaneEntry) -> usize {
 }
 
 /// The address behind a lane function.
-fn lane_fn(f: LaneFn, wide: bool) -> usize {
+fn lane_fn(f: LaneFn, level: Level) -> usize {
+    let wide = level >= Level::Avx2;
+    /// The function that fetches from other lanes as the host has it.
+    macro_rules! fetches {
+        ($name:ident) => {{
+            #[cfg(target_arch = "x86_64")]
+            if level == Level::Avx512 {
+                return whole(lane_wide::$name);
+            }
+            whole(lane::$name)
+        }};
+    }
     /// The function of one lane, or its writing for the whole wave.
     macro_rules! halves {
         ($one:path, $whole:ident) => {{
@@ -384,10 +411,10 @@ fn lane_fn(f: LaneFn, wide: bool) -> usize {
         LaneFn::PkMinF16 => halves!(half::pk_min, pk_min),
         LaneFn::PkMaxF16 => halves!(half::pk_max, pk_max),
         LaneFn::PkClampF16 => entry(half::pk_clamp, wide),
-        LaneFn::Dpp => whole(lane::dpp),
-        LaneFn::Swizzle => whole(lane::swizzle),
-        LaneFn::Permute => whole(lane::permute),
-        LaneFn::Bpermute => whole(lane::bpermute),
+        LaneFn::Dpp => fetches!(dpp),
+        LaneFn::Swizzle => fetches!(swizzle),
+        LaneFn::Permute => fetches!(permute),
+        LaneFn::Bpermute => fetches!(bpermute),
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Rmw {
 }
 
 /// Operations by their number in `lower::functions::atomic_code`.
-const OPERATIONS: [Atomic; 21] = [
+pub(super) const OPERATIONS: [Atomic; 21] = [
     Atomic::Swap,
     Atomic::CmpSwap,
     Atomic::Add,

@@ -1,5 +1,7 @@
 //! Pure functions that move values between lanes.
 
+use std::sync::LazyLock;
+
 use lower::abi::Lanes;
 
 use crate::choices;
@@ -100,6 +102,34 @@ fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
     }
 }
 
+/// Does a DPP control field name lanes of other rows?
+pub(super) fn leaves_rows(ctrl: u32) -> bool {
+    matches!(ctrl, 0x130 | 0x134 | 0x138 | 0x13c | 0x142 | 0x143)
+}
+
+/// In [`DPP_SOURCES`]: there is no such lane.
+const NONE: u8 = 0x80;
+
+/// By control field and lane the lane that DPP fetches from, or [`NONE`].
+pub(super) static DPP_SOURCES: LazyLock<Box<[Lanes8; 512]>> = LazyLock::new(|| {
+    let mut sources = Box::new([[NONE; 64]; 512]);
+    for (ctrl, row) in (0..).zip(sources.iter_mut()) {
+        for (lane, from) in row.iter_mut().enumerate() {
+            *from = dpp_source(ctrl, lane).map_or(NONE, |from| from as u8);
+        }
+    }
+    sources
+});
+
+/// A byte for each lane.
+type Lanes8 = [u8; 64];
+
+/// The data of lanes that are active, 0 of the others.
+#[inline(always)]
+fn where_active(data: &Lanes, active: &Lanes) -> Lanes {
+    std::array::from_fn(|lane| if active[lane] != 0 { data[lane] } else { 0 })
+}
+
 /// DPP's fetch: the value, and whether there was an active source lane.
 ///
 /// # Safety
@@ -107,43 +137,47 @@ fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
 pub(super) unsafe extern "C" fn dpp(out: *const *mut Lanes, args: *const *const Lanes, ctrl: u32) {
     // SAFETY: the function takes two arguments.
     let (source, active) = unsafe { (arg(args, 0), arg(args, 1)) };
-    let mut values = [0; 64];
-    let mut valid = [0; 64];
-    for lane in 0..64 {
-        if let Some(from) = dpp_source(ctrl, lane)
-            && active[from] != 0
-        {
-            values[lane] = source[from];
-            valid[lane] = 1;
-        }
-    }
+    let from = &DPP_SOURCES[ctrl as usize % DPP_SOURCES.len()];
+    let fetched = |data: &Lanes| -> Lanes {
+        std::array::from_fn(|lane| match from[lane] {
+            NONE => 0,
+            from => data[usize::from(from & 63)],
+        })
+    };
+    let values = fetched(&where_active(source, active));
+    let valid = fetched(&where_active(&[1; 64], active));
     // SAFETY: it gives two results.
     unsafe { give(out, 0, values) };
     // SAFETY: as above.
     unsafe { give(out, 1, valid) };
 }
 
-/// The lane that `ds_swizzle` reads for a lane.
-fn swizzle_source(offset: u32, gfx9: bool, lane: usize) -> usize {
-    let (group, i) = (lane & 32, lane as u32 & 31);
-    let j = if gfx9 && offset >= 0xe000 {
+/// The lanes that `ds_swizzle` reads, by lane.
+#[inline(always)]
+pub(super) fn swizzle_sources(imm: u32) -> Lanes {
+    let (offset, gfx9) = (imm & 0xffff, imm >> 31 != 0);
+    /// One loop for each mode, so that it vectorises.
+    #[inline(always)]
+    fn lanes(source: impl Fn(u32) -> u32) -> Lanes {
+        std::array::from_fn(|lane| (lane & 32) as u32 | source(lane as u32 & 31) & 31)
+    }
+    let mask = offset & 31;
+    if gfx9 && offset >= 0xe000 {
         // FFT: bits reversed, except those of the mask
-        let mask = offset & 31;
-        (i.reverse_bits() >> 27 >> mask.count_ones()) | i & mask
+        let by = mask.count_ones();
+        lanes(|i| (i.reverse_bits() >> 27 >> by) | i & mask)
     } else if gfx9 && offset >= 0xc000 {
-        let (rotate, mask) = (offset >> 5 & 31, offset & 31);
-        let turned = if offset >> 10 & 1 != 0 {
-            i.wrapping_sub(rotate)
-        } else {
-            i + rotate
+        let rotate = match (offset >> 5 & 31, offset >> 10 & 1) {
+            (by, 0) => by,
+            (by, _) => by.wrapping_neg(),
         };
-        i & mask | turned & !mask
+        lanes(|i| i & mask | i.wrapping_add(rotate) & !mask)
     } else if offset & 0x8000 != 0 {
-        i & !3 | offset >> (2 * (i & 3)) & 3
+        lanes(|i| i & !3 | offset >> (2 * (i & 3)) & 3)
     } else {
-        (i & offset | offset >> 5 & 31) ^ offset >> 10 & 31
-    };
-    group | (j & 31) as usize
+        let (or, xor) = (offset >> 5 & 31, offset >> 10 & 31);
+        lanes(|i| (i & mask | or) ^ xor)
+    }
 }
 
 /// `ds_swizzle`: lanes that are off are read as 0.
@@ -157,10 +191,8 @@ pub(super) unsafe extern "C" fn swizzle(
 ) {
     // SAFETY: the function takes two arguments.
     let (source, active) = unsafe { (arg(args, 0), arg(args, 1)) };
-    let values = std::array::from_fn(|lane| {
-        let from = swizzle_source(imm & 0xffff, imm >> 31 != 0, lane);
-        if active[from] != 0 { source[from] } else { 0 }
-    });
+    let data = where_active(source, active);
+    let values = swizzle_sources(imm).map(|from| data[(from & 63) as usize]);
     // SAFETY: it gives one result.
     unsafe { give(out, 0, values) };
 }
@@ -172,14 +204,18 @@ pub(super) unsafe extern "C" fn swizzle(
 pub(super) unsafe extern "C" fn permute(out: *const *mut Lanes, args: *const *const Lanes, _: u32) {
     // SAFETY: the function takes three arguments.
     let (to, data, active) = unsafe { (arg(args, 0), arg(args, 1), arg(args, 2)) };
-    let mut values = [0; 64];
+    // Lanes that are off send to one more.
+    let mut values = [0; 65];
     for lane in 0..64 {
-        if active[lane] != 0 {
-            values[(to[lane] >> 2 & 63) as usize] = data[lane];
-        }
+        let to = if active[lane] != 0 {
+            to[lane] >> 2 & 63
+        } else {
+            64
+        };
+        values[to as usize] = data[lane];
     }
     // SAFETY: it gives one result.
-    unsafe { give(out, 0, values) };
+    unsafe { give(out, 0, std::array::from_fn(|lane| values[lane])) };
 }
 
 /// `ds_bpermute`: lanes fetch from a lane; one that is off is read as 0.
@@ -193,10 +229,8 @@ pub(super) unsafe extern "C" fn bpermute(
 ) {
     // SAFETY: the function takes three arguments.
     let (from, data, active) = unsafe { (arg(args, 0), arg(args, 1), arg(args, 2)) };
-    let values = std::array::from_fn(|lane| {
-        let source = (from[lane] >> 2 & 63) as usize;
-        if active[source] != 0 { data[source] } else { 0 }
-    });
+    let data = where_active(data, active);
+    let values = from.map(|from| data[(from >> 2 & 63) as usize]);
     // SAFETY: it gives one result.
     unsafe { give(out, 0, values) };
 }

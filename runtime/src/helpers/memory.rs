@@ -14,6 +14,7 @@ use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;
 
+mod atomics;
 mod common;
 mod flat;
 mod items;

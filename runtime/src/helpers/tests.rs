@@ -3,10 +3,10 @@ use frontend::state::mode;
 use super::*;
 
 /// Runs a lane function of the table on the same arguments in all lanes, or each lane its own.
-fn call(f: LaneFn, wide: bool, imm: u32, args: &[Lanes]) -> Vec<Lanes> {
+fn call(f: LaneFn, level: Level, imm: u32, args: &[Lanes]) -> Vec<Lanes> {
     let (count, results) = f.shape();
     assert_eq!(count, args.len(), "{f:?}");
-    let address = lane_fn(f, wide);
+    let address = lane_fn(f, level);
     // SAFETY: the table's addresses are lane functions.
     let entry = unsafe { std::mem::transmute::<usize, LaneEntry>(address) };
     let sources: Vec<*const Lanes> = args.iter().map(std::ptr::from_ref).collect();
@@ -27,11 +27,29 @@ fn splat<const N: usize>(words: [u32; N]) -> Vec<Lanes> {
     words.iter().map(|&word| [word; 64]).collect()
 }
 
+/// What this host has.
+fn levels() -> impl Iterator<Item = Level> {
+    let wide = has_avx2();
+    let wider = wide && lower::wide::has_avx512();
+    let all = [
+        (Level::Portable, true),
+        (Level::Avx2, wide),
+        (Level::Avx512, wider),
+    ];
+    all.into_iter()
+        .filter(|(_, has)| *has)
+        .map(|(level, _)| level)
+}
+
 /// The first result in lane 0, from both variants, which must agree.
 fn one<const N: usize>(f: LaneFn, imm: u32, words: [u32; N]) -> u32 {
-    let plain = call(f, false, imm, &splat(words));
+    let plain = call(f, Level::Portable, imm, &splat(words));
     if has_avx2() {
-        assert_eq!(plain, call(f, true, imm, &splat(words)), "{f:?} {words:x?}");
+        assert_eq!(
+            plain,
+            call(f, Level::Avx2, imm, &splat(words)),
+            "{f:?} {words:x?}"
+        );
     }
     plain[0][0]
 }
@@ -41,8 +59,8 @@ const MODE: u32 = 0x3f0;
 
 #[test]
 fn every_function_has_an_address() {
-    for wide in [false, has_avx2()] {
-        let table = table_for(wide);
+    for level in levels() {
+        let table = table_for(level);
         assert_eq!(table.len(), LaneFn::ALL.len() + EffectFn::ALL.len());
         assert!(table.iter().all(|&address| address != 0));
     }
@@ -90,8 +108,8 @@ fn both_variants_agree_on_edge_values() {
                 })
                 .collect();
             assert_eq!(
-                call(f, false, mode, &args),
-                call(f, true, mode, &args),
+                call(f, Level::Portable, mode, &args),
+                call(f, Level::Avx2, mode, &args),
                 "{f:?}"
             );
         }
@@ -156,7 +174,7 @@ fn integer_vectors() {
     );
     let sums = call(
         LaneFn::QsadPk,
-        false,
+        Level::Portable,
         0,
         &splat([0x0403_0201, 0x0807_0605, 0, 0xffff_0001, 0]),
     );
@@ -164,7 +182,7 @@ fn integer_vectors() {
     assert_eq!((sums[0][0], sums[1][0]), (0x000d_000b, 0x0016_0012));
     let sums = call(
         LaneFn::QsadPk,
-        false,
+        Level::Portable,
         1,
         &splat([0x0403_0201, 0x0807_0605, 0, 0xffff_0001, 0]),
     );
@@ -174,8 +192,8 @@ fn integer_vectors() {
 #[test]
 fn lanes_below() {
     let ones = [u32::MAX; 64];
-    let low = call(LaneFn::MbcntLo, false, 0, &[ones]);
-    let high = call(LaneFn::MbcntHi, false, 0, &[ones]);
+    let low = call(LaneFn::MbcntLo, Level::Portable, 0, &[ones]);
+    let high = call(LaneFn::MbcntHi, Level::Portable, 0, &[ones]);
     for lane in 0..64 {
         assert_eq!(low[0][lane] + high[0][lane], lane as u32);
     }
@@ -317,9 +335,15 @@ fn conversions() {
 
 #[test]
 fn lanes_move() {
+    for level in levels() {
+        lanes_move_on(level);
+    }
+}
+
+fn lanes_move_on(level: Level) {
     let ids: Lanes = std::array::from_fn(|lane| lane as u32);
     let all = [1; 64];
-    let dpp = |ctrl: u32| call(LaneFn::Dpp, false, ctrl, &[ids, all]);
+    let dpp = |ctrl: u32| call(LaneFn::Dpp, level, ctrl, &[ids, all]);
     assert_eq!(dpp(0x1b)[0][..4], [3, 2, 1, 0], "quad_perm:[3,2,1,0]");
     let shl = dpp(0x101);
     assert_eq!(
@@ -339,7 +363,7 @@ fn lanes_move() {
     let bcast = dpp(0x143);
     assert_eq!((bcast[0][31], bcast[0][63]), (31, 31));
 
-    let swizzle = |imm: u32| call(LaneFn::Swizzle, false, imm, &[ids, all])[0];
+    let swizzle = |imm: u32| call(LaneFn::Swizzle, level, imm, &[ids, all])[0];
     assert_eq!(swizzle(0x401f)[0], 16, "SWAPX16");
     assert_eq!(swizzle(0x7c1f)[1], 30, "REVERSEX32");
     assert_eq!(swizzle(0x80e4)[5], 5, "quads in order");
@@ -359,12 +383,43 @@ fn lanes_move() {
     to[5] = 4 * 7;
     let mut on = all;
     on[5] = 0;
-    let sent = call(LaneFn::Permute, false, 0, &[to, ids, on])[0];
+    let sent = call(LaneFn::Permute, level, 0, &[to, ids, on])[0];
     assert_eq!((sent[3], sent[9], sent[7], sent[5]), (9, 0, 7, 0));
-    let fetched = call(LaneFn::Bpermute, false, 0, &[[4 * 5 + 256; 64], ids, on])[0];
+    let fetched = call(LaneFn::Bpermute, level, 0, &[[4 * 5 + 256; 64], ids, on])[0];
     assert_eq!(fetched[0], 0, "a lane that is off is read as 0");
-    let fetched = call(LaneFn::Bpermute, false, 0, &[[4 * 6 + 256; 64], ids, on])[0];
+    let fetched = call(LaneFn::Bpermute, level, 0, &[[4 * 6 + 256; 64], ids, on])[0];
     assert_eq!(fetched[0], 6, "modulo 64 lanes");
+}
+
+#[test]
+fn lanes_move_alike_on_all_levels() {
+    let mut random = 1u64;
+    let mut word = || {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 32) as u32
+    };
+    for round in 0..600u32 {
+        let [to, data] = [(); 2].map(|()| -> Lanes { std::array::from_fn(|_| word()) });
+        let on: Lanes = match round % 3 {
+            0 => [1; 64],
+            _ => std::array::from_fn(|_| word() & 1),
+        };
+        let offset = word() & 0xffff | word() & 1 << 31;
+        let calls: [(LaneFn, u32, &[Lanes]); 4] = [
+            (LaneFn::Permute, 0, &[to, data, on]),
+            (LaneFn::Bpermute, 0, &[to, data, on]),
+            (LaneFn::Dpp, round % 512, &[data, on]),
+            (LaneFn::Swizzle, offset, &[data, on]),
+        ];
+        for (f, imm, args) in calls {
+            let want = call(f, Level::Portable, imm, args);
+            for level in levels() {
+                assert_eq!(call(f, level, imm, args), want, "{f:?}, {imm:x}, {level:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -465,7 +520,10 @@ fn f16_of_whole_waves_is_that_of_lanes() {
                     })
                 })
                 .collect();
-            let (plain, wide) = (call(f, false, imm, &args), call(f, true, imm, &args));
+            let (plain, wide) = (
+                call(f, Level::Portable, imm, &args),
+                call(f, Level::Avx2, imm, &args),
+            );
             for lane in 0..64 {
                 let words: Vec<u32> = args.iter().map(|a| a[lane]).collect();
                 assert_eq!(
@@ -587,8 +645,8 @@ fn quick_functions_are_right_where_they_say_so() {
                 .collect();
             let want = slowly(f, imm, &words);
             let args: Vec<Lanes> = words.iter().map(|&word| [word; 64]).collect();
-            for wide in [false, has_avx2()] {
-                let got = call(f, wide, imm, &args);
+            for level in levels() {
+                let got = call(f, level, imm, &args);
                 let got: Vec<u32> = got.iter().map(|lanes| lanes[37]).collect();
                 assert_eq!(got, want, "{f:?} imm {imm:x} of {words:x?}");
             }

@@ -6,6 +6,7 @@ use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::functions::{EffectFn, more_of};
 
+use super::atomics::global;
 use super::items::{Byte, Dwords, Item, Short, in_order};
 
 /// The arguments that loads, stores and atomics have in common.
@@ -335,21 +336,30 @@ unsafe fn store<const AVX: bool>(ctx: &Context, args: *const u64) -> bool {
     }
 }
 
-/// `EffectFn::Atomic` of the common kind, 32-bit integer operations on LDS without a result; true if it is
-/// done.
+/// `EffectFn::Atomic` of the common kind: integer operations on global memory, and of 32 bits on LDS without a result;
+/// true if it is done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
 #[inline(always)]
-unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64) -> bool {
+unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64, out: *const *mut Lanes) -> bool {
     // SAFETY: the caller's contract.
     let w = unsafe { Wave::of(args) };
-    let plain = w.is_lds() && w.code >> 16 & 0xff == 1;
-    if !plain || !matches!(site.inst.dst[0], frontend::Operand::None) {
-        return false;
-    }
     if w.exec == 0 {
         return true;
+    }
+    let wanted = !matches!(site.inst.dst[0], frontend::Operand::None);
+    if !w.is_lds() {
+        // SAFETY: the caller's contract.
+        return unsafe {
+            match wanted {
+                true => global::<true>(ctx, w, out),
+                false => global::<false>(ctx, w, out),
+            }
+        };
+    }
+    if wanted || w.code >> 16 & 0xff != 1 {
+        return false;
     }
     /// One loop for each operation.
     macro_rules! operations {
@@ -466,7 +476,7 @@ entries!(
     atomic_portable,
     atomic_wide,
     Atomic,
-    |ctx, site, args, _out| atomic(ctx, site, args)
+    |ctx, site, args, out| atomic(ctx, site, args, out)
 );
 
 /// The address of a function that has common cases of its own.
