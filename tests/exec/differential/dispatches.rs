@@ -145,7 +145,7 @@ impl Writer {
             let op = self.op(name, Encoding::Mubuf);
             self.words.push(0xe000_0000 | op << 18 | 1 << 15);
             self.words
-                .push(small(0) << 24 | ALL_MEMORY / 4 << 16 | value << 8 | ADDRESS);
+                .push(small(0) << 24 | (ALL_MEMORY / 4) << 16 | value << 8 | ADDRESS);
         } else {
             let name = ["flat_store_dword", "flat_load_dword"][usize::from(load)];
             let op = self.op(name, Encoding::Flat);
