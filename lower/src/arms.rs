@@ -14,6 +14,7 @@ use crate::value::{M, U};
 mod buffer;
 mod compare;
 mod convert;
+mod division;
 mod ds;
 mod export;
 mod float;

@@ -196,9 +196,9 @@ impl Build {
         let ty = |v: Val| inner.nodes[v.index()].ty;
         let vary = args.iter().fold(Vary::Wave, |acc, &v| acc.join(ty(v).vary));
         let width = match op {
-            Op::Icmp(_) | Op::Fcmp(..) => Width::W1,
+            Op::Icmp(_) | Op::Fcmp(..) | Op::DivScaled(_) => Width::W1,
             Op::Popcnt | Op::Clz | Op::Ctz | Op::Lo | Op::Hi | Op::BoolToInt => Width::W32,
-            Op::CvtToS(_) | Op::CvtToU(_) | Op::FNarrow(_) => Width::W32,
+            Op::CvtToS(_) | Op::CvtToU(_) | Op::FNarrow(_) | Op::FrexpExp(_) => Width::W32,
             Op::CvtFromS(f) | Op::CvtFromU(f) => match f {
                 crate::ir::Float::F32 => Width::W32,
                 crate::ir::Float::F64 => Width::W64,

@@ -118,22 +118,10 @@ lane_fns! {
     LdexpF32: 2, 1;
     /// (a, b) * 2^c
     LdexpF64: 3, 2;
-    /// Exponent as integer
-    FrexpExpF64: 2, 1;
-    /// Mantissa
-    FrexpMantF64: 2, 2;
-    /// (S0, S1, S2) to (D, VCC bit)
-    DivScaleF32: 3, 2;
-    /// (S0, S1, S2) to (D, VCC bit)
-    DivScaleF64: 6, 3;
     /// (S0, S1, S2, VCC bit)
     DivFmasF32: 4, 1;
     /// (S0, S1, S2, VCC bit)
     DivFmasF64: 7, 2;
-    /// (S0, S1, S2)
-    DivFixupF32: 3, 1;
-    /// (S0, S1, S2)
-    DivFixupF64: 6, 2;
     /// 2/pi words
     TrigPreop: 3, 2;
     /// (x, mask): is x in one of the classes?

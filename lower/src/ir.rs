@@ -299,12 +299,24 @@ pub enum Op {
     /// (F32) 1 / sqrt(a), correctly rounded; denormals count as zeros of their sign, what is below zero gives the default
     /// NaN with its sign set
     FRsq,
-    /// (F32) a * 2^b with one rounding; b is an i32
-    Ldexp(Flush),
-    /// (F32) The m of a = m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quiet NaNs are it themselves
-    FrexpMant,
-    /// (F32) That e as an i32; 0 where a is zero, infinite or a NaN
-    FrexpExp,
+    /// a * 2^b with one rounding; b is an i32
+    Ldexp(Float, Flush),
+    /// The m of a = m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quiet NaNs are it themselves
+    FrexpMant(Float),
+    /// That e as an i32; 0 where a is zero, infinite or a NaN; result W32
+    FrexpExp(Float),
+    /// What compilers' divisions by `v_div_scale` and the others give; args (n, d): n / d correctly rounded, the first NaN
+    /// quieted, of two zeros or infinities the default NaN with its sign set. (Denormal f64 are what the steps give.)
+    Quotient(Float, Flush),
+    /// The value of `v_div_scale`; args (s0, denominator, numerator, plain): where plain is true, it is known that s0 stays
+    DivScale(Float),
+    /// Its bit; args (denominator, numerator, plain), result W1: where plain is true, it is known to be false
+    DivScaled(Float),
+    /// `v_div_fmas`; args (a, b, c, bit), the last one W1
+    DivFmas(Float, Flush),
+    /// `v_div_fixup`; args (quotient, denominator, numerator, plain): where plain is true, it is known that neither source is
+    /// zero, denormal, infinite or a NaN, and that the quotient does not underflow
+    DivFixup(Float),
     // ---- functions
     /// A pure function of lanes outside the IR's vocabulary; args W32 (pass W64 as lo, hi). The first
     /// result is the node itself, others through [`Op::Result`]. `mode` is handed to the function.

@@ -6,6 +6,7 @@ mod anywhere;
 mod arguments;
 mod cuts;
 mod dispatched;
+mod divisions;
 mod elementary;
 mod encoding;
 mod following;

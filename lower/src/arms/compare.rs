@@ -7,7 +7,7 @@ use frontend::ty::Ty;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::ir::Float;
-use crate::value::{Env, F, M, U, call};
+use crate::value::{Env, F, M, Q, U, call};
 
 /// Computes the mask of a compare or class test.
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
@@ -120,12 +120,49 @@ fn class_of(x: U<'_>, mask: u64) -> M<'_> {
     any
 }
 
+/// The same of an f64, by comparisons of floats: hosts compare quads by halves of vectors, whichever way.
+fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
+    let wanted = |bit: u32| mask >> bit & 1 != 0;
+    let b = x.builder();
+    let x = x.in_env(x.env.keeping());
+    let size = x.abs();
+    let high = Q::new(b, x.v).hi();
+    let negative = high.lt_s(high.k(0));
+    let quiet = (high & high.k(1 << 19)).is_nonzero();
+    let [zero, least, infinity] = [0, 0x0010 << 48, 0x7ff0 << 48].map(|bits| x.bits(bits));
+    let mut any = M::imm(b, false);
+    any = match (wanted(0), wanted(1)) {
+        (true, true) => any | x.uno(x),
+        (true, false) => any | (x.uno(x) & !quiet),
+        (false, true) => any | (x.uno(x) & quiet),
+        (false, false) => any,
+    };
+    let classes: [(u32, u32, &dyn Fn() -> M<'b>); 4] = [
+        (2, 9, &|| size.eq(infinity)),
+        (3, 8, &|| least.le(size) & size.lt(infinity)),
+        (4, 7, &|| zero.lt(size) & size.lt(least)),
+        (5, 6, &|| x.eq(zero)),
+    ];
+    for (below, above, inside) in classes {
+        any = match (wanted(below), wanted(above)) {
+            (true, true) => any | inside(),
+            (true, false) => any | (inside() & negative),
+            (false, true) => any | (inside() & !negative),
+            (false, false) => any,
+        };
+    }
+    any
+}
+
 /// Class tests look at raw bits: no denormal is flushed.
 fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
     let s1 = args.u(1)?;
     let b = s1.builder();
     let word = match args.ty(0) {
         Ty::F64 => {
+            if let Some(mask) = s1.as_const() {
+                return Some(class_of_double(args.f(0)?, mask));
+            }
             let s0 = args.q(0)?;
             call(b, LaneFn::ClassF64, 0, &[s0.lo(), s0.hi(), s1])
         }

@@ -13,7 +13,6 @@ use crate::value::{Env, U, call};
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let mode = args.mode;
     let f32_env = Env::of(Float::F32, mode);
-    let f64_env = Env::of(Float::F64, mode);
     let u = |i: usize| args.u(i);
     let by_one = |f: LaneFn, x: U<'b>| call(x.builder(), f, mode, &[x]);
     Some(Out::W(match inst.op() {
@@ -58,10 +57,6 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             sat(u(0)?).pack16(sat(u(1)?))
         }
         Op::FrexpExp => match args.ty(0) {
-            Ty::F64 => {
-                let s0 = args.f(0)?.flush_src();
-                call(s0.builder(), LaneFn::FrexpExpF64, f64_env.mode, &s0.words())
-            }
             Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
             _ => args.f(0)?.flush_src().frexp_exp(),
         },

@@ -5,12 +5,13 @@ use frontend::op::Op;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
 
+use crate::arms::division;
 use crate::arms::scalar::vcc_mask;
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::guest::Guest;
 use crate::ir::{Float, Flush};
-use crate::value::{Env, F, Handle, M, Q, U, call, call64, result};
+use crate::value::{Env, F, Handle, M, Q, U, call, call64};
 
 /// A float as the result of its width.
 fn out(f: F<'_>) -> Out<'_> {
@@ -327,14 +328,6 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         }
         Some(words)
     };
-    let three = |f32: LaneFn, f64: LaneFn| {
-        let words = words(3)?;
-        Some(if wide {
-            Out::D(call64(b, f64, mode, &words))
-        } else {
-            Out::W(call(b, f32, mode, &words))
-        })
-    };
     let rsq = || match wide {
         false => s0.rsq(),
         true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
@@ -360,9 +353,8 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
             let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
             s0.with(call(b, f, imm, &s0.words()).v)
         }
-        Op::FrexpMant if wide => s0.with(call64(b, LaneFn::FrexpMantF64, mode, &s0.words()).v),
         Op::FrexpMant => s0.flush_src().frexp_mant(),
-        Op::Ldexp if !wide && s0.env.round == 0 => s0.ldexp(args.u(1)?),
+        Op::Ldexp if s0.env.round == 0 => s0.ldexp(args.u(1)?),
         Op::Ldexp => {
             let mut words = s0.words();
             words.push(args.u(1)?);
@@ -378,15 +370,13 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
             return Some(Out::D(call64(b, LaneFn::TrigPreop, mode, &words)));
         }
         Op::DivScale => {
-            let words = words(3)?;
-            return Some(if wide {
-                let lo = call(b, LaneFn::DivScaleF64, mode, &words);
-                Out::DM(lo.pair(result(lo, 1)), result(lo, 2).is_nonzero())
-            } else {
-                let d = call(b, LaneFn::DivScaleF32, mode, &words);
-                Out::WM(d, result(d, 1).is_nonzero())
+            let (d, bit) = division::scale(s0, args.f(1)?, args.f(2)?);
+            return Some(match out(d) {
+                Out::D(d) => Out::DM(d, bit),
+                _ => Out::WM(U::new(b, d.v), bit),
             });
         }
+        Op::DivFmas if s0.env.round == 0 => s0.div_fmas(args.f(1)?, args.f(2)?, vcc_mask(g)),
         Op::DivFmas => {
             let mut words = words(3)?;
             let vcc: M<'b> = vcc_mask(g);
@@ -397,7 +387,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
                 Out::W(call(b, LaneFn::DivFmasF32, mode, &words))
             });
         }
-        Op::DivFixup => return three(LaneFn::DivFixupF32, LaneFn::DivFixupF64),
+        Op::DivFixup => division::fixup(g, s0, args.f(1)?, args.f(2)?),
         Op::CubeId => return Some(Out::W(call(b, LaneFn::CubeId, mode, &words(3)?))),
         Op::CubeSc => return Some(Out::W(call(b, LaneFn::CubeSc, mode, &words(3)?))),
         Op::CubeTc => return Some(Out::W(call(b, LaneFn::CubeTc, mode, &words(3)?))),

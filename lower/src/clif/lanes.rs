@@ -11,6 +11,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::FunctionBuilder;
 
 mod bytes;
+mod division;
 mod elementary;
 mod exponents;
 mod float;

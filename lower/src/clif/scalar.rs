@@ -6,8 +6,11 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 
+use super::compound;
+use super::division::Division;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
+mod division;
 mod exponents;
 mod halves;
 mod loads;
@@ -399,9 +402,28 @@ impl Scalars<'_, '_> {
                 }
             }
             Op::FRsq => self.rsq(arg(0)),
-            Op::Ldexp(flush) => self.ldexp(flush, arg(0), arg(1)),
-            Op::FrexpMant => self.frexp_mant(arg(0)),
-            Op::FrexpExp => self.frexp_exp(arg(0)),
+            Op::Ldexp(Float::F32, flush) => self.ldexp(flush, arg(0), arg(1)),
+            Op::FrexpMant(Float::F32) => self.frexp_mant(arg(0)),
+            Op::FrexpExp(Float::F32) => self.frexp_exp(arg(0)),
+            Op::Ldexp(Float::F64, flush) => compound::ldexp_double(self, flush, &args[0], &args[1]),
+            Op::FrexpMant(Float::F64) => compound::frexp_mant_double(self, &args[0]),
+            Op::FrexpExp(Float::F64) => compound::frexp_exp_double(self, &args[0]),
+            Op::Quotient(float, flush) => {
+                Division::new(self, float).quotient(flush, &args[0], &args[1])
+            }
+            Op::DivScale(float) => {
+                let sources = [&args[0], &args[1], &args[2]];
+                Division::new(self, float).scale(sources, &args[3])
+            }
+            Op::DivScaled(float) => Division::new(self, float).scaled(&args[0], &args[1], &args[2]),
+            Op::DivFmas(float, flush) => {
+                let sources = [&args[0], &args[1], &args[2]];
+                Division::new(self, float).fmas(flush, sources, &args[3])
+            }
+            Op::DivFixup(float) => {
+                let sources = [&args[0], &args[1], &args[2]];
+                Division::new(self, float).fixup(sources, &args[3])
+            }
             _ => unreachable!("bug: {op:?} is not a wave operation"),
         }
     }

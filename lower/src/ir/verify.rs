@@ -1,6 +1,6 @@
 //! Checks a region's rules; run in debug builds and tests.
 
-use crate::ir::{Block, Func, Node, Op, Target, Term, Val, Vary, Width};
+use crate::ir::{Block, Float, Func, Node, Op, Target, Term, Val, Vary, Width};
 
 /// The first broken rule, in words.
 pub fn func(f: &Func) -> Result<(), String> {
@@ -68,6 +68,19 @@ fn types(b: &Block, node: &Node) -> Result<(), String> {
         }
         Op::MaskFromBits | Op::ExecMask | Op::Lo | Op::Hi if width(0) != Width::W64 => {
             return Err("wants 64 bits".to_owned());
+        }
+        Op::DivScale(_) | Op::DivFmas(..) | Op::DivFixup(_)
+            if width(1) != width(0) || width(2) != width(0) || width(3) != Width::W1 =>
+        {
+            return Err("wants three floats and a mask".to_owned());
+        }
+        Op::DivScaled(_) if width(1) != width(0) || width(2) != Width::W1 => {
+            return Err("wants two floats and a mask".to_owned());
+        }
+        Op::Quotient(float, flush)
+            if width(1) != width(0) || flush.src || float == Float::F64 && flush.dst =>
+        {
+            return Err("a quotient that is not made".to_owned());
         }
         Op::Ballot if width(0) != Width::W1 => return Err("wants a mask".to_owned()),
         _ => {}

@@ -332,13 +332,13 @@ impl<'b> F<'b> {
 
     /// Is it visibly a mantissa of [`F::frexp_mant`]?
     pub fn is_mantissa(self) -> bool {
-        self.b.parts(self.v).0 == Op::FrexpMant
+        matches!(self.b.parts(self.v).0, Op::FrexpMant(_))
     }
 
     fn never_denormal(self) -> bool {
         matches!(
             self.b.parts(self.v).0,
-            Op::FrexpMant | Op::FFlush(_) | Op::FSqrt(..) | Op::CvtFromS(_) | Op::CvtFromU(_)
+            Op::FrexpMant(_) | Op::FFlush(_) | Op::FSqrt(..) | Op::CvtFromS(_) | Op::CvtFromU(_)
         )
     }
 
@@ -385,22 +385,66 @@ impl<'b> F<'b> {
         self.un(Op::FRsq)
     }
 
-    /// self * 2^n of an f32, rounded to nearest even; n is an i32.
+    /// self * 2^n, rounded to nearest even; n is an i32.
     pub fn ldexp(self, n: U<'b>) -> F<'b> {
-        self.with(self.b.pure(Op::Ldexp(self.env.flush), &[self.v, n.v]))
+        self.with(
+            self.b
+                .pure(Op::Ldexp(self.env.ty, self.env.flush), &[self.v, n.v]),
+        )
     }
 
-    /// The m of an f32 that is m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quieted NaNs are it themselves.
+    /// The m of a number that is m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quieted NaNs are it themselves.
     pub fn frexp_mant(self) -> F<'b> {
-        self.un(Op::FrexpMant)
+        self.un(Op::FrexpMant(self.env.ty))
     }
 
-    /// The e of an f32 that is m * 2^e with 1/2 <= |m| < 1, 0 where there is none.
+    /// The e of a number that is m * 2^e with 1/2 <= |m| < 1, 0 where there is none.
     pub fn frexp_exp(self) -> U<'b> {
         U {
             b: self.b,
-            v: self.b.pure(Op::FrexpExp, &[self.v]),
+            v: self.b.pure(Op::FrexpExp(self.env.ty), &[self.v]),
         }
+    }
+
+    /// The exponent field where it is in its dword (the high one of an f64).
+    pub fn exponent_field(self) -> U<'b> {
+        let word = match self.env.ty {
+            Float::F32 => self.word(),
+            Float::F64 => Q::new(self.b, self.v).hi(),
+        };
+        word & word.k(match self.env.ty {
+            Float::F32 => 0x7f80_0000,
+            Float::F64 => 0x7ff0_0000,
+        })
+    }
+
+    /// self / denominator, correctly rounded, with the NaNs of [`F::div_fixup`].
+    pub fn quotient(self, denominator: F<'b>) -> F<'b> {
+        self.arith(Op::Quotient, denominator)
+    }
+
+    /// The value of `v_div_scale`; where `plain` is true, it is known to be `self`.
+    pub fn div_scale(self, denominator: F<'b>, numerator: F<'b>, plain: M<'b>) -> F<'b> {
+        let args = [self.v, denominator.v, numerator.v, plain.v];
+        self.with(self.b.pure(Op::DivScale(self.env.ty), &args))
+    }
+
+    /// The bit of `v_div_scale` for `self` as numerator; where `plain` is true, it is known to be false.
+    pub fn div_scaled(self, denominator: F<'b>, plain: M<'b>) -> M<'b> {
+        let args = [denominator.v, self.v, plain.v];
+        M::new(self.b, self.b.pure(Op::DivScaled(self.env.ty), &args))
+    }
+
+    /// `v_div_fmas`: self * b + c, scaled where `bit` is true; rounded to nearest even.
+    pub fn div_fmas(self, b: F<'b>, c: F<'b>, bit: M<'b>) -> F<'b> {
+        let op = Op::DivFmas(self.env.ty, self.env.flush);
+        self.with(self.b.pure(op, &[self.v, b.v, c.v, bit.v]))
+    }
+
+    /// `v_div_fixup` of this quotient; where `plain` is true, it is known that no special case applies but for a NaN.
+    pub fn div_fixup(self, denominator: F<'b>, numerator: F<'b>, plain: M<'b>) -> F<'b> {
+        let args = [self.v, denominator.v, numerator.v, plain.v];
+        self.with(self.b.pure(Op::DivFixup(self.env.ty), &args))
     }
 
     /// The builder.

@@ -184,6 +184,7 @@ pub mod rows {
         VSUBPS = evex(None, M0F, 0x5c, D);       VDIVPS = evex(None, M0F, 0x5e, D);
         VMAXPS = evex(None, M0F, 0x5f, D);       VSQRTPS = evex(None, M0F, 0x51, D);
         VMINPS = evex(None, M0F, 0x5d, D);       VSCALEFPS = evex(P66, M0F38, 0x2c, D);
+        VSCALEFPD = evex(P66, M0F38, 0x2c, Q).w1();
         VMAXSD = evex(PF2, M0F, 0x5f, Fixed(8)).w1(); VMINSD = evex(PF2, M0F, 0x5d, Fixed(8)).w1();
         VGETMANTPS = evex(P66, M0F3A, 0x26, D);  VGETEXPPS = evex(P66, M0F38, 0x42, D);
         VRSQRT14PS = evex(P66, M0F38, 0x4e, D);  VREDUCEPS = evex(P66, M0F3A, 0x56, D);

@@ -217,29 +217,6 @@ pub(super) fn ldexp_f64([lo, hi, n]: [u32; 3], mode: u32) -> [u32; 2] {
 }
 
 #[inline(always)]
-pub(super) fn frexp_exp_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 1] {
-    [math::frexp_exp_f64(double(mode).denorm.src_f64(wide(lo, hi))) as u32]
-}
-
-#[inline(always)]
-pub(super) fn frexp_mant_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 2] {
-    let x = double(mode).denorm.src_f64(wide(lo, hi));
-    words(math::frexp_mant_f64(x))
-}
-
-#[inline(always)]
-pub(super) fn div_scale_f32([s0, s1, s2]: [u32; 3], _: u32) -> [u32; 2] {
-    let (d, vcc) = math::div_scale_f32(s0, s1, s2);
-    [d, u32::from(vcc)]
-}
-
-#[inline(always)]
-pub(super) fn div_scale_f64([a, b, c, d, e, f]: [u32; 6], _: u32) -> [u32; 3] {
-    let (value, vcc) = math::div_scale_f64(wide(a, b), wide(c, d), wide(e, f));
-    [value as u32, (value >> 32) as u32, u32::from(vcc)]
-}
-
-#[inline(always)]
 pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], mode: u32) -> [u32; 1] {
     [math::div_fmas_f32(a, b, c, vcc != 0, single(mode))]
 }
@@ -248,16 +225,6 @@ pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], mode: u32) -> [u32; 1] {
 pub(super) fn div_fmas_f64([a, b, c, d, e, f, vcc]: [u32; 7], mode: u32) -> [u32; 2] {
     let (x, y, z) = (wide(a, b), wide(c, d), wide(e, f));
     words(math::div_fmas_f64(x, y, z, vcc != 0, double(mode)))
-}
-
-#[inline(always)]
-pub(super) fn div_fixup_f32([q, d, n]: [u32; 3], _: u32) -> [u32; 1] {
-    [math::div_fixup_f32(q, d, n)]
-}
-
-#[inline(always)]
-pub(super) fn div_fixup_f64([a, b, c, d, e, f]: [u32; 6], _: u32) -> [u32; 2] {
-    words(math::div_fixup_f64(wide(a, b), wide(c, d), wide(e, f)))
 }
 
 #[inline(always)]

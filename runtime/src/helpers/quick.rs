@@ -38,21 +38,6 @@ fn between(x: i32, low: i32, high: i32) -> bool {
 // ---- division
 
 #[inline(always)]
-pub(super) fn div_scale_f32([s0, d, n]: [u32; 3], _: u32) -> Quick<2> {
-    // Neither scaled nor marked: quotient, reciprocal and numerator are far from the edges.
-    let (d, n) = (exponent(d), exponent(n));
-    let plain = between(d, 1, 253) & (n > 23) & between(n - d, -125, 96);
-    ([s0, 0], plain)
-}
-
-#[inline(always)]
-pub(super) fn div_scale_f64([lo, hi, _, d, _, n]: [u32; 6], _: u32) -> Quick<3> {
-    let (d, n) = (exponent64(d), exponent64(n));
-    let plain = between(d, 1, 2045) & (n > 53) & between(n - d, -1021, 768);
-    ([lo, hi, 0], plain)
-}
-
-#[inline(always)]
 pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], imm: u32) -> Quick<1> {
     let env = Env::f32_of_mode(imm);
     let f = f32::from_bits;

@@ -170,11 +170,13 @@ fn uniform() -> Vec<(Op, Width, usize)> {
         ops.push((Op::CvtToU(float), width, 1));
     }
     for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
-        ops.push((Op::Ldexp(Flush { src, dst }), W32, 2));
+        ops.push((Op::Ldexp(Float::F32, Flush { src, dst }), W32, 2));
     }
     ops.push((Op::FRsq, W32, 1));
-    ops.push((Op::FrexpMant, W32, 1));
-    ops.push((Op::FrexpExp, W32, 1));
+    for (float, width) in [(Float::F32, W32), (Float::F64, W64)] {
+        ops.push((Op::FrexpMant(float), width, 1));
+        ops.push((Op::FrexpExp(float), width, 1));
+    }
     ops.push((Op::FWiden, W32, 1));
     ops.push((Op::FNarrow(Flush::default()), W64, 1));
     ops.push((

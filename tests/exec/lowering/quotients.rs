@@ -43,8 +43,8 @@ fn quotient(over: Option<u32>, under: u32) -> u32 {
 
 fn by_lane(b: &Build, over: Option<Val>, under: Val) -> Val {
     let one = b.constant(Width::W32, 1f32.to_bits().into());
-    let mantissa = |v| b.pure(Op::FrexpMant, &[v]);
-    let exponent = |v| b.pure(Op::FrexpExp, &[v]);
+    let mantissa = |v| b.pure(Op::FrexpMant(Float::F32), &[v]);
+    let exponent = |v| b.pure(Op::FrexpExp(Float::F32), &[v]);
     let reciprocal = b.pure(Op::FDiv(Float::F32, KEEP), &[one, mantissa(under)]);
     let (product, from) = match over {
         Some(over) => (
@@ -54,7 +54,7 @@ fn by_lane(b: &Build, over: Option<Val>, under: Val) -> Val {
         None => (reciprocal, b.constant(Width::W32, 0)),
     };
     let scale = b.pure(Op::Sub, &[from, exponent(under)]);
-    b.pure(Op::Ldexp(KEEP), &[product, scale])
+    b.pure(Op::Ldexp(Float::F32, KEEP), &[product, scale])
 }
 
 fn check(isa: Isa) {

@@ -41,6 +41,30 @@ impl Lanes<'_, '_> {
         self.op(Op::FNarrow(flush), Width::W64, &[&product])
     }
 
+    /// `a * 2^n` of f64, where the host has an instruction for it.
+    pub(super) fn scaled_doubles(&mut self, flush: Flush, a: &[Value], n: &[Value]) -> Vec<Value> {
+        let ty = self.vector(Float::F64);
+        let a = match flush.src {
+            true => self.op(Op::FFlush(Float::F64), Width::W64, &[a]),
+            false => a.to_vec(),
+        };
+        let n = self.op(Op::CvtFromS(Float::F64), Width::W32, &[n]);
+        self.map2(&a, &n, |l, a, n| {
+            let [a, n] = [a, n].map(|v| l.as_float(Float::F64, v));
+            let d = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            let d = l.as_bits(Float::F64, d);
+            if !flush.dst {
+                return d;
+            }
+            // As with f32: before it is rounded, with a greater exponent.
+            let more = l.quads(64f64.to_bits());
+            let more = l.as_float(Float::F64, more);
+            let n = l.b.ins().fadd(n, more);
+            let seen = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            l.finish(Float::F64, flush, d, Some(seen))
+        })
+    }
+
     fn scaled(&mut self, flush: Flush, a: Value, n: Value) -> Value {
         let ty = self.vector(Float::F32);
         let (a, n) = match self.quotient(a, n) {

@@ -4,6 +4,8 @@ use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{EVEN, HIGH_HALF, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::clif::compound;
+use crate::clif::division::Division;
 use crate::clif::scalar::{Scalars, clif_type, float_cc, layout};
 use crate::ir::{Float, Op, Width};
 use crate::wide::Intrinsic;
@@ -218,9 +220,34 @@ impl Lanes<'_, '_> {
             }
             Op::FRsq if self.masks => self.map1(a, Self::rsq),
             Op::FRsq => self.rsq_by_root(a),
-            Op::Ldexp(flush) => self.ldexp(flush, a, b),
-            Op::FrexpMant => self.map1(a, Self::frexp_mant),
-            Op::FrexpExp => self.map1(a, Self::frexp_exp),
+            Op::Ldexp(Float::F32, flush) => self.ldexp(flush, a, b),
+            Op::FrexpMant(Float::F32) => self.map1(a, Self::frexp_mant),
+            Op::FrexpExp(Float::F32) => self.map1(a, Self::frexp_exp),
+            Op::Ldexp(Float::F64, flush) if self.masks => self.scaled_doubles(flush, a, b),
+            Op::Ldexp(Float::F64, flush) => {
+                compound::ldexp_double(self, flush, &a.to_vec(), &b.to_vec())
+            }
+            Op::FrexpMant(Float::F64) => compound::frexp_mant_double(self, &a.to_vec()),
+            Op::FrexpExp(Float::F64) => compound::frexp_exp_double(self, &a.to_vec()),
+            Op::Quotient(float, flush) => {
+                Division::new(self, float).quotient(flush, &a.to_vec(), &b.to_vec())
+            }
+            Op::DivScale(float) => {
+                let v = args.iter().map(|arg| arg.to_vec()).collect::<Vec<_>>();
+                Division::new(self, float).scale([&v[0], &v[1], &v[2]], &v[3])
+            }
+            Op::DivScaled(float) => {
+                let v = args.iter().map(|arg| arg.to_vec()).collect::<Vec<_>>();
+                Division::new(self, float).scaled(&v[0], &v[1], &v[2])
+            }
+            Op::DivFmas(float, flush) => {
+                let v = args.iter().map(|arg| arg.to_vec()).collect::<Vec<_>>();
+                Division::new(self, float).fmas(flush, [&v[0], &v[1], &v[2]], &v[3])
+            }
+            Op::DivFixup(float) => {
+                let v = args.iter().map(|arg| arg.to_vec()).collect::<Vec<_>>();
+                Division::new(self, float).fixup([&v[0], &v[1], &v[2]], &v[3])
+            }
             Op::Call(f, _) => self.function(f, args).swap_remove(0),
             Op::Perm if self.per > 4 => (0..a.len())
                 .map(|i| self.permute(a[i], b[i], args[2][i]))

@@ -1,6 +1,6 @@
 //! Selection of shuffles, of single lanes, and of what CLIF has no instruction for.
 
-use cranelift_codegen::ir::{self as clif, InstructionData, Value};
+use cranelift_codegen::ir::{self as clif, InstructionData, Value, types};
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
@@ -417,7 +417,11 @@ impl Select<'_> {
             }
             Intrinsic::Scale => {
                 let b = second(self)?;
-                self.evex_rvm(rows::VSCALEFPS, len, a, b, Imm::No)
+                let row = match self.ty(args[0]).lane_type() {
+                    types::F64 => rows::VSCALEFPD,
+                    _ => rows::VSCALEFPS,
+                };
+                self.evex_rvm(row, len, a, b, Imm::No)
             }
             // By the nearest even integers, whatever MXCSR says.
             Intrinsic::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
