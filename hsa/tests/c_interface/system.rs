@@ -81,11 +81,8 @@ fn attributes_of_newer_versions_have_values() {
     );
     let mut free = 0;
     // SAFETY: the result goes to our variable.
-    assert_eq!(
-        unsafe { hsa_amd_memory_copy_engine_status(gpu, cpu, &mut free) },
-        0
-    );
-    assert_eq!(free, 0b11);
+    let status = unsafe { hsa_amd_memory_copy_engine_status(gpu, cpu, &mut free) };
+    assert_eq!((status, free), (0, 0b11));
     for agent in [cpu, gpu] {
         assert_eq!(
             info::<[u8; 8]>(agent, 0xa114),

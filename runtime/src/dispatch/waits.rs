@@ -309,7 +309,7 @@ struct Read {
 
 impl Tracer {
     fn new(waves: &[Box<WaveState>]) -> Tracer {
-        let trace = |wave: &Box<WaveState>| Trace {
+        let traces = waves.iter().map(|wave| Trace {
             left: BUDGET,
             reference: wave.clone(),
             steps: 0,
@@ -317,9 +317,9 @@ impl Tracer {
             reads: Vec::new(),
             before: None,
             found: None,
-        };
+        });
         Tracer {
-            waves: waves.iter().map(trace).collect(),
+            waves: traces.collect(),
         }
     }
 
