@@ -353,18 +353,25 @@ fn traps() {
     });
 }
 
-/// LDS ends where the launch says: behind that reads are 0 and writes nothing.
+/// LDS ends with the granule of the last byte that kernel and launch ask for: behind that reads are 0 and writes nothing.
 #[test]
-fn lds_ends_where_the_launch_says() {
+fn lds_ends_with_the_last_granule() {
     on_hosts(|host| {
+        let granule = match host.module.gfx() {
+            Gfx::Gfx600 => 256,
+            _ => 512,
+        };
         // The kernel has 64 bytes of its own.
         for (dynamic, start) in [
             (0u32, 0u32),
             (192, 0),
             (448, 300),
             (0, 64),
+            (0, 300),
+            (460, 800),
             (100, 0xffff_fff0),
         ] {
+            let size = (64 + dynamic).next_multiple_of(granule);
             host.rig.each(&[1, 2], |rig| {
                 host.fill();
                 let mut segment = 0u64.to_le_bytes().to_vec();
@@ -377,7 +384,7 @@ fn lds_ends_where_the_launch_says() {
                 for lane in 0..64u32 {
                     let at = start.wrapping_add(4 * lane);
                     // gfx6 adds no offset here, so that only the sum counts.
-                    let there = at.checked_add(4).is_some_and(|end| end <= 64 + dynamic);
+                    let there = at.checked_add(4).is_some_and(|end| end <= size);
                     let want = if there { lane + 100 } else { 0 };
                     assert_eq!(
                         out[4 * lane as usize],

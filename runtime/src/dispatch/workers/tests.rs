@@ -442,7 +442,8 @@ fn the_kernel_can_read_packet_queue_and_arguments() {
             memory.load_u32(queue + 0x44),
             Ok((PRIVATE_BASE >> 32) as u32)
         );
-        assert_eq!(group.lds.size(), 160);
+        assert_eq!(memory.load_u32(packet + 28), Ok(160));
+        assert_eq!(group.lds.size(), 512, "whole granules");
         Exit::End
     };
     let arguments = Arguments::Values(&metadata, &values);
