@@ -19,7 +19,7 @@ use super::output::Output;
   wavelift exec --memcheck --threads 1 -- ./vector_add
 
 An option that is not given leaves its environment variable as it is: WAVELIFT_GPU, WAVELIFT_THREADS,
-WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1.
+WAVELIFT_STATS=1, WAVELIFT_MEMCHECK=1, WAVELIFT_STACK.
 
 The exit status is the program's. A guest fault ends it the way a GPU fault does, which for HIP is SIGABRT.")]
 pub(super) struct Args {
@@ -37,7 +37,8 @@ pub(super) struct Args {
     #[arg(long)]
     memcheck: bool,
     /// Bytes of stack of each work-item, beside the scratch that its kernel states; for recursion that is deeper than the
-    /// compiler knows [default: 16384 for kernels that say that their stack is dynamic, 0 for others]
+    /// compiler knows [default: WAVELIFT_STACK, else 16384 for kernels that say that their stack is dynamic, and 0 for
+    /// others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]
     stack: Option<u32>,
     /// The program and its arguments

@@ -66,6 +66,7 @@ fn options_that_are_not_given_leave_the_callers_variables() {
         ("WAVELIFT_MEMCHECK", "1"),
         ("WAVELIFT_ENGINE", "interp"),
         ("WAVELIFT_VRAM_MIB", "64"),
+        ("WAVELIFT_STACK", "4096"),
         ("GPU_PINNED_MIN_XFER_SIZE", "7"),
     ];
     let out = wavelift_in(&["exec", "--", "env"], &callers, "");
@@ -84,6 +85,8 @@ fn options_that_are_not_given_leave_the_callers_variables() {
     let out = wavelift_in(&["exec", "--threads", "2", "--", "env"], &callers, "");
     has(&out, ("WAVELIFT_THREADS", "2"));
     has(&out, ("WAVELIFT_MEMCHECK", "1"));
+    let out = wavelift_in(&["exec", "--stack", "8192", "--", "env"], &callers, "");
+    has(&out, ("WAVELIFT_STACK", "8192"));
 }
 
 #[test]
