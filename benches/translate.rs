@@ -126,6 +126,7 @@ impl Kernel {
                 entry,
                 mode: 0x2c0,
                 max_insts: region::MAX_INSTS,
+                max_block: region::MAX_BLOCK,
                 observe: false,
                 exact_nan: false,
                 checked: false,

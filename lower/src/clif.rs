@@ -16,7 +16,7 @@ use frontend::state::WaveState;
 use crate::abi::{Context, Lanes as LaneSlot, Site};
 use crate::facts::{self, Affine, Table};
 use crate::functions::{EffectFn, LaneFn};
-use crate::ir::{Block, Func, Slot, Val};
+use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::liveness::{self, Live, Lives};
 use crate::maps::HashMap;
 use crate::object;
@@ -137,7 +137,8 @@ pub struct Emitted {
     pub notes: Option<profile::Notes>,
 }
 
-/// Emits `f` into `func`. Guest addresses in the code are relative to `base`.
+/// Emits `f` into `func`. Guest addresses in the code are relative to `base`. A region that breaks a rule of the lane IR
+/// is not emitted.
 pub fn emit(
     f: &Func,
     options: &Options,
@@ -145,7 +146,10 @@ pub fn emit(
     func: &mut clif::Function,
     contexts: &mut FunctionBuilderContext,
     config: TargetFrontendConfig,
-) -> Emitted {
+) -> Result<Emitted, verify::Broken> {
+    if cfg!(debug_assertions) {
+        verify::func(f)?;
+    }
     let lives = liveness::lives(f);
     // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
     let reads = liveness::reads(f, &lives, options.small);
@@ -155,6 +159,8 @@ pub fn emit(
         sink::sink(f, lives)
     };
     let f = sunk.as_ref().unwrap_or(f);
+    // As it is behind the last pass: nothing changes it any more.
+    verify::func(f)?;
     func.signature = entry_signature(config.default_call_conv);
     let mut e = Emitter::new(
         f,
@@ -200,7 +206,7 @@ pub fn emit(
     let (relays, straight, wave) = (e.relay.is_some(), e.straight, e.wave);
     e.b.seal_all_blocks();
     e.b.finalize(config);
-    Emitted {
+    Ok(Emitted {
         slots,
         reads,
         writes_from,
@@ -208,7 +214,7 @@ pub fn emit(
         straight,
         wave,
         notes,
-    }
+    })
 }
 
 /// Emission of one region.

@@ -123,7 +123,7 @@ impl Costs {
             isa,
             ..Options::default()
         };
-        let emitted = self.emit(f, &options);
+        let emitted = self.emit(f, &options)?;
         let func = &mut self.codegen.func;
         let code = wide::compile(
             func,
@@ -162,7 +162,7 @@ impl Costs {
     }
 
     /// Makes the region's CLIF.
-    fn emit(&mut self, f: &Func, options: &Options) -> Emitted {
+    fn emit(&mut self, f: &Func, options: &Options) -> Result<Emitted, LowerError> {
         self.codegen.clear();
         clif::emit(
             f,
@@ -172,6 +172,10 @@ impl Costs {
             &mut self.contexts,
             self.isa.frontend_config(),
         )
+        .map_err(|broken| LowerError::Region {
+            entry: f.entry,
+            message: broken.to_string(),
+        })
     }
 
     fn compile(
@@ -179,7 +183,7 @@ impl Costs {
         f: &Func,
         options: &Options,
     ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
-        let notes = self.emit(f, options).notes;
+        let notes = self.emit(f, options)?.notes;
         self.codegen.set_disasm(notes.is_none());
         let code = self
             .codegen

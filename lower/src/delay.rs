@@ -192,6 +192,7 @@ mod tests {
             entry: 0,
             mode: 0,
             max_insts: 1000,
+            max_block: 1000,
             observe: false,
             exact_nan: false,
             checked: false,

@@ -256,141 +256,246 @@ lane_fns! {
     Bpermute: 3, 1;
 }
 
-/// Functions with effects. The emitter calls those up to `Atomic` for the IR's own nodes; arms call
-/// the others through `Op::Effect`. Arguments as `name(args) -> lane results; wave results`.
+/// What a function with effects takes as one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// 32 bits that are the same for the whole wave.
+    Wave32,
+    /// 64 bits that are the same for the whole wave.
+    Wave64,
+    /// 32 bits, of the whole wave or of each lane.
+    Either,
+}
+
+/// Operands and results of a function with effects that arms call through `Op::Effect`.
 ///
-/// Arguments of `Op::Effect` nodes: a wave value is itself zero-extended (EXEC its 64 bits), another lane value (always W32) is the address of its slot. So that a function
-/// knows which it is, the first argument, `kinds`, has bit i set when argument i is a slot; it goes
-/// by the *type* of the IR value, never by what is known about it beyond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u16)]
-pub enum EffectFn {
+/// Code passes one word for each operand, behind one that describes the call ([`CallHeader`]): a wave value is itself,
+/// zero-extended, a lane value the address of its 64 words. Which of both an operand is depends on its type where the call
+/// is emitted, since a pass may find that a register is the same in all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signature {
+    takes: &'static [Takes],
+    /// Operands of [`Takes::Either`] that may follow those.
+    more: u8,
+    /// Lane results at most.
+    pub lanes: u8,
+    /// Wave results of 32 bits at most; they are in `Context::ret`.
+    pub words: u8,
+}
+
+impl Signature {
+    const fn of(takes: &'static [Takes]) -> Signature {
+        Signature {
+            takes,
+            more: 0,
+            lanes: 0,
+            words: 0,
+        }
+    }
+
+    /// Takes up to so many further operands.
+    const fn more(self, more: u8) -> Signature {
+        Signature { more, ..self }
+    }
+
+    const fn lanes(self, lanes: u8) -> Signature {
+        Signature { lanes, ..self }
+    }
+
+    const fn words(self, words: u8) -> Signature {
+        Signature { words, ..self }
+    }
+
+    /// What operand `i` is, if there may be one.
+    pub fn takes(&self, i: usize) -> Option<Takes> {
+        let more = i < self.takes.len() + usize::from(self.more);
+        let other = more.then_some(Takes::Either);
+        self.takes.get(i).copied().or(other)
+    }
+
+    /// May a call have so many operands?
+    pub fn accepts(&self, count: usize) -> bool {
+        (self.takes.len()..=self.takes.len() + usize::from(self.more)).contains(&count)
+    }
+}
+
+/// The first word of a call by [`Signature`]: which operands are addresses of lane values (bits 31:0), how many operands
+/// (bits 39:32) and lane results (bits 47:40) there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallHeader(pub u64);
+
+impl CallHeader {
+    /// `slots` has bit i set when operand i is the address of a lane value.
+    pub fn new(slots: u32, operands: usize, lanes: u8) -> CallHeader {
+        CallHeader(u64::from(slots) | (operands as u64 & 0xff) << 32 | u64::from(lanes) << 40)
+    }
+
+    /// Is operand `i` the address of a lane value?
+    pub fn is_slot(self, i: usize) -> bool {
+        i < 32 && self.0 >> i & 1 != 0
+    }
+
+    /// Number of operands.
+    pub fn operands(self) -> usize {
+        (self.0 >> 32 & 0xff) as usize
+    }
+
+    /// Number of lane results.
+    pub fn lanes(self) -> usize {
+        (self.0 >> 40 & 0xff) as usize
+    }
+}
+
+/// Lists the functions with effects: name, what is done, and how arms call them; nothing where only the emitter does,
+/// which the text describes then.
+macro_rules! effect_fns {
+    ($($(#[$doc:meta])* $name:ident: $signature:expr;)*) => {
+        /// Functions with effects. Texts read `operands -> lane results; wave results`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum EffectFn {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl EffectFn {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &[EffectFn] = &[$(EffectFn::$name,)*];
+
+            /// Operands and results of a call through `Op::Effect`; nothing for a function that no arm calls.
+            pub const fn signature(self) -> Option<Signature> {
+                use Takes::{Either, Wave32, Wave64};
+                match self {
+                    $(EffectFn::$name => $signature,)*
+                }
+            }
+        }
+    };
+}
+
+effect_fns! {
+    // ---- called by the emitter alone
     /// Runs the site's instruction on the interpreter; all registers are in the wave.
-    Interpret,
+    Interpret: None;
     /// (address, dwords) -> ; dwords in `ctx.ret`. The slow path of `Op::ScalarLoad`: the address is
     /// outside the arena.
-    ScalarLoad,
+    ScalarLoad: None;
     /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code; of FLAT
     /// FLAT_SCRATCH and the limit of LDS) -> one lane result per dword. `Space` and `Data` of the node are in the fourth argument as [`mem_code`] packs them.
-    Load,
+    Load: None;
     /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…; of
     /// FLAT FLAT_SCRATCH and the limit of LDS) -> nothing
-    Store,
+    Store: None;
     /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…; of
     /// FLAT FLAT_SCRATCH and the limit of LDS)
     /// -> old value by lane (one or two dwords) when wanted. Data: the operand; compare-and-swap: new
     /// value, then compare value; `Mskor` and `Wrap`: DATA0, then DATA1.
-    Atomic,
-    /// Float atomics that MODE acts on: (kinds, address low, address high, EXEC, atomic code, MODE, data…; of
-    /// FLAT FLAT_SCRATCH and the limit of LDS)
-    /// -> old value by lane (0, 1 or 2 dwords)
-    AtomicFloat,
-    /// The site's MUBUF or MTBUF load, or load to LDS: (kinds, descriptor words 1:0, words 3:2,
-    /// SOFFSET, EXEC, index or 0, offset or 0, M0) -> VDATA registers by lane
-    BufferLoad,
-    /// The site's MUBUF or MTBUF store: (kinds, descriptor, descriptor, SOFFSET, EXEC, index,
-    /// offset, M0, up to four data words)
-    BufferStore,
-    /// The site's MUBUF atomic: (kinds, descriptor, descriptor, SOFFSET, EXEC, index, offset,
-    /// MODE, up to four data words: operand; compare-and-swap: new, then compare) -> old value (0, 1 or 2)
-    BufferAtomic,
-    /// The descriptors of the image instruction that follows, into `ctx.descriptors`: (0, T# words 1:0,
-    /// 3:2, 5:4, 7:6, S# words 1:0, 3:2)
-    ImageDescriptors,
-    /// The site's image load, sample, gather or query: (kinds, EXEC, number of addresses, addresses…)
-    /// -> VDATA registers by lane without the status. See [`image_slopes`].
-    ImageLoad,
-    /// The site's image store: (as [`EffectFn::ImageLoad`], then data…)
-    ImageStore,
-    /// The site's image atomic: (as [`EffectFn::ImageStore`]: operand; compare-and-swap: new, then
-    /// compare) -> old value (0, 1 or 2)
-    ImageAtomic,
-    /// `s_buffer_load`: (0, descriptor words 1:0, words 3:2, offset, dwords) -> ; dwords
-    ScalarBufferLoad,
-    /// Scalar stores: (0, address, dwords, data words 1:0, 3:2)
-    ScalarStore,
-    /// `s_buffer_store`: (0, descriptor words 1:0, words 3:2, offset, dwords, data words 1:0, 3:2)
-    ScalarBufferStore,
-    /// Scalar atomics: (0, address, atomic code, operand, compare value) -> ; old value, 2 dwords
-    ScalarAtomic,
-    /// `s_buffer_atomic`: (0, descriptor words 1:0, words 3:2, offset, atomic code, operand, compare
-    /// value) -> ; old value, 2 dwords
-    ScalarBufferAtomic,
-    /// `s_memtime`, `s_memrealtime`: (0) -> ; 2 dwords
-    Time,
-    /// `s_getreg` of a register other than MODE: (0, SCC, EXEC, VCC, MODE) -> ; the field
-    GetReg,
-    /// `s_setreg` of a register other than MODE: (0, value)
-    SetReg,
-    /// `ds_append`, `ds_consume`: (0, byte address, EXEC) -> ; the old value
-    AppendConsume,
-    /// `ds_*_src2`: (kinds, address, EXEC, LDS limit, MODE)
-    LdsSrc2,
-    /// `ds_wrxchg2`, `ds_condxchg32`: (kinds, address 0, address 1, EXEC, data…) -> old values by lane
-    LdsExchange,
-    /// All lanes of a VGPR of an operand of so many: (0, operand, index, VGPRs, which of them) -> its
-    /// value. Beyond the wave's registers v0 is read. All registers are in the wave.
-    ReadRelative,
-    /// (kinds, operand, index, VGPRs, which of them, EXEC, value) -> ; are they the wave's? Otherwise
-    /// nothing is written.
-    WriteRelative,
+    Atomic: None;
     /// The site's `s_movrel`, all scalar registers being in the wave: (what `s_movreld` moves) -> nothing. A source
     /// beyond the wave's registers is s0, a destination is not written.
-    ScalarRelative,
-    /// The site's `exp`: (kinds, EXEC, component…) -> nothing; 0 for a component that is off
-    Export,
-    /// The site's fork or join: (0, what is wrong with the stack of forks: 0 nothing, 1 it is empty, 2 it
-    /// is full) -> nothing
-    ForkStack,
-    /// Checked mode: (kinds, EXEC, offset in the lane's scratch, bytes) -> nothing. An access of the site's
-    /// SCRATCH instruction that leaves the private segment is a fault.
-    CheckScratch,
-    /// Checked mode before gfx9: (kinds, EXEC, base, offset, bytes, what M0 limits LDS to) -> nothing. An access
-    /// of the site's DS instruction out of range is a fault.
-    CheckLds,
+    ScalarRelative: None;
+    // ---- called by arms
+    /// Float atomics that MODE acts on: address low, address high, EXEC, atomic code, MODE, FLAT_SCRATCH and the limit
+    /// of LDS (of FLAT, else 0), data… -> old value by lane (0, 1 or 2 dwords)
+    AtomicFloat: Some(
+        Signature::of(&[Either, Either, Wave64, Wave32, Wave32, Wave64, Wave32]).more(2).lanes(2)
+    );
+    /// The site's MUBUF or MTBUF load, or load to LDS: descriptor words 1:0, words 3:2, SOFFSET, EXEC, index or 0,
+    /// offset or 0, M0 -> VDATA registers by lane
+    BufferLoad: Some(
+        Signature::of(&[Wave64, Wave64, Wave32, Wave64, Either, Either, Wave32]).lanes(4)
+    );
+    /// The site's MUBUF or MTBUF store: descriptor, descriptor, SOFFSET, EXEC, index, offset, M0, up to four data
+    /// words
+    BufferStore: Some(
+        Signature::of(&[Wave64, Wave64, Wave32, Wave64, Either, Either, Wave32]).more(4)
+    );
+    /// The site's MUBUF atomic: descriptor, descriptor, SOFFSET, EXEC, index, offset, MODE, up to four data words:
+    /// operand; compare-and-swap: new, then compare -> old value (0, 1 or 2)
+    BufferAtomic: Some(
+        Signature::of(&[Wave64, Wave64, Wave32, Wave64, Either, Either, Wave32]).more(4).lanes(2)
+    );
+    /// The descriptors of the image instruction that follows, into `ctx.descriptors`: T# words 1:0, 3:2, 5:4, 7:6,
+    /// S# words 1:0, 3:2
+    ImageDescriptors: Some(Signature::of(&[Wave64, Wave64, Wave64, Wave64, Wave64, Wave64]));
+    /// The site's image load, sample, gather or query: EXEC, addresses ([`image_addresses`])… -> VDATA registers by
+    /// lane without the status
+    ImageLoad: Some(Signature::of(&[Wave64]).more(9).lanes(4));
+    /// The site's image store: EXEC, addresses…, data…
+    ImageStore: Some(Signature::of(&[Wave64]).more(8));
+    /// The site's image atomic: EXEC, addresses…, data…: operand; compare-and-swap: new, then compare -> old value (0,
+    /// 1 or 2)
+    ImageAtomic: Some(Signature::of(&[Wave64]).more(7).lanes(2));
+    /// `s_buffer_load`: descriptor words 1:0, words 3:2, offset, dwords -> ; dwords
+    ScalarBufferLoad: Some(Signature::of(&[Wave64, Wave64, Wave64, Wave32]).words(16));
+    /// Scalar stores: address, dwords, data words 1:0, 3:2
+    ScalarStore: Some(Signature::of(&[Wave64, Wave32, Wave64, Wave64]));
+    /// `s_buffer_store`: descriptor words 1:0, words 3:2, offset, dwords, data words 1:0, 3:2
+    ScalarBufferStore: Some(Signature::of(&[Wave64, Wave64, Wave64, Wave32, Wave64, Wave64]));
+    /// Scalar atomics: address, atomic code, operand, compare value -> ; old value, 2 dwords
+    ScalarAtomic: Some(Signature::of(&[Wave64, Wave32, Wave64, Wave64]).words(2));
+    /// `s_buffer_atomic`: descriptor words 1:0, words 3:2, offset, atomic code, operand, compare value -> ; old value,
+    /// 2 dwords
+    ScalarBufferAtomic: Some(
+        Signature::of(&[Wave64, Wave64, Wave64, Wave32, Wave64, Wave64]).words(2)
+    );
+    /// `s_memtime`, `s_memrealtime`: nothing -> ; 2 dwords
+    Time: Some(Signature::of(&[]).words(2));
+    /// `s_getreg` of a register other than MODE: SCC, EXEC, VCC, MODE -> ; the field
+    GetReg: Some(Signature::of(&[Wave32, Wave64, Wave64, Wave32]).words(1));
+    /// `s_setreg` of a register other than MODE: value
+    SetReg: Some(Signature::of(&[Wave32]));
+    /// `ds_append`, `ds_consume`: byte address, EXEC -> ; the old value
+    AppendConsume: Some(Signature::of(&[Wave32, Wave64]).words(1));
+    /// `ds_*_src2`: address, EXEC, LDS limit, MODE
+    LdsSrc2: Some(Signature::of(&[Either, Wave64, Wave32, Wave32]));
+    /// `ds_wrxchg2`, `ds_condxchg32`: address 0, address 1, EXEC, data… -> old values by lane
+    LdsExchange: Some(Signature::of(&[Either, Either, Wave64]).more(4).lanes(4));
+    /// All lanes of a VGPR of an operand of so many: operand, index, VGPRs, which of them -> its value. Beyond the
+    /// wave's registers v0 is read. All registers are in the wave.
+    ReadRelative: Some(Signature::of(&[Wave32, Wave32, Wave32, Wave32]).lanes(1));
+    /// operand, index, VGPRs, which of them, EXEC, value -> ; are they the wave's? Otherwise nothing is written.
+    WriteRelative: Some(
+        Signature::of(&[Wave32, Wave32, Wave32, Wave32, Wave64, Either]).words(1)
+    );
+    /// The site's `exp`: EXEC, four components -> nothing; 0 for a component that is off
+    Export: Some(Signature::of(&[Wave64, Either, Either, Either, Either]));
+    /// The site's fork or join: what is wrong with the stack of forks (0 nothing, 1 it is empty, 2 it is full) ->
+    /// nothing
+    ForkStack: Some(Signature::of(&[Wave32]));
+    /// Checked mode: EXEC, offset in the lane's scratch, bytes -> nothing. An access of the site's SCRATCH instruction
+    /// that leaves the private segment is a fault.
+    CheckScratch: Some(Signature::of(&[Wave64, Either, Wave32]));
+    /// Checked mode before gfx9: EXEC, base, offset, bytes, what M0 limits LDS to -> nothing. An access of the site's
+    /// DS instruction out of range is a fault.
+    CheckLds: Some(Signature::of(&[Wave64, Either, Wave32, Wave32, Wave32]));
 }
 
-impl EffectFn {
-    /// All of them, in the order of their numbers.
-    pub const ALL: &[EffectFn] = &[
-        EffectFn::Interpret,
-        EffectFn::ScalarLoad,
-        EffectFn::Load,
-        EffectFn::Store,
-        EffectFn::Atomic,
-        EffectFn::AtomicFloat,
-        EffectFn::BufferLoad,
-        EffectFn::BufferStore,
-        EffectFn::BufferAtomic,
-        EffectFn::ImageDescriptors,
-        EffectFn::ImageLoad,
-        EffectFn::ImageStore,
-        EffectFn::ImageAtomic,
-        EffectFn::ScalarBufferLoad,
-        EffectFn::ScalarStore,
-        EffectFn::ScalarBufferStore,
-        EffectFn::ScalarAtomic,
-        EffectFn::ScalarBufferAtomic,
-        EffectFn::Time,
-        EffectFn::GetReg,
-        EffectFn::SetReg,
-        EffectFn::AppendConsume,
-        EffectFn::LdsSrc2,
-        EffectFn::LdsExchange,
-        EffectFn::ReadRelative,
-        EffectFn::WriteRelative,
-        EffectFn::ScalarRelative,
-        EffectFn::Export,
-        EffectFn::ForkStack,
-        EffectFn::CheckScratch,
-        EffectFn::CheckLds,
-    ];
+/// The address registers of an image instruction that are passed, at most as many as any image asks for: its dimensions
+/// are known to the descriptor only.
+pub const fn image_addresses(op: ImageOp) -> u8 {
+    match op {
+        ImageOp::Load { mip, .. } | ImageOp::Store { mip, .. } => 3 + mip as u8,
+        ImageOp::Atomic(_) => 3,
+        ImageOp::GetResinfo => 1,
+        // These are refused.
+        ImageOp::GetLod | ImageOp::Gather4h(_) => 0,
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => 0,
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) => {
+            // Of six slopes two are not passed.
+            let slopes = if mods.deriv || mods.coarse { 4 } else { 0 };
+            let before = mods.offset as u8 + mods.bias as u8;
+            let behind = (mods.lod || mods.clamp) as u8;
+            before + slopes + 3 + behind
+        }
+    }
 }
 
 /// The address registers of an image instruction that are not passed, since nothing looks at them: the
 /// first two slopes, counted from VADDR.
 pub const fn image_slopes(op: ImageOp) -> Option<u8> {
     match op {
+        // These are refused.
+        ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => None,
         ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.deriv || mods.coarse => {
             Some(mods.offset as u8 + mods.bias as u8 + mods.compare as u8)
         }

@@ -163,6 +163,21 @@ pub enum Slot {
     Temp(u8),
 }
 
+impl Slot {
+    /// Type of what it holds.
+    pub fn ty(self) -> Type {
+        let width = match self {
+            Slot::Exec | Slot::Vcc => Width::W64,
+            Slot::Scc => Width::W1,
+            Slot::Sgpr(_) | Slot::Mode | Slot::Temp(_) => Width::W32,
+        };
+        Type {
+            width,
+            vary: Vary::Wave,
+        }
+    }
+}
+
 /// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result
 /// have one width and the result varies as the join of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -334,7 +349,8 @@ pub enum Op {
     Atomic(Space, Atomic, u8, bool, SiteId),
     /// Load of `n` dwords at a wave address (W64) into wave values: the node and [`Op::Result`]s.
     ScalarLoad(u8, SiteId),
-    /// A call with effects; args: any; `lanes` lane results (masked by EXEC as an argument), then
+    /// A call with effects; args: as [`EffectFn::signature`] says, those that may be either are of the kind that their
+    /// type says when the call is emitted; `lanes` lane results (masked by EXEC as an argument), then
     /// `scalars` wave results (W32); the node is result 0.
     Effect {
         /// What is called.
@@ -621,6 +637,25 @@ impl Func {
             blocks: vec![block],
             sites,
             fallbacks: Vec::new(),
+        }
+    }
+
+    /// A region at the same place that leaves its first instruction to the interpreter.
+    pub(crate) fn interpreted(f: &Func) -> Func {
+        let block = Block {
+            pc: f.entry,
+            nodes: Vec::new(),
+            effects: Vec::new(),
+            execs: Vec::new(),
+            writes_s: Vec::new(),
+            writes_v: Vec::new(),
+            term: Term::Interpret { pc: f.entry },
+            guest_insts: 0,
+            counts: Vec::new(),
+        };
+        Func {
+            blocks: vec![block],
+            ..f.clone()
         }
     }
 

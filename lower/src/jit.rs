@@ -69,6 +69,25 @@ pub enum LowerError {
     Memory(std::io::Error),
 }
 
+/// Why a region was not translated.
+enum Failed {
+    /// It breaks a rule.
+    Broken(verify::Broken),
+    Lower(LowerError),
+}
+
+impl From<verify::Broken> for Failed {
+    fn from(broken: verify::Broken) -> Failed {
+        Failed::Broken(broken)
+    }
+}
+
+impl From<LowerError> for Failed {
+    fn from(error: LowerError) -> Failed {
+        Failed::Lower(error)
+    }
+}
+
 /// A compiled region in its place.
 pub struct Compiled {
     /// The code's memory, never written again.
@@ -262,7 +281,8 @@ impl Jit {
         format!("{} {} {}", isa.triple(), isa.flags(), flags.join(" "))
     }
 
-    /// Compiles a region whose code object lies at `base`, without giving it a place.
+    /// Compiles a region whose code object lies at `base`, without giving it a place. Of one that breaks a rule of the
+    /// lane IR, which is a bug of the translator, nothing is compiled: its first instruction is left to the interpreter.
     pub fn object(
         &mut self,
         f: &Func,
@@ -270,11 +290,54 @@ impl Jit {
         base: u64,
         allocation: Allocation,
     ) -> Result<Object, LowerError> {
-        if cfg!(debug_assertions)
-            && let Err(message) = verify::func(f)
-        {
-            panic!("bug: bad lane IR: {message}\n{}", crate::ir::print::func(f));
+        match self.translated(f, options, base, allocation) {
+            Err(Failed::Lower(error)) => Err(error),
+            Err(Failed::Broken(broken)) => {
+                debug_assert!(
+                    false,
+                    "bug: bad lane IR: {broken}\n{}",
+                    crate::ir::print::func(f)
+                );
+                self.left_out(f, options, base, allocation, &broken)
+            }
+            Ok(object) => Ok(object),
         }
+    }
+
+    /// The object of a region that breaks a rule.
+    fn left_out(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        base: u64,
+        allocation: Allocation,
+        broken: &verify::Broken,
+    ) -> Result<Object, LowerError> {
+        let region = |message: String| LowerError::Region {
+            entry: f.entry,
+            message,
+        };
+        // The other translation of the region has the same sites.
+        let none = Func::interpreted(f);
+        let object = self.translated(&none, options, base, allocation);
+        let object = object.map_err(|failed| match failed {
+            Failed::Lower(error) => error,
+            Failed::Broken(broken) => region(broken.to_string()),
+        })?;
+        Ok(Object {
+            refused: Some(format!("bug: lane IR: {broken}")),
+            ..object
+        })
+    }
+
+    /// The object of a region that keeps the rules.
+    fn translated(
+        &mut self,
+        f: &Func,
+        options: &Options,
+        base: u64,
+        allocation: Allocation,
+    ) -> Result<Object, Failed> {
         let region = |message: String| LowerError::Region {
             entry: f.entry,
             message,
@@ -285,7 +348,7 @@ impl Jit {
         };
         let mut refused = None;
         if options.wide {
-            match self.wide_object(f, options, base, allocation) {
+            match self.wide_object(f, options, base, allocation)? {
                 Ok(object) => return Ok(object),
                 Err(Refused(what)) => refused = Some(what),
             }
@@ -294,7 +357,7 @@ impl Jit {
             wide: false,
             ..*options
         };
-        let emitted = self.emit(f, options, base);
+        let emitted = self.emit(f, options, base)?;
         let isa = &self.isa[allocation as usize];
         self.codegen
             .compile(&**isa, &mut ControlPlane::default())
@@ -310,7 +373,7 @@ impl Jit {
     }
 
     /// Emits a region's CLIF.
-    fn emit(&mut self, f: &Func, options: &Options, base: u64) -> Emitted {
+    fn emit(&mut self, f: &Func, options: &Options, base: u64) -> Result<Emitted, verify::Broken> {
         self.codegen.clear();
         clif::emit(
             f,
@@ -329,8 +392,8 @@ impl Jit {
         options: &Options,
         base: u64,
         allocation: Allocation,
-    ) -> Result<Object, Refused> {
-        let emitted = self.emit(f, options, base);
+    ) -> Result<Result<Object, Refused>, verify::Broken> {
+        let emitted = self.emit(f, options, base)?;
         let quick = allocation == Allocation::Quick;
         let code = wide::compile(
             &mut self.codegen.func,
@@ -338,14 +401,18 @@ impl Jit {
             options.isa,
             quick,
             &mut self.space,
-        )?;
+        );
+        let code = match code {
+            Ok(code) => code,
+            Err(refused) => return Ok(Err(refused)),
+        };
         let object = Object {
             code: code.bytes.into(),
             patches: code.patches,
             wide: true,
             ..Object::default()
         };
-        Ok(object.described(f, base, emitted, code.locs))
+        Ok(Ok(object.described(f, base, emitted, code.locs)))
     }
 
     /// Compiles a region and puts it in place.

@@ -24,6 +24,10 @@ pub type Fetch<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
 /// when a wave comes there, so that the largest kernels begin soon.
 pub const MAX_INSTS: usize = 4096;
 
+/// Guest instructions in a block at most, unless a test asks for fewer; longer runs are split so that passes stay
+/// linear.
+pub const MAX_BLOCK: usize = 512;
+
 /// What to translate and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -35,6 +39,8 @@ pub struct Request {
     pub mode: u32,
     /// Guest instructions after which the region stops growing.
     pub max_insts: usize,
+    /// Guest instructions in a block at most, at least 1; [`MAX_BLOCK`] unless a test asks for fewer.
+    pub max_block: usize,
     /// Regions end at barriers, where every register is in the wave then. Otherwise those that
     /// nobody reads any more are not.
     pub observe: bool,
@@ -347,7 +353,13 @@ fn cut_short(
 }
 
 /// The block that starts at `key`.
-fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>, waits: &Waits) -> Explored {
+fn run(
+    key: Key,
+    decoded: &Decoded,
+    leaders: &BTreeSet<Key>,
+    waits: &Waits,
+    max_block: usize,
+) -> Explored {
     let mut insts: Vec<(u64, Inst)> = Vec::new();
     let (mut pc, mut mode_bits) = key;
     loop {
@@ -407,7 +419,7 @@ fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>, waits: &Waits) -> E
         }
         mode_bits = key_behind(mode_bits, &inst);
         pc = behind(pc, &inst);
-        if alone || insts.len() >= MAX_BLOCK {
+        if alone || insts.len() >= max_block {
             return Explored {
                 insts,
                 end: End::Fall((pc, mode_bits)),
@@ -415,9 +427,6 @@ fn run(key: Key, decoded: &Decoded, leaders: &BTreeSet<Key>, waits: &Waits) -> E
         }
     }
 }
-
-/// Longest block in guest instructions; longer runs are split so that passes stay linear.
-const MAX_BLOCK: usize = 512;
 
 impl Region {
     /// Where a jump from `from` to `pc` goes.
@@ -441,7 +450,13 @@ impl Region {
     }
 
     fn lower_block(&mut self, key: Key) -> Block {
-        let explored = run(key, &self.decoded, &self.leaders, &self.waits);
+        let explored = run(
+            key,
+            &self.decoded,
+            &self.leaders,
+            &self.waits,
+            self.request.max_block,
+        );
         let b = std::mem::take(&mut self.nodes);
         let mut g = Guest::new(&b, self.request.gfx, key.1 & mode::FLOAT_BITS);
         let mut mode_bits = key.1;

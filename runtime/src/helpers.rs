@@ -11,7 +11,7 @@
 )]
 
 use lower::abi::{Context, ExitCode, Lanes, Site};
-use lower::functions::{EffectFn, LaneFn};
+use lower::functions::{CallHeader, EffectFn, LaneFn};
 use lower::jit::HostLevel;
 
 mod atomic;
@@ -423,11 +423,13 @@ struct Call<'a> {
     ctx: &'a mut Context,
     /// The guest instruction.
     site: &'a Site,
+    /// Of a call by signature; nothing where the emitter calls by the function's text.
+    header: Option<CallHeader>,
     args: *const u64,
     out: *const *mut Lanes,
 }
 
-/// An argument: a wave value or lanes.
+/// An operand: a wave value or lanes.
 #[derive(Clone, Copy)]
 enum Words<'a> {
     Wave(u32),
@@ -446,14 +448,15 @@ impl Words<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Argument `i` as the word that was passed.
+    /// Argument `i`, as the word that was passed, of a function that only the emitter calls.
     fn raw(&self, i: usize) -> u64 {
+        debug_assert_eq!(self.header, None, "bug: operands have kinds here");
         // SAFETY: translated code passes as many arguments as the function's text names, and every
         // caller of this asks for one of those.
         unsafe { *self.args.add(i) }
     }
 
-    /// Argument `i`, the address of a lane slot.
+    /// The same where it is the address of a lane slot.
     fn lanes(&self, i: usize) -> &'a Lanes {
         let slot = self.raw(i) as *const Lanes;
         // SAFETY: the function's text says that the argument is a slot; slots are written by nobody
@@ -461,19 +464,53 @@ impl<'a> Call<'a> {
         unsafe { &*slot }
     }
 
-    /// Argument `i` of a function whose first argument tells slots from wave values.
+    /// The word of operand `i` of a function with a signature, and whether it is the address of a slot.
+    fn operand(&self, i: usize) -> (u64, bool) {
+        let header = self.header.filter(|header| i < header.operands());
+        debug_assert_ne!(header, None, "bug: there is no operand {i}");
+        let Some(header) = header else {
+            return (0, false);
+        };
+        // SAFETY: behind the header translated code passes as many words as it says.
+        let word = unsafe { *self.args.add(1 + i) };
+        (word, header.is_slot(i))
+    }
+
+    /// Operand `i`, 64 bits of the wave.
+    fn wave64(&self, i: usize) -> u64 {
+        let (word, slot) = self.operand(i);
+        debug_assert!(!slot, "bug: operand {i} is not the wave's");
+        word
+    }
+
+    /// Operand `i`, 32 bits of the wave.
+    fn wave32(&self, i: usize) -> u32 {
+        self.wave64(i) as u32
+    }
+
+    /// Operand `i`, 32 bits of the wave or of each lane.
     fn words(&self, i: usize) -> Words<'a> {
-        if self.raw(0) >> i & 1 != 0 {
-            Words::Lanes(self.lanes(i))
-        } else {
-            Words::Wave(self.raw(i) as u32)
+        let (word, slot) = self.operand(i);
+        if !slot {
+            return Words::Wave(word as u32);
         }
+        let slot = word as *const Lanes;
+        // SAFETY: the header says that the operand is a slot; slots are written by nobody else during the
+        // call, and result slots only through `result`, after the last use.
+        Words::Lanes(unsafe { &*slot })
     }
 
     /// Writes the active lanes of result `i`.
     #[inline]
     fn result(&mut self, i: usize, exec: u64, value: &Lanes) {
-        // SAFETY: translated code passes a slot for each result that the function's text names.
+        if let Some(header) = self.header
+            && i >= header.lanes()
+        {
+            debug_assert!(false, "bug: there is no result {i}");
+            return;
+        }
+        // SAFETY: translated code passes a slot for each result that the header counts, or the
+        // function's text names.
         let slot = unsafe { *self.out.add(i) };
         if exec == u64::MAX {
             // SAFETY: as above; a result slot may be an argument's, which is not used any more.
@@ -504,108 +541,79 @@ unsafe extern "C" fn effect<const F: u16>(
     let ctx = unsafe { &mut *ctx };
     // SAFETY: sites live as long as the code that refers to them.
     let site = unsafe { &*site };
+    let f = const { EffectFn::ALL[F as usize] };
+    let header = f.signature().map(|_| {
+        // SAFETY: a call by signature begins with its header.
+        CallHeader(unsafe { *args })
+    });
     let mut call = Call {
         ctx,
         site,
+        header,
         args,
         out,
     };
-    match implementation(F)(&mut call) {
+    match implementation(f)(&mut call) {
         Ok(()) => ExitCode::Continue as u64,
         Err(exit) => exit as u64,
     }
 }
 
-/// The function of a number; called with constants only.
-#[inline(always)]
-fn implementation(f: u16) -> Effect {
-    const INTERPRET: u16 = EffectFn::Interpret as u16;
-    const SCALAR_LOAD: u16 = EffectFn::ScalarLoad as u16;
-    const LOAD: u16 = EffectFn::Load as u16;
-    const STORE: u16 = EffectFn::Store as u16;
-    const ATOMIC: u16 = EffectFn::Atomic as u16;
-    const ATOMIC_FLOAT: u16 = EffectFn::AtomicFloat as u16;
-    const BUFFER_LOAD: u16 = EffectFn::BufferLoad as u16;
-    const BUFFER_STORE: u16 = EffectFn::BufferStore as u16;
-    const BUFFER_ATOMIC: u16 = EffectFn::BufferAtomic as u16;
-    const IMAGE_DESCRIPTORS: u16 = EffectFn::ImageDescriptors as u16;
-    const IMAGE_LOAD: u16 = EffectFn::ImageLoad as u16;
-    const IMAGE_STORE: u16 = EffectFn::ImageStore as u16;
-    const IMAGE_ATOMIC: u16 = EffectFn::ImageAtomic as u16;
-    const SCALAR_BUFFER_LOAD: u16 = EffectFn::ScalarBufferLoad as u16;
-    const SCALAR_STORE: u16 = EffectFn::ScalarStore as u16;
-    const SCALAR_BUFFER_STORE: u16 = EffectFn::ScalarBufferStore as u16;
-    const SCALAR_ATOMIC: u16 = EffectFn::ScalarAtomic as u16;
-    const SCALAR_BUFFER_ATOMIC: u16 = EffectFn::ScalarBufferAtomic as u16;
-    const TIME: u16 = EffectFn::Time as u16;
-    const GET_REG: u16 = EffectFn::GetReg as u16;
-    const SET_REG: u16 = EffectFn::SetReg as u16;
-    const APPEND_CONSUME: u16 = EffectFn::AppendConsume as u16;
-    const LDS_SRC2: u16 = EffectFn::LdsSrc2 as u16;
-    const LDS_EXCHANGE: u16 = EffectFn::LdsExchange as u16;
-    const READ_RELATIVE: u16 = EffectFn::ReadRelative as u16;
-    const WRITE_RELATIVE: u16 = EffectFn::WriteRelative as u16;
-    const SCALAR_RELATIVE: u16 = EffectFn::ScalarRelative as u16;
-    const EXPORT: u16 = EffectFn::Export as u16;
-    const FORK_STACK: u16 = EffectFn::ForkStack as u16;
-    const CHECK_SCRATCH: u16 = EffectFn::CheckScratch as u16;
-    const CHECK_LDS: u16 = EffectFn::CheckLds as u16;
-    match f {
-        INTERPRET => host::interpret,
-        SCALAR_LOAD => scalar::load,
-        LOAD => memory::load,
-        STORE => memory::store,
-        ATOMIC => atomic::integer,
-        ATOMIC_FLOAT => atomic::float,
-        BUFFER_LOAD => buffer::load,
-        BUFFER_STORE => buffer::store,
-        BUFFER_ATOMIC => buffer::atomic,
-        IMAGE_DESCRIPTORS => image::descriptors,
-        IMAGE_LOAD => image::load,
-        IMAGE_STORE => image::store,
-        IMAGE_ATOMIC => image::atomic,
-        SCALAR_BUFFER_LOAD => scalar::buffer_load,
-        SCALAR_STORE => scalar::store,
-        SCALAR_BUFFER_STORE => scalar::buffer_store,
-        SCALAR_ATOMIC => scalar::atomic,
-        SCALAR_BUFFER_ATOMIC => scalar::buffer_atomic,
-        TIME => scalar::time,
-        GET_REG => scalar::get_reg,
-        SET_REG => scalar::set_reg,
-        FORK_STACK => scalar::fork_stack,
-        APPEND_CONSUME => atomic::append_consume,
-        LDS_SRC2 => atomic::src2,
-        LDS_EXCHANGE => atomic::exchange,
-        READ_RELATIVE => relative::read,
-        WRITE_RELATIVE => relative::write,
-        SCALAR_RELATIVE => relative::scalar,
-        EXPORT => export::record,
-        CHECK_SCRATCH => memory::check_scratch,
-        CHECK_LDS => memory::check_lds,
-        _ => unreachable!("bug: effect function {f}"),
-    }
-}
+/// Lists what stands behind each function with effects.
+macro_rules! implementations {
+    ($($name:ident: $implementation:path;)*) => {
+        /// The function behind its argument decoding; called with constants only.
+        #[inline(always)]
+        fn implementation(f: EffectFn) -> Effect {
+            match f {
+                $(EffectFn::$name => $implementation,)*
+            }
+        }
 
-/// The address behind a function with effects.
-fn effect_fn(f: EffectFn, wide: bool) -> usize {
-    if let Some(common) = memory::common(f, wide) {
-        return common;
-    }
-    /// One `match` arm a function.
-    macro_rules! addresses {
-        ($($name:ident)*) => {
+        /// The address behind a function with effects.
+        fn effect_fn(f: EffectFn, wide: bool) -> usize {
+            if let Some(common) = memory::common(f, wide) {
+                return common;
+            }
             match f {
                 $(EffectFn::$name => effect::<{ EffectFn::$name as u16 }> as *const () as usize,)*
             }
-        };
-    }
-    addresses! {
-        Interpret ScalarLoad Load Store Atomic AtomicFloat BufferLoad BufferStore BufferAtomic
-        ImageDescriptors ImageLoad ImageStore ImageAtomic
-        ScalarBufferLoad ScalarStore ScalarBufferStore ScalarAtomic ScalarBufferAtomic Time GetReg
-        SetReg AppendConsume LdsSrc2 LdsExchange ReadRelative WriteRelative
-        ScalarRelative Export ForkStack CheckScratch CheckLds
-    }
+        }
+    };
+}
+
+implementations! {
+    Interpret: host::interpret;
+    ScalarLoad: scalar::load;
+    Load: memory::load;
+    Store: memory::store;
+    Atomic: atomic::integer;
+    ScalarRelative: relative::scalar;
+    AtomicFloat: atomic::float;
+    BufferLoad: buffer::load;
+    BufferStore: buffer::store;
+    BufferAtomic: buffer::atomic;
+    ImageDescriptors: image::descriptors;
+    ImageLoad: image::load;
+    ImageStore: image::store;
+    ImageAtomic: image::atomic;
+    ScalarBufferLoad: scalar::buffer_load;
+    ScalarStore: scalar::store;
+    ScalarBufferStore: scalar::buffer_store;
+    ScalarAtomic: scalar::atomic;
+    ScalarBufferAtomic: scalar::buffer_atomic;
+    Time: scalar::time;
+    GetReg: scalar::get_reg;
+    SetReg: scalar::set_reg;
+    AppendConsume: atomic::append_consume;
+    LdsSrc2: atomic::src2;
+    LdsExchange: atomic::exchange;
+    ReadRelative: relative::read;
+    WriteRelative: relative::write;
+    Export: export::record;
+    ForkStack: scalar::fork_stack;
+    CheckScratch: memory::check_scratch;
+    CheckLds: memory::check_lds;
 }
 
 #[cfg(test)]

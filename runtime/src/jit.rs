@@ -74,6 +74,8 @@ pub struct JitOptions {
     pub tier: Tier,
     /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
     pub max_insts: usize,
+    /// Guest instructions in a block at most, for tests.
+    pub max_block: usize,
 }
 
 impl Default for JitOptions {
@@ -100,6 +102,7 @@ impl Default for JitOptions {
             profile: None,
             tier: Tier::Auto,
             max_insts: region::MAX_INSTS,
+            max_block: region::MAX_BLOCK,
         }
     }
 }
@@ -120,6 +123,7 @@ pub fn print_ir(
             entry,
             mode: float_mode,
             max_insts: JitOptions::default().max_insts,
+            max_block: JitOptions::default().max_block,
             exact_nan: JitOptions::default().exact_nan,
             observe: false,
             checked: false,

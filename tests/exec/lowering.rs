@@ -4,6 +4,7 @@ mod accesses;
 mod alone;
 mod anywhere;
 mod arguments;
+mod calls;
 mod cuts;
 mod dispatched;
 mod divisions;

@@ -4,10 +4,10 @@
 use frontend::inst::Operand;
 use frontend::state::mode;
 
-use crate::build::types;
+use crate::arms::memory::effect;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
-use crate::ir::{Op, SiteId, Val};
+use crate::ir::{SiteId, Val};
 use crate::value::{Q, U};
 
 /// Entries that the count can name.
@@ -27,14 +27,7 @@ fn set_count<'b>(g: &mut Guest<'b>, n: U<'b>) {
 /// Faults where the stack does not allow what the instruction does: `wrong` is as
 /// [`EffectFn::ForkStack`] has it.
 fn check(g: &mut Guest<'_>, site: SiteId, wrong: U<'_>) {
-    let op = Op::Effect {
-        f: EffectFn::ForkStack,
-        site,
-        lanes: 0,
-        scalars: 0,
-    };
-    let none = g.imm32(0);
-    g.b.effect(op, &[none, wrong.v], types::W32);
+    effect(g, EffectFn::ForkStack, site, &[wrong.v], 0, 0);
 }
 
 /// Forks on the lanes of the pair in `mask`: gives the address that runs first.

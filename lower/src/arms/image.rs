@@ -8,7 +8,7 @@ use frontend::op::{Atomic, ImageOp, Op};
 use crate::arms::memory::{effect, vgpr};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
-use crate::functions::{EffectFn, image_slopes};
+use crate::functions::{EffectFn, image_addresses, image_slopes};
 use crate::guest::Guest;
 use crate::ir::Val;
 use crate::value::U;
@@ -41,25 +41,6 @@ fn pairs<const N: usize>(g: &mut Guest<'_>, operand: Operand) -> Option<[Val; N]
         let (low, high) = (word(2 * i), word(2 * i + 1));
         low.pair(high).v
     }))
-}
-
-/// The most address registers that an instruction reads.
-fn addresses(op: ImageOp) -> u8 {
-    let count = |list: &[bool]| list.iter().filter(|&&there| there).count() as u8;
-    match op {
-        ImageOp::Load { mip, .. } | ImageOp::Store { mip, .. } => 3 + u8::from(mip),
-        ImageOp::Atomic(_) => 3,
-        ImageOp::GetResinfo => 1,
-        // These are refused.
-        ImageOp::GetLod | ImageOp::Gather4h(_) => 0,
-        ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => 0,
-        ImageOp::Sample(mods) | ImageOp::Gather4(mods) => {
-            let slopes = if mods.deriv || mods.coarse { 6 } else { 0 };
-            let before = count(&[mods.offset, mods.bias]);
-            let behind = count(&[mods.lod || mods.clamp]);
-            before + slopes + 3 + behind
-        }
-    }
 }
 
 /// Registers of the data that loads give and stores take.
@@ -102,7 +83,12 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
         _ => (EffectFn::ImageLoad, data_regs(g, inst, op), 0),
     };
     let status = u8::from((mem.tfe || mem.lwe) && inst.dst[0] != Operand::None);
-    let from = registers(inst.src[0], addresses(op))?;
+    // Two slopes are not passed.
+    let slopes = image_slopes(op);
+    let from = registers(
+        inst.src[0],
+        image_addresses(op) + if slopes.is_some() { 2 } else { 0 },
+    )?;
     let data = match taken {
         0 => 0..0,
         _ => registers(inst.src[3], taken)?,
@@ -126,9 +112,9 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
     let site = sites.add(pc, inst);
     let descriptors = [&resource[..], &sampler].concat();
     effect(g, EffectFn::ImageDescriptors, site, &descriptors, 0, 0);
-    let slopes = image_slopes(op).map_or(0..0, |first| from.start + first..from.start + first + 2);
+    let slopes = slopes.map_or(0..0, |first| from.start + first..from.start + first + 2);
     let from: Vec<u8> = from.filter(|n| !slopes.contains(n)).collect();
-    let mut args = vec![g.exec(), g.imm32(from.len() as u32)];
+    let mut args = vec![g.exec()];
     args.extend(from.into_iter().chain(data).map(|n| g.read_v(n)));
     let first = effect(g, function, site, &args, given, 0);
     for (i, n) in to.enumerate() {

@@ -10,7 +10,7 @@ use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, atomic_code};
 use crate::guest::Guest;
-use crate::ir::{Op as Ir, SiteId, Val, Vary, Width};
+use crate::ir::{Op as Ir, SiteId, Val, Width};
 use crate::value::{Q, U};
 
 /// Lowers a FLAT, GLOBAL or SCRATCH instruction.
@@ -360,8 +360,11 @@ pub(super) fn atomic(
         };
         let code = g.imm32(atomic_code(space, op, width) as u32);
         let mut args = vec![lo, hi, g.exec(), code, g.mode_reg()];
+        match bounds(g, space)[..] {
+            [] => args.extend([g.imm64(0), g.imm32(0)]),
+            ref bounds => args.extend(bounds),
+        }
         args.extend(words);
-        args.extend(bounds(g, space));
         let lanes = d.map_or(0, |_| width);
         effect(g, EffectFn::AtomicFloat, site, &args, lanes, 0)
     } else {
@@ -383,7 +386,7 @@ pub(super) fn atomic(
 
 // ---- effects
 
-/// A call with effects, with the word that tells slots from wave values in front.
+/// A call with effects.
 pub(super) fn effect(
     g: &mut Guest<'_>,
     f: EffectFn,
@@ -392,20 +395,6 @@ pub(super) fn effect(
     lanes: u8,
     scalars: u8,
 ) -> Val {
-    let b = g.b;
-    let mut kinds = 0;
-    for (i, &arg) in args.iter().enumerate() {
-        let ty = b.ty(arg);
-        if ty.vary != Vary::Wave && ty.width != Width::W1 {
-            debug_assert!(
-                ty.width == Width::W32,
-                "bug: a 64-bit lane argument of {f:?}"
-            );
-            kinds |= 1 << (i + 1);
-        }
-    }
-    let mut all = vec![g.imm32(kinds)];
-    all.extend(args);
     let op = Ir::Effect {
         f,
         site,
@@ -413,5 +402,5 @@ pub(super) fn effect(
         scalars,
     };
     let ty = if lanes > 0 { types::L32 } else { types::W32 };
-    b.effect(op, &all, ty)
+    g.b.effect(op, args, ty)
 }

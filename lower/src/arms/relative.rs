@@ -6,8 +6,8 @@ use frontend::desc::{Effects, Encoding};
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::Op;
 
+use crate::arms::memory::effect;
 use crate::arms::{Lowered, Sites, plain};
-use crate::build::types;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
 use crate::ir::{Op as Ir, Val};
@@ -104,19 +104,12 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
                 Some(index) => {
                     let first = index.k(u64::from(n));
                     let args = [
-                        g.imm32(0),
                         first.v,
                         index.v,
                         g.imm32(u32::from(regs)),
                         g.imm32(u32::from(k)),
                     ];
-                    let op = Ir::Effect {
-                        f: EffectFn::ReadRelative,
-                        site,
-                        lanes: 1,
-                        scalars: 0,
-                    };
-                    b.effect(op, &args, types::L32)
+                    effect(g, EffectFn::ReadRelative, site, &args, 1, 0)
                 }
             };
             values.push((at + k, value));
@@ -170,19 +163,11 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
             continue;
         };
         let value = merged(g, exec, value);
-        // The value may be the wave's.
-        let kinds = u32::from(!b.is_wave(value)) << 6;
         let first = index.k(u64::from(n));
         let (count, k) = (g.imm32(u32::from(regs)), g.imm32(u32::from(k)));
-        let kinds = g.imm32(kinds);
-        let args = [kinds, first.v, index.v, count, k, exec, value];
-        let op = Ir::Effect {
-            f: EffectFn::WriteRelative,
-            site,
-            lanes: 0,
-            scalars: 1,
-        };
-        there = Some(U::new(b, b.effect(op, &args, types::W32)));
+        let args = [first.v, index.v, count, k, exec, value];
+        let written = effect(g, EffectFn::WriteRelative, site, &args, 0, 1);
+        there = Some(U::new(b, written));
     }
     // Without its destination the instruction does nothing at all.
     if let (Some(there), Some((n, old))) = (there, mask) {

@@ -8,11 +8,11 @@ use frontend::state::mode;
 use frontend::ty::Ty;
 
 use crate::abi::{PRIVATE_BASE, SHARED_BASE};
+use crate::arms::memory::effect;
 use crate::arms::{Lowered, Sites};
-use crate::build::types;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
-use crate::ir::{Op as Ir, Val};
+use crate::ir::Val;
 use crate::value::{M, Q, U};
 
 /// What an operation gives: the value of D and, for the rules that need it, a truth value for SCC.
@@ -498,15 +498,10 @@ fn get_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
     let b = g.b;
     if register != hwreg::MODE {
         let scc = M::new(b, g.scc()).int();
-        let args = [g.imm32(0), scc.v, g.exec(), g.vcc(), g.mode_reg()];
+        let args = [scc.v, g.exec(), g.vcc(), g.mode_reg()];
         let site = sites.add(pc, inst);
-        let op = Ir::Effect {
-            f: EffectFn::GetReg,
-            site,
-            lanes: 0,
-            scalars: 1,
-        };
-        return Some(Out::W(U::new(b, b.effect(op, &args, types::W32))));
+        let field = effect(g, EffectFn::GetReg, site, &args, 0, 1);
+        return Some(Out::W(U::new(b, field)));
     }
     let value = match (offset + size <= 10, g.mode & mode::FLOAT_BITS) {
         // Bits 9:0 are float bits, which are known.
@@ -527,15 +522,8 @@ fn set_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
         hwreg::MODE => None,
         hwreg::TRAPSTS => {
             let s0 = read32(g, inst.src[0], Ty::B32)?;
-            let args = [g.imm32(0), s0.v];
             let site = sites.add(pc, inst);
-            let op = Ir::Effect {
-                f: EffectFn::SetReg,
-                site,
-                lanes: 0,
-                scalars: 0,
-            };
-            g.b.effect(op, &args, types::W32);
+            effect(g, EffectFn::SetReg, site, &[s0.v], 0, 0);
             Some(Out::Nothing)
         }
         // Not writable.

@@ -165,7 +165,7 @@ impl Emitter<'_> {
         let places = self.places(block, plan, v);
         let mut bounding = Vec::new();
         for &bound in bounds(node) {
-            bounding.extend(self.effect_arg(block, plan, bound));
+            bounding.push(self.wave_word(block, plan, bound));
         }
         let masked = matches!(known, Known::Affine(affine) if affine.masked);
         let inline = !(self.beside && (masked || self.o.small));

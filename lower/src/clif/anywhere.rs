@@ -84,7 +84,7 @@ impl Emitter<'_> {
         // Both ways have it.
         self.new_exec(block, plan, v);
         for &bound in bounds(node) {
-            self.effect_arg(block, plan, bound);
+            self.wave_word(block, plan, bound);
         }
         let places = self.places(block, plan, v);
         let foreseen = match addresses[..] {

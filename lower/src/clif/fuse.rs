@@ -178,7 +178,7 @@ impl Emitter<'_> {
         }
         self.new_exec(block, plan, v);
         for &bound in bounds(node) {
-            self.effect_arg(block, plan, bound);
+            self.wave_word(block, plan, bound);
         }
         let exec = self.mask_bits(block, plan, node.args[1]);
         if !execs.contains(&exec) {

@@ -144,7 +144,7 @@ impl Emitter<'_> {
             }
         };
         for &bound in bounds(node) {
-            args.extend(self.effect_arg(block, plan, bound));
+            args.push(self.wave_word(block, plan, bound));
         }
         self.effect_to(block, plan, v, (f, site), &args, out);
     }

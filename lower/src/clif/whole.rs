@@ -11,7 +11,7 @@ use super::affine::Known;
 use super::scalar::joined;
 use super::{Emitter, access, offset32, trusted};
 use crate::abi::Context;
-use crate::functions::{EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
+use crate::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::schedule::{Class, Place, Schedule};
 
@@ -64,10 +64,7 @@ impl Emitter<'_> {
                 lanes,
                 scalars,
             } => {
-                let mut args = Vec::new();
-                for &a in node.args.iter() {
-                    args.extend(self.effect_arg(block, plan, a));
-                }
+                let args = self.call_words(block, plan, v, lanes);
                 self.effect(
                     block,
                     plan,
@@ -103,7 +100,7 @@ impl Emitter<'_> {
             args.extend(self.words(block, plan, word));
         }
         for &bound in bounds(node) {
-            args.extend(self.effect_arg(block, plan, bound));
+            args.push(self.wave_word(block, plan, bound));
         }
         self.effect(block, plan, v, f, site, &args, results, 0);
     }
@@ -228,18 +225,33 @@ impl Emitter<'_> {
         }
     }
 
-    /// An argument of an effect call: wave values by value, masks as bits, lanes by address.
-    pub(super) fn effect_arg(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
-        let node = &block.nodes[v.index()];
-        match (node.ty.width, node.ty.vary) {
-            (Width::W64, Vary::Wave) => vec![self.scalar(block, plan, v)],
-            (_, Vary::Wave) => {
-                let s = self.scalar(block, plan, v);
-                vec![self.b.ins().uextend(types::I64, s)]
-            }
-            (Width::W1, _) => vec![self.mask_bits(block, plan, v)],
-            _ => self.words(block, plan, v),
+    /// A wave value as a word of a call.
+    pub(super) fn wave_word(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let word = self.scalar(block, plan, v);
+        match block.nodes[v.index()].ty.width {
+            Width::W64 => word,
+            Width::W1 | Width::W32 => self.b.ins().uextend(types::I64, word),
         }
+    }
+
+    /// The words of a call with effects: its header, then one for each operand. What is passed for an operand and
+    /// what the header says of it are decided together, from the operand's type.
+    fn call_words(&mut self, block: &Block, plan: &Schedule, v: Val, lanes: u8) -> Vec<Value> {
+        let operands = block.nodes[v.index()].args;
+        let mut words = Vec::with_capacity(1 + operands.len());
+        let mut slots = 0;
+        for (i, &operand) in operands.iter().enumerate() {
+            words.push(match block.nodes[operand.index()].ty.vary {
+                Vary::Wave => self.wave_word(block, plan, operand),
+                Vary::Row | Vary::Period16 | Vary::Lane => {
+                    slots |= 1 << i;
+                    self.place_address(block, plan, operand)
+                }
+            });
+        }
+        let header = CallHeader::new(slots, operands.len(), lanes);
+        words.insert(0, self.integer(types::I64, header.0.cast_signed()));
+        words
     }
 
     // ---- calls

@@ -160,19 +160,11 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     })
 }
 
-fn slot_ty(slot: Slot) -> crate::ir::Type {
-    match slot {
-        Slot::Sgpr(_) | Slot::Mode | Slot::Temp(_) => types::W32,
-        Slot::Exec | Slot::Vcc => types::W64,
-        Slot::Scc => types::W1,
-    }
-}
-
 impl Merger<'_> {
     fn slot(&self, slot: Slot) -> Option<Val> {
         match self.state.slots.get(&slot) {
             Some(&v) => v,
-            None => Some(self.b.leaf(Op::ReadS(slot), slot_ty(slot))),
+            None => Some(self.b.leaf(Op::ReadS(slot), slot.ty())),
         }
     }
 
@@ -186,7 +178,7 @@ impl Merger<'_> {
     /// Registers that are the same as before on a lane whose bit of `exec` is 0.
     fn kept(&self, exec: Val) -> (BTreeSet<Slot>, BTreeSet<u8>) {
         let slots = self.state.slots.iter().filter(|&(&slot, &v)| {
-            let old = self.b.leaf(Op::ReadS(slot), slot_ty(slot));
+            let old = self.b.leaf(Op::ReadS(slot), slot.ty());
             v.is_some_and(|v| self.same_without(exec, v, old))
         });
         let vgprs = self.state.vgprs.iter().filter(|&(&n, &v)| {
@@ -397,7 +389,7 @@ impl Merger<'_> {
         for slot in slots {
             let old = match before.slots.get(&slot) {
                 Some(&v) => v,
-                None => Some(self.b.leaf(Op::ReadS(slot), slot_ty(slot))),
+                None => Some(self.b.leaf(Op::ReadS(slot), slot.ty())),
             };
             let new = self.state.slots[&slot];
             let same = match (new, old) {

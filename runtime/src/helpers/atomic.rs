@@ -232,7 +232,7 @@ fn operands(call: &Call<'_>, words: &[Words<'_>], rmw: Rmw, lane: usize) -> (u64
     }
 }
 
-/// The wave's atomic in any space. `bounds` is the argument with which those of FLAT begin.
+/// The wave's atomic in any space; `bounds` are those of FLAT.
 fn run(
     call: &mut Call<'_>,
     space: u64,
@@ -240,11 +240,10 @@ fn run(
     exec: u64,
     address: impl Fn(usize) -> u64,
     words: &[Words<'_>],
-    bounds: usize,
+    bounds: Option<Bounds>,
 ) -> Result<(), ExitCode> {
     let memory = call.host().group.memory;
     let mut old = [0; LANES];
-    let bounds = (space == Space::Flat as u64).then(|| Bounds::of(call, bounds));
     for lane in active(exec) {
         let (data, second) = operands(call, words, rmw, lane);
         let at = address(lane);
@@ -313,7 +312,8 @@ pub(super) fn integer(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let at = addresses(call);
     let space = code >> 8 & 0xff;
     let at = |lane: usize| at.get(lane);
-    run(call, space, rmw, exec, at, &words, 4 + count)
+    let bounds = (space == Space::Flat as u64).then(|| Bounds::of(call, 4 + count));
+    run(call, space, rmw, exec, at, &words, bounds)
 }
 
 /// Has the site's instruction a destination?
@@ -323,18 +323,21 @@ fn wanted(call: &Call<'_>) -> bool {
 
 /// `EffectFn::AtomicFloat`.
 pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let (lo, hi) = (call.words(1), call.words(2));
-    let exec = call.raw(3);
-    let code = call.raw(4);
+    let (lo, hi) = (call.words(0), call.words(1));
+    let exec = call.wave64(2);
+    let code = u64::from(call.wave32(3));
     let space = code >> 8 & 0xff;
     let rmw = Rmw::of(
         code,
-        float_denorm(space, code >> 16 & 0xff == 2, call.raw(5) as u32),
+        float_denorm(space, code >> 16 & 0xff == 2, call.wave32(4)),
     );
     let count = rmw.bytes() / 4;
-    let words: Vec<Words<'_>> = (0..count).map(|i| call.words(6 + i)).collect();
+    let words: Vec<Words<'_>> = (0..count).map(|i| call.words(7 + i)).collect();
     let address = |lane: usize| u64::from(lo.get(lane)) | u64::from(hi.get(lane)) << 32;
-    run(call, space, rmw, exec, address, &words, 6 + count)
+    let (flat_scratch, limit) = (call.wave64(5), call.wave32(6));
+    let flat = space == Space::Flat as u64;
+    let bounds = flat.then(|| Bounds::new(call, flat_scratch, limit));
+    run(call, space, rmw, exec, address, &words, bounds)
 }
 
 /// What float additions on memory flush: LDS follows MODE, the cache flushes f32 and keeps f64.
@@ -349,8 +352,8 @@ pub(super) fn float_denorm(space: u64, wide: bool, mode: u32) -> Denorm {
 
 /// `EffectFn::AppendConsume`: one addition for the wave.
 pub(super) fn append_consume(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let offset = call.raw(1) as u32;
-    let exec = call.raw(2);
+    let offset = call.wave32(0);
+    let exec = call.wave64(1);
     let count = u64::from(exec.count_ones());
     let op = match call.site.inst.op() {
         Op::Ds(DsOp::Consume) => Atomic::Sub,
@@ -368,10 +371,10 @@ pub(super) fn append_consume(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::LdsSrc2`: memory[A] = memory[A] op memory[B].
 pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let address = call.words(1);
-    let exec = call.raw(2);
-    let limit = call.raw(3) as u32;
-    let mode = call.raw(4) as u32;
+    let address = call.words(0);
+    let exec = call.wave64(1);
+    let limit = call.wave32(2);
+    let mode = call.wave32(3);
     let inst = call.site.inst;
     let ty = inst.desc.src.get(1).copied().unwrap_or(Ty::B32);
     let wide = ty.bits() == 64;
@@ -421,8 +424,8 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::LdsExchange`: `ds_wrxchg2_*`, `ds_condxchg32_rtn_b64`.
 pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let at = [call.words(1), call.words(2)];
-    let exec = call.raw(3);
+    let at = [call.words(0), call.words(1)];
+    let exec = call.wave64(2);
     let inst = call.site.inst;
     if let Op::Ds(DsOp::Condxchg32Rtn64) = inst.op() {
         return conditional(call, at[0], exec);
@@ -430,7 +433,7 @@ pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let wide = inst.desc.src[1].bits() == 64;
     let rmw = Rmw::new(Atomic::Swap, wide, Denorm::KEEP);
     let width = rmw.bytes() / 4;
-    let words: Vec<Words<'_>> = (0..2 * width).map(|i| call.words(4 + i)).collect();
+    let words: Vec<Words<'_>> = (0..2 * width).map(|i| call.words(3 + i)).collect();
     // Equal offsets are one access, with the first data.
     let same = inst.mem.offset as u32 & 0xff == u32::from(inst.mem.offset1);
     let mut old = [[0; LANES]; 2];
@@ -456,7 +459,7 @@ pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `ds_condxchg32_rtn_b64`: each dword whose data has bit 31 set is replaced by the other 31 bits.
 fn conditional(call: &mut Call<'_>, at: Words<'_>, exec: u64) -> Result<(), ExitCode> {
-    let data = [call.words(4), call.words(5)];
+    let data = [call.words(3), call.words(4)];
     let mut old = [[0; LANES]; 2];
     for lane in active(exec) {
         let start = u64::from(at.get(lane));

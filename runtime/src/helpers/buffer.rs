@@ -76,7 +76,7 @@ impl<'a> Buffer<'a> {
         let site = call.site;
         let gfx = call.host().group.gfx;
         let inst = &site.inst;
-        let mut descriptor = Descriptor::of(call.raw(1), call.raw(2));
+        let mut descriptor = Descriptor::of(call.wave64(0), call.wave64(1));
         let is_format = matches!(
             inst.op(),
             Op::Load(_, data) | Op::Store(_, data)
@@ -113,9 +113,9 @@ impl<'a> Buffer<'a> {
             inst,
             gfx,
             descriptor,
-            soffset: call.raw(3) as u32,
-            index: call.words(5),
-            offset: call.words(6),
+            soffset: call.wave32(2),
+            index: call.words(4),
+            offset: call.words(5),
             format,
             unbound,
         })
@@ -432,12 +432,12 @@ fn lds_place(call: &mut Call<'_>, access: &Buffer<'_>, m0: u32, lane: usize) -> 
 
 /// `EffectFn::BufferLoad`.
 pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let exec = call.raw(4);
+    let exec = call.wave64(3);
     if exec == 0 {
         return Ok(());
     }
     let access = Buffer::of(call)?;
-    let m0 = call.raw(7) as u32;
+    let m0 = call.wave32(6);
     let memory = call.host().group.memory;
     let Op::Load(_, data) = access.inst.op() else {
         unreachable!("bug: {} as a buffer load", access.inst.desc.name)
@@ -521,12 +521,12 @@ fn store_lane(
 
 /// `EffectFn::BufferStore`.
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let exec = call.raw(4);
+    let exec = call.wave64(3);
     if exec == 0 {
         return Ok(());
     }
     let access = Buffer::of(call)?;
-    let m0 = call.raw(7) as u32;
+    let m0 = call.wave32(6);
     let memory = call.host().group.memory;
     if access.inst.op() == Op::StoreLds {
         for lane in active(exec) {
@@ -545,7 +545,7 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
         unreachable!("bug: {} as a buffer store", access.inst.desc.name)
     };
     let regs = (access.inst.desc.src[3].regs() as usize).min(4);
-    let sources: Vec<Words<'_>> = (0..regs).map(|i| call.words(8 + i)).collect();
+    let sources: Vec<Words<'_>> = (0..regs).map(|i| call.words(7 + i)).collect();
     for lane in active(exec) {
         let mut words = [0; 4];
         for (word, source) in words.iter_mut().zip(&sources) {
@@ -559,12 +559,12 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::BufferAtomic`: out of range gives 0.
 pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let exec = call.raw(4);
+    let exec = call.wave64(3);
     if exec == 0 {
         return Ok(());
     }
     let access = Buffer::of(call)?;
-    let mode = call.raw(7) as u32;
+    let mode = call.wave32(6);
     let memory = call.host().group.memory;
     let Op::Atomic(space, op) = access.inst.op() else {
         unreachable!("bug: {} as a buffer atomic", access.inst.desc.name)
@@ -574,7 +574,7 @@ pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let width = rmw.bytes() / 4;
     let compare = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
     let count = width * if compare { 2 } else { 1 };
-    let words: Vec<Words<'_>> = (0..count).map(|i| call.words(8 + i)).collect();
+    let words: Vec<Words<'_>> = (0..count).map(|i| call.words(7 + i)).collect();
     let mut old = [[0; LANES]; 2];
     for lane in active(exec) {
         let word = |i: usize| words.get(i).map_or(0, |word| u64::from(word.get(lane)));

@@ -8,8 +8,8 @@ use crate::export::Export;
 
 /// `EffectFn::Export`.
 pub(super) fn record(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let (exec, site) = (call.raw(1), call.site);
-    let sources = [2, 3, 4, 5].map(|i| call.words(i));
+    let (exec, site) = (call.wave64(0), call.site);
+    let sources = [1, 2, 3, 4].map(|i| call.words(i));
     let mem = site.inst.mem;
     let component = |i: usize| {
         let mut out = [0; LANES];

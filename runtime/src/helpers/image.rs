@@ -5,7 +5,7 @@ use frontend::inst::{Inst, MemMods};
 use frontend::op::{Atomic, ImageOp, Op};
 use frontend::{Gfx, LANES};
 use lower::abi::ExitCode;
-use lower::functions::image_slopes;
+use lower::functions::{image_addresses, image_slopes};
 
 use super::atomic::Rmw;
 use super::format::Format;
@@ -17,8 +17,8 @@ use crate::memory::Memory;
 
 mod sample;
 
-/// Number of the argument with EXEC; behind it are the count of addresses, addresses, and data.
-const EXEC: usize = 1;
+/// Number of the operand with EXEC; behind it are the addresses, then the data.
+const EXEC: usize = 0;
 
 /// A refusal: what it is that is not run.
 type Refusal = String;
@@ -163,9 +163,9 @@ struct Image<'a> {
     memory: &'a Memory,
     /// `None`: a descriptor of zeros.
     surface: Option<Surface>,
-    /// Address registers that are no arguments: the two from this one on.
+    /// Address registers that are no operands: the two from this one on.
     slopes: Option<usize>,
-    /// Arguments from the first data register on.
+    /// Number of the first operand of data.
     data: usize,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Image<'a> {
         let Op::Image(op) = inst.op() else {
             unreachable!("bug: {} as an image instruction", inst.desc.name)
         };
-        let exec = call.raw(EXEC);
+        let exec = call.wave64(EXEC);
         if exec == 0 {
             return Ok(None);
         }
@@ -228,7 +228,7 @@ impl<'a> Image<'a> {
             memory: call.host().group.memory,
             surface,
             slopes: image_slopes(op).map(usize::from),
-            data: EXEC + 2 + call.raw(EXEC + 1) as usize,
+            data: EXEC + 1 + usize::from(image_addresses(op)),
         }))
     }
 
@@ -296,7 +296,7 @@ impl<'a> Image<'a> {
             Some(first) if n >= first => 2,
             _ => 0,
         };
-        call.words(EXEC + 2 + n - left_out).get(lane)
+        call.words(EXEC + 1 + n - left_out).get(lane)
     }
 
     /// Address value `n` of a lane.
@@ -353,7 +353,7 @@ impl<'a> Image<'a> {
 
 /// `EffectFn::ImageDescriptors`.
 pub(super) fn descriptors(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    call.ctx.descriptors = std::array::from_fn(|i| (call.raw(1 + i / 2) >> (32 * (i % 2))) as u32);
+    call.ctx.descriptors = std::array::from_fn(|i| (call.wave64(i / 2) >> (32 * (i % 2))) as u32);
     Ok(())
 }
 

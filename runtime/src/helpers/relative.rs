@@ -16,7 +16,7 @@ impl Call<'_> {
 
     /// The VGPR that the first arguments of a relative access name, if the wave has the whole operand.
     fn register(&mut self) -> Option<usize> {
-        let [operand, index, registers, k] = [1, 2, 3, 4].map(|i| self.raw(i) & 0xffff_ffff);
+        let [operand, index, registers, k] = [0, 1, 2, 3].map(|i| u64::from(self.wave32(i)));
         let first = operand + index;
         let count = u64::from(self.wave().vgpr_count.min(256));
         (first + registers <= count).then_some((first + k) as usize)
@@ -25,7 +25,7 @@ impl Call<'_> {
 
 /// `EffectFn::ReadRelative`.
 pub(super) fn read(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let k = call.raw(4) as usize & 3;
+    let k = call.wave32(3) as usize & 3;
     let n = call.register().unwrap_or(k);
     let value = call.wave().vgpr[n];
     call.result(0, u64::MAX, &value);
@@ -34,8 +34,8 @@ pub(super) fn read(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::WriteRelative`.
 pub(super) fn write(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let exec = call.raw(5);
-    let value = call.words(6);
+    let exec = call.wave64(4);
+    let value = call.words(5);
     let register = call.register();
     call.ctx.ret[0] = u32::from(register.is_some());
     let Some(n) = register else {

@@ -33,9 +33,9 @@ fn buffer_size(descriptor: &Descriptor) -> u64 {
 
 /// `EffectFn::ScalarBufferLoad`: dwords beyond the buffer are 0.
 pub(super) fn buffer_load(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let descriptor = Descriptor::of(call.raw(1), call.raw(2));
-    let offset = call.raw(3);
-    let count = (call.raw(4) as usize).min(16);
+    let descriptor = Descriptor::of(call.wave64(0), call.wave64(1));
+    let offset = call.wave64(2);
+    let count = (call.wave32(3) as usize).min(16);
     let memory = call.host().group.memory;
     let size = buffer_size(&descriptor);
     for i in 0..count {
@@ -53,7 +53,7 @@ pub(super) fn buffer_load(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// Data words of a scalar store.
 fn data(call: &Call<'_>, first: usize) -> [u32; 4] {
-    let (low, high) = (call.raw(first), call.raw(first + 1));
+    let (low, high) = (call.wave64(first), call.wave64(first + 1));
     [
         low as u32,
         (low >> 32) as u32,
@@ -64,9 +64,9 @@ fn data(call: &Call<'_>, first: usize) -> [u32; 4] {
 
 /// `EffectFn::ScalarStore`.
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let address = call.raw(1);
-    let count = (call.raw(2) as usize).min(4);
-    let words = data(call, 3);
+    let address = call.wave64(0);
+    let count = (call.wave32(1) as usize).min(4);
+    let words = data(call, 2);
     let memory = call.host().group.memory;
     let done = memory.store_dwords(address, &words[..count]);
     done.map_err(|error| call.fault(error.into(), None))
@@ -74,10 +74,10 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::ScalarBufferStore`: dwords beyond the buffer are dropped.
 pub(super) fn buffer_store(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let descriptor = Descriptor::of(call.raw(1), call.raw(2));
-    let offset = call.raw(3);
-    let count = (call.raw(4) as usize).min(4);
-    let words = data(call, 5);
+    let descriptor = Descriptor::of(call.wave64(0), call.wave64(1));
+    let offset = call.wave64(2);
+    let count = (call.wave32(3) as usize).min(4);
+    let words = data(call, 4);
     let memory = call.host().group.memory;
     let size = buffer_size(&descriptor);
     for (i, &word) in words.iter().enumerate().take(count) {
@@ -98,10 +98,10 @@ fn give_old(call: &mut Call<'_>, old: u64) {
 
 /// `EffectFn::ScalarAtomic`.
 pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let address = call.raw(1);
-    let rmw = Rmw::of(call.raw(2), Denorm::KEEP);
+    let address = call.wave64(0);
+    let rmw = Rmw::of(call.wave32(1).into(), Denorm::KEEP);
     let memory = call.host().group.memory;
-    let old = rmw.on_memory(memory, address, call.raw(3), call.raw(4));
+    let old = rmw.on_memory(memory, address, call.wave64(2), call.wave64(3));
     let old = old.map_err(|kind| call.fault(kind, None))?;
     give_old(call, old);
     Ok(())
@@ -109,9 +109,9 @@ pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::ScalarBufferAtomic`: out of range gives 0.
 pub(super) fn buffer_atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let descriptor = Descriptor::of(call.raw(1), call.raw(2));
-    let at = call.raw(3);
-    let rmw = Rmw::of(call.raw(4), Denorm::KEEP);
+    let descriptor = Descriptor::of(call.wave64(0), call.wave64(1));
+    let at = call.wave64(2);
+    let rmw = Rmw::of(call.wave32(3).into(), Denorm::KEEP);
     let size = buffer_size(&descriptor);
     if at >= size || size - at < rmw.bytes() as u64 {
         give_old(call, 0);
@@ -119,7 +119,7 @@ pub(super) fn buffer_atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
     }
     let memory = call.host().group.memory;
     let address = (descriptor.base & !3).wrapping_add(at);
-    let old = rmw.on_memory(memory, address, call.raw(5), call.raw(6));
+    let old = rmw.on_memory(memory, address, call.wave64(4), call.wave64(5));
     let old = old.map_err(|kind| call.fault(kind, None))?;
     give_old(call, old);
     Ok(())
@@ -158,7 +158,7 @@ pub(super) fn get_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let frontend::Operand::Imm(simm16) = call.site.inst.src[0] else {
         unreachable!("bug: s_getreg without its immediate")
     };
-    let (scc, exec, vcc) = (call.raw(1) as u32 & 1, call.raw(2), call.raw(3));
+    let (scc, exec, vcc) = (call.wave32(0) & 1, call.wave64(1), call.wave64(2));
     // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
     let wave = unsafe { &*call.ctx.wave };
     let register = simm16 as u32 & 63;
@@ -189,7 +189,7 @@ pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
     };
     if simm16 as u32 & 63 == TRAPSTS {
         let (ones, offset) = field(simm16);
-        let value = call.raw(1) as u32;
+        let value = call.wave32(0);
         // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
         let wave = unsafe { &mut *call.ctx.wave };
         let mask = ones << offset;
@@ -201,7 +201,7 @@ pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
 
 /// `EffectFn::ForkStack`.
 pub(super) fn fork_stack(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let what = match call.raw(1) {
+    let what = match call.wave32(0) {
         0 => return Ok(()),
         1 => "a join below the bottom of the fork stack",
         _ => "a fork stack of more than 6 entries",

@@ -272,6 +272,7 @@ impl JitEngine {
             entry: key.pc,
             mode: key.mode,
             max_insts: self.options.max_insts,
+            max_block: self.options.max_block,
             exact_nan: self.options.exact_nan,
             observe: self.options.observe,
             checked: key.checked,

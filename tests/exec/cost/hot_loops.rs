@@ -149,6 +149,7 @@ pub(super) fn regions((object, name): (&Path, &str), start: u64) -> Vec<(Func, u
             entry,
             mode: kernel.descriptor.mode(gfx),
             max_insts: options.max_insts,
+            max_block: options.max_block,
             exact_nan: options.exact_nan,
             observe: false,
             checked: false,

@@ -34,6 +34,7 @@ fn regions(words: &[u32], max_insts: usize) -> Vec<(u64, u32, Vec<u64>)> {
             entry,
             mode: 0x2c0,
             max_insts,
+            max_block: region::MAX_BLOCK,
             observe: false,
             exact_nan: false,
             checked: false,

@@ -84,6 +84,7 @@ impl Round<'_> {
             entry: self.loaded.base(),
             mode: self.before.mode,
             max_insts: 4096,
+            max_block: 512,
             exact_nan: true,
             observe: false,
             checked: false,

@@ -34,10 +34,15 @@ pub(in crate::helpers) struct Bounds {
 }
 
 impl Bounds {
-    /// From the last two arguments of a memory node on FLAT: FLAT_SCRATCH and the limit of LDS.
+    /// From the last two arguments of a memory node on FLAT.
     pub(in crate::helpers) fn of(call: &mut Call<'_>, first: usize) -> Bounds {
-        let (flat_scratch, limit) = (call.raw(first), call.raw(first + 1) & 0xffff_ffff);
-        let lds = u64::from(call.ctx.lds_len).min(limit);
+        let (flat_scratch, limit) = (call.raw(first), call.raw(first + 1) as u32);
+        Bounds::new(call, flat_scratch, limit)
+    }
+
+    /// From FLAT_SCRATCH and the limit of LDS.
+    pub(in crate::helpers) fn new(call: &mut Call<'_>, flat_scratch: u64, limit: u32) -> Bounds {
+        let lds = u64::from(call.ctx.lds_len.min(limit));
         let group = &call.host().group;
         let scratch = group.scratch;
         let unaligned = choices::lds_unaligned(group.gfx);
@@ -145,7 +150,7 @@ pub(super) fn load_flat(
 
 /// `EffectFn::CheckScratch`.
 pub(in crate::helpers) fn check_scratch(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let (exec, offsets, bytes) = (call.raw(1), call.words(2), call.raw(3) as usize);
+    let (exec, offsets, bytes) = (call.wave64(0), call.words(1), call.wave32(2) as usize);
     let access = match call.site.inst.op() {
         Op::Store(..) => Access::Write,
         _ => Access::Read,

@@ -109,14 +109,14 @@ pub(super) fn store_lds(
 
 /// `EffectFn::CheckLds`.
 pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let (exec, bases) = (call.raw(1), call.words(2));
-    let (offset, bytes, limit) = (call.raw(3) as u32, call.raw(4) as u32, call.raw(5));
+    let (exec, bases) = (call.wave64(0), call.words(1));
+    let (offset, bytes, limit) = (call.wave32(2), call.wave32(3), call.wave32(4));
     let access = match call.site.inst.op() {
         Op::Load(..) | Op::Read2 { .. } => Access::Read,
         Op::Store(..) | Op::Write2 { .. } => Access::Write,
         _ => Access::Atomic,
     };
-    let size = u64::from(call.ctx.lds_len).min(limit & 0xffff_ffff);
+    let size = u64::from(call.ctx.lds_len.min(limit));
     let gfx = call.host().group.gfx;
     for lane in active(exec) {
         let base = bases.get(lane);
