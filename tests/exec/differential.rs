@@ -4,6 +4,9 @@
 //! * `ROUNDS=` programs for each target, `SEED=`, `LENGTH=` instructions of a program and
 //!   `LOOPS=` rounds of a loop at most, `STATES=` states that each starts from;
 //! * `INSTRUCTIONS=` goes on until each target has executed so many on the interpreter, for long runs;
+//! * `BLOCK=` instructions of a block at most; otherwise the engine's own limit, or for some programs a random one;
+//! * `LINES=` straight lines for each target, of `LINE=` instructions at most (see `lines.rs`), `ONLY=` the number of one of
+//!   them; a long campaign is `LINES=100000 LINE=5000 SEED=… cargo test --release --test exec -- differential::lines`;
 //! * `SHOW_FAULTS=1` prints the programs that end in a fault;
 //! * `FAILURES=` after how many to stop, `ALL_SHAPES=1` each program in all shapes of the translator, not
 //!   in one that the program's number chooses; `SHAPE=` only shapes with this in their name;
@@ -16,6 +19,7 @@
 
 mod dispatches;
 mod indexed;
+mod lines;
 mod program;
 mod shapes;
 
@@ -25,6 +29,7 @@ use frontend::{Gfx, decode};
 use harness::random::Random;
 use harness::snippet::{Bench, Outcome, State, differences, memory_differences, set64};
 use harness::words::{As, prepared};
+use lower::region::MAX_BLOCK;
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 
@@ -65,10 +70,48 @@ struct Mismatch {
     lines: Vec<String>,
 }
 
+/// How a program is translated.
+#[derive(Clone, Copy)]
+struct How {
+    /// The number of one shape, or all of them.
+    shape: Option<usize>,
+    /// Instructions of a block at most.
+    max_block: usize,
+}
+
+impl How {
+    /// In this shape, with blocks as the engine makes them.
+    fn shaped(shape: Option<usize>) -> How {
+        How {
+            shape,
+            max_block: MAX_BLOCK,
+        }
+    }
+
+    /// With blocks as the engine makes them, or cut behind a few instructions, as often as `often` says.
+    fn random(r: &mut Random, jits: &Jits, often: bool) -> How {
+        let every = env("ALL_SHAPES", 0) != 0;
+        let shape = (!every).then(|| r.below(jits.len() as u32) as usize);
+        let bits = r.below(8);
+        let few = match (often, r.below(4)) {
+            (_, 0) | (true, 1 | 2) => 1 + r.below(1 << bits) as usize,
+            _ => MAX_BLOCK,
+        };
+        How {
+            shape,
+            max_block: env("BLOCK", few as u64) as usize,
+        }
+    }
+}
+
 impl Checker {
     fn new(gfx: Gfx) -> Checker {
+        Checker::on(Bench::new(), gfx)
+    }
+
+    fn on(bench: Bench, gfx: Gfx) -> Checker {
         Checker {
-            bench: Bench::new(),
+            bench,
             rows: Rows::new(gfx),
             gfx,
             shapes: Shape::all(),
@@ -127,14 +170,8 @@ impl Checker {
     }
 
     /// Runs a program on the interpreter and on the translator in some shapes.
-    fn check(
-        &self,
-        jits: &Jits,
-        items: &[Item],
-        before: &State,
-        only: Option<usize>,
-    ) -> Option<Mismatch> {
-        let (_, mismatch) = self.check_from(jits, items, std::slice::from_ref(before), only)?;
+    fn check(&self, jits: &Jits, items: &[Item], before: &State, how: How) -> Option<Mismatch> {
+        let (_, mismatch) = self.check_from(jits, items, std::slice::from_ref(before), how)?;
         Some(mismatch)
     }
 
@@ -144,7 +181,7 @@ impl Checker {
         jits: &Jits,
         items: &[Item],
         states: &[State],
-        only: Option<usize>,
+        how: How,
     ) -> Option<(usize, Mismatch)> {
         let bytes = self.rows.bytes(items);
         let handed = handed(self.gfx, &bytes);
@@ -160,21 +197,23 @@ impl Checker {
                     println!("{:?}\n{text}", want.exit);
                 }
             }
-            for (shape, how) in self.shapes.iter().enumerate() {
-                if only.is_some_and(|n| n != shape) {
+            for (shape, Shape { counting, .. }) in self.shapes.iter().enumerate() {
+                if how.shape.is_some_and(|n| n != shape) {
                     continue;
                 }
                 let _running = Running {
                     checker: self,
                     items,
                     before,
-                    shape,
+                    how: How {
+                        shape: Some(shape),
+                        ..how
+                    },
                 };
-                let mut got = self
-                    .bench
-                    .run_counting(jits.get(shape), &code, before, how.counting);
+                let engine = jits.get(shape, how.max_block);
+                let mut got = self.bench.run_counting(&*engine, &code, before, *counting);
                 got.fallbacks.retain(|name| !handed.contains(name));
-                let lines = unequal(&want, &got, how.counting);
+                let lines = unequal(&want, &got, *counting);
                 if !lines.is_empty() {
                     found = Some((number, Mismatch { shape, lines }));
                     break 'states;
@@ -186,30 +225,41 @@ impl Checker {
     }
 
     /// A program that differs, made smaller and told in words.
-    fn smallest(&self, jits: &Jits, items: Vec<Item>, before: State, shape: usize) -> String {
-        let fails = |items: &[Item], before: &State, shape: usize| {
-            self.check(jits, items, before, Some(shape)).is_some()
+    fn smallest(&self, jits: &Jits, items: Vec<Item>, before: State, mut how: How) -> String {
+        let fails = |items: &[Item], before: &State, how: How| {
+            self.check(jits, items, before, how).is_some()
         };
-        let items = program::shrink(items, &|items| fails(items, &before, shape));
+        let items = program::shrink(items, &|items| fails(items, &before, how));
         let mut before = before;
         for simpler in SIMPLER {
             let mut state = before.clone();
             simpler(&mut state);
-            if fails(&items, &state, shape) {
+            if fails(&items, &state, how) {
                 before = state;
             }
         }
-        let shape = (0..shape)
-            .find(|&simpler| fails(&items, &before, simpler))
-            .unwrap_or(shape);
-        match self.check(jits, &items, &before, Some(shape)) {
-            Some(mismatch) => self.report(&items, &before, &mismatch, 6),
-            None => format!("not again on {}", self.shapes[shape].name()),
+        let of_shape = |shape| How {
+            shape: Some(shape),
+            ..how
+        };
+        let simpler = (0..how.shape.unwrap_or(0)).map(of_shape);
+        let simpler = [How::shaped(how.shape)].into_iter().chain(simpler);
+        let found = simpler.into_iter().find(|&how| fails(&items, &before, how));
+        how = found.unwrap_or(how);
+        match self.check(jits, &items, &before, how) {
+            Some(mismatch) => self.report(&items, &before, (&mismatch, how.max_block), 6),
+            None => "not again".to_owned(),
         }
     }
 
     /// A difference in words.
-    fn report(&self, items: &[Item], before: &State, mismatch: &Mismatch, lines: usize) -> String {
+    fn report(
+        &self,
+        items: &[Item],
+        before: &State,
+        (mismatch, max_block): (&Mismatch, usize),
+        lines: usize,
+    ) -> String {
         let mode = before.mode;
         let exec = u64::from(before.sgpr[126]) | u64::from(before.sgpr[127]) << 32;
         let descriptor = &before.sgpr[prepared::BUFFER_S as usize..][..4];
@@ -221,7 +271,7 @@ impl Checker {
             .collect();
         let fresh = if before.fresh { ", fresh" } else { "" };
         format!(
-            "on {}: mode {mode:08x} exec {exec:016x} m0 {:08x} s[32:35] {descriptor:08x?}{fresh}\n{}{lines}",
+            "on {}, blocks of {max_block}: mode {mode:08x} exec {exec:016x} m0 {:08x} s[32:35] {descriptor:08x?}{fresh}\n{}{lines}",
             self.shapes[mismatch.shape].name(),
             before.sgpr[124],
             texts(self.gfx, &self.rows.bytes(items)),
@@ -234,17 +284,18 @@ struct Running<'a> {
     checker: &'a Checker,
     items: &'a [Item],
     before: &'a State,
-    shape: usize,
+    how: How,
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let mismatch = Mismatch {
-                shape: self.shape,
+                shape: self.how.shape.unwrap_or(0),
                 lines: Vec::new(),
             };
-            let report = self.checker.report(self.items, self.before, &mismatch, 0);
+            let mismatch = (&mismatch, self.how.max_block);
+            let report = self.checker.report(self.items, self.before, mismatch, 0);
             eprintln!("panicked {report}");
         }
     }
@@ -268,6 +319,9 @@ fn handed(gfx: Gfx, mut bytes: &[u8]) -> Vec<&'static str> {
 pub(crate) fn unequal(want: &Outcome, got: &Outcome, counting: bool) -> Vec<String> {
     if want.exit != got.exit {
         return vec![format!("exit: {:?} / {:?}", want.exit, got.exit)];
+    }
+    if want.exports != got.exports {
+        return vec!["exports differ".to_owned()];
     }
     let handed = got.fallbacks.iter();
     let handed: Vec<String> = handed.map(|name| format!("falls back: {name}")).collect();
@@ -330,7 +384,6 @@ fn differential(gfx: Gfx) {
     let length = env("LENGTH", LENGTH) as u32;
     let seed = env("SEED", 1);
     let states = env("STATES", STATES);
-    let every = env("ALL_SHAPES", 0) != 0;
     let checker = Checker::new(gfx);
     let mut jits = checker.jits();
     let mut bad = Vec::new();
@@ -346,17 +399,21 @@ fn differential(gfx: Gfx) {
         let mut r = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
         let first = checker.state(&mut r);
         let items = checker.rows.program(&mut r, length);
-        let turn = (!every).then(|| r.below(jits.len() as u32) as usize);
+        let how = How::random(&mut r, &jits, false);
         let mut before = vec![first];
         for _ in 1..states {
             before.push(checker.state_like(&mut r, &before[0]));
         }
-        let found = checker.check_from(&jits, &items, &before, turn);
+        let found = checker.check_from(&jits, &items, &before, how);
         let Some((number, Mismatch { shape, .. })) = found else {
             continue;
         };
         let before = before.swap_remove(number);
-        let report = checker.smallest(&jits, items, before, shape);
+        let how = How {
+            shape: Some(shape),
+            ..how
+        };
+        let report = checker.smallest(&jits, items, before, how);
         bad.push(format!("{gfx} seed {seed} round {round} {report}"));
         if bad.len() as u64 >= env("FAILURES", 5) {
             break;
@@ -399,8 +456,11 @@ fn given(gfx: Gfx, code: &str) {
         if let Some(exec) = exec {
             set64(&mut before.sgpr, 126, exec);
         }
-        if let Some(Mismatch { shape, .. }) = checker.check(&jits, &items, &before, None) {
-            panic!("{}", checker.smallest(&jits, items, before, shape));
+        let max_block = env("BLOCK", MAX_BLOCK as u64) as usize;
+        let how = |shape| How { shape, max_block };
+        if let Some(Mismatch { shape, .. }) = checker.check(&jits, &items, &before, how(None)) {
+            let how = how(Some(shape));
+            panic!("{}", checker.smallest(&jits, items, before, how));
         }
     }
     let states = env("STATES", 20);
@@ -442,10 +502,12 @@ fn summary(gfx: Gfx, words: u64) {
                 for _ in 0..states {
                     let before = checker.state(&mut r);
                     turn = (turn + 1) % jits.len();
-                    if let Some(mismatch) = checker.check(&jits, &items, &before, Some(turn)) {
+                    let how = How::shaped(Some(turn));
+                    if let Some(mismatch) = checker.check(&jits, &items, &before, how) {
                         wrong = true;
                         if example.is_empty() {
-                            example = checker.report(&items, &before, &mismatch, 3);
+                            let mismatch = (&mismatch, how.max_block);
+                            example = checker.report(&items, &before, mismatch, 3);
                         }
                     }
                 }

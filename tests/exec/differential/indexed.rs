@@ -7,7 +7,7 @@ use harness::random::Random;
 use harness::words;
 
 use super::program::Item;
-use super::{Checker, FORMS, env};
+use super::{Checker, FORMS, How, env};
 
 const M0: usize = 124;
 
@@ -75,11 +75,11 @@ fn indexed(gfx: Gfx) {
                     before.sgpr[M0] = index(&mut r) | r.below(16) << 12 | r.word() & 0xffff_0f00;
                     vec![inst]
                 };
-                let turn = Some(run as usize % jits.len());
-                if let Some(mismatch) = checker.check(&jits, &items, &before, turn) {
+                let how = How::shaped(Some(run as usize % jits.len()));
+                if let Some(mismatch) = checker.check(&jits, &items, &before, how) {
                     bad.push(format!(
                         "{gfx} {}",
-                        checker.report(&items, &before, &mismatch, 4)
+                        checker.report(&items, &before, (&mismatch, how.max_block), 4)
                     ));
                     break;
                 }

@@ -15,8 +15,8 @@ const DEPTH: u32 = 3;
 /// VGPRs in which lanes count the rounds of loops, from v16 on.
 const LANE_COUNTERS: u32 = 2;
 const VCC: u32 = 106;
-const M0: u32 = 124;
-const EXEC: u32 = 126;
+pub(super) const M0: u32 = 124;
+pub(super) const EXEC: u32 = 126;
 /// Code of the inline constant 0.
 const ZERO: u32 = 128;
 
@@ -96,11 +96,11 @@ pub(crate) fn fits(inst: &Inst) -> bool {
 
 /// The rows that programs are made of, by kind.
 pub(crate) struct Rows {
-    gfx: Gfx,
+    pub(super) gfx: Gfx,
     /// Rounds of a loop at most.
     loops: u32,
     alu: Vec<&'static InstDesc>,
-    memory: Vec<Vec<&'static InstDesc>>,
+    pub(super) memory: Vec<Vec<&'static InstDesc>>,
 }
 
 impl Rows {
@@ -140,7 +140,7 @@ impl Rows {
     }
 
     /// A random instruction.
-    fn instruction(&self, r: &mut Random) -> Vec<u8> {
+    pub(super) fn instruction(&self, r: &mut Random) -> Vec<u8> {
         loop {
             let memory = r.once_in(3) && !self.memory.is_empty();
             let desc = if memory {
@@ -241,7 +241,7 @@ impl Rows {
     }
 
     /// Scalar moves by M0 with an index that is mostly in range. Then M0 is what LDS wants.
-    fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
+    pub(super) fn relative_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
         let index = r.below(words::SGPRS + 4);
         items.push(Item::Inst(self.sopk("s_movk_i32", M0, index)));
         let moves = self.alu.iter().copied();
@@ -258,7 +258,7 @@ impl Rows {
     }
 
     /// A write of some of MODE's bits for f32, f16 and f64.
-    fn set_mode(&self, r: &mut Random) -> Vec<u8> {
+    pub(super) fn set_mode(&self, r: &mut Random) -> Vec<u8> {
         let offset = r.below(10);
         let size = 1 + r.below(10 - offset);
         let field = (size - 1) << 11 | offset << 6 | 1;
@@ -378,7 +378,7 @@ impl Rows {
             .into()
     }
 
-    fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    pub(super) fn sop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sop1, name);
         (0x17d << 23 | d << 16 | op << 8 | s).to_le_bytes().to_vec()
     }
@@ -389,7 +389,7 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
+    pub(super) fn sopk(&self, name: &str, d: u32, imm: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Sopk, name);
         let word: u32 = 0xb << 28 | op << 23 | d << 16 | imm & 0xffff;
         word.to_le_bytes().to_vec()
@@ -408,13 +408,13 @@ impl Rows {
         word.to_le_bytes().to_vec()
     }
 
-    fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
+    pub(super) fn vop1(&self, name: &str, d: u32, s: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop1, name);
         let word: u32 = 0x3f << 25 | d << 17 | op << 9 | s;
         word.to_le_bytes().to_vec()
     }
 
-    fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
+    pub(super) fn vop2(&self, name: &str, d: u32, s0: u32, v1: u32) -> Vec<u8> {
         let op = self.opcode(Encoding::Vop2, name);
         let word: u32 = op << 25 | d << 17 | v1 << 9 | s0;
         word.to_le_bytes().to_vec()
@@ -501,7 +501,8 @@ impl Rows {
 }
 
 /// Makes a program smaller as long as `fails` holds of it.
-pub(crate) fn shrink(mut items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<Item> {
+pub(crate) fn shrink(items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<Item> {
+    let mut items = without_pieces(items, fails);
     'again: loop {
         for smaller in smaller(&items) {
             if fails(&smaller) {
@@ -511,6 +512,24 @@ pub(crate) fn shrink(mut items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> V
         }
         return items;
     }
+}
+
+/// Leaves out pieces of a long program, longer ones first.
+fn without_pieces(mut items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<Item> {
+    let mut piece = items.len() / 2;
+    while piece > 1 {
+        let mut at = 0;
+        while at < items.len() {
+            let end = (at + piece).min(items.len());
+            let rest = [&items[..at], &items[end..]].concat();
+            match fails(&rest) {
+                true => items = rest,
+                false => at = end,
+            }
+        }
+        piece /= 2;
+    }
+    items
 }
 
 /// Programs with something left out.

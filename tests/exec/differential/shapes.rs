@@ -4,7 +4,9 @@
 //! in each, dead registers kept or not, counters compiled in or not, long and short regions, first and second
 //! translations.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use lower::jit::HostLevel;
 use runtime::engine::Emitter;
@@ -164,28 +166,37 @@ impl Shape {
     }
 }
 
-/// An engine for each shape, made when it is first asked for. They keep all code that they ever made.
+/// An engine for each shape and limit of blocks, made when it is first asked for. They keep all code that they ever
+/// made.
 pub(super) struct Jits {
-    engines: Vec<(Shape, OnceCell<JitEngine>)>,
+    shapes: Vec<Shape>,
+    engines: RefCell<HashMap<(usize, usize), Rc<JitEngine>>>,
 }
 
 impl Jits {
     /// No engine yet.
     pub(super) fn new(shapes: &[Shape]) -> Jits {
-        let engines = shapes.iter().map(|&shape| (shape, OnceCell::new()));
         Jits {
-            engines: engines.collect(),
+            shapes: shapes.to_vec(),
+            engines: RefCell::default(),
         }
     }
 
     /// How many shapes there are.
     pub(super) fn len(&self) -> usize {
-        self.engines.len()
+        self.shapes.len()
     }
 
-    /// The engine of a shape.
-    pub(super) fn get(&self, shape: usize) -> &JitEngine {
-        let (shape, engine) = &self.engines[shape];
-        engine.get_or_init(|| JitEngine::new(shape.options).expect("this host"))
+    /// The engine of a shape whose blocks have so many instructions at most.
+    pub(super) fn get(&self, shape: usize, max_block: usize) -> Rc<JitEngine> {
+        let options = JitOptions {
+            max_block,
+            ..self.shapes[shape].options
+        };
+        let mut engines = self.engines.borrow_mut();
+        let engine = engines
+            .entry((shape, max_block))
+            .or_insert_with(|| Rc::new(JitEngine::new(options).expect("this host")));
+        Rc::clone(engine)
     }
 }

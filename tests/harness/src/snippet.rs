@@ -8,7 +8,10 @@ use frontend::state::{LANES, WaveState};
 use frontend::target::Gfx;
 use runtime::dispatch::KernelCode;
 use runtime::engine::{Engine, Exit, Group, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
+use runtime::export::Exports;
+use runtime::fault::Access;
 use runtime::lds::Lds;
+use runtime::memory::Options;
 use runtime::object::KernelDescriptor;
 use runtime::{LoadedCode, Memory};
 
@@ -154,6 +157,8 @@ pub struct Outcome {
     pub lane_instructions: u64,
     /// Rows that the translator handed to the interpreter.
     pub fallbacks: Vec<&'static str>,
+    /// What `exp` gave.
+    pub exports: Exports,
 }
 
 /// A place to run snippets in: guest memory with one buffer. Use one per thread.
@@ -161,6 +166,8 @@ pub struct Bench {
     memory: Memory,
     zone: u64,
     lds: Mutex<Lds>,
+    /// Checked mode.
+    checked: bool,
 }
 
 impl Default for Bench {
@@ -172,7 +179,20 @@ impl Default for Bench {
 impl Bench {
     /// Memory with its zone, an LDS.
     pub fn new() -> Bench {
-        let memory = Memory::new().expect("the host reserves address space");
+        Bench::with(false)
+    }
+
+    /// The same in checked mode.
+    pub fn checked() -> Bench {
+        Bench::with(true)
+    }
+
+    fn with(checked: bool) -> Bench {
+        let options = Options {
+            exact: checked,
+            ..Options::default()
+        };
+        let memory = Memory::with_options(options).expect("the host reserves address space");
         // Code goes below the zone, so that what misses it meets nothing else.
         let code = memory.alloc(1 << 20, 4096).expect("room for code");
         let zone = memory.alloc(ZONE as u64, 4096).expect("a small zone fits");
@@ -180,8 +200,14 @@ impl Bench {
         Bench {
             memory,
             zone,
-            lds: Mutex::new(Lds::new(false)),
+            lds: Mutex::new(Lds::new(checked)),
+            checked,
         }
+    }
+
+    /// Is it in checked mode?
+    pub fn is_checked(&self) -> bool {
+        self.checked
     }
 
     /// Guest address of the buffer.
@@ -411,6 +437,9 @@ impl Bench {
         let mut lds = self.lds.lock().expect("no holder of the lock panics");
         lds.reset(LDS);
         lds.bytes_mut().copy_from_slice(&before.lds);
+        // All of it was written.
+        lds.check(Access::Write, 0, LDS as u32)
+            .expect("it is the LDS");
         let mut stats = Stats::default();
         let mut hash = DefaultHasher::new();
         let mut last: Option<State> = None;
@@ -432,7 +461,7 @@ impl Bench {
                 workgroup: [0; 3],
                 wave: 0,
                 waves: 1,
-                checked: false,
+                checked: self.checked,
                 counting,
                 stats: &mut stats,
             };
@@ -464,6 +493,7 @@ impl Bench {
             instructions: stats.instructions,
             lane_instructions: stats.lane_instructions,
             fallbacks: stats.fallback_names.into_keys().collect(),
+            exports: stats.exports,
         }
     }
 
