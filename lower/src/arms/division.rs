@@ -66,11 +66,7 @@ pub(super) fn fixup<'b>(
     numerator: F<'b>,
 ) -> F<'b> {
     if let Some(flush) = correct_quotient(g, quotient, denominator, numerator) {
-        // Sources are never flushed.
-        let env = numerator.env.with_flush(Flush {
-            src: false,
-            ..flush
-        });
+        let env = numerator.env.with_flush(flush);
         return numerator.in_env(env).quotient(denominator);
     }
     let to = bounds(quotient.env.ty);

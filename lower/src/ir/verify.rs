@@ -443,11 +443,15 @@ impl Checker<'_> {
             Op::FrexpExp(f) => self.pure(&[float(f)], W32),
             Op::Ldexp(f, _) => self.pure(&[float(f), W32], float(f)),
             Op::Quotient(f, flush) => {
-                let made = !flush.src && !(f == Float::F64 && flush.dst);
-                rule(made, "a quotient that is not made")?;
+                let other = flush.src || f == Float::F64 && flush.dst;
+                rule(!other, "a quotient that is not made")?;
                 self.pure(&[float(f); 2], float(f))
             }
-            Op::DivScale(f) | Op::DivFmas(f, _) | Op::DivFixup(f) => {
+            Op::DivFmas(f, flush) => {
+                rule(!flush.src, "v_div_fmas does not flush sources")?;
+                self.pure(&[float(f), float(f), float(f), W1], float(f))
+            }
+            Op::DivScale(f) | Op::DivFixup(f) => {
                 self.pure(&[float(f), float(f), float(f), W1], float(f))
             }
             Op::DivScaled(f) => self.pure(&[float(f), float(f), W1], W1),

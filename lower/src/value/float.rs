@@ -435,9 +435,13 @@ impl<'b> F<'b> {
         M::new(self.b, self.b.pure(Op::DivScaled(self.env.ty), &args))
     }
 
-    /// `v_div_fmas`: self * b + c, scaled where `bit` is true; rounded to nearest even.
+    /// `v_div_fmas`: self * b + c, scaled where `bit` is true; rounded to nearest even. Sources are never flushed.
     pub fn div_fmas(self, b: F<'b>, c: F<'b>, bit: M<'b>) -> F<'b> {
-        let op = Op::DivFmas(self.env.ty, self.env.flush);
+        let flush = Flush {
+            src: false,
+            ..self.env.flush
+        };
+        let op = Op::DivFmas(self.env.ty, flush);
         self.with(self.b.pure(op, &[self.v, b.v, c.v, bit.v]))
     }
 

@@ -1,10 +1,11 @@
 //! Random dispatches of random kernels: the numbers of work-items and workgroups as each target passes them, in addresses,
 //! compares, masks and loops, in grids of 1 to 3 dimensions with partial workgroups. Both engines must leave the same memory.
-//! `ROUNDS=` kernels for each target, `SEED=`, `SHAPE=`, `ALL_SHAPES=1` as for programs.
+//! Blocks are cut anywhere in half of them. `ROUNDS=` kernels for each target, `SEED=`, `SHAPE=`, `ALL_SHAPES=1` as for programs.
 
 use frontend::desc::{Encoding, InstDesc};
 use frontend::{Gfx, isa};
 use harness::random::Random;
+use lower::region::MAX_BLOCK;
 use runtime::dispatch::{Arguments, Dispatcher, KernelCode, Launch, Settings};
 use runtime::engine::Engine;
 use runtime::object::KernelDescriptor;
@@ -532,11 +533,12 @@ fn dispatches(gfx: Gfx) {
         };
         let want = bed.run(&Interpreter, &code, &kernel, &launch);
         let chosen = r.below(jits.len() as u32) as usize;
+        let max_block = [MAX_BLOCK, MAX_BLOCK, 5, 1][r.below(4) as usize];
         for (n, shape) in shapes.iter().enumerate() {
             if !every && n != chosen && !(n == 0 && round % 4 == 0) {
                 continue;
             }
-            let got = bed.run(jits.get(n), &code, &kernel, &launch);
+            let got = bed.run(&*jits.get(n, max_block), &code, &kernel, &launch);
             let wrong = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b);
             if let Some(at) = wrong {
                 let differ = want
@@ -545,7 +547,7 @@ fn dispatches(gfx: Gfx) {
                     .filter(|(a, b)| a != b)
                     .count();
                 panic!(
-                    "{gfx}, seed {seed}, round {round}, grid {grid:?} by {group:?}, {entry:?}, on {}: {differ} dwords \
+                    "{gfx}, seed {seed}, round {round}, grid {grid:?} by {group:?}, {entry:?}, on {}, blocks of {max_block}: {differ} dwords \
                      differ, the first is {at}\n{}",
                     shape.name(),
                     texts(gfx, &bytes)
