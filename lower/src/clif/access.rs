@@ -47,14 +47,9 @@ pub(super) fn words(data: Data) -> usize {
     }
 }
 
-/// Is there a vector form for lanes that follow one another?
-pub(super) fn has_run(data: Data) -> bool {
-    is_known(data) && data != Data::Dwords(3)
-}
-
-/// Do elements that are `stride` apart follow one another, and is there a vector form for that?
+/// Do elements that are `stride` apart follow one another?
 pub(super) fn is_run(data: Data, stride: i64) -> bool {
-    has_run(data) && stride == i64::from(bytes(data))
+    is_known(data) && stride == i64::from(bytes(data))
 }
 
 /// Elements of three dwords that reach into those of the next lanes: the dwords of them follow one another from lane to
@@ -73,6 +68,44 @@ pub(super) fn pairwise(away: i64) -> Window {
     let lanes = std::array::from_fn(|lane| away + 8 * lane as i64);
     let window = Window::of(lanes, (lanes[0], lanes[15]));
     window.expect("bug: 31 dwords are more than two vectors")
+}
+
+/// What two shuffles of two vectors each make of the dwords of four lanes: a dword of the result is the one with this number
+/// of both sources, those of the second counting from 4 on. The sources of the first are two of three values, by their
+/// numbers, those of the second its result and the third value.
+pub(super) struct Triple {
+    pub(super) first: [usize; 2],
+    pub(super) picks: [u8; 4],
+    pub(super) third: usize,
+    pub(super) then: [u8; 4],
+}
+
+const fn triple(first: [usize; 2], picks: [u8; 4], third: usize, then: [u8; 4]) -> Triple {
+    Triple {
+        first,
+        picks,
+        third,
+        then,
+    }
+}
+
+/// Four structures of three dwords as they lie in memory, in three vectors, to one vector a dword.
+pub(super) const SPLIT_TRIPLES: [Triple; 3] = [
+    triple([0, 1], [0, 3, 6, 0], 2, [0, 1, 2, 5]),
+    triple([0, 1], [1, 4, 7, 0], 2, [0, 1, 2, 6]),
+    triple([0, 1], [2, 5, 0, 0], 2, [0, 1, 4, 7]),
+];
+
+/// The reverse.
+pub(super) const JOIN_TRIPLES: [Triple; 3] = [
+    triple([0, 1], [0, 4, 1, 0], 2, [0, 1, 4, 2]),
+    triple([1, 2], [1, 5, 2, 0], 0, [0, 1, 6, 2]),
+    triple([0, 1], [3, 7, 0, 0], 2, [6, 0, 1, 7]),
+];
+
+/// The bytes of four dwords of two vectors.
+pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
+    std::array::from_fn(|n| 4 * dwords[n / 4] + n as u8 % 4)
 }
 
 /// Guest memory may be anywhere, and was checked.
@@ -424,12 +457,7 @@ impl Emitter<'_> {
 
     /// Four dwords of two vectors.
     fn pick(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
-        let mut mask = [0u8; 16];
-        for (i, &lane) in lanes.iter().enumerate() {
-            for byte in 0..4 {
-                mask[4 * i + byte] = 4 * lane + byte as u8;
-            }
-        }
+        let mask = bytes_of_dwords(lanes);
         let a = self.b.ins().bitcast(types::I8X16, flags(), a);
         let b = self.b.ins().bitcast(types::I8X16, flags(), b);
         let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
@@ -437,11 +465,12 @@ impl Emitter<'_> {
         self.b.ins().bitcast(types::I32X4, flags(), v)
     }
 
-    /// Four lanes' structures of 1, 2 or 4 dwords as they lie in memory, to one vector a dword.
+    /// Four lanes' structures of 1 to 4 dwords as they lie in memory, to one vector a dword.
     pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a] => vec![a],
             [a, b] => vec![self.pick(a, b, [0, 2, 4, 6]), self.pick(a, b, [1, 3, 5, 7])],
+            [a, b, c] => self.triples([a, b, c], &SPLIT_TRIPLES),
             [..] => self.transpose(m),
         }
     }
@@ -451,8 +480,18 @@ impl Emitter<'_> {
         match *m {
             [a] => vec![a],
             [a, b] => vec![self.pick(a, b, [0, 4, 1, 5]), self.pick(a, b, [2, 6, 3, 7])],
+            [a, b, c] => self.triples([a, b, c], &JOIN_TRIPLES),
             [..] => self.transpose(m),
         }
+    }
+
+    fn triples(&mut self, m: [Value; 3], triples: &[Triple; 3]) -> Vec<Value> {
+        let made = triples.iter().map(|triple| {
+            let [a, b] = triple.first.map(|n| m[n]);
+            let two = self.pick(a, b, triple.picks);
+            self.pick(two, m[triple.third], triple.then)
+        });
+        made.collect()
     }
 
     fn transpose(&mut self, m: &[Value]) -> Vec<Value> {
@@ -466,5 +505,33 @@ impl Emitter<'_> {
             self.pick(high01, high23, [0, 1, 4, 5]),
             self.pick(high01, high23, [2, 3, 6, 7]),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_come_apart_and_together() {
+        let run = |m: [[u8; 4]; 3], triples: &[Triple; 3]| -> [[u8; 4]; 3] {
+            std::array::from_fn(|n| {
+                let Triple {
+                    first,
+                    picks,
+                    third,
+                    then,
+                } = triples[n];
+                let pick = |a: [u8; 4], b: [u8; 4], picks: [u8; 4]| {
+                    picks.map(|n| [a, b].concat()[usize::from(n)])
+                };
+                let [a, b] = first.map(|n| m[n]);
+                pick(pick(a, b, picks), m[third], then)
+            })
+        };
+        let memory = std::array::from_fn(|n| std::array::from_fn(|i| (4 * n + i) as u8));
+        let words = std::array::from_fn(|word| std::array::from_fn(|lane| (3 * lane + word) as u8));
+        assert_eq!(run(memory, &SPLIT_TRIPLES), words);
+        assert_eq!(run(words, &JOIN_TRIPLES), memory);
     }
 }

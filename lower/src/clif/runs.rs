@@ -77,7 +77,7 @@ impl Emitter<'_> {
         // Nothing lies in the low 4 GiB.
         let zext = block.nodes[node.args[0].index()].op == Op::Zext;
         let known = space == Space::Lds || space == Space::Global && !zext;
-        let dwords = matches!(data, Data::Dwords(_)) && access::has_run(data);
+        let dwords = matches!(data, Data::Dwords(1..=4));
         known && dwords && !self.o.no_runs && is_computed(block, node.args[0])
     }
 

@@ -4,7 +4,7 @@
 use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use frontend::op::Data;
 
-use super::{bytes, guest, is_run};
+use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, guest, is_run};
 use crate::clif::Emitter;
 use crate::clif::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
 use crate::wide::{self, Intrinsic};
@@ -106,8 +106,8 @@ impl Emitter<'_> {
     fn load_run_of_eight(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(1) => vec![self.load_vector(types::I32X8, start, offset)],
-            Data::Dwords(words @ (2 | 4)) => {
-                // Of two words a piece is two lanes, of four it is one.
+            Data::Dwords(words @ 2..=4) => {
+                // Of two words a piece is two lanes, of four it is one. In all pieces those of lanes 4 to 7 are behind.
                 let words = i32::from(words);
                 let pieces: Vec<Value> = (0..words)
                     .map(|n| {
@@ -174,7 +174,12 @@ impl Emitter<'_> {
         }
         let pieces = self.join_eight(lanes);
         let mut stored = pieces.clone();
-        if pieces.len() > 1 {
+        if let [a, b, c] = pieces[..] {
+            let low = self.in_eight(Intrinsic::LowHalves, &[a, b], types::I32X8);
+            let high = self.in_eight(Intrinsic::HighHalves, &[b, c], types::I32X8);
+            let (first, last) = (self.halves(4, a), self.halves(4, c));
+            stored = vec![low, self.two_pieces(last[0], first[1]), high];
+        } else if pieces.len() > 1 {
             // Lower halves first.
             stored.clear();
             for halves in [Intrinsic::LowHalves, Intrinsic::HighHalves] {
@@ -234,11 +239,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Pieces of eight lanes' structures of two or four dwords, of lanes 0 to 3 and 4 to 7 side by side, to one
+    /// Pieces of eight lanes' structures of two to four dwords, of lanes 0 to 3 and 4 to 7 side by side, to one
     /// vector a dword.
     fn split_eight(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a, b] => vec![self.shuffled(a, b, EVEN), self.shuffled(a, b, ODD)],
+            [a, b, c] => self.triples_of_eight([a, b, c], &SPLIT_TRIPLES),
             _ => self.transpose_eight(m),
         }
     }
@@ -250,8 +256,18 @@ impl Emitter<'_> {
             [a, b] => [UNPACK_LOW, UNPACK_HIGH]
                 .map(|pattern| self.shuffled(a, b, pattern))
                 .to_vec(),
+            [a, b, c] => self.triples_of_eight([a, b, c], &JOIN_TRIPLES),
             _ => self.transpose_eight(m),
         }
+    }
+
+    fn triples_of_eight(&mut self, m: [Value; 3], triples: &[Triple; 3]) -> Vec<Value> {
+        let made = triples.iter().map(|triple| {
+            let [a, b] = triple.first.map(|n| m[n]);
+            let two = self.shuffled(a, b, bytes_of_dwords(triple.picks));
+            self.shuffled(two, m[triple.third], bytes_of_dwords(triple.then))
+        });
+        made.collect()
     }
 
     fn transpose_eight(&mut self, m: &[Value]) -> Vec<Value> {

@@ -36,6 +36,10 @@ impl Emitter<'_> {
                 let both = [0, 64].map(|n| self.load_vector(types::I32X16, start, offset + n));
                 return self.split_pairs(both).to_vec();
             }
+            Data::Dwords(3) => {
+                let lines = [0, 64, 128].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                return self.separated_triples(lines).to_vec();
+            }
             Data::Dwords(4) => {
                 let lines =
                     [0, 64, 128, 192].map(|n| self.load_vector(types::I32X16, start, offset + n));
@@ -58,6 +62,7 @@ impl Emitter<'_> {
         let (start, offset) = self.near(start, away);
         let stored = match (data, lanes) {
             (Data::Dwords(_), &[low, high]) => self.join_pairs([low, high]).to_vec(),
+            (Data::Dwords(_), &[a, b, c]) => self.interleaved_triples([a, b, c]).to_vec(),
             (Data::Dwords(_), &[a, b, c, d]) => {
                 let parts = self.transposed_within([a, b, c, d]);
                 self.transposed_parts(parts).to_vec()

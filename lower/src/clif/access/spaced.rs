@@ -17,6 +17,7 @@ pub(super) fn is_spaced(data: Data, stride: i64) -> bool {
     match (data, stride) {
         (Data::Dwords(2), 4) | (Data::Dwords(4), 4 | 8) => true,
         (Data::Dwords(1 | 2), _) => (12..=VECTOR / 2).contains(&stride) && stride % 4 == 0,
+        (Data::Dwords(3), _) => (16..=VECTOR / 2).contains(&stride) && stride % 4 == 0,
         _ => false,
     }
 }
@@ -144,6 +145,40 @@ impl Emitter<'_> {
         all
     }
 
+    /// The three words of each of 16 lanes that follow one another in three vectors.
+    pub(super) fn separated_triples(&mut self, [a, b, c]: [Value; 3]) -> [Value; 3] {
+        [0, 1, 2].map(|word| {
+            // In the first two vectors, and then in the third if it is there.
+            let place = |lane: usize| 3 * lane + word;
+            let two = std::array::from_fn(|lane| place(lane) as u32 % (2 * LANES as u32));
+            let then = std::array::from_fn(|lane| match place(lane) / LANES {
+                2 => (place(lane) - LANES) as u32,
+                _ => lane as u32,
+            });
+            let two = self.of_both(a, b, two);
+            self.of_both(two, c, then)
+        })
+    }
+
+    /// Three words of each of 16 lanes as they lie in memory.
+    pub(super) fn interleaved_triples(&mut self, [a, b, c]: [Value; 3]) -> [Value; 3] {
+        [0, 1, 2].map(|vector| {
+            let sources = |held: [u32; 3]| -> [u32; LANES] {
+                std::array::from_fn(|n| {
+                    let at = LANES * vector + n;
+                    // The place itself, or the lane.
+                    match held[at % 3] {
+                        0 => n as u32,
+                        source => source + (at / 3) as u32 - LANES as u32,
+                    }
+                })
+            };
+            let (first, second) = (LANES as u32, 2 * LANES as u32);
+            let two = self.of_both(a, b, sources([first, second, first]));
+            self.of_both(two, c, sources([0, 0, second]))
+        })
+    }
+
     /// Words of 16 lanes as they lie in memory where each lane's follow one another, and the lanes.
     pub(in crate::clif) fn interleaved(&mut self, words: &[Value]) -> Vec<Value> {
         let mut columns: Vec<Vec<Value>> = words.iter().map(|&word| vec![word]).collect();
@@ -170,7 +205,7 @@ mod tests {
     #[test]
     fn every_word_is_found_and_nothing_else_is_touched() {
         for stride in (4..=VECTOR / 2).step_by(4) {
-            for words in [1, 2, 4] {
+            for words in [1, 2, 3, 4] {
                 if !is_spaced(Data::Dwords(words as u8), stride) {
                     continue;
                 }
