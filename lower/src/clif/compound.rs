@@ -1,7 +1,7 @@
 //! Operations that are made of others, in one way for lanes and for the wave: the exponents of f64 here, the steps of a
 //! division in `division.rs`.
 
-use crate::ir::{Float, Flush, Icmp, Op, Width};
+use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 /// What makes operations: of lanes or of the wave.
 pub(super) trait Operations {
@@ -150,4 +150,28 @@ pub(super) fn frexp_exp_double<O: Operations>(ops: &mut O, a: &O::Value) -> O::V
     let exponent = ops.operation(Op::Sub, Width::W32, &[&field, &bias]);
     let zero = ops.immediate(Width::W32, 0);
     ops.choose(Width::W32, &none, &zero, &exponent)
+}
+
+/// An f64 as an i32 or a u32: toward zero, the nearest where it is beyond, 0 for a NaN. Added to a large number, an integer is in
+/// the low bits.
+pub(super) fn to_integer<O: Operations>(ops: &mut O, x: &O::Value, signed: bool) -> O::Value {
+    const LARGE: f64 = 6_755_399_441_055_744.0;
+    let bounds = match signed {
+        true => [f64::from(i32::MIN), f64::from(i32::MAX)],
+        false => [0.0, f64::from(u32::MAX)],
+    };
+    let [least, most] = bounds.map(|bound| ops.immediate(Width::W64, bound.to_bits()));
+    let less = Op::Fcmp(Float::F64, Fcmp::Lt, KEEP);
+    let below = ops.operation(less, Width::W64, &[x, &least]);
+    let above = ops.operation(less, Width::W64, &[&most, x]);
+    let inside = ops.choose(Width::W64, &below, &least, x);
+    let inside = ops.choose(Width::W64, &above, &most, &inside);
+    let whole = ops.operation(Op::FTrunc(Float::F64), Width::W64, &[&inside]);
+    let large = ops.immediate(Width::W64, LARGE.to_bits());
+    let sum = ops.operation(Op::FAdd(Float::F64, KEEP), Width::W64, &[&whole, &large]);
+    let word = ops.operation(Op::Lo, Width::W64, &[&sum]);
+    let number = Op::Fcmp(Float::F64, Fcmp::Ord, KEEP);
+    let number = ops.operation(number, Width::W64, &[x, x]);
+    let zero = ops.immediate(Width::W32, 0);
+    ops.choose(Width::W32, &number, &word, &zero)
 }

@@ -184,6 +184,10 @@ impl Lanes<'_, '_> {
                 let ty = l.dwords_type();
                 l.b.ins().fcvt_to_uint_sat(ty, f)
             }),
+            Op::CvtToS(Float::F64) if self.per > 4 => compound::to_integer(self, &a.to_vec(), true),
+            Op::CvtToU(Float::F64) if self.per > 4 => {
+                compound::to_integer(self, &a.to_vec(), false)
+            }
             Op::FWiden if self.per > 4 => {
                 let ty = self.vector(Float::F64);
                 let halves = [Intrinsic::PromoteLow, Intrinsic::PromoteHigh];
