@@ -61,6 +61,10 @@ pub struct Context {
     pub lds_len: u32,
     /// Bytes of it that inline accesses may touch: all, or none where there is no arena.
     pub lds_inline: u64,
+    /// Address of the wave's scratch.
+    pub scratch: u64,
+    /// Bytes of it that inline accesses may touch, fewer than 2^31; 0 where accesses are looked at closely.
+    pub scratch_len: u64,
     /// Backward branches left before a yield.
     pub fuel: u32,
     /// Addresses of the functions that code may call, indexed by `LaneFn` then `EffectFn`.
@@ -113,6 +117,8 @@ impl Context {
             lds: ptr::null_mut(),
             lds_len: 0,
             lds_inline: 0,
+            scratch: 0,
+            scratch_len: 0,
             fuel: 0,
             functions,
             entry: 0,
@@ -141,6 +147,12 @@ impl Context {
         // Without an arena every access goes the long way, those to LDS too.
         self.lds_inline = if arena_len == 0 { 0 } else { lds_len.into() };
         self.set_arena_len(arena_len);
+    }
+
+    /// Sets where the wave's scratch is and how many bytes of it inline accesses may touch, at most: they count in 31 bits.
+    #[inline]
+    pub fn set_scratch(&mut self, (start, len): (u64, u64)) {
+        (self.scratch, self.scratch_len) = (start, len.min(i32::MAX as u64));
     }
 
     fn set_arena_len(&mut self, len: u64) {

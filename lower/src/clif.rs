@@ -18,7 +18,7 @@ use crate::facts::{self, Affine, Table};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::liveness::{self, Live, Lives};
-use crate::maps::HashMap;
+use crate::maps::{HashMap, HashSet};
 use crate::object;
 use crate::schedule::{self, Schedule, Segment};
 use crate::sink;
@@ -43,6 +43,7 @@ pub mod profile;
 mod relay;
 mod runs;
 mod scalar;
+mod scratch;
 mod segment;
 mod small;
 mod variables;
@@ -280,6 +281,8 @@ struct Emitter<'f> {
     leaves: schedule::Leaves,
     /// The latter.
     tables: HashMap<Val, Table>,
+    /// Accesses of scratch at one offset of all lanes that act, where that is no wave value.
+    level: HashSet<Val>,
     /// Operands of compares that are affine.
     lines: HashMap<Val, Affine>,
     /// Lanes in a row of what is affine within rows only.
@@ -407,6 +410,7 @@ impl<'f> Emitter<'f> {
             affine: HashMap::default(),
             leaves: HashMap::default(),
             tables: HashMap::default(),
+            level: HashSet::default(),
             lines: HashMap::default(),
             row: 64,
             heads: HashMap::default(),

@@ -381,9 +381,10 @@ effect_fns! {
     ScalarLoad: None;
     /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code; of FLAT
     /// FLAT_SCRATCH and the limit of LDS) -> one lane result per dword. `Space` and `Data` of the node are in the fourth argument as [`mem_code`] packs them.
+    /// Of scratch and buffers: (offset or its slot, 1 if it is the offset, exec bits, mem code, what the node has last)
     Load: None;
     /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…; of
-    /// FLAT FLAT_SCRATCH and the limit of LDS) -> nothing
+    /// FLAT FLAT_SCRATCH and the limit of LDS) -> nothing. Of scratch and buffers as for loads, data slots before the last
     Store: None;
     /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…; of
     /// FLAT FLAT_SCRATCH and the limit of LDS)
@@ -462,9 +463,6 @@ effect_fns! {
     /// The site's fork or join: what is wrong with the stack of forks (0 nothing, 1 it is empty, 2 it is full) ->
     /// nothing
     ForkStack: Some(Signature::of(&[Wave32]));
-    /// Checked mode: EXEC, offset in the lane's scratch, bytes -> nothing. An access of the site's SCRATCH instruction
-    /// that leaves the private segment is a fault.
-    CheckScratch: Some(Signature::of(&[Wave64, Either, Wave32]));
     /// Checked mode before gfx9: EXEC, base, offset, bytes, what M0 limits LDS to -> nothing. An access of the site's
     /// DS instruction out of range is a fault.
     CheckLds: Some(Signature::of(&[Wave64, Either, Wave32, Wave32, Wave32]));

@@ -146,6 +146,28 @@ pub enum Halves {
     Ashr(u8),
 }
 
+/// Bits of a word that must be so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordBits {
+    /// Which ones.
+    pub mask: u32,
+    /// Their value.
+    pub bits: u32,
+}
+
+/// What words 1 and 3 of a buffer descriptor are where dwords of the 64 lanes lie side by side: no stride, swizzled;
+/// lanes are added to the index, in rows of 64 elements of 4 bytes, and there is a data format.
+pub const SCRATCH_DESCRIPTOR: [WordBits; 2] = [
+    WordBits {
+        mask: 0xffff_0000,
+        bits: 0x8000_0000,
+    },
+    WordBits {
+        mask: 0x00ff_8000,
+        bits: 0x00ea_0000,
+    },
+];
+
 /// A scalar register slot that crosses blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
@@ -340,10 +362,14 @@ pub enum Op {
     Result(u8),
     // ---- memory. Effects, appended in order. args: address, exec mask (W1), then data words
     /// Load of lanes. First dword is the node, others through [`Op::Result`]. Address: W64 by lane for
-    /// Global, Flat and Scratch-through-flat; W32 for Lds and Scratch. Sub-dword data is extended.
-    /// Inactive lanes' results are unspecified.
+    /// Global and Flat; W32 for Lds, Scratch and Buffer, for the last two an offset in the lane's own scratch or in the
+    /// buffer. Sub-dword data is extended.
+    /// Inactive lanes' results are unspecified. Last arguments: of Flat FLAT_SCRATCH and the limit of LDS, of Scratch the
+    /// address of the wave's scratch (W64), of Buffer the descriptor as two W64, SOFFSET and a constant, below which an
+    /// offset is a sum whose carry the range check sees (all of the wave). An access through a descriptor is one of scratch
+    /// where [`SCRATCH_DESCRIPTOR`] says so.
     Load(Space, Data, SiteId),
-    /// Store of lanes; data words follow.
+    /// Store of lanes; data words follow, then what a load has last.
     Store(Space, Data, SiteId),
     /// Read-modify-write; data words follow; `true`: the old value is wanted.
     Atomic(Space, Atomic, u8, bool, SiteId),

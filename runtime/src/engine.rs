@@ -222,6 +222,27 @@ impl Group<'_> {
     }
 }
 
+#[cfg(feature = "jit")]
+impl Group<'_> {
+    /// The running wave's scratch, address and bytes, where it may be accessed without a look at each access: not in
+    /// checked mode, and not where it is not all guest memory.
+    #[inline]
+    pub(crate) fn inline_scratch(&self) -> (u64, u64) {
+        let (start, bytes) = (self.scratch.base, self.scratch.wave_bytes());
+        if bytes == 0 || self.checked {
+            return (start, 0);
+        }
+        let (away, limit) = (
+            start.wrapping_sub(self.memory.arena_base()),
+            self.memory.limit(),
+        );
+        match away <= limit && bytes <= limit - away {
+            true => (start, bytes),
+            false => (start, 0),
+        }
+    }
+}
+
 /// Where a wave's scratch lies. Registers hold the same facts as far as the guest may know them;
 /// swizzled address of byte `a` of lane `l`: `base + (a / 4) * 256 + l * 4 + a % 4`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

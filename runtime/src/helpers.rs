@@ -612,7 +612,6 @@ implementations! {
     WriteRelative: relative::write;
     Export: export::record;
     ForkStack: scalar::fork_stack;
-    CheckScratch: memory::check_scratch;
     CheckLds: memory::check_lds;
 }
 

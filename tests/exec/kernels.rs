@@ -26,6 +26,7 @@ mod objects;
 mod order;
 mod pieces;
 mod private;
+mod scratch;
 mod shapes;
 mod waits;
 

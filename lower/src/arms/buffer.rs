@@ -1,17 +1,20 @@
 //! MUBUF and MTBUF. ADDR64 accesses of gfx6 and gfx7 are plain addresses and become memory nodes;
-//! everything that a buffer descriptor decides is in one function of the runtime for each kind.
+//! accesses that may be of scratch, which a descriptor says, are memory nodes, too; everything else that a buffer
+//! descriptor decides is in one function of the runtime for each kind.
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Data, Op, Space};
 use frontend::target::Gfx;
 
-use crate::arms::memory::{atomic, d16_half, effect, is_compare, load, merge_d16, store, vgpr};
+use crate::arms::memory::{
+    atomic, d16_half, effect, is_compare, load, load_behind, merge_d16, store, store_behind, vgpr,
+};
 use crate::arms::scalar::special32;
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::EffectFn;
 use crate::guest::Guest;
-use crate::ir::Val;
+use crate::ir::{Op as Ir, SCRATCH_DESCRIPTOR, Val};
 use crate::value::{Q, U};
 
 /// Lowers a MUBUF or MTBUF instruction.
@@ -19,6 +22,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let lowered = match inst.op() {
         Op::CacheCtl => return Lowered::Done,
         _ if is_plain(g, inst) => plain(g, inst, pc, sites),
+        _ if may_be_scratch(g, inst) => scratch(g, inst, pc, sites),
         _ => described(g, inst, pc, sites),
     };
     match lowered {
@@ -48,21 +52,79 @@ fn descriptor<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<[U<'b>; 4]> {
     Some([0, 1, 2, 3].map(|i| U::new(b, g.read_s32(n.wrapping_add(i)))))
 }
 
+/// Is it a load or store of registers without conversion?
+fn is_raw(inst: &Inst) -> bool {
+    let raw = match inst.op() {
+        Op::Load(_, data) | Op::Store(_, data) => !matches!(
+            data,
+            Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
+        ),
+        _ => false,
+    };
+    raw && !inst.mem.lds && !inst.mem.tfe
+}
+
+// ---- scratch
+
+/// May the descriptor be that of scratch? Those that were loaded, or say something else, are not.
+fn may_be_scratch(g: &mut Guest<'_>, inst: &Inst) -> bool {
+    if !is_raw(inst) || inst.mem.idxen || inst.mem.addr64 {
+        return false;
+    }
+    let Some([_, w1, _, w3]) = descriptor(g, inst.src[1]) else {
+        return false;
+    };
+    let loaded = |v: Val| match g.b.parts(v) {
+        (Ir::Result(_), args) => matches!(g.b.parts(args[0]).0, Ir::ScalarLoad(..)),
+        (op, _) => matches!(op, Ir::ScalarLoad(..)),
+    };
+    [w1, w3].iter().zip(SCRATCH_DESCRIPTOR).all(|(word, kind)| {
+        let fits = |bits: u64| bits as u32 & kind.mask == kind.bits;
+        word.as_const().is_none_or(fits) && !loaded(word.v)
+    })
+}
+
+/// An access at an offset in each lane's scratch if the descriptor says that, else through the descriptor.
+fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
+    let b = g.b;
+    let [w0, w1, w2, w3] = descriptor(g, inst.src[1])?;
+    let soffset = scalar_offset(g, inst.src[2])?;
+    let from = match (inst.mem.offen, inst.src[0]) {
+        (false, _) => U::imm(b, 0),
+        (true, Operand::Vgpr(v)) => U::new(b, g.read_v(v)),
+        (true, _) => return None,
+    };
+    let offset = from + from.k(inst.mem.offset as u64);
+    // Range checks, which gfx9 has none of for scratch, see the carry of the sum.
+    let least = match !g.gfx.is_gfx9() && inst.mem.offen {
+        true => inst.mem.offset as u32,
+        false => 0,
+    };
+    let behind = [w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.imm32(least)];
+    match inst.op() {
+        Op::Load(_, data) => {
+            let d = vgpr(inst.dst[0])?;
+            let site = sites.add(pc, inst);
+            load_behind(g, Space::Buffer, data, (offset.v, &behind), d, site);
+        }
+        Op::Store(_, data) => {
+            let s = vgpr(inst.src[3])?;
+            let site = sites.add(pc, inst);
+            store_behind(g, Space::Buffer, data, (offset.v, &behind), s, site);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 // ---- ADDR64
 
 /// Is it an access by a 64-bit address without conversion? (A descriptor that is visibly unbound is
 /// left to the runtime.)
 fn is_plain(g: &mut Guest<'_>, inst: &Inst) -> bool {
-    let kind = match inst.op() {
-        Op::Load(_, data) | Op::Store(_, data) => !matches!(
-            data,
-            Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
-        ),
-        Op::Atomic(..) => true,
-        _ => false,
-    };
     let mem = &inst.mem;
-    if !mem.addr64 || mem.lds || mem.tfe || !kind {
+    let atomic = matches!(inst.op(), Op::Atomic(..)) && !mem.lds && !mem.tfe;
+    if !mem.addr64 || !is_raw(inst) && !atomic {
         return false;
     }
     let Some([_, _, _, w3]) = descriptor(g, inst.src[1]) else {

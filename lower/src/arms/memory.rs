@@ -86,32 +86,7 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
 
 // ---- scratch
 
-/// The address of `bytes` bytes (at most a dword) from `a` on of a lane's scratch: dwords of the 64 lanes
-/// lie side by side. An access that leaves its dword is marked by its misalignment in bits 61:60, which
-/// leads it to the runtime: no memory is there.
-fn swizzled<'b>(base: Q<'b>, a: U<'b>, bytes: u32) -> Q<'b> {
-    let row = (a & a.k(0xffff_fffc)).zext().shl_k(6);
-    let lane = a.lane_id().shl_k(2).zext();
-    let skew = (a & a.k(3)).zext();
-    let within = match bytes {
-        1 => skew,
-        2 => skew.eq(skew.k(3)).pick(skew.shl_k(60), skew),
-        _ => skew.shl_k(60),
-    };
-    base + row + within + lane
-}
-
-/// Bytes of data of at most a dword.
-fn small(data: Data) -> u32 {
-    match data {
-        Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 => 1,
-        Data::D16HiU8 | Data::D16HiI8 | Data::D16HiB8 => 1,
-        Data::Dwords(_) => 4,
-        _ => 2,
-    }
-}
-
-/// FLAT_SCRATCH and the offset of a SCRATCH instruction.
+/// FLAT_SCRATCH and the offset of a SCRATCH instruction in a lane's scratch, which wraps at 32 bits.
 fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> {
     let b = g.b;
     let from = match (inst.src[0], inst.src[2]) {
@@ -125,19 +100,6 @@ fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> 
     Some((base, from + from.k(inst.mem.offset as u64)))
 }
 
-/// Checked mode: before any lane acts, all must stay within their private segments.
-fn check_scratch(g: &mut Guest<'_>, offset: U<'_>, data: Data, site: SiteId) {
-    if !g.checked {
-        return;
-    }
-    let bytes = match data {
-        Data::Dwords(n) => 4 * u32::from(n),
-        _ => small(data),
-    };
-    let args = [g.exec(), offset.v, g.imm32(bytes)];
-    effect(g, EffectFn::CheckScratch, site, &args, 0, 0);
-}
-
 fn scratch_load(
     g: &mut Guest<'_>,
     inst: &Inst,
@@ -148,30 +110,7 @@ fn scratch_load(
     let (base, offset) = scratch_offset(g, inst)?;
     let d = vgpr(inst.dst[0])?;
     let site = sites.add(pc, inst);
-    check_scratch(g, offset, data, site);
-    let Data::Dwords(n) = data else {
-        load(
-            g,
-            Space::Global,
-            data,
-            swizzled(base, offset, small(data)).v,
-            d,
-            site,
-        );
-        return Some(());
-    };
-    let mask = g.exec_mask();
-    let words: Vec<Val> = (0..n)
-        .map(|i| {
-            let a = offset + offset.k(4 * u64::from(i));
-            let address = swizzled(base, a, 4);
-            let op = Ir::Load(Space::Global, Data::Dwords(1), site);
-            g.b.effect(op, &[address.v, mask], types::L32)
-        })
-        .collect();
-    for (i, word) in words.into_iter().enumerate() {
-        g.write_v(d.wrapping_add(i as u8), word);
-    }
+    load_behind(g, Space::Scratch, data, (offset.v, &[base.v]), d, site);
     Some(())
 }
 
@@ -185,30 +124,7 @@ fn scratch_store(
     let (base, offset) = scratch_offset(g, inst)?;
     let s = vgpr(inst.src[1])?;
     let site = sites.add(pc, inst);
-    check_scratch(g, offset, data, site);
-    let Data::Dwords(n) = data else {
-        store(
-            g,
-            Space::Global,
-            data,
-            swizzled(base, offset, small(data)).v,
-            s,
-            site,
-        );
-        return Some(());
-    };
-    for i in 0..n {
-        let a = offset + offset.k(4 * u64::from(i));
-        let address = swizzled(base, a, 4);
-        store(
-            g,
-            Space::Global,
-            Data::Dwords(1),
-            address.v,
-            s.wrapping_add(i),
-            site,
-        );
-    }
+    store_behind(g, Space::Scratch, data, (offset.v, &[base.v]), s, site);
     Some(())
 }
 
@@ -275,6 +191,19 @@ pub(super) fn d16_half(data: Data) -> Option<bool> {
 
 /// Loads into registers from `d` on.
 pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d: u8, site: SiteId) {
+    let bounds = bounds(g, space);
+    load_behind(g, space, data, (address, &bounds), d, site);
+}
+
+/// The same, given what the node takes besides address, mask and data.
+pub(super) fn load_behind(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    (address, bounds): (Val, &[Val]),
+    d: u8,
+    site: SiteId,
+) {
     let b = g.b;
     let mask = g.exec_mask();
     let (memory, half) = match d16_parts(data) {
@@ -282,7 +211,7 @@ pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d:
         None => (data, None),
     };
     let mut args = vec![address, mask];
-    args.extend(bounds(g, space));
+    args.extend(bounds);
     let first = b.effect(Ir::Load(space, memory, site), &args, types::L32);
     if let Some(high) = half {
         let merged = merge_d16(g, U::new(b, first), high, d);
@@ -308,6 +237,19 @@ pub(super) fn store(
     s: u8,
     site: SiteId,
 ) {
+    let bounds = bounds(g, space);
+    store_behind(g, space, data, (address, &bounds), s, site);
+}
+
+/// The same, given what the node takes besides address, mask and data.
+pub(super) fn store_behind(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    (address, bounds): (Val, &[Val]),
+    s: u8,
+    site: SiteId,
+) {
     let b = g.b;
     let mut args = vec![address, g.exec_mask()];
     let memory = match d16_parts(data) {
@@ -325,7 +267,7 @@ pub(super) fn store(
             data
         }
     };
-    args.extend(bounds(g, space));
+    args.extend(bounds);
     b.effect(Ir::Store(space, memory, site), &args, types::W32);
 }
 

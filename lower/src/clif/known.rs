@@ -3,7 +3,7 @@
 use frontend::op::Space;
 
 use super::whole::load_or_store;
-use super::{Emitter, affine};
+use super::{Emitter, affine, scratch};
 use crate::facts::{Affine, Facts, Table};
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
@@ -39,6 +39,12 @@ impl Emitter<'_> {
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
             .filter(|(_, affine)| !(affine.masked && self.o.small))
             .collect();
+        let level = |v: &&Val| {
+            let same = |a: Affine| a.stride == 0 && a.whole && !a.guarded && !a.stepped;
+            scratch::is_scratch(block.nodes[v.index()].op)
+                && facts.address(i, **v).is_some_and(same)
+        };
+        self.level = block.effects.iter().filter(level).copied().collect();
         self.tables = self.tables_of(i, block, facts);
         self.lines = noted(block, facts.has_lines(), |v| facts.line(i, v));
         let any = |of: fn(&Affine) -> bool| {

@@ -9,7 +9,7 @@ use frontend::op::{Data, Space};
 
 use super::affine::Known;
 use super::scalar::joined;
-use super::{Emitter, access, offset32, trusted};
+use super::{Emitter, access, offset32, scratch, trusted};
 use crate::abi::Context;
 use crate::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
@@ -25,6 +25,10 @@ impl Emitter<'_> {
         }
         if let Some(table) = self.tables.get(&v).copied() {
             self.known_access(block, plan, v, Known::Table(&table));
+            return;
+        }
+        if scratch::is_scratch(node.op) {
+            self.scratch_access(block, plan, v);
             return;
         }
         if self.goes_in_runs(block, v) {
@@ -431,16 +435,23 @@ impl Emitter<'_> {
     }
 }
 
-/// Where the arguments of a memory node that bound the apertures of FLAT begin; they are the last.
+/// Where the arguments of a memory node behind its data begin.
 fn bounds_at(node: &Node) -> usize {
-    let flat = matches!(
-        node.op,
-        Op::Load(Space::Flat, ..) | Op::Store(Space::Flat, ..) | Op::Atomic(Space::Flat, ..)
-    );
-    node.args.len() - if flat { 2 } else { 0 }
+    let (Op::Load(space, ..) | Op::Store(space, ..) | Op::Atomic(space, ..)) = node.op else {
+        return node.args.len();
+    };
+    let count = match space {
+        Space::Flat => 2,
+        Space::Scratch => 1,
+        Space::Buffer => 4,
+        Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch => 0,
+        Space::Lds | Space::Global | Space::Image => 0,
+    };
+    node.args.len() - count
 }
 
-/// The arguments of a memory node that bound the apertures of FLAT: FLAT_SCRATCH, the limit of LDS.
+/// The arguments of a memory node behind its data: of FLAT what bounds the apertures, FLAT_SCRATCH and the limit of LDS; of
+/// scratch where it is.
 pub(super) fn bounds(node: &Node) -> &[Val] {
     &node.args[bounds_at(node)..]
 }

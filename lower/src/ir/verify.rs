@@ -468,6 +468,8 @@ impl Checker<'_> {
                 rule(Some(words) == count, "takes other data")
             }
             Op::Atomic(space, op, dwords, _, site) => {
+                let offsets = matches!(space, Space::Scratch | Space::Buffer);
+                rule(!offsets, "no atomic is of that space")?;
                 let width = (1..=2).contains(&dwords).then_some(dwords);
                 let words = self.memory(space, site, width)?;
                 rule(words == dwords * operands(op), "takes other data")?;
@@ -492,37 +494,35 @@ impl Checker<'_> {
         }
     }
 
-    /// What loads, stores and atomics share: address, mask, words of 32 bits, and of FLAT two bounds. Gives how
-    /// many words there are. `data` is nothing where no memory node has such data.
+    /// What loads, stores and atomics share: address, mask, words of 32 bits, and behind them what each space has of
+    /// the wave. Gives how many words there are. `data` is nothing where no memory node has such data.
     fn memory(&self, space: Space, site: SiteId, data: Option<u8>) -> Result<u8, Broken> {
         site_of(self.f, site)?;
         rule(data.is_some(), "no memory node has such data")?;
-        let address = match space {
-            Space::Global | Space::Flat => Width::W64,
-            Space::Lds => Width::W32,
-            Space::Scalar
-            | Space::ScalarBuffer
-            | Space::ScalarScratch
-            | Space::Scratch
-            | Space::Buffer
-            | Space::Image => return broken("no memory node is of that space"),
+        let (address, bounds): (_, &[Width]) = match space {
+            Space::Global => (Width::W64, &[]),
+            Space::Flat => (Width::W64, &[Width::W64, Width::W32]),
+            Space::Lds => (Width::W32, &[]),
+            Space::Scratch => (Width::W32, &[Width::W64]),
+            Space::Buffer => (
+                Width::W32,
+                &[Width::W64, Width::W64, Width::W32, Width::W32],
+            ),
+            Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch | Space::Image => {
+                return broken("no memory node is of that space");
+            }
         };
         rule(
             self.arg(0)?.width == address,
             "the address has another width",
         )?;
         rule(self.arg(1)?.width == Width::W1, "takes a mask")?;
-        let end = match space {
-            Space::Flat => {
-                let first = self.node.args.len() - 2;
-                rule(first >= 2, "takes the bounds of FLAT")?;
-                let bounds =
-                    self.is_wave(first, Width::W64)? && self.is_wave(first + 1, Width::W32)?;
-                rule(bounds, "the bounds of FLAT are others")?;
-                first
-            }
-            _ => self.node.args.len(),
-        };
+        let end = self.node.args.len().saturating_sub(bounds.len());
+        rule(end >= 2, "takes what its space needs of the wave")?;
+        for (i, &width) in bounds.iter().enumerate() {
+            let there = self.is_wave(end + i, width)?;
+            rule(there, "takes what its space needs of the wave")?;
+        }
         for i in 2..end {
             rule(self.arg(i)?.width == Width::W32, "takes words of 32 bits")?;
         }

@@ -3,7 +3,7 @@
 use frontend::inst::Inst;
 use frontend::op::{Atomic, Data, Op};
 use frontend::{Encoding, Gfx, LANES};
-use lower::abi::ExitCode;
+use lower::abi::{ExitCode, Lanes, Site};
 
 use super::atomic::{Rmw, float_denorm};
 use super::format::Format;
@@ -73,10 +73,22 @@ struct Buffer<'a> {
 impl<'a> Buffer<'a> {
     /// From the arguments that the three functions share.
     fn of(call: &mut Call<'a>) -> Result<Buffer<'a>, ExitCode> {
-        let site = call.site;
+        let (index, offset) = (call.words(4), call.words(5));
+        let words = [call.wave64(0), call.wave64(1), call.wave32(2).into()];
+        Buffer::new(call, call.site, words, index, offset)
+    }
+
+    /// Given the two halves of the descriptor, SOFFSET, and what the address registers hold.
+    fn new(
+        call: &mut Call<'_>,
+        site: &'a Site,
+        [low, high, soffset]: [u64; 3],
+        index: Words<'a>,
+        offset: Words<'a>,
+    ) -> Result<Buffer<'a>, ExitCode> {
         let gfx = call.host().group.gfx;
         let inst = &site.inst;
-        let mut descriptor = Descriptor::of(call.wave64(0), call.wave64(1));
+        let mut descriptor = Descriptor::of(low, high);
         let is_format = matches!(
             inst.op(),
             Op::Load(_, data) | Op::Store(_, data)
@@ -113,9 +125,9 @@ impl<'a> Buffer<'a> {
             inst,
             gfx,
             descriptor,
-            soffset: call.wave32(2),
-            index: call.words(4),
-            offset: call.words(5),
+            soffset: soffset as u32,
+            index,
+            offset,
             format,
             unbound,
         })
@@ -428,6 +440,63 @@ fn lds_place(call: &mut Call<'_>, access: &Buffer<'_>, m0: u32, lane: usize) -> 
     };
     let start = (m0 & 0xffff) as usize + own + 4 * lane;
     (start + 4 <= call.lds().len()).then_some(start)
+}
+
+/// What the offset register of an access held whose sums with the instruction's offset are given; these wrap at 32 bits.
+fn register<'a>(call: &Call<'_>, sums: Words<'_>, room: &'a mut Lanes) -> Words<'a> {
+    let register = |sum: u32| sum.wrapping_sub(call.site.inst.mem.offset as u32);
+    match sums {
+        Words::Wave(sum) => Words::Wave(register(sum)),
+        Words::Lanes(sums) => {
+            *room = sums.map(register);
+            Words::Lanes(room)
+        }
+    }
+}
+
+/// `EffectFn::Load` through a descriptor that may be of scratch; `places` are the arguments that are descriptor and SOFFSET.
+pub(super) fn load_raw(
+    call: &mut Call<'_>,
+    sums: Words<'_>,
+    places: [usize; 3],
+    element: Element,
+    results: &mut [Lanes; 4],
+) -> Result<(), ExitCode> {
+    let mut room = [0; LANES];
+    let offset = register(call, sums, &mut room);
+    let words = places.map(|i| call.raw(i));
+    let access = Buffer::new(call, call.site, words, Words::Wave(0), offset)?;
+    let memory = call.host().group.memory;
+    for lane in active(call.raw(2)) {
+        let bytes = access.read(memory, lane, element.bytes());
+        let bytes = bytes.map_err(|kind| call.fault(kind, Some(lane)))?;
+        for (result, word) in results.iter_mut().zip(element.decode(&bytes)) {
+            result[lane] = word;
+        }
+    }
+    Ok(())
+}
+
+/// `EffectFn::Store` through a descriptor that may be of scratch.
+pub(super) fn store_raw(
+    call: &mut Call<'_>,
+    sums: Words<'_>,
+    places: [usize; 3],
+    element: Element,
+    data: [&Lanes; 4],
+) -> Result<(), ExitCode> {
+    let mut room = [0; LANES];
+    let offset = register(call, sums, &mut room);
+    let words = places.map(|i| call.raw(i));
+    let access = Buffer::new(call, call.site, words, Words::Wave(0), offset)?;
+    let memory = call.host().group.memory;
+    for lane in active(call.raw(2)) {
+        let bytes = element.encode(data.map(|words| words[lane]));
+        access
+            .write(memory, lane, bytes, element.bytes())
+            .map_err(|kind| call.fault(kind, Some(lane)))?;
+    }
+    Ok(())
 }
 
 /// `EffectFn::BufferLoad`.

@@ -19,10 +19,11 @@ mod common;
 mod flat;
 mod items;
 mod lds;
+mod scratch;
 mod words;
 
 pub(super) use common::entry as common;
-pub(super) use flat::{Bounds, Place, check_scratch, place};
+pub(super) use flat::{Bounds, Place, place};
 use flat::{load_flat, store_flat};
 pub(super) use lds::check_lds;
 use lds::{load_lds, store_lds};
@@ -222,6 +223,9 @@ pub(super) fn active(exec: u64) -> impl Iterator<Item = usize> {
 pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
+    if scratch::is_scratch(code) {
+        return scratch::load_lanes(call);
+    }
     let mut moved = None;
     let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);
@@ -295,15 +299,7 @@ pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
     }
 }
 
-/// Where the bytes of a scratch access lie that leaves its dword: dwords of a lane lie apart. Translated code
-/// marks it by the misalignment in bits 61:60 of the address of the dword.
-fn apart(call: &Call<'_>, address: u64) -> Option<impl Iterator<Item = u64> + use<>> {
-    let (skew, dword) = (address >> 60 & 3, address & !(3 << 60));
-    let scratch = call.site.inst.desc.encoding == Encoding::Scratch;
-    (scratch && skew != 0).then(|| (skew..).map(move |at| dword + 256 * (at / 4) + at % 4))
-}
-
-/// One lane's load from global memory; what fails may lie apart or at a wrapped address.
+/// One lane's load from global memory; what fails may lie at a wrapped address.
 fn read_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -314,20 +310,13 @@ fn read_hard(
         Ok(words) => return Ok(words),
         Err(error) => error,
     };
-    if let Some(places) = apart(call, address) {
-        let mut bytes = [0; 16];
-        for (byte, place) in bytes.iter_mut().zip(places).take(element.bytes()) {
-            *byte = memory.load_u8(place)?;
-        }
-        return Ok(element.decode(&bytes));
-    }
     match wrapped(call, address) {
         at if at == address => Err(error),
         at => read(memory, at, element),
     }
 }
 
-/// One lane's store to global memory; what fails may lie apart or at a wrapped address.
+/// One lane's store to global memory; what fails may lie at a wrapped address.
 fn write_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -338,13 +327,6 @@ fn write_hard(
     let Err(error) = write(memory, address, element, words) else {
         return Ok(());
     };
-    if let Some(places) = apart(call, address) {
-        let bytes = element.encode(words);
-        for (&byte, place) in bytes.iter().zip(places).take(element.bytes()) {
-            memory.store_u8(place, byte)?;
-        }
-        return Ok(());
-    }
     match wrapped(call, address) {
         at if at == address => Err(error),
         at => write(memory, at, element, words),
@@ -388,6 +370,9 @@ pub(super) fn write(
 pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let code = call.raw(3);
     let exec = call.raw(2);
+    if scratch::is_scratch(code) {
+        return scratch::store_lanes(call);
+    }
     let mut moved = None;
     let at = Addresses::of(call).with_more(code, &mut moved);
     let element = Element::of(code);

@@ -190,6 +190,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         ctx.wave = ptr::from_mut(wave);
         ctx.fuel = ctx.ticket;
         ctx.resume = 0;
+        ctx.set_scratch(host.group.inline_scratch());
         ctx.host = ptr::from_mut(host).cast();
         let mut counts = Vec::new();
         let start = PROFILE.then(|| {

@@ -315,6 +315,15 @@ impl Bench {
         };
         let words = descriptor::random(r, base, BUFFER as u32);
         s.sgpr[place..place + 4].copy_from_slice(&words);
+        let place = prepared::PRIVATE_S as usize;
+        // Sometimes it comes to the end of guest memory.
+        let bytes = (SCRATCH * LANES) as u32;
+        let base = match r.once_in(8) {
+            true => self.zone + (ZONE as u64) - u64::from(r.below(bytes) & !3),
+            false => self.scratch(),
+        };
+        let words = descriptor::scratch(r, base, bytes);
+        s.sgpr[place..place + 4].copy_from_slice(&words);
         // FLAT_SCRATCH as the prologue leaves it.
         match gfx {
             Gfx::Gfx600 => {}
@@ -351,6 +360,13 @@ impl Bench {
             s.vgpr[first as usize][lane] = value as u32;
             s.vgpr[first as usize + 1][lane] = (value >> 32) as u32;
         };
+        let frame = match r.below(8) {
+            0 => r.below(SCRATCH as u32 + 64),
+            1 => SCRATCH as u32 - 4 * r.below(8),
+            2 => 0u32.wrapping_sub(r.below(64) & places.align),
+            _ => r.below(SCRATCH as u32 - 32) & places.align,
+        };
+        s.vgpr[prepared::FRAME_V as usize] = [frame; LANES];
         for lane in 0..LANES {
             let offset = places.offset(r, lane as u32);
             let offset = if wild && r.once_in(40) {

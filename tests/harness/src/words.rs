@@ -30,6 +30,8 @@ pub mod prepared {
     pub const PRIVATE_V: u32 = 26;
     /// VGPR with offsets into a lane's scratch.
     pub const SCRATCH_V: u32 = 28;
+    /// VGPR with one offset into all lanes' scratch.
+    pub const FRAME_V: u32 = 29;
     /// VGPR pair with a buffer's indices and offsets.
     pub const INDEX_V: u32 = 30;
     /// SGPR with a small offset.
@@ -40,6 +42,8 @@ pub mod prepared {
     pub const BUFFER_S: u32 = 32;
     /// Four SGPRs with the descriptor of a buffer at address 0, for addresses in VGPRs.
     pub const ZERO_S: u32 = 36;
+    /// Four SGPRs with the descriptor of scratch, mostly.
+    pub const PRIVATE_S: u32 = 76;
     /// VGPR pair that address idioms write.
     pub const ADDRESS_V: u32 = 18;
     /// Eight SGPRs with an image descriptor.

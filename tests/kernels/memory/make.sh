@@ -15,12 +15,17 @@ cl() { # source, target, version, output, more options
         -ffp-contract=off -mllvm -enable-ipra=0 -Xclang -cl-ext=+__cl_clang_function_pointers --rocm-device-lib-path=$libs \
         "$@" "$source.cl" -o "$output"
 }
+arrays="-Xclang -target-feature -Xclang -promote-alloca"
 
 for target in gfx600 gfx700 gfx803 gfx900 gfx906; do
     for name in atomics access below calls exchange granules order ids recursion; do
         cl $name $target 5 $name.$target.co
     done
     cl ids $target 4 ids.v4.$target.co
+    cl scratch $target 5 scratch.$target.co $arrays
+    case $target in
+    gfx9*) cl scratch $target 5 scratch.flat.$target.co $arrays -Xclang -target-feature -Xclang +enable-flat-scratch ;;
+    esac
     for name in hostile private restart abi; do
         llvm-mc-19 -triple=amdgcn-amd-amdhsa -mcpu=$target -filetype=obj $name.s -o "$work/$name.o"
         ld.lld-19 -shared "$work/$name.o" -o $name.$target.co

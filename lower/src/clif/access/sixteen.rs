@@ -37,7 +37,8 @@ impl Emitter<'_> {
                 return self.split_pairs(both).to_vec();
             }
             Data::Dwords(3) => {
-                let lines = [0, 64, 128].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                let lines =
+                    [0, 64, 128].map(|n| self.load_vector(types::I32X16, start, offset + n));
                 return self.separated_triples(lines).to_vec();
             }
             Data::Dwords(4) => {

@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::state::LANES;
 
+use super::super::scratch::Window;
 use super::super::segment::Body;
 use super::super::{Emitter, trusted};
 use super::expression;
@@ -34,6 +35,8 @@ pub(in crate::clif) struct Singles {
     steady: HashMap<(Lane, Val), Value>,
     /// Whether values are at the ends of runs what they must be (I8).
     held: HashMap<([Lane; 2], Val), Vec<Value>>,
+    /// What accesses of scratch reach, by what their nodes have last.
+    pub(in crate::clif) scratch: HashMap<Vec<Val>, Window>,
 }
 
 impl Singles {
@@ -43,6 +46,7 @@ impl Singles {
         self.spots.clear();
         self.steady.clear();
         self.held.clear();
+        self.scratch.clear();
     }
 }
 

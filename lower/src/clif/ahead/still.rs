@@ -92,7 +92,7 @@ fn values(block: &Block, at: &Live) -> Vec<bool> {
                 same[node.args[1].index()]
             }
             Op::Effect { .. } | Op::Atomic(..) => false,
-            Op::Load(Space::Lds | Space::Scratch, ..) => false,
+            Op::Load(Space::Lds | Space::Scratch | Space::Buffer, ..) => false,
             _ => node.args.iter().all(|arg| same[arg.index()]),
         };
         same.push(is);

@@ -8,6 +8,7 @@ use lower::functions::{EffectFn, more_of};
 
 use super::atomics::global;
 use super::items::{Byte, Dwords, Item, Short, in_order};
+use super::scratch;
 
 /// The arguments that loads, stores and atomics have in common.
 #[derive(Clone, Copy)]
@@ -295,6 +296,9 @@ unsafe fn load<const AVX: bool>(ctx: &Context, args: *const u64, out: *const *mu
     // SAFETY: the caller's contract.
     unsafe {
         let w = Wave::of(args);
+        if scratch::is_scratch(w.code) {
+            return scratch::load_common(ctx, args, out);
+        }
         if w.exec == 0 {
             return true;
         }
@@ -321,6 +325,9 @@ unsafe fn store<const AVX: bool>(ctx: &Context, args: *const u64) -> bool {
     // SAFETY: the caller's contract.
     unsafe {
         let w = Wave::of(args);
+        if scratch::is_scratch(w.code) {
+            return scratch::store_common(ctx, args);
+        }
         if w.exec == 0 {
             return true;
         }

@@ -1,5 +1,6 @@
 //! Generic addresses (FLAT) and private memory: which aperture, and where in host memory.
 
+use super::scratch::{Offsets, Window};
 use super::*;
 
 /// Where a flat address of a lane leads.
@@ -104,6 +105,23 @@ impl Call<'_> {
         Ok(offset as usize..offset as usize + bytes)
     }
 
+    /// The running wave's scratch as an access reaches it whose active lanes all name it, and their offsets.
+    fn flat_window<'a>(
+        &self,
+        bounds: Bounds,
+        at: Addresses<'a>,
+        exec: u64,
+    ) -> Option<(Window, Offsets<'a>)> {
+        let private = (PRIVATE_BASE >> 32) as u32;
+        let hi = at.hi?;
+        let mut other = 0;
+        for (lane, &word) in hi.iter().enumerate() {
+            other |= (word ^ private) & ((exec >> lane & 1) as u32).wrapping_neg();
+        }
+        let window = Window::of(self.ctx, bounds.scratch).filter(|_| other == 0)?;
+        Some((window.at_most(bounds.lane_bytes), Offsets::Each(at.lo)))
+    }
+
     /// The guest address of byte `offset` of a lane's scratch, after the check of the whole access.
     pub(in crate::helpers) fn flat_scratch(
         &mut self,
@@ -130,6 +148,12 @@ pub(super) fn load_flat(
     let words = element.words();
     let bytes = element.bytes();
     let bounds = Bounds::of(call, 4);
+    if let Some((window, offsets)) = call.flat_window(bounds, at, exec)
+        // SAFETY: the window is of the running wave's scratch, and there is a result slot for each register.
+        && unsafe { scratch::load_in(window, offsets, exec, element, call.out) }
+    {
+        return Ok(());
+    }
     for lane in active(exec) {
         let value = match place(at.get(lane)) {
             Place::Global(address) => read(memory, address, element),
@@ -145,22 +169,6 @@ pub(super) fn load_flat(
         }
     }
     give(call, exec, &results[..words]);
-    Ok(())
-}
-
-/// `EffectFn::CheckScratch`.
-pub(in crate::helpers) fn check_scratch(call: &mut Call<'_>) -> Result<(), ExitCode> {
-    let (exec, offsets, bytes) = (call.wave64(0), call.words(1), call.wave32(2) as usize);
-    let access = match call.site.inst.op() {
-        Op::Store(..) => Access::Write,
-        _ => Access::Read,
-    };
-    let size = u64::from(call.host().group.scratch.lane_bytes);
-    for lane in active(exec) {
-        let offset = u64::from(offsets.get(lane));
-        Call::inside(Private::Scratch, access, offset, bytes, size)
-            .map_err(|kind| call.fault(kind, Some(lane)))?;
-    }
     Ok(())
 }
 
@@ -230,6 +238,12 @@ pub(super) fn store_flat(
     let memory = call.host().group.memory;
     let bytes = element.bytes();
     let bounds = Bounds::of(call, 4 + element.words());
+    if let Some((window, offsets)) = call.flat_window(bounds, at, exec)
+        // SAFETY: the window is of the running wave's scratch, and data slots begin behind four arguments.
+        && unsafe { scratch::store_in(window, offsets, exec, element, call.args.add(4)) }
+    {
+        return Ok(());
+    }
     for lane in active(exec) {
         let words = data.map(|lanes| lanes[lane]);
         let encoded = element.encode(words);

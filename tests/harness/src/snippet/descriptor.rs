@@ -72,3 +72,26 @@ pub(super) fn of_scratch(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
         word3 | format,
     ]
 }
+
+/// The descriptor of scratch of `bytes` bytes at `base` as a dispatch makes it, mostly.
+pub(super) fn scratch(r: &mut Random, base: u64, bytes: u32) -> [u32; 4] {
+    const SWIZZLE: u32 = 1 << 31;
+    let records = match r.below(12) {
+        0 => r.below(256),
+        1 => u32::MAX,
+        _ => bytes,
+    };
+    let mut words = [
+        base as u32,
+        (base >> 32) as u32 & 0xffff | SWIZZLE,
+        records,
+        0x00ea_4fac,
+    ];
+    if r.once_in(16) {
+        words[1] ^= 1 << (16 + r.below(16));
+    }
+    if r.once_in(16) {
+        words[3] ^= 1 << r.below(24);
+    }
+    words
+}

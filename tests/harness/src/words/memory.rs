@@ -149,7 +149,7 @@ fn flat(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
             } else {
                 SADDR_OFF
             };
-            prepared::SCRATCH_V
+            *r.pick(&[prepared::SCRATCH_V, prepared::FRAME_V])
         }
     };
     if gfx.is_gfx9() {
@@ -179,6 +179,10 @@ fn buffer(r: &mut Random, gfx: Gfx, desc: &InstDesc, opcode: u32) -> Vec<u32> {
         low |= 1 << 15;
         descriptor = prepared::ZERO_S;
         high |= prepared::GLOBAL_V;
+    } else if r.once_in(3) {
+        low |= u32::from(r.once_in(16)) << 13 | r.below(2) << 12;
+        descriptor = prepared::PRIVATE_S;
+        high |= *r.pick(&[prepared::SCRATCH_V, prepared::FRAME_V]);
     } else {
         let (idxen, offen) = (r.below(2), r.below(2));
         low |= idxen << 13 | offen << 12;
