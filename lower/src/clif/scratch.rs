@@ -228,7 +228,11 @@ impl Emitter<'_> {
             }
         };
         let away = self.b.ins().isub(start, at);
-        let mut good = self.b.ins().icmp(order, away, len);
+        let inside = self.b.ins().icmp(order, away, len);
+        // Some targets ignore low bits of an address that is not one of a dword.
+        let rest = self.b.ins().band_imm_u(start, 3);
+        let aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+        let mut good = self.b.ins().band(inside, aligned);
         let room = self.b.ins().isub(len, away);
         if space != Space::Scratch {
             let wrong = [0, 1].map(|i| {

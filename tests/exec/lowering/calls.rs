@@ -2,9 +2,12 @@
 //! made the call, so that the same operand is a word of the wave in one translation and the lanes' words in another.
 
 use frontend::Gfx;
+use frontend::op::Space;
 use harness::random::Random;
-use harness::snippet::{BARRIER, BUFFER, Bench, END, State, differences, set64};
-use lower::ir::{Block, EffectFn, Func, Op, Vary};
+use harness::snippet::{
+    BARRIER, BUFFER, Bench, END, State, differences, memory_differences, set64,
+};
+use lower::ir::{Block, EffectFn, Func, Op, Val, Vary};
 use lower::region::{self, Request};
 use lower::{liveness, sink};
 use runtime::engine::Emitter;
@@ -22,19 +25,31 @@ const ALL: u32 = 22;
 /// SGPR pair in which EXEC is saved.
 const SAVED: u32 = 30;
 
-/// `buffer_store_dword` at offsets of v1.
-fn buffer_store(data: u32, offset: u32) -> [u32; 2] {
+/// `buffer_store_dword`; v1 has what `address` says.
+fn buffer_store(address: Address, data: u32, offset: u32) -> [u32; 2] {
+    let bit = match address {
+        Address::Offset => 0x1000,
+        Address::Index => 0x2000,
+    };
     [
-        0xe070_1000 | offset,
+        0xe070_0000 | bit | offset,
         OFFSET << 24 | (DESCRIPTOR / 4) << 16 | data << 8 | 1,
     ]
+}
+
+/// What the address register of a store holds. Stores at offsets may be of scratch and are memory nodes; those at
+/// indices are calls.
+#[derive(Clone, Copy, Debug)]
+enum Address {
+    Offset,
+    Index,
 }
 
 /// Instructions of one repetition.
 const LENGTH: u32 = 14;
 
 /// Moves scalars to vector registers, and stores those, `times` over. The moves are made on all lanes, or on some.
-fn stores_of_scalars(times: u32, on_all: bool) -> Vec<u32> {
+fn stores_of_scalars(address: Address, times: u32, on_all: bool) -> Vec<u32> {
     let mut words = Vec::new();
     for n in 0..times {
         // s_mov_b64 exec, ...; s_and_saveexec_b64 ..., ...; or s_and_saveexec_b64 and s_mov_b64 exec, -1
@@ -47,7 +62,7 @@ fn stores_of_scalars(times: u32, on_all: bool) -> Vec<u32> {
         let scalars = [SAVED, SAVED + 1, EXEC, EXEC + 1, 253, 253];
         words.extend((2..).zip(scalars).map(|(v, s)| vop1(1, v, s)));
         for v in 2..8 {
-            words.extend(buffer_store(v, 24 * (n % 64) + 4 * (v - 2)));
+            words.extend(buffer_store(address, v, 24 * (n % 64) + 4 * (v - 2)));
         }
     }
     words.extend([BARRIER, END]);
@@ -60,8 +75,8 @@ fn state(bench: &Bench, r: &mut Random) -> State {
     before.mode = 0xf0;
     before.fuel = 10_000;
     let place = DESCRIPTOR as usize;
-    set64(&mut before.sgpr, place, bench.buffer());
-    // Bytes, and a format of 32 bits.
+    // Records of 4 bytes for indices, of a format of 32 bits.
+    set64(&mut before.sgpr, place, bench.buffer() | 4 << 48);
     before.sgpr[place + 2] = BUFFER as u32;
     before.sgpr[place + 3] = 0x0002_7fac;
     before.sgpr[OFFSET as usize] = 4 * r.below(8);
@@ -122,13 +137,14 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
     let (sunk, _) = sink::sink(&func, liveness::lives(&func));
     let count = |func: &Func| {
         let data = |block: &Block| {
-            let stores = block.nodes.iter().filter(|node| {
-                let f = EffectFn::BufferStore;
-                matches!(node.op, Op::Effect { f: of, .. } if of == f)
+            // Behind data words a store has its descriptor in two words, SOFFSET and a bound.
+            let stores = block.nodes.iter().filter_map(|node| match node.op {
+                Op::Store(Space::Buffer, ..) => Some(&node.args[2..node.args.len() - 4]),
+                Op::Effect { f, .. } if f == EffectFn::BufferStore => Some(&node.args[7..]),
+                _ => None,
             });
-            let data = stores.flat_map(|node| node.args[7..].iter());
-            data.filter(|v| block.nodes[v.index()].ty.vary == Vary::Wave)
-                .count()
+            let wave = |v: &&Val| block.nodes[v.index()].ty.vary == Vary::Wave;
+            stores.flatten().filter(wave).count()
         };
         func.blocks.iter().map(data).sum()
     };
@@ -138,17 +154,18 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
 #[test]
 fn scalars_that_are_stored_in_the_next_block_are_words_of_the_wave() {
     let long = JitOptions::default().max_block;
-    for on_all in [true, false] {
+    let kinds = [Address::Offset, Address::Index];
+    for (address, on_all) in kinds.map(|kind| [(kind, true), (kind, false)]).concat() {
         // A block ends between moves and stores.
         assert_eq!(long as u32 % LENGTH, 8);
-        let words = stores_of_scalars(long as u32 / LENGTH + 2, on_all);
+        let words = stores_of_scalars(address, long as u32 / LENGTH + 2, on_all);
         if on_all {
             let [before, behind] = wave_operands(&words);
             assert!(behind > before, "{before} and {behind}");
         }
         compare(&words, &[long]);
         // Blocks that end behind any instruction.
-        let words = stores_of_scalars(2, on_all);
+        let words = stores_of_scalars(address, 2, on_all);
         compare(&words, &Vec::from_iter(1..=LENGTH as usize));
     }
 }

@@ -151,11 +151,23 @@ fn memory_nodes_take_address_mask_and_data() {
     });
     breaks(long, "such data");
     let unbounded = load(Space::Flat, one, |_, _, wide, mask| vec![wide, mask]);
-    breaks(unbounded, "bounds");
+    breaks(unbounded, "of the wave");
     let by_lane = load(Space::Flat, one, |_, word, wide, mask| {
         vec![wide, mask, wide, word]
     });
-    breaks(by_lane, "bounds");
+    breaks(by_lane, "of the wave");
+    let scratch = load(Space::Scratch, one, |b, word, _, mask| {
+        let base = b.leaf(Op::ReadS(Slot::Exec), types::W64);
+        vec![word, mask, base]
+    });
+    assert_eq!(scratch, Ok(()));
+    let without = load(Space::Scratch, one, |_, word, _, mask| vec![word, mask]);
+    breaks(without, "of the wave");
+    let buffer = load(Space::Buffer, one, |b, word, _, mask| {
+        let base = b.leaf(Op::ReadS(Slot::Exec), types::W64);
+        vec![word, mask, base, base, base]
+    });
+    breaks(buffer, "of the wave");
 }
 
 /// The verdict about two stores after something was made wrong.
