@@ -29,7 +29,7 @@ const RUNS: usize = 9;
 /// Passes through the loop of an operation of `kernels.cl`.
 const PASSES: u32 = 64;
 
-/// What a program is entered with, beside its code.
+/// What a program is entered with, in addition to its code.
 enum Program {
     /// The words of the table behind one another.
     Words {
@@ -259,8 +259,8 @@ fn print(group: &str, name: &str, time: Result<(f64, bool), RunError>) {
     println!("{group:12} {name:58} {text}");
 }
 
-/// Is it asked for?
-fn wanted(filters: &[String], group: &str, name: &str) -> bool {
+/// Do the filters select it?
+fn selected(filters: &[String], group: &str, name: &str) -> bool {
     let full = format!("{group} {name}");
     filters.is_empty() || filters.iter().any(|filter| full.contains(filter.as_str()))
 }
@@ -270,7 +270,7 @@ fn classes(world: &mut World, filters: &[String]) {
     let mut lines = CLASSES.lines().filter(|line| !line.starts_with('#'));
     let frame = Class::parse(lines.next().expect("the frame comes first"));
     for class in lines.map(Class::parse) {
-        if !wanted(filters, class.group, class.name) {
+        if !selected(filters, class.group, class.name) {
             continue;
         }
         let key = format!("{} {:x?} {:x?}", class.workgroup, class.setup, class.base);
@@ -310,7 +310,7 @@ fn operations(world: &mut World, filters: &[String]) {
         let Some((ty, operation)) = name.split_once('_') else {
             continue;
         };
-        if ty == "base" || !wanted(filters, "operation", &format!("{ty} {operation}")) {
+        if ty == "base" || !selected(filters, "operation", &format!("{ty} {operation}")) {
             continue;
         }
         let program = |name: &str| Program::Kernel {

@@ -29,7 +29,7 @@ pub struct DeviceOptions {
     pub memcheck: bool,
     /// Address space reserved for guest memory, in bytes.
     pub reserve: u64,
-    /// Stack of a work-item: its scratch beside what the kernel states. `None` is 16 KiB for kernels whose descriptor
+    /// Stack of a work-item: its scratch in addition to what the kernel states. `None` is 16 KiB for kernels whose descriptor
     /// says that the compiler does not know the size, and nothing for others.
     pub stack_bytes: Option<u32>,
     /// Is told, once for each dispatch, that a dispatch seems to wait for itself: its workgroups poll memory that

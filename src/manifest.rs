@@ -73,7 +73,7 @@ pub struct Dispatch {
     pub dynamic_lds: u32,
     /// Where the dynamic LDS stands; the dispatch when it is not given.
     pub dynamic_lds_place: Place,
-    /// Bytes of stack of a work-item, its scratch beside what the kernel states; `None` leaves it to the device.
+    /// Bytes of stack of a work-item, its scratch in addition to what the kernel states; `None` leaves it to the device.
     pub stack: Option<u32>,
     /// Where the stack stands; the dispatch when it is not given.
     pub stack_place: Place,

@@ -62,7 +62,7 @@ pub(crate) struct Config {
     pub(crate) engine: EngineKind,
     /// Size of the GPU's memory.
     pub(crate) vram: u64,
-    /// Stack of a lane beside the scratch that its kernel states, where the user says.
+    /// Stack of a lane in addition to the scratch that its kernel states, where the user says.
     pub(crate) stack: Option<u32>,
 }
 

@@ -373,7 +373,7 @@ macro_rules! effect_fns {
 }
 
 effect_fns! {
-    // ---- called by the emitter alone
+    // ---- called by the emitter only
     /// Runs the site's instruction on the interpreter; all registers are in the wave.
     Interpret: None;
     /// (address, dwords) -> ; dwords in `ctx.ret`. The slow path of `Op::ScalarLoad`: the address is

@@ -495,7 +495,7 @@ impl<'a> Call<'a> {
             return Words::Wave(word as u32);
         }
         let slot = word as *const Lanes;
-        // SAFETY: the header says that the operand is a slot; slots are written by nobody else during the
+        // SAFETY: the header says that the operand is a slot; no other code writes slots during the
         // call, and result slots only through `result`, after the last use.
         Words::Lanes(unsafe { &*slot })
     }

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// written; slow
     #[arg(long)]
     memcheck: bool,
-    /// Bytes of stack of each work-item, beside the scratch that its kernel states; for recursion that is deeper than the
+    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for recursion that is deeper than the
     /// compiler knows [default: WAVELIFT_STACK, else 16384 for kernels that say that their stack is dynamic, and 0 for
     /// others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]

@@ -22,7 +22,7 @@ pub(super) struct RunOptions {
     /// Seconds after which a dispatch that still runs is stopped with a fault [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
-    /// Bytes of stack of each work-item, beside the scratch that its kernel states; for recursion that is deeper than the
+    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for recursion that is deeper than the
     /// compiler knows [default: the dispatch's `stack` in the manifest, else 16384 for kernels that say that their
     /// stack is dynamic, and 0 for others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]

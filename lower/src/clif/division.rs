@@ -428,7 +428,7 @@ impl<'a, O: Operations> Division<'a, O> {
 
     /// A number of the sign of what the rounding of a * b + c to `sum` lost, or zero (Boldo and Muller's error of a
     /// fused operation without its last step). For sums so small that a and c are not large: all are scaled up by
-    /// 2^700, so that only a product that is nothing beside c underflows. Of such a product the sign counts.
+    /// 2^700, so that only a product that is negligible against c underflows. Of such a product the sign counts.
     fn error_of_sum(
         &mut self,
         a: &O::Value,

@@ -1,6 +1,6 @@
 //! Accesses of scratch: the dwords of the 64 lanes lie side by side, so that one offset for all lanes is 64 dwords that
 //! follow one another. They are inline in hot code where what the access reaches is the running wave's own scratch,
-//! which nobody else uses: bytes and shorts are stored with the dwords that they are in. The runtime makes all others,
+//! which no other wave uses: bytes and shorts are stored with the dwords that they are in. The runtime makes all others,
 //! whole and from the beginning, those through descriptors of other buffers as well.
 //!
 //! AVX-512 gathers and scatters where offsets differ. Other hosts leave these to the runtime, which takes no longer than

@@ -13,7 +13,7 @@ use crate::object::{Kernel, KernelDescriptor, KernelMetadata};
 /// Most scratch that a lane may have.
 pub const MAX_LANE_SCRATCH: u32 = 1 << 20;
 
-/// Stack of a lane beside the scratch that the kernel states, where the kernel's descriptor says that the compiler does
+/// Stack of a lane in addition to the scratch that the kernel states, where the kernel's descriptor says that the compiler does
 /// not know how much there must be.
 pub const DEFAULT_STACK: u32 = 16 * 1024;
 

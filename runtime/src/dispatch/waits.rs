@@ -270,7 +270,7 @@ fn same_registers(a: &WaveState, b: &WaveState) -> bool {
 /// Instructions of a wave that are run in search of its loop.
 const BUDGET: u32 = 1 << 14;
 
-/// Instructions that a wave runs before the next has its turn.
+/// Instructions that a wave runs before the next wave runs.
 const QUANTUM: u32 = 1 << 11;
 
 /// Runs the waves of a workgroup by the interpreter and finds the loops that they are in.

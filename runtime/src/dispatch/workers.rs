@@ -30,7 +30,7 @@ pub struct Settings<'a> {
     pub timeout: Option<Duration>,
     /// Count instructions.
     pub counting: bool,
-    /// Stack of a lane: its scratch beside what the kernel states. `None` is [`DEFAULT_STACK`](super::DEFAULT_STACK) for kernels with a
+    /// Stack of a lane: its scratch in addition to what the kernel states. `None` is [`DEFAULT_STACK`](super::DEFAULT_STACK) for kernels with a
     /// dynamic stack and nothing for others. Kernels without scratch have none in any case.
     pub stack_bytes: Option<u32>,
     /// Backward branches that a wave may take before another one has its turn.

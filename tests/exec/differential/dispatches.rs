@@ -162,7 +162,7 @@ impl Writer {
 /// How a kernel is entered.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// User SGPRs, which nobody sets.
+    /// User SGPRs, which are not set.
     user: u32,
     /// The workgroup's numbers that it gets, and whether the number of waves.
     numbers: [bool; 3],

@@ -160,7 +160,7 @@ impl Rows {
     }
 
     /// Moves of vector registers by M0, or instructions while GPR indexing is on; the registers that they reach are no
-    /// prepared ones. Then M0 is what LDS wants.
+    /// prepared ones. Then M0 is what LDS instructions need.
     fn indexed_moves(&self, r: &mut Random, items: &mut Vec<Item>) {
         let index = r.below(3);
         let moves = isa::all().filter(|desc| {

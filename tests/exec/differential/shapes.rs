@@ -166,7 +166,7 @@ impl Shape {
     }
 }
 
-/// An engine for each shape and limit of blocks, made when it is first asked for. They keep all code that they ever
+/// An engine for each shape and limit of blocks, made on first use. They keep all code that they ever
 /// made.
 pub(super) struct Jits {
     shapes: Vec<Shape>,

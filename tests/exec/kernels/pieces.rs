@@ -1,5 +1,5 @@
 //! An aligned element of two or four dwords is one access: a thread of the host stores or loads the same elements
-//! while a kernel runs, and nobody sees a mixture. (A host without AVX promises this of two dwords only.)
+//! while a kernel runs, and none sees a mixture. (A host without AVX promises this of two dwords only.)
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

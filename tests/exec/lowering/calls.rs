@@ -4,9 +4,7 @@
 use frontend::Gfx;
 use frontend::op::Space;
 use harness::random::Random;
-use harness::snippet::{
-    BARRIER, BUFFER, Bench, END, State, differences, memory_differences, set64,
-};
+use harness::snippet::{BARRIER, BUFFER, Bench, END, State, differences, set64};
 use lower::ir::{Block, EffectFn, Func, Op, Val, Vary};
 use lower::region::{self, Request};
 use lower::{liveness, sink};
@@ -140,7 +138,10 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
             // Behind data words a store has its descriptor in two words, SOFFSET and a bound.
             let stores = block.nodes.iter().filter_map(|node| match node.op {
                 Op::Store(Space::Buffer, ..) => Some(&node.args[2..node.args.len() - 4]),
-                Op::Effect { f, .. } if f == EffectFn::BufferStore => Some(&node.args[7..]),
+                Op::Effect {
+                    f: EffectFn::BufferStore,
+                    ..
+                } => Some(&node.args[7..]),
                 _ => None,
             });
             let wave = |v: &&Val| block.nodes[v.index()].ty.vary == Vary::Wave;

@@ -12,7 +12,7 @@ use lower::abi::{Context, Lanes};
 use super::super::atomic::OPERATIONS;
 use super::common::{Checked, Wave, each};
 
-/// An atomic on global memory; true if it is done. `WANTED`: the old words are results.
+/// An atomic on global memory; true if it is done. `WANTED`: the instruction returns the old words.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`, for `EffectFn::Atomic`; EXEC is not 0.
@@ -174,7 +174,7 @@ macro_rules! atomics {
                 let cell = |lane: usize| unsafe { <$cell>::from_ptr(at.at(lane).cast()) };
                 let mut old: [$word; 64] = [0; 64];
                 if at.span == 0 && w.exec & (w.exec - 1) != 0 {
-                    // One word: nobody else comes between the lanes.
+                    // One word: no other thread comes between the lanes.
                     let lane = w.exec.trailing_zeros() as usize;
                     let cell = cell(lane);
                     if !WANTED && let Some(both) = both {
