@@ -5,22 +5,22 @@
 //!
 //! | family | sum | wraps at | checked |
 //! |---|---|---|---|
-//! | MUBUF, MTBUF: offset | `v + imm` (`v` with OFFEN), both unsigned | the address takes the low 32 bits | the check sees the carry: a sum of 2^32 or more is out of range wherever the offset is checked [1][2] |
+//! | MUBUF, MTBUF: offset | `v + imm` (`v` with OFFEN), both unsigned | the address takes the low 32 bits | the check sees the carry: a sum of 2^32 or more is out of range wherever the offset is checked (source 1, 2) |
 //! | MUBUF, MTBUF: index | `v` (IDXEN) `+ lane` (ADD_TID) | never: what passes the check has 32 bits | `index >= num_records` where records count |
-//! | MUBUF, MTBUF: linear address | `base + s + index * stride + offset` | 48 bits, the descriptor's [3] | before the sum, see below |
-//! | MUBUF, MTBUF: swizzled address | `base + s + swizzle(index, offset)` | 48 bits; `s` lies outside of the swizzle and is never negative [1][4] | before the swizzle |
-//! | MUBUF ADDR64 (gfx6, gfx7) | `base + V + s + imm` | 48 bits [3] | nothing |
+//! | MUBUF, MTBUF: linear address | `base + s + index * stride + offset` | 48 bits, the descriptor's (source 3) | before the sum, see below |
+//! | MUBUF, MTBUF: swizzled address | `base + s + swizzle(index, offset)` | 48 bits; `s` lies outside of the swizzle and is never negative (source 1, 4) | before the swizzle |
+//! | MUBUF ADDR64 (gfx6, gfx7) | `base + V + s + imm` | 48 bits (source 3) | nothing |
 //! | MUBUF with LDS | LDS: `M0[15:0] + imm (gfx9) + 4 * lane` | never: the sum has at most 17 bits | lanes outside of the LDS do not act |
-//! | SMEM (SMRD), plain | `S + s + imm`; `imm` is signed on gfx9, else `s` and `imm` are unsigned | 64 bits [5] | nothing; on gfx9 a negative `s + imm` is undefined and is added like any other |
-//! | SMEM, buffer | `s + imm`, both unsigned | never | each dword: `s + imm + 4 * i >= size`, with the carry [6] |
+//! | SMEM (SMRD), plain | `S + s + imm`; `imm` is signed on gfx9, else `s` and `imm` are unsigned | 64 bits (source 5) | nothing; on gfx9 a negative `s + imm` is undefined and is added like any other |
+//! | SMEM, buffer | `s + imm`, both unsigned | never | each dword: `s + imm + 4 * i >= size`, with the carry (source 6) |
 //! | SMEM, scratch (gfx9) | `S + 64 * s + imm` | 64 bits | nothing |
-//! | DS | `v + imm`, of two-address forms `v + imm * size` | 32 bits from gfx7 on; gfx6 takes a `v` with bit 31 as out of range, whatever the sum [7] | the sum and the last byte against LDS (gfx6 to gfx8: also against M0), each half of a two-address form by itself |
+//! | DS | `v + imm`, of two-address forms `v + imm * size` | 32 bits from gfx7 on; gfx6 takes a `v` with bit 31 as out of range, whatever the sum (source 7) | the sum and the last byte against LDS (gfx6 to gfx8: also against M0), each half of a two-address form by itself |
 //! | DS, two operands in LDS | `v + 4 * sext15(imm)` or `v[16:0] + 4 * sext15(v[31:17])` | 32 bits | each operand by itself |
 //! | DS permutes | `v + imm` | 32 bits, of which bits 7:2 name a lane | nothing |
 //! | DS append, consume, ADDTID | `M0[15:0] + imm`, ADDTID `+ 4 * lane` | never: the sum has at most 18 bits | the sum against LDS |
-//! | FLAT | `V` (gfx7, gfx8), `V + imm` (gfx9, 12 bits unsigned) | 64 bits | the aperture is that of the sum [8]; in an aperture, its low 32 bits against LDS (and M0 before gfx9) or the lane's scratch |
+//! | FLAT | `V` (gfx7, gfx8), `V + imm` (gfx9, 12 bits unsigned) | 64 bits | the aperture is that of the sum (source 8); in an aperture, its low 32 bits against LDS (and M0 before gfx9) or the lane's scratch |
 //! | GLOBAL (gfx9) | `V + imm` or `S + zext(v) + imm`, 13 bits signed | 64 bits | nothing |
-//! | SCRATCH (gfx9) | `v + imm` or `s + imm`, 13 bits signed, then the swizzle, then `+ FLAT_SCRATCH` | 32 bits before the swizzle (open: [9]), 64 bits behind | nothing; checked mode: the lane's scratch |
+//! | SCRATCH (gfx9) | `v + imm` or `s + imm`, 13 bits signed, then the swizzle, then `+ FLAT_SCRATCH` | 32 bits before the swizzle (open: source 9), 64 bits behind | nothing; checked mode: the lane's scratch |
 //! | MIMG | no byte offsets; coordinates are compared as unsigned numbers | | a coordinate outside of the image reads the border (0), stores nothing |
 //!
 //! What MUBUF and MTBUF check, by the units of NUM_RECORDS:
