@@ -125,10 +125,6 @@ lane_fns! {
     /// 2/pi words
     TrigPreop: 3, 2;
     /// (x, mask): is x in one of the classes?
-    ClassF32: 2, 1;
-    /// (lo, hi, mask)
-    ClassF64: 3, 1;
-    /// (x, mask)
     ClassF16: 2, 1;
     /// Cube map face of (x, y, z)
     CubeId: 3, 1;

@@ -346,8 +346,6 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::DivFmasF32 => quickly(quick::div_fmas_f32, float::div_fmas_f32, wide),
         LaneFn::DivFmasF64 => quickly(quick::div_fmas_f64, float::div_fmas_f64, wide),
         LaneFn::TrigPreop => entry(float::trig_preop, wide),
-        LaneFn::ClassF32 => entry(float::class_f32, wide),
-        LaneFn::ClassF64 => entry(float::class_f64, wide),
         LaneFn::ClassF16 => entry(half::class, wide),
         LaneFn::CubeId => entry(float::cube_id, wide),
         LaneFn::CubeSc => entry(float::cube_sc, wide),

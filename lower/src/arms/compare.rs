@@ -120,6 +120,36 @@ fn class_of(x: U<'_>, mask: u64) -> M<'_> {
     any
 }
 
+/// The same with a mask that is not known: the bit of the class that the f32 is of is looked for in it.
+fn class_by_mask<'b>(x: U<'b>, mask: U<'b>) -> M<'b> {
+    let size = x & x.k(0x7fff_ffff);
+    let negative = x.lt_s(x.k(0));
+    let bit = |below: u32, above: u32| negative.pick(x.k(1 << below), x.k(1 << above));
+    let nan = size.lt_u(x.k(0x7fc0_0000)).pick(x.k(1), x.k(2));
+    let class = size.le_u(x.k(0x7f80_0000)).pick(bit(2, 9), nan);
+    let class = size.lt_u(x.k(0x7f80_0000)).pick(bit(3, 8), class);
+    let class = size.lt_u(x.k(0x0080_0000)).pick(bit(4, 7), class);
+    let class = size.is_zero().pick(bit(5, 6), class);
+    (class & mask).is_nonzero()
+}
+
+/// The same of an f64 with a mask that is not known.
+fn class_of_double_by_mask<'b>(x: Q<'b>, mask: U<'b>) -> M<'b> {
+    let (low, high) = (x.lo(), x.hi());
+    let size = high & high.k(0x7fff_ffff);
+    let rest = low.is_nonzero();
+    let negative = high.lt_s(high.k(0));
+    let bit = |below: u32, above: u32| negative.pick(high.k(1 << below), high.k(1 << above));
+    let nan = size.lt_u(high.k(0x7ff8_0000)).pick(high.k(1), high.k(2));
+    let is_infinite = size.eq(high.k(0x7ff0_0000)) & !rest;
+    let class = is_infinite.pick(bit(2, 9), nan);
+    let class = size.lt_u(high.k(0x7ff0_0000)).pick(bit(3, 8), class);
+    let class = size.lt_u(high.k(0x0010_0000)).pick(bit(4, 7), class);
+    let is_zero = size.is_zero() & !rest;
+    let class = is_zero.pick(bit(5, 6), class);
+    (class & mask).is_nonzero()
+}
+
 /// The same of an f64, by comparisons of floats: hosts compare quads by halves of vectors, whichever way.
 fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
     let wanted = |bit: u32| mask >> bit & 1 != 0;
@@ -157,20 +187,14 @@ fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
 /// Class tests look at raw bits: no denormal is flushed.
 fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
     let s1 = args.u(1)?;
-    let b = s1.builder();
-    let word = match args.ty(0) {
-        Ty::F64 => {
-            if let Some(mask) = s1.as_const() {
-                return Some(class_of_double(args.f(0)?, mask));
-            }
-            let s0 = args.q(0)?;
-            call(b, LaneFn::ClassF64, 0, &[s0.lo(), s0.hi(), s1])
+    Some(match (args.ty(0), s1.as_const()) {
+        (Ty::F64, Some(mask)) => class_of_double(args.f(0)?, mask),
+        (Ty::F64, None) => class_of_double_by_mask(args.q(0)?, s1),
+        (Ty::F16, _) => {
+            let word = call(s1.builder(), LaneFn::ClassF16, 0, &[args.u(0)?, s1]);
+            word.is_nonzero()
         }
-        Ty::F16 => call(b, LaneFn::ClassF16, 0, &[args.u(0)?, s1]),
-        _ => match s1.as_const() {
-            Some(mask) => return Some(class_of(args.u(0)?, mask)),
-            None => call(b, LaneFn::ClassF32, 0, &[args.u(0)?, s1]),
-        },
-    };
-    Some(word.is_nonzero())
+        (_, Some(mask)) => class_of(args.u(0)?, mask),
+        (_, None) => class_by_mask(args.u(0)?, s1),
+    })
 }

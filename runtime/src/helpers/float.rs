@@ -273,30 +273,6 @@ fn kind(exponent: u64, ones: u64, fraction: u64, quiet: bool) -> Kind {
     }
 }
 
-#[inline(always)]
-pub(super) fn class_f32([x, mask]: [u32; 2], _: u32) -> [u32; 1] {
-    let fraction = x & 0x007f_ffff;
-    let kind = kind(
-        u64::from(x >> 23 & 0xff),
-        0xff,
-        u64::from(fraction),
-        x >> 22 & 1 != 0,
-    );
-    [u32::from(mask & class_bit(x >> 31 != 0, kind) != 0)]
-}
-
-#[inline(always)]
-pub(super) fn class_f64([lo, hi, mask]: [u32; 3], _: u32) -> [u32; 1] {
-    let x = wide(lo, hi);
-    let kind = kind(
-        x >> 52 & 0x7ff,
-        0x7ff,
-        x & ((1 << 52) - 1),
-        x >> 51 & 1 != 0,
-    );
-    [u32::from(mask & class_bit(x >> 63 != 0, kind) != 0)]
-}
-
 /// The class test of an f16.
 #[inline(always)]
 pub(super) fn class_of_half(x: u16, mask: u32) -> bool {

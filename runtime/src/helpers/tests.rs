@@ -222,29 +222,27 @@ fn median_and_classes() {
     );
     assert_eq!(one(LaneFn::Med3F16, MODE, [0x4200, 0x3c00, 0x4000]), 0x4000);
     let classes = [
-        (signalling, 0),
-        (nan, 1),
-        (0xff80_0000, 2),
-        (f(-1.0), 3),
-        (0x8000_0001, 4),
-        (f(-0.0), 5),
+        (0x7c01, 0),
+        (0x7e00, 1),
+        (0xfc00, 2),
+        (0xbc00, 3),
+        (0x8001, 4),
+        (0x8000, 5),
         (0, 6),
         (1, 7),
-        (f(1.0), 8),
-        (0x7f80_0000, 9),
+        (0x3c00, 8),
+        (0x7c00, 9),
     ];
     for (x, bit) in classes {
         for mask in 0..10 {
             let hit = u32::from(mask == bit);
             assert_eq!(
-                one(LaneFn::ClassF32, 0, [x, 1 << mask]),
+                one(LaneFn::ClassF16, 0, [x, 1 << mask]),
                 hit,
                 "{x:x} {mask}"
             );
         }
     }
-    assert_eq!(one(LaneFn::ClassF64, 0, [1, 0x7ff0_0000, 1]), 1);
-    assert_eq!(one(LaneFn::ClassF64, 0, [0, 0x7ff0_0000, 1 << 9]), 1);
     assert_eq!(one(LaneFn::ClassF16, 0, [0xdead_fc00, 1 << 2]), 1);
 }
 
