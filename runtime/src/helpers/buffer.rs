@@ -454,6 +454,19 @@ fn register<'a>(call: &Call<'_>, sums: Words<'_>, room: &'a mut Lanes) -> Words<
     }
 }
 
+/// An access through a descriptor that may be of scratch, at sums of the register's and the instruction's offset.
+fn raw<'a>(
+    call: &mut Call<'_>,
+    site: &'a Site,
+    sums: Words<'_>,
+    places: [usize; 3],
+    room: &'a mut Lanes,
+) -> Result<Buffer<'a>, ExitCode> {
+    let offset = register(call, sums, room);
+    let words = places.map(|i| call.raw(i));
+    Buffer::new(call, site, words, Words::Wave(0), offset)
+}
+
 /// `EffectFn::Load` through a descriptor that may be of scratch; `places` are the arguments that are descriptor and SOFFSET.
 pub(super) fn load_raw(
     call: &mut Call<'_>,
@@ -463,9 +476,7 @@ pub(super) fn load_raw(
     results: &mut [Lanes; 4],
 ) -> Result<(), ExitCode> {
     let mut room = [0; LANES];
-    let offset = register(call, sums, &mut room);
-    let words = places.map(|i| call.raw(i));
-    let access = Buffer::new(call, call.site, words, Words::Wave(0), offset)?;
+    let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
     for lane in active(call.raw(2)) {
         let bytes = access.read(memory, lane, element.bytes());
@@ -486,9 +497,7 @@ pub(super) fn store_raw(
     data: [&Lanes; 4],
 ) -> Result<(), ExitCode> {
     let mut room = [0; LANES];
-    let offset = register(call, sums, &mut room);
-    let words = places.map(|i| call.raw(i));
-    let access = Buffer::new(call, call.site, words, Words::Wave(0), offset)?;
+    let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
     for lane in active(call.raw(2)) {
         let bytes = element.encode(data.map(|words| words[lane]));
