@@ -5,6 +5,7 @@
 //!   `LOOPS=` rounds of a loop at most, `STATES=` states that each starts from;
 //! * `INSTRUCTIONS=` goes on until each target has executed so many on the interpreter, for long runs;
 //! * `BLOCK=` instructions of a block at most; otherwise the engine's own limit, or for some programs a random one;
+//! * `ONLY=` the number of one program, as a failure names it;
 //! * `LINES=` straight lines for each target, of `LINE=` instructions at most (see `lines.rs`), `ONLY=` the number of one of
 //!   them; a long campaign is `LINES=100000 LINE=5000 SEED=… cargo test --release --test exec -- differential::lines`;
 //! * `SHOW_FAULTS=1` prints the programs that end in a fault;
@@ -388,7 +389,11 @@ fn differential(gfx: Gfx) {
     let mut jits = checker.jits();
     let mut bad = Vec::new();
     let mut programs = 0;
-    for round in 0..rounds {
+    let chosen = match env("ONLY", u64::MAX) {
+        u64::MAX => 0..rounds,
+        only => only..only + 1,
+    };
+    for round in chosen {
         if least != 0 && checker.executed.get() >= least {
             break;
         }

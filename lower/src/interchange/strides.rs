@@ -80,7 +80,15 @@ impl Strides {
         let mut invariant = BTreeMap::new();
         for (&n, &v) in written {
             if !in_pair(n) {
-                let kind = p.vgprs.get(&n).copied().or(kinds[v.index()])?;
+                let new = kinds[v.index()]?;
+                let at_entry = entry.vgprs.get(&n);
+                let at_entry = at_entry.map(|&s| Kind::Affine(i64::from(s as i32)));
+                let kind = match p.vgprs.get(&n) {
+                    Some(&kind) => kind,
+                    // A group whose first iteration is left to the general loop keeps the register's old value.
+                    None if turn == Turns::Quick && at_entry != Some(new) => Kind::Lanes,
+                    None => new,
+                };
                 carried.insert(n, kind);
             }
         }

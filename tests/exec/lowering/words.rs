@@ -141,6 +141,11 @@ pub(super) fn advance(n: u32, s: u32, crossed: bool) -> [u32; 3] {
 pub(super) fn arithmetic(r: &mut Random, code: &mut Vec<u32>) {
     for _ in 0..1 + r.below(4) {
         let dst = *r.pick(&[8, 9, 10, 11, 12, 13]);
+        if r.once_in(6) {
+            // A uniform value, or one that counts lanes, in place of what was there.
+            code.push(vop1(1, dst, *r.pick(&[133, STEP, v(0), v(1)])));
+            continue;
+        }
         let src0 = match r.below(4) {
             0 => 129 + r.below(16),
             1 => STEP,

@@ -1,15 +1,16 @@
 //! Loops that stride through memory until a lane's index comes to a bound, with EXEC made from a comparison each
 //! turn: what compilers make of `for (i = id; i < n; i += size)`.
 
+use frontend::target::Gfx;
 use harness::random::Random;
-use harness::snippet::{BARRIER, END};
+use harness::snippet::{BARRIER, Bench, END};
 
 use super::divergent::guarded;
 use super::planned;
-use crate::lowering::rounds::{Rounds, in_one_row, shapes};
+use crate::lowering::rounds::{Round, Rounds, compare, in_one_row, shapes, state, with_code};
 use crate::lowering::words::{
-    ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance,
-    arithmetic, branch_to, lds, load, sop1, sop2, v, vop1, vop2, vopc,
+    ADD, ADD_CO, ADDC_CO, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, STEP, VCC, advance,
+    arithmetic, branch, branch_to, lds, load, sop1, sop2, v, vop1, vop2, vopc,
 };
 
 /// The bound of the index (64 bits).
@@ -99,4 +100,50 @@ fn loops_that_stride_through_memory() {
     });
     println!("{peeled} of {total} loops are peeled");
     assert!(peeled * 4 > total, "{peeled} of {total} loops are peeled");
+}
+
+/// A peeled loop of which no group makes an iteration: what it writes without reading it, from a uniform value or from one
+/// that counts lanes, stays as it was on the lanes that the general loop does not write.
+#[test]
+fn registers_that_a_peeled_loop_only_writes_keep_their_lanes() {
+    let bench = Bench::new();
+    for (number, source) in [STEP, v(0), v(1)].into_iter().enumerate() {
+        let mut code = vec![
+            vop2(LSHLREV, 6, 128 + 2, 0),
+            vop1(1, 3, BASE + 1),
+            vop2(ADD_CO, 2, BASE, 6),
+            vop2(ADDC_CO, 3, 128, 3),
+            // s_mov_b64 LEFT, exec; v_and_b32 v16, 3, v0
+            sop1(1, LEFT, EXEC),
+            vop2(0x13, INDEX, 128 + 3, 0),
+        ];
+        let start = code.len();
+        // Lanes where v9 < v10 take the source.
+        code.extend([vopc(0xc9, v(9), 10), sop1(0x20, 34, VCC)]);
+        code.extend([branch(8, 1), vop1(1, 8, source)]);
+        code.push(sop2(OR64, EXEC, EXEC, 34));
+        code.extend(load(2, 12, 2, 0));
+        code.push(vop2(ADD, INDEX, 129, INDEX));
+        code.extend([vopc(0xcc, 128 + 4, INDEX), sop2(AND64, EXEC, EXEC, VCC)]);
+        branch_to(&mut code, 9, start);
+        code.extend([sop1(1, EXEC, LEFT), sop1(1, VCC, 128), sop1(1, 34, 128)]);
+        code.extend([BARRIER, END]);
+        for n in 0..4 {
+            let mut r = Random::new(n);
+            let mut before = state(&bench, &mut r, Gfx::Gfx900);
+            in_one_row(&mut before);
+            before.fuel = 1000;
+            with_code(&bench, &code, |loaded, bytes| {
+                let round = Round {
+                    bench: &bench,
+                    loaded,
+                    before: &before,
+                };
+                let peeled = planned(&round).iter().any(|plan| plan.peel.is_some());
+                assert!(peeled, "source {number}");
+                let what = format!("source {number}, state {n}");
+                compare(&bench, loaded, &before, bytes, &what);
+            });
+        }
+    }
 }
