@@ -15,6 +15,7 @@
 
 mod crew;
 mod group;
+mod idle;
 mod launch;
 mod packet;
 mod registers;

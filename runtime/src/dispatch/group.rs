@@ -86,8 +86,8 @@ pub(super) trait Referee {
     /// A wave has burned its fuel.
     fn burned(&mut self) -> Verdict;
 
-    /// All waves that could run have burned their fuel and done nothing else since the last time.
-    fn spinning(&mut self);
+    /// All waves that could run have burned their fuel and done nothing else since the last time. One of them is `wave`.
+    fn spinning(&mut self, wave: &WaveState);
 
     /// The workgroup polls memory, or no longer does (`None`).
     fn polls(&mut self, group: &GroupShape, poll: Option<Poll>);
@@ -256,7 +256,7 @@ impl GroupRunner<'_> {
             if fuel_burned {
                 if late == round {
                     // Perhaps they wait for a group on another worker.
-                    referee.spinning();
+                    referee.spinning(&waves[late.trailing_zeros() as usize]);
                 }
                 turn.ready = std::mem::take(&mut late);
             } else if turn.waiting != 0 {

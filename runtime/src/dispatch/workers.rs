@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use frontend::LANES;
+use frontend::{LANES, WaveState};
 
 use super::crew::{Crew, Leader};
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
+use super::idle::Idle;
 use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
@@ -217,6 +218,7 @@ struct GroupReferee<'a> {
     held: u64,
     /// It is among those that poll.
     polls: bool,
+    idle: Idle,
     /// Of the leader.
     caller: Option<&'a Caller<'a>>,
 }
@@ -258,8 +260,8 @@ impl Referee for GroupReferee<'_> {
         Verdict::Continue
     }
 
-    fn spinning(&mut self) {
-        if self.board.threads != 1 {
+    fn spinning(&mut self, wave: &WaveState) {
+        if self.board.threads != 1 && self.idle.yields(wave) {
             std::thread::yield_now();
         }
     }
@@ -453,6 +455,7 @@ impl Dispatcher {
                 group: index,
                 held: mine.end - mine.start,
                 polls: false,
+                idle: Idle::default(),
                 caller,
             };
             let some = (&mut group, more);

@@ -1,0 +1,75 @@
+//! Tells, at little cost, a wave that may be polling memory from one that computes, so that only the former gives its processor away.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use frontend::WaveState;
+
+/// Quanta of fuel after which a wave that seems to compute gives its processor away, too: a loop may count its polls.
+const MOST: u32 = 64;
+
+/// What is known of the wave that burned its fuel last.
+#[derive(Default)]
+pub(super) struct Idle {
+    /// A digest of its registers.
+    digest: u64,
+    /// Quanta since the processor was given away.
+    quanta: u32,
+}
+
+impl Idle {
+    /// `wave` has burned its fuel. Is its processor to be given away? It is when the registers are what they were when a wave burned
+    /// its fuel before this.
+    pub(super) fn yields(&mut self, wave: &WaveState) -> bool {
+        let digest = digest(wave);
+        self.quanta += 1;
+        let yields = self.digest == digest || self.quanta == MOST;
+        self.digest = digest;
+        if yields {
+            self.quanta = 0;
+        }
+        yields
+    }
+}
+
+/// Of the scalar registers and of one active lane's vector registers.
+fn digest(wave: &WaveState) -> u64 {
+    let lane = wave.exec().trailing_zeros() as usize % frontend::state::LANES;
+    let vgprs = wave.vgprs_touched.min(256) as usize;
+    let mut hasher = DefaultHasher::new();
+    (wave.pc, wave.scc, &wave.sgpr).hash(&mut hasher);
+    for vgpr in &wave.vgpr[..vgprs] {
+        hasher.write_u32(vgpr[lane]);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wave_with_the_same_registers_yields_at_once() {
+        let wave = WaveState::new_boxed();
+        let mut idle = Idle::default();
+        assert!(!idle.yields(&wave));
+        assert!((0..10).all(|_| idle.yields(&wave)));
+    }
+
+    #[test]
+    fn a_wave_whose_counter_moves_yields_seldom() {
+        for vector in [false, true] {
+            let mut wave = WaveState::new_boxed();
+            wave.set_exec(1 << 5);
+            wave.vgprs_touched = 4;
+            let mut idle = Idle::default();
+            let yielded = (0..10 * MOST).filter(|&n| {
+                match vector {
+                    false => wave.sgpr[7] = n,
+                    true => wave.vgpr[3][5] = n,
+                }
+                idle.yields(&wave)
+            });
+            assert_eq!(yielded.count(), 10, "vector {vector}");
+        }
+    }
+}
