@@ -202,6 +202,8 @@ pub struct Translated {
     pub regions: usize,
     /// Of these, translated again because they were hot.
     pub improved: usize,
+    /// Of these, the ones whose code is the first tier's.
+    pub quick: usize,
     /// Guest instructions in them.
     pub guest_insts: u64,
     /// Host bytes made.
@@ -259,6 +261,7 @@ impl JitEngine {
         let mut all = Translated {
             regions: regions.all().len(),
             improved: regions.improved(),
+            quick: regions.quick(),
             ..Translated::default()
         };
         for (_, region) in regions.all() {

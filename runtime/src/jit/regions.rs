@@ -15,7 +15,7 @@ use lower::jit::{Allocation, Compiled, Jit, LowerError};
 use lower::object::Object;
 use lower::region::{self, Request};
 
-use super::tiers::{HOT, Job};
+use super::tiers::{HOT, Job, Tier};
 use super::{JitEngine, cache};
 use crate::LoadedCode;
 use crate::engine::{Emitter, Group, Profiling};
@@ -76,7 +76,7 @@ pub(super) struct Region {
     pub(super) number: usize,
     pub(super) code: Arc<Compiled>,
     /// It is translated again when it is hot.
-    pub(super) quick: bool,
+    pub(super) again: bool,
     /// What entering asks of the code each time: its frame slots and VGPRs.
     pub(super) slots: usize,
     pub(super) vgprs: u32,
@@ -91,11 +91,11 @@ pub(super) struct Region {
 }
 
 impl Region {
-    fn new(number: usize, code: &Arc<Compiled>, quick: bool) -> Region {
+    fn new(number: usize, code: &Arc<Compiled>, again: bool) -> Region {
         Region {
             number,
             code: Arc::clone(code),
-            quick,
+            again,
             slots: code.frame_slots() as usize,
             vgprs: code.vgprs(),
             writes_from: code.writes_from(),
@@ -146,7 +146,9 @@ pub(super) struct Regions {
 struct Entry {
     key: Key,
     code: Arc<Compiled>,
-    quick: bool,
+    allocation: Allocation,
+    /// Is it to be translated again when it is hot?
+    again: bool,
 }
 
 impl Regions {
@@ -158,14 +160,25 @@ impl Regions {
     /// The region with a number.
     fn numbered(&self, number: usize) -> Option<Region> {
         let entry = self.by_number.get(number)?;
-        Some(Region::new(number, &entry.code, entry.quick))
+        Some(Region::new(number, &entry.code, entry.again))
     }
 
-    fn add(&mut self, key: Key, code: Arc<Compiled>, quick: bool) -> Region {
+    fn add(
+        &mut self,
+        key: Key,
+        code: Arc<Compiled>,
+        allocation: Allocation,
+        again: bool,
+    ) -> Region {
         let number = self.by_number.len();
         self.by_key.insert(key, number);
-        let region = Region::new(number, &code, quick);
-        self.by_number.push(Entry { key, code, quick });
+        let region = Region::new(number, &code, again);
+        self.by_number.push(Entry {
+            key,
+            code,
+            allocation,
+            again,
+        });
         region
     }
 
@@ -173,7 +186,8 @@ impl Regions {
     pub(super) fn replace(&mut self, number: usize, code: Arc<Compiled>) {
         if let Some(entry) = self.by_number.get_mut(number) {
             entry.code = code;
-            entry.quick = false;
+            entry.allocation = Allocation::Good;
+            entry.again = false;
             self.improved += 1;
         }
     }
@@ -181,6 +195,12 @@ impl Regions {
     /// How many have had their second translation.
     pub(super) fn improved(&self) -> usize {
         self.improved
+    }
+
+    /// How many have the translation that is made quickly.
+    pub(super) fn quick(&self) -> usize {
+        let quick = |entry: &&Entry| entry.allocation == Allocation::Quick;
+        self.by_number.iter().filter(quick).count()
     }
 
     /// All that there are, with their keys.
@@ -253,14 +273,15 @@ impl JitEngine {
         if let Some(region) = known() {
             return Ok(region);
         }
-        let (object, quick) = self.object(&mut compiler, &key, group)?;
+        let (object, allocation) = self.object(&mut compiler, &key, group)?;
         if let Some(what) = &object.refused {
             *group.stats.refusals.entry(what.clone()).or_default() += 1;
         }
         let code = Arc::new(self.place(object, group)?);
         let mut regions = self.shared.regions.write();
         let regions = regions.as_mut().expect("no holder of the lock panics");
-        let region = regions.add(key, code, quick);
+        let again = self.options.tier == Tier::Auto && allocation == Allocation::Quick;
+        let region = regions.add(key, code, allocation, again);
         group.stats.translate_seconds += start.elapsed().as_secs_f64();
         Ok(region)
     }
@@ -303,18 +324,16 @@ impl JitEngine {
         (request, options)
     }
 
-    /// A region without a place: kept in memory or on disk, or translated now. With it whether it was
-    /// translated quickly, to be translated again when it is hot.
+    /// A region without a place: kept in memory or on disk, or translated now; and which translation it is.
     fn object(
         &self,
         compiler: &mut Jit,
         key: &Key,
         group: &mut Group<'_>,
-    ) -> Result<(Arc<Object>, bool), FaultKind> {
+    ) -> Result<(Arc<Object>, Allocation), FaultKind> {
         let code = group.code;
         let (request, options) = self.request(key, group);
         let wanted = self.options.tier.wanted();
-        let again = |allocation| wanted.len() > 1 && allocation == Allocation::Quick;
         // Profiles know shapes, which are not kept.
         let keep = self.options.profile.is_none();
         let folder = self.folder.as_ref().filter(|_| keep);
@@ -329,7 +348,7 @@ impl JitEngine {
             });
             if let Some(object) = object {
                 group.stats.regions_cached += 1;
-                return Ok((object, again(allocation)));
+                return Ok((object, allocation));
             }
         }
         let allocation = *wanted.last().expect("a tier wants a translation");
@@ -349,7 +368,7 @@ impl JitEngine {
         {
             group.stats.cache_failures += 1;
         }
-        Ok((object, again(allocation)))
+        Ok((object, allocation))
     }
 
     /// Notes that a region that was translated quickly ran: it was entered, and jumped back that often. When

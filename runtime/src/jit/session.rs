@@ -216,7 +216,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
             wave.resume = region.token(ctx.resume);
         }
-        if region.quick {
+        if region.again {
             engine.warm(region, self.burned(), host.group);
         }
         exit
@@ -469,7 +469,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 && last.key.begins(wave, resume & WaveState::START)
                 && is_clear(wave, region)
         };
-        if PROFILE || region.quick || !waves.iter().all(|wave| as_before(wave)) {
+        if PROFILE || region.again || !waves.iter().all(|wave| as_before(wave)) {
             return None;
         }
         self.machine.prepare(region, 0, fuel);

@@ -85,24 +85,25 @@ fn a_hot_region_is_translated_again() {
 
 #[test]
 fn a_forced_tier_stays() {
-    let bytes = [Tier::Quick, Tier::Good].map(|tier| {
+    for tier in [Tier::Quick, Tier::Good] {
         let engine = engine(tier, Some(8));
         run(&engine, 21, |runs| runs == 600);
         let all = engine.translated();
         assert_eq!(all.improved, 0, "{tier:?}");
-        all.host_bytes
-    });
-    assert_ne!(bytes[0], bytes[1], "one tier's code is the other's");
+        let quick = if tier == Tier::Quick { all.regions } else { 0 };
+        assert_eq!(all.quick, quick, "{tier:?}");
+    }
     // Where none is forced the one follows the other. (With other turns, of which no translation is there yet.)
     let engine = engine(Tier::Auto, Some(8));
     let mut seen = Vec::new();
     run(&engine, 22, |_| {
         let now = engine.translated();
-        seen.push(now.host_bytes);
-        now.improved != 0
+        assert_eq!(now.quick + now.improved, now.regions);
+        seen.push(now.improved);
+        now.improved == now.regions && now.regions != 0
     });
-    seen.dedup();
-    assert_eq!(seen, [0, bytes[0], bytes[1]]);
+    assert!(seen.is_sorted() && seen[1] == 0, "{seen:?}");
+    assert_eq!(seen.last(), Some(&engine.translated().regions));
 }
 
 /// Where there are many loops, those that the first translation has one form of only come out the same.
