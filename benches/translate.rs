@@ -8,9 +8,9 @@ use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use frontend::Gfx;
-use lower::clif::Options;
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::object::Object;
+use lower::options::Options;
 use lower::region::{self, Request};
 use lower::wide::{self, Isa};
 

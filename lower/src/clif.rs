@@ -20,6 +20,7 @@ use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::liveness::{self, Live, Lives};
 use crate::maps::{HashMap, HashSet};
 use crate::object;
+use crate::options::{Forms, Options};
 use crate::schedule::{self, Schedule, Segment};
 use crate::sink;
 use crate::wide;
@@ -29,6 +30,7 @@ mod affine;
 mod again;
 mod ahead;
 mod anywhere;
+mod baseline;
 mod boundary;
 mod compound;
 mod control;
@@ -45,61 +47,10 @@ mod runs;
 mod scalar;
 mod scratch;
 mod segment;
-mod small;
 mod variables;
 mod whole;
 
 pub(crate) use scalar::{halves_of, is_constant, operands};
-
-/// How code is emitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// NaN results follow the guest's rule bit for bit.
-    pub exact_nan: bool,
-    /// Count instructions and lane-instructions.
-    pub count: bool,
-    /// Count executions, lanes and masked loops, and note the shapes chosen.
-    pub profile: bool,
-    /// Note the shapes chosen, which makes no other code.
-    pub shapes: bool,
-    /// What is known of the registers at the region's beginning: bits of `WaveState::START`.
-    pub start: u64,
-    /// Lanes in a group of the unmasked loops (4, 8 or 16); `None` chooses by register pressure.
-    pub group: Option<u8>,
-    /// Always use the masked loops.
-    pub always_masked: bool,
-    /// Never run a loop inside the lane groups.
-    pub no_interchange: bool,
-    /// Compute and check in each turn of such a loop what could be once before.
-    pub no_hoist: bool,
-    /// Never run a loop lane by lane.
-    pub no_alone: bool,
-    /// Never let a segment make the loads before it.
-    pub no_fused: bool,
-    /// Never let a segment make the stores behind it.
-    pub no_fused_stores: bool,
-    /// Compare lane by lane what lies on a line.
-    pub no_lines: bool,
-    /// Call the runtime for all accesses at addresses of which nothing is known.
-    pub no_runs: bool,
-    /// Take nothing to be known of addresses that are no line.
-    pub no_tables: bool,
-    /// Make little code: short loops over the lanes by single host vectors, the masked ones alone for the wide back end,
-    /// and of the region's loops only the first few that can run inside the lane groups or lane by lane; accesses by
-    /// calls where not all act and the code for all is elsewhere; and scalar registers that are in the wave where a
-    /// block begins and ends, so that nothing is to be done where the wave comes in and leaves.
-    pub small: bool,
-    /// Leave registers to be written where the guest writes them.
-    pub no_sink: bool,
-    /// For the wide back end (see [`crate::wide`]).
-    pub wide: bool,
-    /// What the wide back end writes.
-    pub isa: wide::Isa,
-    /// No vectors of 512 bits.
-    pub no_zmm: bool,
-    /// The host waits long for memory (see [`wide::is_memory_far`]), which decides about prefetches and groups of lanes.
-    pub far_memory: bool,
-}
 
 /// Flags of accesses to our own structures, and of bit casts.
 pub(crate) fn flags() -> MemFlagsData {
@@ -153,8 +104,8 @@ pub fn emit(
     }
     let lives = liveness::lives(f);
     // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
-    let reads = liveness::reads(f, &lives, options.small);
-    let (sunk, lives) = if options.no_sink {
+    let reads = liveness::reads(f, &lives, options.baseline);
+    let (sunk, lives) = if !options.has(Forms::SUNK) {
         (None, lives)
     } else {
         sink::sink(f, lives)
@@ -174,7 +125,7 @@ pub fn emit(
     let (live_in, live) = (&lives.start, &lives.end);
     e.live_in = live_in;
     e.prologue(live_in);
-    let facts = facts::analyse(f, options.start, !options.no_tables);
+    let facts = facts::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
@@ -254,7 +205,7 @@ struct Emitter<'f> {
     entry_numbers: HashMap<usize, u32>,
     exit: clif::Block,
     /// Where little code goes back.
-    back: Option<small::Back>,
+    back: Option<baseline::Back>,
     /// Where little code leaves for a fault.
     faulted: Option<clif::Block>,
     /// Integers of little code.
@@ -366,7 +317,7 @@ impl<'f> Emitter<'f> {
         let exit = b.create_block();
         b.append_block_param(exit, types::I64);
         b.append_block_param(exit, types::I64);
-        let slots_since = match o.small {
+        let slots_since = match o.baseline {
             true => Lives::default(),
             false => liveness::written(f),
         };
@@ -433,7 +384,7 @@ impl<'f> Emitter<'f> {
 
     /// Lanes in a host vector.
     fn per(&self) -> usize {
-        let longest = self.o.isa == wide::Isa::Avx512 && !self.o.no_zmm;
+        let longest = self.o.isa == wide::Isa::Avx512 && self.o.has(Forms::ZMM);
         match self.o.wide {
             // Rows of lanes are not shorter than vectors, where that can be.
             true if longest && self.row >= 2 * wide::LANES as i64 => 2 * wide::LANES,
@@ -510,7 +461,7 @@ impl<'f> Emitter<'f> {
         self.profile_lanes(block, plan);
         let writes = block.writes_s.iter().copied();
         let writes: Vec<(Slot, Val)> = writes.filter(|(slot, _)| live.has_slot(*slot)).collect();
-        let value = if self.o.small {
+        let value = if self.o.baseline {
             let value = block.term.value().map(|v| self.scalar(block, plan, v));
             self.write_resident(block, &writes, |e, v| e.scalar(block, plan, v));
             value
@@ -572,7 +523,7 @@ impl<'f> Emitter<'f> {
 
     /// Leaves with an effect's own status when it is not `Continue`.
     fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
-        if self.o.small {
+        if self.o.baseline {
             self.check_quickly(status, new_exec);
             return;
         }

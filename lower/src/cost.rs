@@ -14,10 +14,11 @@ use frontend::target::Gfx;
 use crate::arms::{Lowered, Sites, lower};
 use crate::build::Build;
 use crate::clif::profile::Notes;
-use crate::clif::{self, Emitted, Options};
+use crate::clif::{self, Emitted};
 use crate::guest::Guest;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
+use crate::options::{Forms, Options};
 use crate::profile::BlockShape;
 use crate::support::{is_control, plain};
 use crate::wide;
@@ -151,7 +152,10 @@ impl Costs {
     fn text(&mut self, f: &Func, always_masked: bool) -> Result<String, LowerError> {
         let options = Options {
             group: Some(4),
-            always_masked,
+            without: match always_masked {
+                true => Forms::UNMASKED,
+                false => Forms::empty(),
+            },
             ..Options::default()
         };
         let text = self.compile(f, &options)?.1.vcode.clone();

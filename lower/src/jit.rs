@@ -12,9 +12,10 @@ use memmap2::{Mmap, MmapMut};
 use wasmtime_internal_jit_icache_coherence as icache;
 
 use crate::abi::{Context, ExitCode, Site};
-use crate::clif::{self, Emitted, Options};
+use crate::clif::{self, Emitted};
 use crate::ir::{Func, verify};
 use crate::object::Object;
+use crate::options::Options;
 use crate::profile::Shape;
 use crate::wide::{self, Refused};
 
@@ -343,7 +344,7 @@ impl Jit {
             message,
         };
         let options = &match allocation {
-            Allocation::Quick => options.small(),
+            Allocation::Quick => options.of_baseline(),
             Allocation::Good => *options,
         };
         let mut refused = None;

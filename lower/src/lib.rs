@@ -16,6 +16,7 @@ pub mod jit;
 pub mod liveness;
 mod maps;
 pub mod object;
+pub mod options;
 pub mod profile;
 pub mod region;
 pub mod schedule;

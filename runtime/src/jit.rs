@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use frontend::WaveState;
 use lower::jit::{HostLevel, Jit};
+use lower::options::{Forms, Options};
 use lower::region::{self, Request};
 use lower::wide;
 
@@ -31,39 +32,12 @@ use crate::interp::{self, Flow};
 /// How the translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JitOptions {
-    /// NaN results follow the guest's rule bit for bit; otherwise only NaN-ness is promised.
-    pub exact_nan: bool,
+    /// How the code of regions is made. The engine sets what depends on the region.
+    pub code: Options,
     /// An instruction that is not translated is a fault instead of a call of the interpreter.
     pub no_fallback: bool,
     /// Which host instructions may be used.
     pub host: HostLevel,
-    /// Lanes in a group of the unmasked loops, for tests; `None` chooses by register pressure.
-    pub group: Option<u8>,
-    /// Always take the masked loops, for tests.
-    pub always_masked: bool,
-    /// Never run a loop inside the lane groups.
-    pub no_interchange: bool,
-    /// Compute and check in each turn of such a loop what could be once before.
-    pub no_hoist: bool,
-    /// Never run a loop lane by lane (for tests and measurements).
-    pub no_alone: bool,
-    /// No segment makes loads itself (for tests and measurements).
-    pub no_fused: bool,
-    /// No segment makes stores itself (for tests and measurements).
-    pub no_fused_stores: bool,
-    /// Masks of compares always take a loop over the lanes (for tests and measurements).
-    pub no_lines: bool,
-    /// Accesses at addresses of which nothing is known are calls (for tests and measurements).
-    pub no_runs: bool,
-    /// Nothing is taken to be known of addresses that are no line (for tests and measurements).
-    pub no_tables: bool,
-    /// Registers are written where the guest writes them (for tests and measurements).
-    pub no_sink: bool,
-    /// No vectors of 512 bits where the CPU has them (for tests and measurements).
-    pub no_zmm: bool,
-    /// Whether the host waits long for memory, which decides about prefetches and groups of lanes; [`wide::is_memory_far`] unless a test says
-    /// otherwise.
-    pub far_memory: bool,
     /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
@@ -81,22 +55,12 @@ pub struct JitOptions {
 impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
-            exact_nan: false,
+            code: Options {
+                far_memory: wide::is_memory_far(),
+                ..Options::default()
+            },
             no_fallback: false,
             host: HostLevel::Native,
-            group: None,
-            always_masked: false,
-            no_interchange: false,
-            no_hoist: false,
-            no_alone: false,
-            no_fused: false,
-            no_fused_stores: false,
-            no_lines: false,
-            no_runs: false,
-            no_tables: false,
-            no_sink: false,
-            no_zmm: false,
-            far_memory: wide::is_memory_far(),
             emitter: Emitter::Auto,
             observe: false,
             profile: None,
@@ -104,6 +68,29 @@ impl Default for JitOptions {
             max_insts: region::MAX_INSTS,
             max_block: region::MAX_BLOCK,
         }
+    }
+}
+
+impl JitOptions {
+    /// With NaN results bit for bit as the interpreter has them.
+    pub fn exact() -> JitOptions {
+        let mut options = JitOptions::default();
+        options.code.exact_nan = true;
+        options
+    }
+
+    /// The same, and these forms of code are not made either.
+    #[must_use]
+    pub fn without(mut self, forms: Forms) -> JitOptions {
+        self.code.without |= forms;
+        self
+    }
+
+    /// The same with as many lanes (4, 8 or 16) in each group of the unmasked loops.
+    #[must_use]
+    pub fn in_groups_of(mut self, lanes: u8) -> JitOptions {
+        self.code.group = Some(lanes);
+        self
     }
 }
 
@@ -124,7 +111,7 @@ pub fn print_ir(
             mode: float_mode,
             max_insts: JitOptions::default().max_insts,
             max_block: JitOptions::default().max_block,
-            exact_nan: JitOptions::default().exact_nan,
+            exact_nan: JitOptions::default().code.exact_nan,
             observe: false,
             checked: false,
         };
@@ -153,14 +140,17 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
             })
     });
     let folder = folder.transpose()?;
-    let options = JitOptions {
-        exact_nan: options.exact_nan,
+    let base = match options.exact_nan {
+        true => JitOptions::exact(),
+        false => JitOptions::default(),
+    };
+    let jit_options = JitOptions {
         no_fallback: options.no_fallback,
         profile: options.profile,
         emitter: options.emitter,
-        ..JitOptions::default()
+        ..base
     };
-    JitEngine::new(options)
+    JitEngine::new(jit_options)
         .map(|engine| -> Box<dyn Engine + Send> {
             let engine = JitEngine { folder, ..engine };
             if options.profile.is_some() {

@@ -11,6 +11,7 @@ use frontend::{Encoding, Gfx, Inst};
 use harness::case::assign::{Assign, Lanes, Place, Value};
 use harness::case::{Block, CaseFile, Head, Line, Outcome};
 use lower::jit::HostLevel;
+use lower::options::Forms;
 use runtime::engine::Emitter;
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions};
@@ -71,9 +72,8 @@ struct Named {
 /// target of a head, the rest for its last.
 fn engines() -> Vec<Named> {
     let base = JitOptions {
-        exact_nan: true,
         observe: true,
-        ..JitOptions::default()
+        ..JitOptions::exact()
     };
     // Cranelift, as on hosts without AVX2.
     let cranelift = JitOptions {
@@ -81,29 +81,15 @@ fn engines() -> Vec<Named> {
         ..base
     };
     let host = |host| JitOptions { host, ..cranelift };
-    let group = |group| JitOptions {
-        group: Some(group),
-        ..base
-    };
-    let masked = JitOptions {
-        always_masked: true,
-        ..base
-    };
     let shapes = [
         ("jit", base),
         ("jit, cranelift", cranelift),
         ("jit, avx2", host(HostLevel::Avx2)),
         ("jit, sse4.1", host(HostLevel::Sse41)),
-        (
-            "jit, groups of 4",
-            JitOptions {
-                group: Some(4),
-                ..cranelift
-            },
-        ),
-        ("jit, groups of 8", group(8)),
-        ("jit, groups of 16", group(16)),
-        ("jit, always masked", masked),
+        ("jit, groups of 4", cranelift.in_groups_of(4)),
+        ("jit, groups of 8", base.in_groups_of(8)),
+        ("jit, groups of 16", base.in_groups_of(16)),
+        ("jit, always masked", base.without(Forms::UNMASKED)),
     ];
     let interpreter = Named {
         name: "interp",

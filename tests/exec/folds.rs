@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use frontend::{Gfx, LANES, decode};
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END, State};
+use lower::options::Forms;
 use runtime::Engine;
 use runtime::engine::{Emitter, Exit};
 use runtime::interp::Interpreter;
@@ -222,14 +223,8 @@ impl Fold {
 
 fn check(name: &str) {
     let bench = Bench::new();
-    let options = JitOptions {
-        exact_nan: true,
-        ..JitOptions::default()
-    };
-    let masked = JitOptions {
-        always_masked: true,
-        ..options
-    };
+    let options = JitOptions::exact();
+    let masked = options.without(Forms::UNMASKED);
     let cranelift = JitOptions {
         emitter: Emitter::Cranelift,
         ..options

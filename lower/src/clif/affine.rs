@@ -168,7 +168,7 @@ impl Emitter<'_> {
             bounding.push(self.wave_word(block, plan, bound));
         }
         let masked = matches!(known, Known::Affine(affine) if affine.masked);
-        let inline = !(self.beside && (masked || self.o.small));
+        let inline = !(self.beside && (masked || self.o.baseline));
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,

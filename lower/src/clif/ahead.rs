@@ -16,10 +16,11 @@ use frontend::state::{LANES, LAST, WaveState};
 
 use super::runs::is_computed;
 use super::whole::load_or_store;
-use super::{Emitter, Options, offset32, trusted};
+use super::{Emitter, offset32, trusted};
 use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
 use crate::liveness::Live;
+use crate::options::Options;
 use crate::wide::Intrinsic;
 
 mod later;
@@ -58,7 +59,7 @@ pub(super) fn suits(f: &Func, o: &Options) -> bool {
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
     let long = length >= LONG || o.far_memory || f.blocks.iter().any(gathers);
-    o.wide && !o.small && long
+    o.wide && !o.baseline && long
 }
 
 /// Is a node an access of memory at addresses that were loaded?

@@ -18,6 +18,7 @@ use super::runs::{Runs, is_computed};
 use super::whole::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::ir::{Block, Op, Val, Vary, Width};
+use crate::options::Forms;
 use crate::schedule::Schedule;
 use crate::wide::{self, Intrinsic, Isa};
 
@@ -73,7 +74,7 @@ impl Emitter<'_> {
             Data::Dwords(_) => false,
             _ => load && access::is_known(data) && is_computed(block, node.args[0]),
         };
-        known && lanes && suits && self.o.wide && !self.o.no_runs
+        known && lanes && suits && self.o.wide && self.o.has(Forms::GATHERS)
     }
 
     /// Emits such an access.

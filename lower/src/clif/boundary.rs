@@ -29,13 +29,13 @@ impl Emitter<'_> {
             touched.extend(block.written_slots());
         }
         let entries = entries(self.f);
-        let relays = !self.o.small && relay::suits(self.f);
+        let relays = !self.o.baseline && relay::suits(self.f);
         self.ways_out_apart = relays && self.straight;
         if relays {
             let resident = self.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
         }
-        if self.o.small {
+        if self.o.baseline {
             touched.retain(|&slot| !is_in_wave(slot));
         }
         for slot in touched {
@@ -58,7 +58,7 @@ impl Emitter<'_> {
         for (n, block) in targets.clone().enumerate().skip(1) {
             self.entry_numbers.insert(block, n as u32);
         }
-        if self.o.small {
+        if self.o.baseline {
             let targets: Vec<usize> = targets.collect();
             self.begin_ways(entry, &targets);
             return;
@@ -145,7 +145,7 @@ impl Emitter<'_> {
         let f = self.f;
         let block = &f.blocks[self.current];
         // In little code they are read where they are wanted.
-        if self.o.small {
+        if self.o.baseline {
             return;
         }
         // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
@@ -196,7 +196,7 @@ impl Emitter<'_> {
     /// Notes that a scalar register is written to the wave. Little code may do that and go on to the wave's end, whose
     /// registers are not what they were then.
     fn note_stored(&mut self) {
-        if self.o.small {
+        if self.o.baseline {
             self.writes_from = 0;
         }
     }
@@ -266,7 +266,7 @@ impl Emitter<'_> {
 
     /// Has the region to do with EXEC?
     pub(super) fn has_exec(&self) -> bool {
-        self.o.small || self.vars.contains_key(&Slot::Exec)
+        self.o.baseline || self.vars.contains_key(&Slot::Exec)
     }
 
     /// What a slot holds.
@@ -404,7 +404,7 @@ impl Emitter<'_> {
 
     /// The wave has in it what is wanted at `pc` (I64), where only registers in `live` are.
     pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
-        if !self.o.small {
+        if !self.o.baseline {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }

@@ -18,7 +18,7 @@ impl Emitter<'_> {
                 let ways = [then, other].map(|target| match *target {
                     Target::Block {
                         block, back: false, ..
-                    } if self.o.small => Some(self.way_to(block)),
+                    } if self.o.baseline => Some(self.way_to(block)),
                     _ => None,
                 });
                 // A block that is named twice would get the values that it asks for twice.

@@ -20,6 +20,7 @@ use super::whole::{bounds, load_or_store};
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
+use crate::options::Forms;
 use crate::schedule::{self, Place, Schedule, Segment};
 
 mod alias;
@@ -108,7 +109,7 @@ impl Fusion {
 impl Emitter<'_> {
     /// How many calls at the end of a gap the segment behind it may make itself.
     pub(super) fn fusable(&self, block: &Block, calls: &[Val]) -> usize {
-        if self.o.no_fused || self.o.always_masked {
+        if !self.o.has(Forms::FUSED_LOADS | Forms::UNMASKED) {
             return 0;
         }
         let suits = |&&v: &&Val| self.load_suits(block, v);
@@ -117,7 +118,10 @@ impl Emitter<'_> {
 
     /// How many calls there are at the beginning that a segment may make.
     pub(super) fn fusable_from(&self, block: &Block, calls: &[Val]) -> usize {
-        if self.o.no_fused || self.o.no_fused_stores || self.o.always_masked {
+        if !self
+            .o
+            .has(Forms::FUSED_LOADS | Forms::FUSED_STORES | Forms::UNMASKED)
+        {
             return 0;
         }
         let suits = |&&v: &&Val| self.load_suits(block, v);

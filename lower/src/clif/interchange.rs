@@ -19,6 +19,7 @@ use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
+use crate::options::Forms;
 use crate::schedule::Schedule;
 
 mod alone;
@@ -222,7 +223,7 @@ impl Emitter<'_> {
         facts: &crate::facts::Facts,
     ) -> HashMap<usize, Inner> {
         let mut plans = HashMap::default();
-        if self.o.always_masked || self.o.no_interchange {
+        if !self.o.has(Forms::UNMASKED | Forms::GROUP_LOOPS) {
             return plans;
         }
         let insts: u32 = self.f.blocks.iter().map(|block| block.guest_insts).sum();

@@ -7,6 +7,7 @@ use super::{Emitter, affine, scratch};
 use crate::facts::{Affine, Facts, Table};
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
+use crate::options::Forms;
 
 /// What is to be checked of an access's addresses beside its bounds: in LDS a word that wraps is out of bounds.
 fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {
@@ -37,7 +38,7 @@ impl Emitter<'_> {
             .iter()
             .filter_map(|&v| Some((v, in_space(block, v, facts.address(i, v)?))))
             .filter(|&(v, affine)| affine::suits(block, v, affine, facts.row()))
-            .filter(|(_, affine)| !(affine.masked && self.o.small))
+            .filter(|(_, affine)| !(affine.masked && self.o.baseline))
             .collect();
         let level = |v: &&Val| {
             let same = |a: Affine| a.stride == 0 && a.whole && !a.guarded && !a.stepped;
@@ -60,14 +61,14 @@ impl Emitter<'_> {
             Some((v, affine::leaves(block, node.args[0])?))
         });
         self.leaves = leaves.collect();
-        if self.o.small {
+        if self.o.baseline {
             self.find_moved(block);
         }
     }
 
     /// The accesses of block `index` whose addresses are no line, and known but for a base.
     fn tables_of(&self, index: usize, block: &Block, facts: &Facts) -> HashMap<Val, Table> {
-        if self.o.no_tables {
+        if !self.o.has(Forms::OFFSET_TABLES) {
             return HashMap::default();
         }
         let others = block

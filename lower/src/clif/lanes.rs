@@ -42,8 +42,8 @@ pub(crate) struct Lanes<'a, 'f> {
     pub(crate) per: usize,
     /// Masks are registers of their own.
     pub(crate) masks: bool,
-    /// Little code is made.
-    pub(crate) small: bool,
+    /// Code of the baseline tier is made: little of it.
+    pub(crate) baseline: bool,
     /// What can be used again.
     pub(crate) again: &'a mut Again,
 }
@@ -90,7 +90,7 @@ impl<'f> Emitter<'f> {
     pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
         Lanes {
             masks: self.has_masks(),
-            small: self.o.small,
+            baseline: self.o.baseline,
             b: &mut self.b,
             exact_nan: self.o.exact_nan,
             slices,

@@ -15,6 +15,7 @@ use super::segment::Work;
 use crate::facts::Affine;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
 use crate::maps::HashSet;
+use crate::options::Forms;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use crate::wide;
 
@@ -101,7 +102,7 @@ impl Emitter<'_> {
         } = work;
         let mut compares = 0;
         let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
-        let none = bits.is_empty() || self.o.always_masked || self.o.no_lines;
+        let none = bits.is_empty() || !self.o.has(Forms::UNMASKED | Forms::AFFINE_COMPARES);
         self.has_exec()
             && !none
             && segment.ballots.iter().all(suits)

@@ -8,9 +8,10 @@ use cranelift_codegen::CompiledCode;
 use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
 
 use super::interchange::Inner;
-use super::{Emitter, Options, offset32, trusted};
+use super::{Emitter, offset32, trusted};
 use crate::abi::Context;
 use crate::ir::{Block, Op, Val};
+use crate::options::Options;
 use crate::profile::{
     Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
 };

@@ -20,6 +20,7 @@ use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
+use crate::options::Forms;
 use crate::schedule::Schedule;
 
 /// Elements of lanes that are moved a group at a time.
@@ -78,7 +79,7 @@ impl Emitter<'_> {
         let zext = block.nodes[node.args[0].index()].op == Op::Zext;
         let known = space == Space::Lds || space == Space::Global && !zext;
         let dwords = matches!(data, Data::Dwords(1..=4));
-        known && dwords && !self.o.no_runs && is_computed(block, node.args[0])
+        known && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
     }
 
     /// Emits such an access.

@@ -135,7 +135,7 @@ impl Emitter<'_> {
         };
         let (gathers, level) = (self.has_masks(), self.level.contains(&v));
         let one = wave || level;
-        if self.o.small || !one && !self.o.wide || !access::is_known(data) {
+        if self.o.baseline || !one && !self.o.wide || !access::is_known(data) {
             call(self);
             return;
         }

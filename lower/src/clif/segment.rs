@@ -11,6 +11,7 @@ use super::{Emitter, trusted};
 use crate::functions::LaneFn;
 use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
+use crate::options::Forms;
 use crate::schedule::{Class, Place, Schedule, Segment};
 use shape::{is_empty, skippable};
 
@@ -71,10 +72,10 @@ impl<'f> Emitter<'f> {
         let node = &block.nodes[v.index()];
         let value = match node.op {
             Op::ReadS(slot) => self.slot(slot),
-            Op::Const(n) if self.o.small && node.ty.width == Width::W32 => {
+            Op::Const(n) if self.o.baseline && node.ty.width == Width::W32 => {
                 self.integer(types::I32, i64::from(n as u32))
             }
-            Op::Const(n) if self.o.small && node.ty.width == Width::W64 => {
+            Op::Const(n) if self.o.baseline && node.ty.width == Width::W64 => {
                 self.integer(types::I64, n as i64)
             }
             Op::CodeAddress(pc) => self.address(pc),
@@ -252,7 +253,7 @@ impl<'f> Emitter<'f> {
             all = self.b.ins().band(all, e);
         }
         let masked = self.b.create_block();
-        if !self.o.always_masked {
+        if self.o.has(Forms::UNMASKED) {
             let full = self.b.create_block();
             let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
             self.b.ins().brif(ones, full, &[], masked, &[]);
@@ -346,7 +347,7 @@ impl<'f> Emitter<'f> {
         let wave = self.b.ins().iadd(self.wave, offset);
         // A segment without slots has nothing there.
         let frame = match plan.slots {
-            0 if self.o.small => self.frame,
+            0 if self.o.baseline => self.frame,
             _ => self.b.ins().iadd(self.frame, offset),
         };
         let mut body = Body {

@@ -281,7 +281,7 @@ impl Emitter<'_> {
     fn store_args(&mut self, args: &[Value]) -> Value {
         let there = self.args_there.take();
         let here = self.b.current_block();
-        let there = there.filter(|&(block, _)| self.o.small && Some(block) == here);
+        let there = there.filter(|&(block, _)| self.o.baseline && Some(block) == here);
         let there = there.map_or_else(Vec::new, |(_, words)| words);
         self.store_others(self.arg_slot, args, &there)
     }
@@ -369,7 +369,7 @@ impl Emitter<'_> {
         let new_exec = self.new_exec(block, plan, v);
         let at = self.store_args(args);
         let out = match out {
-            [] if self.o.small => at,
+            [] if self.o.baseline => at,
             _ => self.store_words(self.out_slot, out),
         };
         let status = self.call_effect(f, site, at, out);

@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use frontend::WaveState;
 use lower::abi::Site;
-use lower::clif::Options;
 use lower::jit::{Allocation, Compiled, Jit, LowerError};
 use lower::object::Object;
+use lower::options::Options;
 use lower::region::{self, Request};
 
 use super::tiers::{HOT, Job, Tier};
@@ -294,32 +294,18 @@ impl JitEngine {
             mode: key.mode,
             max_insts: self.options.max_insts,
             max_block: self.options.max_block,
-            exact_nan: self.options.exact_nan,
+            exact_nan: self.options.code.exact_nan,
             observe: self.options.observe,
             checked: key.checked,
         };
         let options = Options {
-            exact_nan: self.options.exact_nan,
             count: key.counting,
             profile: self.options.profile == Some(Profiling::Counts),
             shapes: self.options.profile.is_some(),
             start: key.start,
-            group: self.options.group,
-            always_masked: self.options.always_masked,
-            no_interchange: self.options.no_interchange,
-            no_hoist: self.options.no_hoist,
-            no_alone: self.options.no_alone,
-            no_fused: self.options.no_fused,
-            no_fused_stores: self.options.no_fused_stores,
-            no_lines: self.options.no_lines,
-            no_runs: self.options.no_runs,
-            no_tables: self.options.no_tables,
-            small: false,
-            no_sink: self.options.no_sink,
             wide: self.options.emitter == Emitter::Wide,
             isa: self.isa,
-            no_zmm: self.options.no_zmm,
-            far_memory: self.options.far_memory,
+            ..self.options.code
         };
         (request, options)
     }

@@ -11,9 +11,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use lower::abi::Site;
-use lower::clif::Options;
 use lower::ir::Func;
 use lower::jit::{Allocation, Compiled, HostLevel, Jit};
+use lower::options::Options;
 
 use super::cache;
 use super::regions::Regions;

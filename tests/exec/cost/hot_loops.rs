@@ -150,7 +150,7 @@ pub(super) fn regions((object, name): (&Path, &str), start: u64) -> Vec<(Func, u
             mode: kernel.descriptor.mode(gfx),
             max_insts: options.max_insts,
             max_block: options.max_block,
-            exact_nan: options.exact_nan,
+            exact_nan: options.code.exact_nan,
             observe: false,
             checked: false,
         };

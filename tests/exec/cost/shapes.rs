@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use lower::clif::Options;
 use lower::jit::{Allocation, HostLevel, Jit};
+use lower::options::Options;
 use lower::profile::{Order, Shape};
 use lower::wide::{self, Isa};
 

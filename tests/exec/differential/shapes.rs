@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lower::jit::HostLevel;
+use lower::options::Forms;
 use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
@@ -24,56 +25,22 @@ pub(super) struct Shape {
 impl Shape {
     /// All of them.
     pub(super) fn all() -> Vec<Shape> {
-        let base = JitOptions {
-            exact_nan: true,
-            ..JitOptions::default()
-        };
+        let base = JitOptions::exact();
         // Masked loops have one width, and make no loads themselves.
-        let group = |lanes| JitOptions {
-            group: Some(lanes),
-            ..base
-        };
         let loops = [
             base,
-            JitOptions {
-                no_fused: true,
-                ..base
-            },
-            JitOptions {
-                no_fused_stores: true,
-                ..base
-            },
-            JitOptions {
-                no_lines: true,
-                ..base
-            },
-            JitOptions {
-                no_runs: true,
-                ..base
-            },
-            JitOptions {
-                no_tables: true,
-                ..base
-            },
-            JitOptions {
-                no_sink: true,
-                ..base
-            },
-            JitOptions {
-                no_hoist: true,
-                ..base
-            },
-            JitOptions {
-                no_interchange: true,
-                ..base
-            },
-            group(4),
-            group(8),
-            group(16),
-            JitOptions {
-                always_masked: true,
-                ..base
-            },
+            base.without(Forms::FUSED_LOADS | Forms::LANE_SERIAL),
+            base.without(Forms::FUSED_STORES),
+            base.without(Forms::AFFINE_COMPARES),
+            base.without(Forms::GATHERS),
+            base.without(Forms::OFFSET_TABLES),
+            base.without(Forms::SUNK),
+            base.without(Forms::HOISTED),
+            base.without(Forms::GROUP_LOOPS),
+            base.in_groups_of(4),
+            base.in_groups_of(8),
+            base.in_groups_of(16),
+            base.without(Forms::UNMASKED),
         ];
         let mut all = Vec::new();
         for max_insts in [base.max_insts, 1, 5] {
@@ -101,17 +68,16 @@ impl Shape {
                         tiers.map(|tier| ((host, tier, Emitter::Wide), no_zmm))
                     });
                     for ((host, tier, emitter), no_zmm) in narrow.chain(wide) {
-                        let options = JitOptions {
+                        let mut options = JitOptions {
                             host,
                             tier,
                             emitter,
-                            no_alone: loops.no_fused,
-                            no_zmm,
-                            far_memory: !no_zmm,
                             observe,
                             max_insts,
                             ..loops
                         };
+                        options.code.far_memory = !no_zmm;
+                        options.code.without.set(Forms::ZMM, no_zmm);
                         all.push(Shape { options, counting });
                     }
                 }
@@ -135,26 +101,30 @@ impl Shape {
         if options.emitter == Emitter::Wide {
             name += ", wide";
         }
-        if let Some(group) = options.group {
+        if let Some(group) = options.code.group {
             name += &format!(", groups of {group}");
         }
-        for (is, word) in [
-            (options.always_masked, ", always masked"),
-            (options.no_fused, ", loads apart"),
-            (options.no_fused_stores, ", stores apart"),
-            (options.no_lines, ", compares by lane"),
-            (options.no_runs, ", no runs"),
-            (options.no_tables, ", no tables"),
-            (options.no_sink, ", writes in place"),
-            (options.no_zmm, ", no zmm"),
-            (options.no_hoist, ", each turn by itself"),
-            (options.no_interchange, ", loops outside"),
-            (options.observe, ", observed"),
-            (self.counting, ", counting"),
+        for (form, words) in [
+            (Forms::UNMASKED, ", always masked"),
+            (Forms::FUSED_LOADS, ", loads apart"),
+            (Forms::FUSED_STORES, ", stores apart"),
+            (Forms::AFFINE_COMPARES, ", compares by lane"),
+            (Forms::GATHERS, ", no runs"),
+            (Forms::OFFSET_TABLES, ", no tables"),
+            (Forms::SUNK, ", writes in place"),
+            (Forms::ZMM, ", no zmm"),
+            (Forms::HOISTED, ", each turn by itself"),
+            (Forms::GROUP_LOOPS, ", loops outside"),
         ] {
-            if is {
-                name += word;
+            if options.code.without.contains(form) {
+                name += words;
             }
+        }
+        if options.observe {
+            name += ", observed";
+        }
+        if self.counting {
+            name += ", counting";
         }
         if options.tier == Tier::Quick {
             name += ", quickly";

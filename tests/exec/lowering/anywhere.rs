@@ -7,6 +7,7 @@ use std::ops::Range;
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, BUFFER, END, LDS, State};
+use lower::options::Forms;
 use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
@@ -51,15 +52,12 @@ const WRITES: [(u32, u32); 9] = [
 ];
 
 fn shapes() -> Vec<(&'static str, JitOptions)> {
-    let base = JitOptions {
-        exact_nan: true,
-        ..JitOptions::default()
-    };
-    let (no_runs, observe) = (true, true);
+    let base = JitOptions::exact();
+    let observe = true;
     let emitter = Emitter::Cranelift;
     vec![
         ("as chosen", base),
-        ("no runs", JitOptions { no_runs, ..base }),
+        ("no runs", base.without(Forms::GATHERS)),
         ("observed", JitOptions { observe, ..base }),
         ("cranelift", JitOptions { emitter, ..base }),
     ]

@@ -93,11 +93,10 @@ fn compare(words: &[u32], limits: &[usize]) {
         for emitter in [Emitter::Auto, Emitter::Cranelift] {
             for tier in [Tier::Quick, Tier::Good] {
                 let options = JitOptions {
-                    exact_nan: true,
                     max_block: *max_block,
                     emitter,
                     tier,
-                    ..JitOptions::default()
+                    ..JitOptions::exact()
                 };
                 let engine = JitEngine::new(options).expect("this host");
                 let before = state(&bench, &mut r);

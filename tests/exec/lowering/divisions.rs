@@ -5,9 +5,9 @@ use frontend::WaveState;
 use frontend::state::LANES;
 use frontend::target::Gfx;
 use lower::build::{Build, types};
-use lower::clif::Options;
 use lower::ir::{Float, Flush, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::options::Options;
 use lower::wide::Isa;
 use runtime::math::{self, Denorm, Env, Round};
 

@@ -7,10 +7,10 @@ use frontend::WaveState;
 use frontend::state::LANES;
 
 use lower::build::{Build, types};
-use lower::clif::Options;
 use lower::functions::LaneFn;
 use lower::ir::{Op, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
+use lower::options::Options;
 use lower::wide::Isa;
 use runtime::math;
 

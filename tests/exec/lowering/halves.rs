@@ -57,21 +57,14 @@ fn prepare(r: &mut Random, before: &mut State) {
 
 #[test]
 fn fused_sums_of_halves() {
-    let base = JitOptions::default();
-    let (exact_nan, emitter) = (true, Emitter::Cranelift);
+    let base = JitOptions::exact();
+    let emitter = Emitter::Cranelift;
     let rounds = Rounds {
         count: 150,
         factor: 0xd134_2543_de82_ef95,
         shapes: vec![
-            ("exact NaNs", JitOptions { exact_nan, ..base }),
-            (
-                "cranelift",
-                JitOptions {
-                    exact_nan,
-                    emitter,
-                    ..base
-                },
-            ),
+            ("exact NaNs", base),
+            ("cranelift", JitOptions { emitter, ..base }),
         ],
         program,
         prepare,

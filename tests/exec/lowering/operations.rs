@@ -8,10 +8,10 @@ use frontend::state::LANES;
 
 use lower::abi::{Context, ExitCode};
 use lower::build::{Build, types};
-use lower::clif::Options;
 use lower::functions::LaneFn;
 use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::options::Options;
 use lower::wide::{self, Isa};
 
 use super::{can_run, region_of};

@@ -4,9 +4,9 @@
 use frontend::WaveState;
 use frontend::state::LANES;
 use lower::build::{Build, types};
-use lower::clif::Options;
 use lower::ir::{Float, Flush, Op, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::options::Options;
 use lower::wide::Isa;
 use runtime::math;
 

@@ -6,6 +6,7 @@ use harness::random::Random;
 use harness::snippet::{Bench, State, set64};
 use lower::facts::Facts;
 use lower::ir::Func;
+use lower::options::Forms;
 use lower::region::{self, Request};
 use runtime::LoadedCode;
 use runtime::engine::{Emitter, Exit};
@@ -151,63 +152,35 @@ pub(super) fn in_one_row(s: &mut State) {
 
 /// The shapes of the translator that matter here.
 pub(super) fn shapes() -> Vec<(&'static str, JitOptions)> {
-    let base = JitOptions {
-        exact_nan: true,
-        ..JitOptions::default()
+    let base = JitOptions::exact();
+    let cranelift = JitOptions {
+        emitter: Emitter::Cranelift,
+        ..base
     };
-    let mut shapes = vec![("as chosen", base)];
-    for group in [4, 8, 16] {
-        let group = Some(group);
-        shapes.push(("one width", JitOptions { group, ..base }));
-    }
-    let no_hoist = true;
-    shapes.push(("nothing hoisted", JitOptions { no_hoist, ..base }));
-    let no_interchange = true;
-    shapes.push((
-        "general loops",
-        JitOptions {
-            no_interchange,
-            ..base
-        },
-    ));
-    let no_alone = true;
-    shapes.push(("lanes together", JitOptions { no_alone, ..base }));
-    let no_fused = true;
-    shapes.push(("loads apart", JitOptions { no_fused, ..base }));
-    let emitter = Emitter::Cranelift;
-    shapes.push(("cranelift", JitOptions { emitter, ..base }));
-    let group = Some(4);
-    shapes.push((
-        "cranelift, one width",
-        JitOptions {
-            emitter,
-            group,
-            ..base
-        },
-    ));
-    let no_fused_stores = true;
-    shapes.push((
-        "stores apart",
-        JitOptions {
-            no_fused_stores,
-            ..base
-        },
-    ));
-    shapes
+    vec![
+        ("as chosen", base),
+        ("one width", base.in_groups_of(4)),
+        ("one width", base.in_groups_of(8)),
+        ("one width", base.in_groups_of(16)),
+        ("nothing hoisted", base.without(Forms::HOISTED)),
+        ("general loops", base.without(Forms::GROUP_LOOPS)),
+        ("lanes together", base.without(Forms::LANE_SERIAL)),
+        ("loads apart", base.without(Forms::FUSED_LOADS)),
+        ("cranelift", cranelift),
+        ("cranelift, one width", cranelift.in_groups_of(4)),
+        ("stores apart", base.without(Forms::FUSED_STORES)),
+    ]
 }
 
 /// The shapes of what a kernel begins with.
 pub(super) fn first_shapes() -> Vec<(&'static str, JitOptions)> {
-    let base = JitOptions {
-        exact_nan: true,
-        ..JitOptions::default()
-    };
-    let (no_lines, no_sink, observe) = (true, true, true);
+    let base = JitOptions::exact();
+    let observe = true;
     vec![
         ("as chosen", base),
         ("observed", JitOptions { observe, ..base }),
-        ("compares by lane", JitOptions { no_lines, ..base }),
-        ("writes in place", JitOptions { no_sink, ..base }),
+        ("compares by lane", base.without(Forms::AFFINE_COMPARES)),
+        ("writes in place", base.without(Forms::SUNK)),
         (
             "cranelift",
             JitOptions {
@@ -266,7 +239,7 @@ pub(super) fn compare_in(
             unequal.is_empty(),
             "{what}, {name} {:?} {:?}, rows {}, fuel {}:\n{}\n{}",
             options.tier,
-            options.group,
+            options.code.group,
             before.rows,
             before.fuel,
             crate::differential::texts(Gfx::Gfx900, bytes),

@@ -5,6 +5,7 @@
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};
+use lower::options::Forms;
 use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
@@ -18,16 +19,12 @@ use super::words::{
 const CONSTANTS: [u32; 3] = [32, 33, 34];
 
 fn shapes() -> Vec<(&'static str, JitOptions)> {
-    let base = JitOptions {
-        exact_nan: true,
-        ..JitOptions::default()
-    };
-    let (no_tables, no_sink) = (true, true);
+    let base = JitOptions::exact();
     let emitter = Emitter::Cranelift;
     vec![
         ("as chosen", base),
-        ("no tables", JitOptions { no_tables, ..base }),
-        ("writes in place", JitOptions { no_sink, ..base }),
+        ("no tables", base.without(Forms::OFFSET_TABLES)),
+        ("writes in place", base.without(Forms::SUNK)),
         ("cranelift", JitOptions { emitter, ..base }),
     ]
 }

@@ -28,13 +28,12 @@ const CODE: [u32; 9] = [
 
 /// `group` is the number of lanes in a group; by itself the first translation has smaller ones.
 fn engine(tier: Tier, group: Option<u8>) -> JitEngine {
-    let options = JitOptions {
-        exact_nan: true,
+    let mut options = JitOptions {
         observe: true,
         tier,
-        group,
-        ..JitOptions::default()
+        ..JitOptions::exact()
     };
+    options.code.group = group;
     JitEngine::new(options).expect("this host has a code generator")
 }
 

@@ -28,7 +28,7 @@ impl Emitter<'_> {
     ) {
         let address = block.nodes[v.index()].args[0];
         let lying = match space {
-            Space::Lds if self.o.small => self.lying(block, plan, address),
+            Space::Lds if self.o.baseline => self.lying(block, plan, address),
             _ => None,
         };
         let (mut args, more) = match lying {

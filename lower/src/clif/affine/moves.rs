@@ -122,7 +122,7 @@ impl Emitter<'_> {
     /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
     /// where the code for all lanes is elsewhere.
     pub(in crate::clif) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
-        if self.beside && self.o.small {
+        if self.beside && self.o.baseline {
             return;
         }
         let full = self.b.create_block();
@@ -180,7 +180,7 @@ impl Emitter<'_> {
         if !a.full_apart {
             self.if_full(a.exec, |e| e.vectors(load, a, places, done));
         }
-        if self.o.small {
+        if self.o.baseline {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
                 let bytes = e.b.ins().ishl_imm_u(lane, 2);
@@ -320,7 +320,7 @@ impl Emitter<'_> {
         }
         let (head, mut at) = self.begin_offsets();
         // Two steps a turn where time counts: the loop's own instructions do.
-        let steps = if self.o.small { 1 } else { 2 };
+        let steps = if self.o.baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {
                 at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);

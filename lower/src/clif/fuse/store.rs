@@ -8,6 +8,7 @@ use super::super::whole::data_words;
 use super::super::{Emitter, access, affine};
 use super::alias;
 use crate::ir::{Block, Op, Val, Vary};
+use crate::options::Forms;
 use crate::schedule::{self, Class, Schedule};
 use crate::wide;
 
@@ -21,7 +22,10 @@ impl Emitter<'_> {
         loads: &[Val],
         calls: &[Val],
     ) -> usize {
-        if self.o.no_fused || self.o.no_fused_stores || self.o.always_masked {
+        if !self
+            .o
+            .has(Forms::FUSED_LOADS | Forms::FUSED_STORES | Forms::UNMASKED)
+        {
             return 0;
         }
         let mut all: Vec<Val> = loads.to_vec();

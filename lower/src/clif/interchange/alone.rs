@@ -28,6 +28,7 @@ mod counted;
 mod shared;
 mod values;
 
+use crate::options::Forms;
 use counted::Array;
 use shared::Shared;
 
@@ -96,7 +97,7 @@ fn shape(op: Op) -> Option<(bool, Data)> {
 impl Emitter<'_> {
     /// Plans the loop that begins at block `head` for lanes alone.
     pub(super) fn plan_alone(&self, head: usize, live: &[Live], facts: &Facts) -> Option<Alone> {
-        if self.o.no_alone {
+        if !self.o.has(Forms::LANE_SERIAL) {
             return None;
         }
         let strides = |b: usize, v: Val| {
@@ -105,7 +106,7 @@ impl Emitter<'_> {
             (suits && !affine.masked).then_some(affine.stride)
         };
         let mut plan = interchange::alone::plan(self.f, head, live, &strides)?;
-        if !self.o.no_hoist {
+        if self.o.has(Forms::HOISTED) {
             plan.foresee();
         }
         Some(plan)

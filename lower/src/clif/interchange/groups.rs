@@ -15,6 +15,7 @@ use crate::clif::{Emitter, trusted};
 use crate::interchange::{MaskPlace, Plan};
 use crate::ir::Op;
 use crate::maps::HashMap;
+use crate::options::Forms;
 use crate::schedule::Schedule;
 
 /// A loop while it is emitted.
@@ -156,7 +157,7 @@ impl Emitter<'_> {
         let mut turn = Turn::new(plan, &schedule, body, l.fail);
         self.begin_group(&mut turn);
         turn.body.values = self.fixed(&turn, &plan.form);
-        if !self.o.no_hoist {
+        if self.o.has(Forms::HOISTED) {
             self.before_turns(&mut turn, &l.slots, l.fuel);
         }
         self.turns(&mut turn, l);

@@ -29,7 +29,7 @@ impl Lanes<'_, '_> {
 
     fn flush_anew(&mut self, float: Float, v: Value) -> Value {
         let l = layout(float);
-        if self.masks && self.small && float == Float::F32 {
+        if self.masks && self.baseline && float == Float::F32 {
             let ty = self.dwords_type();
             return self.intrinsic(Intrinsic::Flush, &[v], ty);
         }

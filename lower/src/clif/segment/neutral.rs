@@ -43,7 +43,7 @@ impl Emitter<'_> {
             let other = (1..3).find(|&n| is_neutral(choice.args[3 - n]))?;
             let x = node.args[1 - i];
             let same = !adds && is_result(block, x, float, flush);
-            let rare = other == 1 && !self.o.small && is_rare(block, choice.args[0], DEPTH);
+            let rare = other == 1 && !self.o.baseline && is_rare(block, choice.args[0], DEPTH);
             (same || adds && rare).then_some((i, x, choice, other, rare))
         });
         let (i, x, choice, other, rare) = found?;

@@ -41,14 +41,14 @@ impl Emitter<'_> {
             false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
             false => (1, MOST_LANES),
         };
-        let patience = if self.o.small { 1 } else { patience };
+        let patience = if self.o.baseline { 1 } else { patience };
         let line = |&load: &Val| {
             let access = load_or_store(block.nodes[load.index()].op);
             let memory = access.is_some_and(|(_, space, ..)| space != Space::Lds);
             let affine = self.affine.get(&load);
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
-        let far = self.o.far_memory && self.has_masks() && !self.o.small;
+        let far = self.o.far_memory && self.has_masks() && !self.o.baseline;
         let streams = far && patience == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
         let group = match self.o.group {
             Some(lanes) => usize::from(lanes),

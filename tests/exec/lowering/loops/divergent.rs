@@ -4,8 +4,8 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END};
-use lower::clif::Options;
 use lower::jit::{Allocation, HostLevel, Jit};
+use lower::options::{Forms, Options};
 use lower::wide::Isa;
 
 use super::planned;
@@ -170,11 +170,11 @@ fn registers_of_avx512_are_given_rightly() {
             let shapes = [
                 base,
                 Options {
-                    small: true,
+                    baseline: true,
                     ..base
                 },
                 Options {
-                    no_zmm: true,
+                    without: Forms::ZMM,
                     ..base
                 },
                 Options {
@@ -182,7 +182,7 @@ fn registers_of_avx512_are_given_rightly() {
                     ..base
                 },
                 Options {
-                    no_interchange: true,
+                    without: Forms::GROUP_LOOPS,
                     ..base
                 },
             ];

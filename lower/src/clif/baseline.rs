@@ -1,5 +1,5 @@
-//! Little code rather than fast code, for what does not run long: the first translation of a region, which a
-//! wave waits for.
+//! Code of the baseline tier: little rather than fast, for the first translation of a region, which a wave
+//! waits for.
 
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -7,10 +7,11 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type, Value, ty
 
 use frontend::op::Space;
 
+use super::Emitter;
 use super::fuse::parts;
-use super::{Emitter, Options};
 use crate::abi::ExitCode;
 use crate::ir::{Block, Op, Slot, Val, Vary};
+use crate::options::{Forms, Options};
 use crate::schedule::Segment;
 
 /// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
@@ -44,7 +45,7 @@ impl Emitter<'_> {
     /// An integer. In little code one that was asked for before is the same value: it is less to look it up than to
     /// emit it anew, and who selects instructions makes it where it is used.
     pub(super) fn integer(&mut self, ty: Type, n: i64) -> Value {
-        if !self.o.small {
+        if !self.o.baseline {
             return self.b.ins().iconst(ty, n);
         }
         *self.numbers.entry((ty, n)).or_insert_with(|| {
@@ -56,7 +57,7 @@ impl Emitter<'_> {
 
     /// An address so many bytes behind another one.
     pub(super) fn offset_by(&mut self, base: Value, bytes: i32) -> Value {
-        if self.o.small && bytes == 0 {
+        if self.o.baseline && bytes == 0 {
             return base;
         }
         let bytes = self.integer(types::I64, bytes.into());
@@ -66,7 +67,7 @@ impl Emitter<'_> {
     /// A pair of scalar registers, which lie in the wave, as one value; nothing where the node is none.
     pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
         let node = &block.nodes[v.index()];
-        if !self.o.small || node.op != Op::Pair {
+        if !self.o.baseline || node.op != Op::Pair {
             return None;
         }
         // In a loop's other form a register may be known that is not what the wave has.
@@ -256,7 +257,7 @@ impl Emitter<'_> {
 
     /// All ways to a block are there.
     pub(super) fn seal(&mut self, block: clif::Block) {
-        if self.o.small {
+        if self.o.baseline {
             self.b.seal_block(block);
         }
     }
@@ -276,18 +277,17 @@ fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
 
 impl Options {
     /// As these, but for little code: what saves less time than it takes to be translated is not made.
-    pub(crate) fn small(&self) -> Options {
+    pub(crate) fn of_baseline(&self) -> Options {
         Options {
-            no_runs: true,
-            no_tables: true,
-            small: true,
+            without: self.without | Forms::GATHERS | Forms::OFFSET_TABLES,
+            baseline: true,
             ..*self
         }
     }
 
     /// Does one host vector make a group of the segment's loops, however many there is space for?
     pub(super) fn is_narrow(&self, segment: &Segment) -> bool {
-        self.small && segment.nodes.len() <= SHORT
+        self.baseline && segment.nodes.len() <= SHORT
     }
 
     /// Is a segment's loop to be made without a look at whether some lane of the group is on?
@@ -303,13 +303,13 @@ impl Options {
 
     /// Do loops of little code have forms that others have not? Who names a group wants loops of such groups.
     fn has_own_form(&self) -> bool {
-        self.small && self.wide && self.group.is_none()
+        self.baseline && self.wide && self.group.is_none()
     }
 
     /// Most loops in two forms in a region of so many guest instructions and loops.
     pub(super) fn most_loops(&self, insts: usize, loops: usize) -> usize {
         let few = (insts / BETWEEN_LOOPS).clamp(1, FEW_LOOPS);
-        match self.small {
+        match self.baseline {
             true if loops > LOOPS_FOR_ONE * few => 0,
             true => few,
             false => usize::MAX,
