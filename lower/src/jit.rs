@@ -474,3 +474,6 @@ pub(crate) const BEYOND_SSE41: &[&str] = &[
     "has_lzcnt",
     "has_popcnt",
 ];
+
+#[cfg(test)]
+mod tests;
