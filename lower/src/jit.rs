@@ -8,14 +8,13 @@ use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
-use memmap2::{Mmap, MmapMut};
-use wasmtime_internal_jit_icache_coherence as icache;
 
 use crate::abi::{Context, ExitCode, Site};
 use crate::clif::{self, Emitted};
 use crate::ir::{Func, verify};
 use crate::object::Object;
 use crate::options::Options;
+use crate::placement::Placed;
 use crate::profile::Shape;
 use crate::wide::{self, Refused};
 
@@ -91,8 +90,8 @@ impl From<LowerError> for Failed {
 
 /// A compiled region in its place.
 pub struct Compiled {
-    /// The code's memory, never written again.
-    code: Mmap,
+    /// The code where it runs.
+    placed: Placed,
     object: Arc<Object>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
@@ -120,17 +119,10 @@ impl Compiled {
             "bug: not the object's sites"
         );
         let sites = sites.into_boxed_slice();
-        let mut memory = MmapMut::map_anon(object.code.len().max(1))?;
-        object.place(
-            &mut memory[..object.code.len()],
-            base,
-            sites.as_ptr() as u64,
-        );
+        let placed = Placed::new(&object, base, sites.as_ptr() as u64)?;
         let counters = object.shape.as_ref().map_or(0, |shape| shape.counters);
-        let code = memory.make_exec()?;
-        coherent(&code)?;
         Ok(Compiled {
-            code,
+            placed,
             fallbacks,
             counters: std::iter::repeat_with(AtomicU64::default)
                 .take(counters)
@@ -227,12 +219,8 @@ impl Compiled {
     #[inline]
     #[expect(unsafe_code, reason = "the one call into generated code")]
     pub unsafe fn run(&self, ctx: &mut Context) -> ExitCode {
-        // SAFETY: the code was emitted with `clif::entry_signature`, whose only parameter is the
-        // context; the caller vouches for its pointers.
-        let entry: unsafe extern "C" fn(*mut Context) -> u64 =
-            unsafe { std::mem::transmute(self.code.as_ptr()) };
-        // SAFETY: as above.
-        let code = unsafe { entry(ctx) };
+        // SAFETY: the caller vouches for the context's pointers.
+        let code = unsafe { self.placed.entry()(ctx) };
         match code as u32 {
             0 => ExitCode::Continue,
             1 => ExitCode::End,
@@ -243,15 +231,6 @@ impl Compiled {
             other => panic!("bug: compiled code returned {other}"),
         }
     }
-}
-
-/// Makes sure that every core fetches the code as it was written.
-#[expect(unsafe_code, reason = "names a range of memory to the host")]
-fn coherent(code: &Mmap) -> std::io::Result<()> {
-    let other = |error: &dyn std::fmt::Display| std::io::Error::other(error.to_string());
-    // SAFETY: the range is that of the mapping, which is there.
-    unsafe { icache::clear_cache(code.as_ptr().cast(), code.len()) }.map_err(|e| other(&e))?;
-    icache::pipeline_flush_mt().map_err(|e| other(&e))
 }
 
 /// The compiler: one for many regions, used from one thread at a time.

@@ -17,6 +17,7 @@ pub mod liveness;
 mod maps;
 pub mod object;
 pub mod options;
+mod placement;
 pub mod profile;
 pub mod region;
 pub mod schedule;

@@ -77,7 +77,7 @@ pub(crate) const SITES: UserExternalName = UserExternalName {
 };
 
 /// What Cranelift calls where the host lacks an instruction.
-const FUNCTIONS: [LibCall; 10] = [
+pub(crate) const FUNCTIONS: [LibCall; 10] = [
     LibCall::CeilF32,
     LibCall::CeilF64,
     LibCall::FloorF32,
@@ -115,7 +115,7 @@ impl Symbol {
     pub const FUNCTIONS: usize = FUNCTIONS.len();
 
     /// Address of a function by its number.
-    fn function(n: u8) -> Option<u64> {
+    pub(crate) fn function(n: u8) -> Option<u64> {
         let all: [*const u8; FUNCTIONS.len()] = [
             ceil_f32 as *const u8,
             ceil_f64 as *const u8,
@@ -206,21 +206,6 @@ impl Object {
             };
             known && end.is_some_and(|end| end <= self.code.len())
         })
-    }
-
-    /// Writes the code with its addresses to `to`, which is as long as the code.
-    pub(crate) fn place(&self, to: &mut [u8], guest: u64, sites: u64) {
-        to.copy_from_slice(&self.code);
-        for patch in &self.patches {
-            let base = match patch.symbol {
-                Symbol::Guest => guest,
-                Symbol::Sites => sites,
-                Symbol::Function(n) => Symbol::function(n).expect("objects are sound"),
-            };
-            let at = patch.offset as usize;
-            let address = base.wrapping_add_signed(patch.addend);
-            to[at..at + 8].copy_from_slice(&address.to_le_bytes());
-        }
     }
 }
 
