@@ -43,6 +43,7 @@ mod line;
 mod offsets;
 pub mod profile;
 mod relay;
+mod roots;
 mod runs;
 mod scalar;
 mod scratch;

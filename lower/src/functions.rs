@@ -113,7 +113,6 @@ lane_fns! {
     /// cos(2 pi a)
     CosF32: 1, 1;
     /// 1 / sqrt(a)
-    RsqF64: 2, 2;
     /// a * 2^b
     LdexpF32: 2, 1;
     /// (a, b) * 2^c

@@ -333,9 +333,9 @@ pub enum Op {
     FWiden,
     /// f64 to f32, nearest even
     FNarrow(Flush),
-    /// (F32) 1 / sqrt(a), correctly rounded; denormals count as zeros of their sign, what is below zero gives the default
-    /// NaN with its sign set
-    FRsq,
+    /// 1 / sqrt(a), correctly rounded; what is below zero gives the default NaN with its sign set. Denormal f32 count as
+    /// zeros of their sign
+    FRsq(Float),
     /// a * 2^b with one rounding; b is an i32
     Ldexp(Float, Flush),
     /// The m of a = m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quiet NaNs are it themselves

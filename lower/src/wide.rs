@@ -145,7 +145,7 @@ pub enum Intrinsic {
     PlainMantissa,
     /// The exponents that go with them less 1, as f32: infinite for zeros and infinities, NaNs for NaNs. For AVX-512 only.
     PlainExponent,
-    /// Reciprocals of roots of f32, off by less than 2^-14 of them; for AVX-512 only.
+    /// Reciprocals of roots of f32 or f64, off by less than 2^-14 of them; for AVX-512 only.
     RootEstimate,
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
     /// third has the [`Fixes`] in each lane. For AVX-512 only.

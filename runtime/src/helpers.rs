@@ -340,7 +340,6 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::LogF32 => quickly(quick::log_f32, float::log_f32, wide),
         LaneFn::SinF32 => quickly(quick::sin_f32, float::sin_f32, wide),
         LaneFn::CosF32 => quickly(quick::cos_f32, float::cos_f32, wide),
-        LaneFn::RsqF64 => quickly(quick::rsq_f64, float::rsq_f64, wide),
         LaneFn::LdexpF32 => quickly(quick::ldexp_f32, float::ldexp_f32, wide),
         LaneFn::LdexpF64 => quickly(quick::ldexp_f64, float::ldexp_f64, wide),
         LaneFn::DivFmasF32 => quickly(quick::div_fmas_f32, float::div_fmas_f32, wide),

@@ -22,6 +22,7 @@ mod quads;
 mod quotients;
 mod records;
 mod relays;
+mod roots;
 mod rounds;
 mod rows;
 mod runs;

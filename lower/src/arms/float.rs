@@ -313,14 +313,8 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
     let (mode, exact_nan) = (args.mode, g.exact_nan);
     let s0 = args.f(0)?;
     let wide = inst.desc.ty() == Ty::F64;
-    // A function of one float of either width.
-    let one = |f32: LaneFn, f64: Option<LaneFn>| {
-        Some(match (wide, f64) {
-            (false, _) => s0.with(call(b, f32, mode, &s0.words()).v),
-            (true, Some(f64)) => s0.with(call64(b, f64, mode, &s0.words()).v),
-            (true, None) => return None,
-        })
-    };
+    // A function of one f32.
+    let one = |f: LaneFn| (!wide).then(|| s0.with(call(b, f, mode, &s0.words()).v));
     let words = |n: usize| -> Option<Vec<U<'b>>> {
         let mut words = Vec::new();
         for i in 0..n {
@@ -330,11 +324,11 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
     };
     let rsq = || match wide {
         false => s0.rsq(),
-        true => s0.with(call64(b, LaneFn::RsqF64, mode, &s0.words()).v),
+        true => s0.flush_src().rsq(),
     };
-    let log = || one(LaneFn::LogF32, None);
+    let log = || one(LaneFn::LogF32);
     Some(out(match inst.op() {
-        Op::Exp | Op::ExpLegacy => one(LaneFn::ExpF32, None)?,
+        Op::Exp | Op::ExpLegacy => one(LaneFn::ExpF32)?,
         Op::Log | Op::LogLegacy => log()?,
         Op::LogClamp => clamp_inf(log()?),
         Op::Rcp | Op::RcpIflag => rcp(s0),

@@ -33,6 +33,9 @@ pub(super) trait Operations {
         d: &Self::Value,
     ) -> Self::Value;
 
+    /// About 1 / sqrt(x) of an f64, off by less than 2^-50 of it, where x is neither special nor at the ends of the range.
+    fn root_reciprocal(&mut self, x: &Self::Value) -> Self::Value;
+
     /// Dwords shifted by a constant; to the right zeros come in.
     fn shifted(&mut self, x: &Self::Value, by: u32, left: bool) -> Self::Value;
 

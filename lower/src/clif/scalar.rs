@@ -8,6 +8,7 @@ use cranelift_frontend::FunctionBuilder;
 
 use super::compound;
 use super::division::Division;
+use super::roots;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 mod division;
@@ -401,7 +402,8 @@ impl Scalars<'_, '_> {
                     bits
                 }
             }
-            Op::FRsq => self.rsq(arg(0)),
+            Op::FRsq(Float::F32) => self.rsq(arg(0)),
+            Op::FRsq(Float::F64) => roots::rsq_double(self, &args[0]),
             Op::Ldexp(Float::F32, flush) => self.ldexp(flush, arg(0), arg(1)),
             Op::FrexpMant(Float::F32) => self.frexp_mant(arg(0)),
             Op::FrexpExp(Float::F32) => self.frexp_exp(arg(0)),

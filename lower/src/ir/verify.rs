@@ -192,7 +192,7 @@ fn role(op: Op) -> Role {
         | Op::CvtToU(_)
         | Op::FWiden
         | Op::FNarrow(_)
-        | Op::FRsq
+        | Op::FRsq(_)
         | Op::Ldexp(..)
         | Op::FrexpMant(_)
         | Op::FrexpExp(_)
@@ -438,7 +438,7 @@ impl Checker<'_> {
             Op::CvtToS(f) | Op::CvtToU(f) => self.pure(&[float(f)], W32),
             Op::FWiden => self.pure(&[W32], W64),
             Op::FNarrow(_) => self.pure(&[W64], W32),
-            Op::FRsq => self.pure(&[W32], W32),
+            Op::FRsq(f) => self.pure(&[float(f)], float(f)),
             Op::FrexpMant(f) => self.pure(&[float(f)], float(f)),
             Op::FrexpExp(f) => self.pure(&[float(f)], W32),
             Op::Ldexp(f, _) => self.pure(&[float(f), W32], float(f)),

@@ -380,9 +380,9 @@ impl<'b> F<'b> {
         F { b: self.b, v, env }
     }
 
-    /// 1 / sqrt(self) of an f32, correctly rounded; denormals count as zeros.
+    /// 1 / sqrt(self), correctly rounded; denormal f32 count as zeros.
     pub fn rsq(self) -> F<'b> {
-        self.un(Op::FRsq)
+        self.un(Op::FRsq(self.env.ty))
     }
 
     /// self * 2^n, rounded to nearest even; n is an i32.

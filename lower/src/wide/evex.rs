@@ -187,6 +187,7 @@ pub mod rows {
         VSCALEFPD = evex(P66, M0F38, 0x2c, Q).w1();
         VMAXSD = evex(PF2, M0F, 0x5f, Fixed(8)).w1(); VMINSD = evex(PF2, M0F, 0x5d, Fixed(8)).w1();
         VGETMANTPS = evex(P66, M0F3A, 0x26, D);  VGETEXPPS = evex(P66, M0F38, 0x42, D);
+        VRSQRT14PD = evex(P66, M0F38, 0x4e, Q).w1();
         VRSQRT14PS = evex(P66, M0F38, 0x4e, D);  VREDUCEPS = evex(P66, M0F3A, 0x56, D);
         VFIXUPIMMPS = evex(P66, M0F3A, 0x54, D); VFPCLASSPS = evex(P66, M0F3A, 0x66, D);
         VADDPD = evex(P66, M0F, 0x58, Q).w1();   VMULPD = evex(P66, M0F, 0x59, Q).w1();

@@ -201,12 +201,6 @@ pub(super) fn cos_f32([a]: [u32; 1], imm: u32) -> [u32; 1] {
 }
 
 #[inline(always)]
-pub(super) fn rsq_f64([lo, hi]: [u32; 2], mode: u32) -> [u32; 2] {
-    let denorm = double(mode).denorm;
-    words(denorm.dst_f64(math::rsq_f64(denorm.src_f64(wide(lo, hi)))))
-}
-
-#[inline(always)]
 pub(super) fn ldexp_f32([a, n]: [u32; 2], mode: u32) -> [u32; 1] {
     [math::ldexp_f32(a, n as i32, single(mode))]
 }

@@ -70,28 +70,6 @@ pub(super) fn div_fmas_f64([a, b, c, d, e, f, vcc]: [u32; 7], imm: u32) -> Quick
     )
 }
 
-#[inline(always)]
-pub(super) fn rsq_f64([lo, hi]: [u32; 2], _: u32) -> Quick<2> {
-    let x = f64::from_bits(wide(lo, hi));
-    let estimate = 1.0 / x.sqrt();
-    // 1 - x * estimate^2 with the square in two parts, and the step to the root that follows from it: the
-    // sum of estimate and step is known to 100 bits.
-    let square = estimate * estimate;
-    let rest = estimate.mul_add(estimate, -square);
-    let error = (-x).mul_add(rest, (-x).mul_add(square, 1.0));
-    let step = estimate * (0.5 * error);
-    let d = estimate + step;
-    let left = step - (d - estimate);
-    // Rounding that sum is right unless it is almost in the middle between two numbers.
-    let bits = d.to_bits();
-    let ulp = f64::from_bits(bits & 0x7ff0_0000_0000_0000);
-    let half = ulp * f64::from_bits((1023 - 53) << 52);
-    let apart = (left.abs() - half).abs() > half * f64::from_bits((1023 - 30) << 52);
-    let power = bits & 0x000f_ffff_ffff_ffff == 0;
-    let inside = (hi >> 31 == 0) & between(exponent64(hi), 64, 1984);
-    ([bits as u32, (bits >> 32) as u32], inside & apart & !power)
-}
-
 // ---- elementary functions
 
 /// Arguments of `v_exp_f32` whose f64 value is a tie (see `math::exp_f32`).

@@ -8,7 +8,7 @@ use frontend::state::LANES;
 
 use lower::build::{Build, types};
 use lower::functions::LaneFn;
-use lower::ir::{Op, Val};
+use lower::ir::{Float, Op, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
 use lower::options::Options;
 use lower::wide::Isa;
@@ -37,7 +37,7 @@ const FUNCTIONS: [Tested; 3] = [
     },
     Tested {
         name: "rsq",
-        by_lane: |b, x| b.pure(Op::FRsq, &[x]),
+        by_lane: |b, x| b.pure(Op::FRsq(Float::F32), &[x]),
         expected: math::rsq_f32,
     },
 ];

@@ -172,7 +172,8 @@ fn uniform() -> Vec<(Op, Width, usize)> {
     for (src, dst) in [(false, false), (true, true), (true, false), (false, true)] {
         ops.push((Op::Ldexp(Float::F32, Flush { src, dst }), W32, 2));
     }
-    ops.push((Op::FRsq, W32, 1));
+    ops.push((Op::FRsq(Float::F32), W32, 1));
+    ops.push((Op::FRsq(Float::F64), W64, 1));
     for (float, width) in [(Float::F32, W32), (Float::F64, W64)] {
         ops.push((Op::FrexpMant(float), width, 1));
         ops.push((Op::FrexpExp(float), width, 1));

@@ -50,6 +50,14 @@ impl Operations for Lanes<'_, '_> {
         })
     }
 
+    fn root_reciprocal(&mut self, x: &Vec<Value>) -> Vec<Value> {
+        self.map1(x, |l, x| {
+            let x = l.as_float(Float::F64, x);
+            let y = l.root_reciprocal(x);
+            l.as_bits(Float::F64, y)
+        })
+    }
+
     fn shifted(&mut self, x: &Vec<Value>, by: u32, left: bool) -> Vec<Value> {
         self.map1(x, |l, x| l.shift(x, by, left))
     }

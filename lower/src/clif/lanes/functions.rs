@@ -2,17 +2,21 @@
 //! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`), and f16 arithmetic in
 //! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
-use cranelift_codegen::ir::condcodes::FloatCC;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
 use frontend::state::mode;
 
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::functions::LaneFn;
-use crate::ir::Float;
+use crate::ir::{Float, Op, Width};
 use crate::wide::Intrinsic;
 
 /// Cycles that a vector's power or logarithm is behind that of the one before it.
 const BEHIND: u32 = 26;
+
+/// The f16 whose power, rounded to f32, is in the middle between two f16, where the true one is above it. The powers of all
+/// others, and all logarithms and reciprocals of roots, may be rounded to f32 first.
+const TIE_OF_HALVES: u32 = 0x3a38_a000;
 
 /// Is a function with this MODE one of them?
 pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
@@ -41,7 +45,10 @@ pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
         | LaneFn::FmaF16
         | LaneFn::PkAddF16
         | LaneFn::PkMulF16
-        | LaneFn::PkFmaF16 => plain,
+        | LaneFn::PkFmaF16
+        | LaneFn::ExpF16
+        | LaneFn::LogF16
+        | LaneFn::RsqF16 => plain,
         _ => false,
     }
 }
@@ -49,6 +56,9 @@ pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
 impl Lanes<'_, '_> {
     /// Such a function on a group: the words that it gives.
     pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Vec<Value>> {
+        if f == LaneFn::RsqF16 {
+            return vec![self.rsq_of_halves(args[0])];
+        }
         let (_, results) = f.shape();
         let mut words = vec![Vec::with_capacity(self.slices); results];
         let last = self.last_inst();
@@ -97,6 +107,23 @@ impl Lanes<'_, '_> {
             }
             LaneFn::ExpF32 => self.exp2(a[0]),
             LaneFn::LogF32 => self.log2(a[0]),
+            LaneFn::ExpF16 | LaneFn::LogF16 => {
+                let x = self.low_halves(a[0]);
+                let x = self.as_bits(Float::F32, x);
+                let d = match f {
+                    LaneFn::ExpF16 => {
+                        let power = self.exp2(x);
+                        let tie = self.dwords(TIE_OF_HALVES);
+                        let tie = self.b.ins().icmp(IntCC::Equal, x, tie);
+                        let up = self.dwords(1);
+                        let above = self.b.ins().iadd(power, up);
+                        self.blend(tie, above, power)
+                    }
+                    _ => self.log2(x),
+                };
+                let d = self.as_float(Float::F32, d);
+                self.intrinsic(Intrinsic::ToHalf, &[d], self.dwords_type())
+            }
             LaneFn::PkRtzF16 => {
                 let [low, high] = [a[0], a[1]].map(|x| {
                     let x = self.as_float(Float::F32, x);
@@ -200,6 +227,18 @@ impl Lanes<'_, '_> {
 
     fn low_halves(&mut self, x: Value) -> Value {
         self.intrinsic(Intrinsic::FromHalf, &[x], self.floats_type())
+    }
+
+    fn rsq_of_halves(&mut self, x: &[Value]) -> Vec<Value> {
+        let x = self.map1(x, |l, x| {
+            let x = l.low_halves(x);
+            l.as_bits(Float::F32, x)
+        });
+        let d = self.op(Op::FRsq(Float::F32), Width::W32, &[&x]);
+        self.map1(&d, |l, d| {
+            let d = l.as_float(Float::F32, d);
+            l.intrinsic(Intrinsic::ToHalf, &[d], l.dwords_type())
+        })
     }
 
     fn widened(&mut self, half: Intrinsic, x: Value) -> Value {

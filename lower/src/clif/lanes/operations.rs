@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use super::{EVEN, HIGH_HALF, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::clif::compound;
 use crate::clif::division::Division;
+use crate::clif::roots;
 use crate::clif::scalar::{Scalars, clif_type, float_cc, layout};
 use crate::ir::{Float, Op, Width};
 use crate::wide::Intrinsic;
@@ -222,8 +223,9 @@ impl Lanes<'_, '_> {
                     l.finish(Float::F32, flush, r, Some(s))
                 })
             }
-            Op::FRsq if self.masks => self.map1(a, Self::rsq),
-            Op::FRsq => self.rsq_by_root(a),
+            Op::FRsq(Float::F32) if self.masks => self.map1(a, Self::rsq),
+            Op::FRsq(Float::F32) => self.rsq_by_root(a),
+            Op::FRsq(Float::F64) => roots::rsq_double(self, &a.to_vec()),
             Op::Ldexp(Float::F32, flush) => self.ldexp(flush, a, b),
             Op::FrexpMant(Float::F32) => self.map1(a, Self::frexp_mant),
             Op::FrexpExp(Float::F32) => self.map1(a, Self::frexp_exp),

@@ -33,6 +33,14 @@ impl Operations for Scalars<'_, '_> {
         self.finish(float, flush, bits, scaled)
     }
 
+    fn root_reciprocal(&mut self, x: &Value) -> Value {
+        let x = self.as_float(Float::F64, *x);
+        let root = self.b.ins().sqrt(x);
+        let one = self.b.ins().f64const(1.0);
+        let y = self.b.ins().fdiv(one, root);
+        self.as_bits(Float::F64, y)
+    }
+
     fn shifted(&mut self, x: &Value, by: u32, left: bool) -> Value {
         match left {
             true => self.b.ins().ishl_imm_u(*x, i64::from(by)),

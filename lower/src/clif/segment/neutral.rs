@@ -108,8 +108,8 @@ fn is_result(block: &Block, v: Val, float: Float, flush: Flush) -> bool {
         | Op::Fma(of, by)
         | Op::FDiv(of, by) => of == float && (by.dst || !flush.src && !flush.dst),
         // They give no denormals.
-        Op::FSqrt(of, _) => of == float,
-        Op::FRsq | Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _) => float == Float::F32,
+        Op::FSqrt(of, _) | Op::FRsq(of) => of == float,
+        Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _) => float == Float::F32,
         _ => false,
     }
 }

@@ -65,7 +65,10 @@ fn waits(block: &Block, segment: &Segment) -> bool {
     let slow = |&v: &Val| {
         matches!(
             block.nodes[v.index()].op,
-            Op::FDiv(..) | Op::FSqrt(..) | Op::FRsq | Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _)
+            Op::FDiv(..)
+                | Op::FSqrt(..)
+                | Op::FRsq(_)
+                | Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _)
         )
     };
     segment.nodes.iter().any(slow)

@@ -425,7 +425,13 @@ impl Select<'_> {
             }
             // By the nearest even integers, whatever MXCSR says.
             Intrinsic::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
-            Intrinsic::RootEstimate => self.evex_rm(rows::VRSQRT14PS, len, Src::Reg(a), Imm::No),
+            Intrinsic::RootEstimate => {
+                let row = match self.ty(args[0]).lane_type() {
+                    types::F64 => rows::VRSQRT14PD,
+                    _ => rows::VRSQRT14PS,
+                };
+                self.evex_rm(row, len, Src::Reg(a), Imm::No)
+            }
             Intrinsic::ZeroOrInfinite => self.zero_or_infinite(len, a),
             Intrinsic::Mantissa => self.mantissa(len, a),
             Intrinsic::Exponent => self.exponent(len, a),
