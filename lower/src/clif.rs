@@ -132,14 +132,11 @@ pub fn emit(
     e.find_ways();
     let prefetches = ahead::suits(f, options);
     e.has_prefetches = prefetches;
-    let mut same = Vec::new();
     if prefetches {
         e.find_last_stores(&facts);
-        same = ahead::same_registers(f, options.start);
     }
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
-        e.find_still(i, &same);
         e.learn(i, block, &facts);
         let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
         e.current = i;
@@ -261,8 +258,6 @@ struct Emitter<'f> {
     has_prefetches: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
-    /// The block's accesses at addresses that are the same in each workgroup, if it has prefetches.
-    still: Vec<Val>,
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
     /// What is still to be prefetched.
@@ -377,7 +372,6 @@ impl<'f> Emitter<'f> {
             beside: false,
             has_prefetches: false,
             prefetches: false,
-            still: Vec::new(),
             expected: 0,
             later: ahead::Later::default(),
         }

@@ -12,7 +12,6 @@ pub mod encode;
 pub mod evex;
 mod inst;
 mod lists;
-mod order;
 mod params;
 pub mod rows;
 mod scan;
@@ -405,10 +404,7 @@ pub fn compile(
             return Ok(code);
         }
     }
-    let mut host = select::select(func, wave, isa, false, space)?;
-    if isa == Isa::Avx512 {
-        order::order(&mut host);
-    }
+    let host = select::select(func, wave, isa, false, space)?;
     let output = alloc::allocate(&host).map_err(Refused)?;
     let code = emit::emit(&host, &output);
     host.give_back(space);

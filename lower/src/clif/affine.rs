@@ -214,7 +214,7 @@ impl Emitter<'_> {
             let access = match known {
                 Known::Affine(affine) => {
                     let mut runs = self.checked(&runs, affine, kind, exec, slow);
-                    if space != Space::Lds && !self.still.contains(&v) {
+                    if space != Space::Lds {
                         let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
                         self.expect_runs(&starts, affine);
                     }

@@ -5,8 +5,8 @@
 //!
 //! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
 //! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/later.rs`), unless a turn has
-//! a barrier: the other waves come in between, and what is asked for is the next turn's. Nor have accesses
-//! that are at the same place in each workgroup (`still`). Where addresses were loaded, those of the next workgroup are (`loaded`).
+//! a barrier: the other waves come in between, and what is asked for is the next turn's. Where addresses were loaded, those of
+//! the next workgroup are (`loaded`).
 
 use std::mem::offset_of;
 
@@ -19,17 +19,14 @@ use super::whole::load_or_store;
 use super::{Emitter, offset32, trusted};
 use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
-use crate::liveness::Live;
 use crate::options::Options;
 use crate::wide::Intrinsic;
 
 mod later;
 mod loaded;
-mod still;
 
 pub(super) use later::Later;
 pub(super) use loaded::Foreseen;
-pub(super) use still::registers as same_registers;
 
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.
@@ -71,14 +68,6 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Finds the accesses of a block at addresses that are the same in each workgroup.
-    pub(super) fn find_still(&mut self, block: usize, same: &[Live]) {
-        self.still = match self.prefetches {
-            true => still::accesses(&self.f.blocks[block], &same[block]),
-            false => Vec::new(),
-        };
-    }
-
     /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
     pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
         if !self.prefetches {

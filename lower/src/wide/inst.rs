@@ -523,17 +523,6 @@ impl HostFunc {
         host.mem.take()
     }
 
-    /// The operands of an instruction.
-    pub(super) fn operands_of(&self, inst: usize) -> &[Operand] {
-        let (first, end) = self.insts[inst].operands;
-        &self.operands[first as usize..end as usize]
-    }
-
-    /// What a block hands to those that follow it.
-    pub(super) fn args_of(&self, block: usize) -> impl Iterator<Item = VReg> {
-        self.blocks[block].args.iter().flatten().copied()
-    }
-
     /// The instructions of a block.
     pub(super) fn range(&self, block: usize) -> std::ops::Range<usize> {
         self.blocks[block].first as usize..self.blocks[block].end as usize

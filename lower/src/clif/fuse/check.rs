@@ -127,7 +127,7 @@ impl Emitter<'_> {
             if affine.stride == 0 {
                 continue;
             }
-            if self.expect_stores(first, access) || self.still.contains(&access.v) {
+            if self.expect_stores(first, access) {
                 continue;
             }
             let Some(ahead) = self.expect(first, affine) else {

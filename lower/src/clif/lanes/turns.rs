@@ -1,15 +1,14 @@
 //! Vectors take turns in a function whose result lanes wait for long. Processors look ahead for instructions that need
 //! not wait, but not far among vectors: the one that follows had better be ready.
 //!
-//! `wide/order.rs` begins with this order; quick code and runs that are short for it stay as they are. (Without turns
-//! loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
+//! (Without turns loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
 
 use cranelift_codegen::ir::{self as clif, Opcode, ValueDef};
 
 use super::Lanes;
 
 /// Cycles until the result of an operation is there, about. What will be selected for it is not known here: it may be
-/// several host instructions, each of which has its own cycles in `wide/order.rs`.
+/// several host instructions.
 fn latency(opcode: Opcode) -> u32 {
     match opcode {
         Opcode::Bitcast | Opcode::Vconst | Opcode::Iconst => 0,
