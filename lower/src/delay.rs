@@ -120,20 +120,24 @@ impl Look<'_> {
             self.left -= 1;
             insts.push((pc, inst));
             let next = behind(pc, &inst);
-            match inst.op() {
-                Op::Endpgm => return (insts, NONE),
-                Op::Branch(cond) if branches > 0 => {
-                    let to = (branch_target(pc, inst.src[0]), mode_bits);
-                    let mut wanted = self.wanted(to, branches - 1);
-                    if cond != BranchIf::Always {
-                        let other = self.wanted((next, mode_bits), branches - 1);
-                        wanted.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
-                    }
-                    return (insts, wanted);
-                }
-                op if is_control(&inst) && op != Op::Barrier => break,
-                _ => (pc, mode_bits) = (next, key_behind(mode_bits, &inst)),
+            if inst.op() == Op::Endpgm {
+                return (insts, NONE);
             }
+            if let Op::Branch(cond) = inst.op()
+                && branches > 0
+            {
+                let to = (branch_target(pc, inst.src[0]), mode_bits);
+                let mut wanted = self.wanted(to, branches - 1);
+                if cond != BranchIf::Always {
+                    let other = self.wanted((next, mode_bits), branches - 1);
+                    wanted.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+                }
+                return (insts, wanted);
+            }
+            if is_control(&inst) && inst.op() != Op::Barrier {
+                break;
+            }
+            (pc, mode_bits) = (next, key_behind(mode_bits, &inst));
         }
         (insts, ALL)
     }

@@ -492,7 +492,9 @@ pub const fn image_slopes(op: ImageOp) -> Option<u8> {
         ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.deriv || mods.coarse => {
             Some(mods.offset as u8 + mods.bias as u8 + mods.compare as u8)
         }
-        _ => None,
+        ImageOp::Sample(_) | ImageOp::Gather4(_) | ImageOp::Gather4h(_) | ImageOp::GetLod => None,
+        ImageOp::Load { .. } | ImageOp::Store { .. } => None,
+        ImageOp::GetResinfo | ImageOp::Atomic(_) => None,
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{BranchIf, Op as GuestOp};
+use frontend::ops;
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::{Encoding, decode};
@@ -78,16 +79,21 @@ pub(crate) fn key_behind(key: u32, inst: &Inst) -> u32 {
     };
     let on = key & mode::GPR_IDX_EN != 0;
     let bare = key & !(mode::GPR_IDX_EN | INDEX_ENABLES | INDEX_UNKNOWN);
-    match inst.op() {
-        GuestOp::SetGprIdxOn => bare | mode::GPR_IDX_EN | enables(inst.src[1]),
-        GuestOp::SetGprIdxMode if on => bare | mode::GPR_IDX_EN | enables(inst.src[0]),
-        GuestOp::SetGprIdxOff => bare,
-        GuestOp::SetGprIdxIdx => key,
-        _ if on && writes_m0(inst) => bare | mode::GPR_IDX_EN | INDEX_UNKNOWN,
-        _ => match mode_write(inst) {
-            Some((mask, value)) => key & !mask | value,
-            None => key,
-        },
+    let op = inst.op();
+    if op == GuestOp::SetGprIdxOn {
+        bare | mode::GPR_IDX_EN | enables(inst.src[1])
+    } else if op == GuestOp::SetGprIdxMode && on {
+        bare | mode::GPR_IDX_EN | enables(inst.src[0])
+    } else if op == GuestOp::SetGprIdxOff {
+        bare
+    } else if op == GuestOp::SetGprIdxIdx {
+        key
+    } else if on && writes_m0(inst) {
+        bare | mode::GPR_IDX_EN | INDEX_UNKNOWN
+    } else if let Some((mask, value)) = mode_write(inst) {
+        key & !mask | value
+    } else {
+        key
     }
 }
 
@@ -138,19 +144,18 @@ enum End {
 
 /// Does the instruction end a block by changing the flow of control?
 pub(crate) fn is_control(inst: &Inst) -> bool {
-    matches!(
-        inst.op(),
-        GuestOp::Branch(_)
-            | GuestOp::Endpgm
-            | GuestOp::Barrier
-            | GuestOp::SetPc
-            | GuestOp::SwapPc
-            | GuestOp::Call
-            | GuestOp::CbranchGFork
-            | GuestOp::CbranchIFork
-            | GuestOp::CbranchJoin
-            | GuestOp::SetVskip
-    ) || (inst.op() == GuestOp::SetReg && scalar::sets_mode(inst) && mode_write(inst).is_none())
+    match inst.op() {
+        GuestOp::Branch(_) | GuestOp::Endpgm | GuestOp::Barrier => true,
+        GuestOp::SetPc | GuestOp::SwapPc | GuestOp::Call | GuestOp::SetVskip => true,
+        GuestOp::CbranchGFork | GuestOp::CbranchIFork | GuestOp::CbranchJoin => true,
+        GuestOp::SetReg => scalar::sets_mode(inst) && mode_write(inst).is_none(),
+        GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore => false,
+        GuestOp::SetGprIdxOn | GuestOp::SetGprIdxIdx => false,
+        GuestOp::SetGprIdxOff | GuestOp::SetGprIdxMode => false,
+        GuestOp::GetReg | GuestOp::GetPc | GuestOp::SaveExec(_) | GuestOp::WrExec(_) => false,
+        GuestOp::Waitcnt | GuestOp::Hint(_) | GuestOp::Sendmsg => false,
+        ops!(alu | scalar | scalar_bits | scalar_other | valu | mem) => false,
+    }
 }
 
 /// Must the interpreter run the instruction because it changes how code behaves?
@@ -301,7 +306,18 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                     }
                     GuestOp::Call => targets.push(branch_target(pc, inst.src[0])),
                     GuestOp::Barrier => targets.push(next),
-                    _ => {}
+                    // To an address in a register or another region.
+                    GuestOp::SetPc | GuestOp::SwapPc | GuestOp::CbranchJoin => {}
+                    GuestOp::CbranchGFork | GuestOp::CbranchIFork => {}
+                    GuestOp::SetVskip | GuestOp::SetReg | GuestOp::Endpgm => {}
+                    // None of these ends a block by itself.
+                    GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore => {}
+                    GuestOp::SetGprIdxOn | GuestOp::SetGprIdxIdx => {}
+                    GuestOp::SetGprIdxOff | GuestOp::SetGprIdxMode => {}
+                    GuestOp::GetReg | GuestOp::GetPc => {}
+                    GuestOp::SaveExec(_) | GuestOp::WrExec(_) => {}
+                    GuestOp::Waitcnt | GuestOp::Hint(_) | GuestOp::Sendmsg => {}
+                    ops!(alu | scalar | scalar_bits | scalar_other | valu | mem) => {}
                 }
                 for target in targets {
                     if (request.entry..=pc).contains(&target) {
@@ -632,9 +648,10 @@ impl Region {
                 Term::Indirect(aligned)
             }
             GuestOp::CbranchGFork | GuestOp::CbranchIFork => {
-                let to = match inst.op() {
-                    GuestOp::CbranchIFork => Some(b.code_address(branch_target(pc, inst.src[1]))),
-                    _ => scalar::address(g, inst.src[1]),
+                let to = if inst.op() == GuestOp::CbranchIFork {
+                    Some(b.code_address(branch_target(pc, inst.src[1])))
+                } else {
+                    scalar::address(g, inst.src[1])
                 };
                 let site = self.sites.add(pc, inst);
                 let forked = to.and_then(|to| fork::fork(g, inst.src[0], to, next, site));
@@ -653,7 +670,23 @@ impl Region {
                 }),
                 None => Term::Interpret { pc },
             },
-            _ => Term::Interpret { pc },
+            GuestOp::Barrier | GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore => {
+                Term::Interpret { pc }
+            }
+            GuestOp::SetGprIdxOn
+            | GuestOp::SetGprIdxIdx
+            | GuestOp::SetGprIdxOff
+            | GuestOp::SetGprIdxMode
+            | GuestOp::GetReg
+            | GuestOp::GetPc
+            | GuestOp::SaveExec(_)
+            | GuestOp::WrExec(_)
+            | GuestOp::Waitcnt
+            | GuestOp::Hint(_)
+            | GuestOp::Sendmsg
+            | ops!(alu | scalar | scalar_bits | scalar_other | valu | mem) => {
+                Term::Interpret { pc }
+            }
         }
     }
 }

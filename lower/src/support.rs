@@ -3,6 +3,7 @@
 use frontend::desc::{Encoding, InstDesc};
 use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
 use frontend::op::{DsOp, ImageOp, Op, Space};
+use frontend::ops;
 use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
@@ -33,48 +34,40 @@ pub enum Support {
 fn is_refused(op: Op) -> bool {
     match op {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
-        Op::Ds(op) => matches!(
-            op,
-            DsOp::GwsInit
-                | DsOp::GwsBarrier
-                | DsOp::GwsSemaV
-                | DsOp::GwsSemaBr
-                | DsOp::GwsSemaP
-                | DsOp::GwsSemaReleaseAll
-                | DsOp::OrderedCount
-        ),
+        Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => false,
+        Op::Ds(op) => match op {
+            DsOp::GwsInit | DsOp::GwsBarrier | DsOp::GwsSemaV | DsOp::GwsSemaBr => true,
+            DsOp::GwsSemaP | DsOp::GwsSemaReleaseAll | DsOp::OrderedCount => true,
+            DsOp::Append | DsOp::Consume | DsOp::Swizzle | DsOp::Permute => false,
+            DsOp::Bpermute | DsOp::Condxchg32Rtn64 | DsOp::Nop => false,
+        },
         Op::Image(op) => match op {
             ImageOp::Sample(mods) | ImageOp::Gather4(mods) => mods.compare,
             ImageOp::Gather4h(_) | ImageOp::GetLod => true,
-            _ => false,
+            ImageOp::Load { .. } | ImageOp::Store { .. } => false,
+            ImageOp::GetResinfo | ImageOp::Atomic(_) => false,
         },
-        _ => false,
+        Op::Read2 { .. } | Op::Write2 { .. } | Op::Wrxchg2 { .. } => false,
+        Op::AtomicSrc2(_) | Op::WriteSrc2 | Op::ReadAddTid | Op::WriteAddTid => false,
+        Op::Load(..) | Op::Store(..) | Op::Atomic(..) | Op::StoreLds | Op::Export => false,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => false,
+        ops!(alu | salu | special | vector | vector_wide | convert | rounding) => false,
+        ops!(float | float_wide | legacy | packed) => false,
     }
 }
 
 /// Does the operation belong to the region rather than to the arms?
 pub fn is_control(op: Op) -> bool {
-    matches!(
-        op,
-        Op::Branch(_)
-            | Op::Endpgm
-            | Op::Barrier
-            | Op::SetPc
-            | Op::SwapPc
-            | Op::Call
-            | Op::Trap
-            | Op::Rfe
-            | Op::RfeRestore
-            | Op::CbranchGFork
-            | Op::CbranchIFork
-            | Op::CbranchJoin
-            | Op::SetGprIdxOn
-            | Op::SetGprIdxIdx
-            | Op::SetGprIdxOff
-            | Op::SetGprIdxMode
-            | Op::SetVskip
-            | Op::SetReg
-    )
+    match op {
+        Op::Branch(_) | Op::Endpgm | Op::Barrier | Op::SetPc | Op::SwapPc | Op::Call => true,
+        Op::Trap | Op::Rfe | Op::RfeRestore => true,
+        Op::CbranchGFork | Op::CbranchIFork | Op::CbranchJoin => true,
+        Op::SetGprIdxOn | Op::SetGprIdxIdx | Op::SetGprIdxOff | Op::SetGprIdxMode => true,
+        Op::SetVskip | Op::SetReg => true,
+        Op::GetReg | Op::GetPc | Op::SaveExec(_) | Op::WrExec(_) => false,
+        Op::Waitcnt | Op::Hint(_) | Op::Sendmsg => false,
+        ops!(alu | scalar | scalar_bits | scalar_other | valu | mem) => false,
+    }
 }
 
 /// How a row is translated on `gfx`, under MODE as compilers set it; `None` where the target has no
@@ -155,16 +148,13 @@ pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
         ) && (i == 1 || i == 2);
         inst.src[i] = register(ty, !scalar && !descriptor);
     }
-    match desc.op {
-        Op::ReadLane | Op::ReadFirstLane => {
-            inst.dst[0] = Operand::Sgpr(8);
-            inst.src[1] = Operand::Sgpr(9);
-        }
-        Op::WriteLane => {
-            inst.src[0] = Operand::Sgpr(8);
-            inst.src[1] = Operand::Sgpr(9);
-        }
-        _ => {}
+    if matches!(desc.op, Op::ReadLane | Op::ReadFirstLane) {
+        inst.dst[0] = Operand::Sgpr(8);
+        inst.src[1] = Operand::Sgpr(9);
+    }
+    if desc.op == Op::WriteLane {
+        inst.src[0] = Operand::Sgpr(8);
+        inst.src[1] = Operand::Sgpr(9);
     }
     match desc.encoding {
         // Without the scalar address that the rows name.

@@ -4,6 +4,7 @@
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Data, Op, Space};
+use frontend::ops;
 use frontend::target::Gfx;
 
 use crate::arms::memory::{
@@ -19,11 +20,15 @@ use crate::value::{Q, U};
 
 /// Lowers a MUBUF or MTBUF instruction.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    let lowered = match inst.op() {
-        Op::CacheCtl => return Lowered::Done,
-        _ if is_plain(g, inst) => plain(g, inst, pc, sites),
-        _ if may_be_scratch(g, inst) => scratch(g, inst, pc, sites),
-        _ => described(g, inst, pc, sites),
+    if inst.op() == Op::CacheCtl {
+        return Lowered::Done;
+    }
+    let lowered = if is_plain(g, inst) {
+        plain(g, inst, pc, sites)
+    } else if may_be_scratch(g, inst) {
+        scratch(g, inst, pc, sites)
+    } else {
+        described(g, inst, pc, sites)
     };
     match lowered {
         Some(()) => Lowered::Done,
@@ -59,7 +64,9 @@ fn is_raw(inst: &Inst) -> bool {
             data,
             Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi
         ),
-        _ => false,
+        Op::Atomic(..) | Op::StoreLds | Op::Image(_) | Op::Export => false,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => false,
+        ops!(alu | salu | valu | lds) => false,
     };
     raw && !inst.mem.lds && !inst.mem.tfe
 }
@@ -112,7 +119,9 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
             let site = sites.add(pc, inst);
             store_behind(g, Space::Buffer, data, (offset.v, &behind), s, site);
         }
-        _ => return None,
+        Op::Atomic(..) | Op::StoreLds | Op::Image(_) | Op::Export => return None,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => return None,
+        ops!(alu | salu | valu | lds) => return None,
     }
     Some(())
 }
@@ -144,10 +153,10 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     let offset = Q::imm(b, inst.mem.offset as u64);
     let mut address: Q<'_> = U::new(b, lo).pair(U::new(b, hi)) + (base + soffset.zext() + offset);
     // gfx6 ignores the low bits of misaligned addresses.
-    let size = match inst.op() {
-        Op::Load(_, Data::Dwords(_)) | Op::Store(_, Data::Dwords(_)) | Op::Atomic(..) => 4,
-        Op::Load(_, Data::U16 | Data::I16) | Op::Store(_, Data::U16 | Data::I16) => 2,
-        _ => 1,
+    let size = if let Op::Load(_, data) | Op::Store(_, data) = inst.op() {
+        unit(data)
+    } else {
+        4
     };
     if g.gfx == Gfx::Gfx600 && size > 1 {
         address = address & address.k(!(size - 1));
@@ -178,9 +187,23 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
                 site,
             );
         }
-        _ => return None,
+        Op::StoreLds | Op::Image(_) | Op::Export => return None,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => return None,
+        ops!(alu | salu | valu | lds) => return None,
     }
     Some(())
+}
+
+/// Bytes of the unit of data that alignment goes by.
+fn unit(data: Data) -> u64 {
+    match data {
+        Data::Dwords(_) => 4,
+        Data::U16 | Data::I16 => 2,
+        Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 | Data::D16HiU8 | Data::D16HiI8 => 1,
+        // D16 forms are younger than ADDR64.
+        Data::D16 | Data::D16Hi | Data::D16HiB8 => 1,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => 1,
+    }
 }
 
 // ---- through the descriptor
@@ -272,7 +295,8 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
                 }
             }
         }
-        _ => return None,
+        Op::Image(_) | Op::Export | Op::MemTime | Op::MemRealtime | Op::CacheCtl => return None,
+        ops!(alu | salu | valu | lds) => return None,
     }
     Some(())
 }

@@ -2,6 +2,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::{Cmp, Op};
+use frontend::ops;
 use frontend::ty::Ty;
 
 use crate::arms::vector::{Args, Out};
@@ -18,7 +19,8 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             Ty::F16 => half(cmp, args)?,
             _ => integer(cmp, args)?,
         },
-        _ => return None,
+        ops!(moves | arithmetic | integer | logic | shifts | bits) => return None,
+        ops!(valu | salu | mem) => return None,
     }))
 }
 
@@ -74,7 +76,8 @@ fn integer<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
                 (Cmp::Gt, false) => s1.lt_u(s0),
                 (Cmp::Ge, true) => s1.le_s(s0),
                 (Cmp::Ge, false) => s1.le_u(s0),
-                _ => return None,
+                (Cmp::O | Cmp::U | Cmp::Nge | Cmp::Nlg | Cmp::Ngt, _) => return None,
+                (Cmp::Nle | Cmp::Neq | Cmp::Nlt, _) => return None,
             }
         }};
     }

@@ -2,6 +2,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::ops;
 use frontend::ty::Ty;
 
 use crate::arms::vector::{Args, Out};
@@ -46,6 +47,7 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             Ty::I16 => by_one(LaneFn::NormI16F16, u(0)?).lo16(),
             _ => by_one(LaneFn::NormU16F16, u(0)?).lo16(),
         },
+        Op::PackF16 => u(0)?.pack16(u(1)?),
         Op::CvtPkRtz => call(u(0)?.builder(), LaneFn::PkRtzF16, mode, &[u(0)?, u(1)?]),
         Op::CvtPkInt => {
             let sat = |x: U<'b>| match inst.desc.ty() {
@@ -60,7 +62,8 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
             _ => args.f(0)?.flush_src().frexp_exp(),
         },
-        _ => return None,
+        ops!(alu | special | vector | vector_wide | rounding | float | float_wide) => return None,
+        ops!(legacy | packed | unsupported | salu | mem) => return None,
     }))
 }
 

@@ -2,6 +2,7 @@
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, DsOp, Op, Space};
+use frontend::ops;
 use frontend::target::Gfx;
 
 use crate::arms::memory::{atomic, effect, is_compare, lds_limit, load, store, vgpr};
@@ -87,7 +88,8 @@ fn size(data: Data) -> u32 {
         Data::Dwords(n) => 4 * u32::from(n),
         Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 => 1,
         Data::D16HiU8 | Data::D16HiI8 | Data::D16HiB8 => 1,
-        _ => 2,
+        Data::U16 | Data::I16 | Data::D16 | Data::D16Hi => 2,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => 2,
     }
 }
 
@@ -197,7 +199,10 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             effect(g, EffectFn::LdsSrc2, site, &args, 0, 0);
         }
         Op::Ds(op) => return special(g, inst, op, pc, sites),
-        _ => return None,
+        // Of other spaces.
+        Op::Load(..) | Op::Store(..) | Op::Atomic(..) | Op::StoreLds | Op::Image(_) => return None,
+        Op::Export | Op::MemTime | Op::MemRealtime | Op::CacheCtl => return None,
+        ops!(alu | salu | valu) => return None,
     }
     Some(())
 }

@@ -2,6 +2,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::ops;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
 
@@ -62,7 +63,9 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         Op::Ceil => s0.flush_src().ceil(),
         Op::Rndne => s0.flush_src().nearest(),
         Op::Floor => s0.flush_src().floor(),
-        _ => return functions(g, inst, args),
+        ops!(float | float_wide) => return functions(g, inst, args),
+        ops!(moves | integer | logic | shifts | bits | compare | salu | mem) => return None,
+        ops!(special | vector | vector_wide | convert | packed | unsupported) => return None,
     }))
 }
 
@@ -387,6 +390,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         Op::CubeTc => return Some(Out::W(call(b, LaneFn::CubeTc, mode, &words(3)?))),
         Op::CubeMa => return Some(Out::W(call(b, LaneFn::CubeMa, mode, &words(3)?))),
         Op::MulLit => return Some(Out::W(call(b, LaneFn::MulLit, mode, &words(3)?))),
-        _ => return None,
+        ops!(alu | special | vector | vector_wide | convert | rounding | legacy) => return None,
+        ops!(packed | unsupported | salu | mem) => return None,
     }))
 }

@@ -3,48 +3,26 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::ops;
 
 use crate::arms::vector::{Args, Out};
 use crate::functions::LaneFn;
 use crate::value::{U, call};
 
-/// The lane function of an operation on one f16, where there is one.
-fn unary(op: Op) -> Option<LaneFn> {
-    Some(match op {
-        Op::Exp => LaneFn::ExpF16,
-        Op::Log => LaneFn::LogF16,
-        Op::Rcp => LaneFn::RcpF16,
-        Op::Rsq => LaneFn::RsqF16,
-        Op::Sqrt => LaneFn::SqrtF16,
-        Op::Sin => LaneFn::SinF16,
-        Op::Cos => LaneFn::CosF16,
-        Op::Fract => LaneFn::FractF16,
-        Op::Floor => LaneFn::FloorF16,
-        Op::Ceil => LaneFn::CeilF16,
-        Op::Trunc => LaneFn::TruncF16,
-        Op::Rndne => LaneFn::RndneF16,
-        Op::FrexpMant => LaneFn::FrexpMantF16,
-        _ => return None,
-    })
-}
-
-/// Computes an operation with an f16 result, or one that packs two.
+/// Computes an operation with an f16 result.
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let s0 = args.u(0)?;
     let b = s0.builder();
     // The functions that differ by target see gfx9 in bit 31.
     let mode = args.mode | u32::from(args.gfx9) << 31;
-    if let Some(f) = unary(inst.op()) {
-        return Some(Out::W(call(b, f, mode, &[s0])));
-    }
     let u = |i: usize| args.u(i);
+    let one = |f: LaneFn| call(b, f, mode, &[s0]);
     let two = |f: LaneFn, x: U<'b>, y: U<'b>| call(b, f, mode, &[x, y]);
     let three = |f: LaneFn| Some(call(b, f, mode, &[s0, u(1)?, u(2)?]));
     let packed = inst.desc.ty().bits() == 32;
     Some(Out::W(match inst.op() {
         // v_pk_fmac_f16
         Op::Fmac if packed => three(LaneFn::PkFmaF16)?,
-        Op::PackF16 => s0.pack16(u(1)?),
         Op::Add => two(LaneFn::AddF16, s0, u(1)?),
         Op::Sub => two(LaneFn::SubF16, s0, u(1)?),
         Op::Mul => two(LaneFn::MulF16, s0, u(1)?),
@@ -61,6 +39,21 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Med3 => three(LaneFn::Med3F16)?,
         Op::Ldexp => two(LaneFn::LdexpF16, s0, u(1)?),
         Op::DivFixup => three(LaneFn::DivFixupF16)?,
-        _ => return None,
+        Op::Exp => one(LaneFn::ExpF16),
+        Op::Log => one(LaneFn::LogF16),
+        Op::Rcp => one(LaneFn::RcpF16),
+        Op::Rsq => one(LaneFn::RsqF16),
+        Op::Sqrt => one(LaneFn::SqrtF16),
+        Op::Sin => one(LaneFn::SinF16),
+        Op::Cos => one(LaneFn::CosF16),
+        Op::Fract => one(LaneFn::FractF16),
+        Op::Floor => one(LaneFn::FloorF16),
+        Op::Ceil => one(LaneFn::CeilF16),
+        Op::Trunc => one(LaneFn::TruncF16),
+        Op::Rndne => one(LaneFn::RndneF16),
+        Op::FrexpMant => one(LaneFn::FrexpMantF16),
+        ops!(moves | integer | logic | shifts | bits | compare | salu | mem) => return None,
+        ops!(special | vector | vector_wide | convert | float_wide | legacy) => return None,
+        ops!(packed | unsupported) => return None,
     }))
 }

@@ -3,9 +3,9 @@
 //! front of it hands the descriptors over, for a node takes twelve arguments at most.
 
 use frontend::inst::{Inst, Operand};
-use frontend::op::{Atomic, ImageOp, Op};
+use frontend::op::{ImageOp, Op};
 
-use crate::arms::memory::{effect, vgpr};
+use crate::arms::memory::{effect, is_compare, vgpr};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, image_addresses, image_slopes};
@@ -48,7 +48,8 @@ fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
     let bits = (inst.mem.dmask & 15).count_ones() as u8;
     let components = match op {
         ImageOp::Gather4(_) | ImageOp::Gather4h(_) => 4,
-        _ => bits.max(1),
+        ImageOp::Load { .. } | ImageOp::Store { .. } | ImageOp::Sample(_) => bits.max(1),
+        ImageOp::GetResinfo | ImageOp::GetLod | ImageOp::Atomic(_) => bits.max(1),
     };
     match inst.mem.d16 && g.gfx.is_gfx9() {
         true => components.div_ceil(2),
@@ -69,9 +70,10 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
         ImageOp::Store { .. } => (EffectFn::ImageStore, 0, data_regs(g, inst, op)),
         ImageOp::Atomic(op) => {
             let sent = (mem.dmask & 15).count_ones() as u8;
-            let given = match op {
-                Atomic::CmpSwap | Atomic::FCmpSwap => sent / 2,
-                _ => sent.min(2),
+            let given = if is_compare(op) {
+                sent / 2
+            } else {
+                sent.min(2)
             };
             let given = if vgpr(inst.dst[0]).is_some() {
                 given
@@ -80,7 +82,12 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
             };
             (EffectFn::ImageAtomic, given, sent)
         }
-        _ => (EffectFn::ImageLoad, data_regs(g, inst, op), 0),
+        ImageOp::Load { .. }
+        | ImageOp::GetResinfo
+        | ImageOp::GetLod
+        | ImageOp::Sample(_)
+        | ImageOp::Gather4(_)
+        | ImageOp::Gather4h(_) => (EffectFn::ImageLoad, data_regs(g, inst, op), 0),
     };
     let status = u8::from((mem.tfe || mem.lwe) && inst.dst[0] != Operand::None);
     // Two slopes are not passed.

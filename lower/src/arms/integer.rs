@@ -2,6 +2,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::ops;
 use frontend::ty::Ty;
 
 use crate::arms::vector::{Args, Out, Src};
@@ -11,40 +12,11 @@ use crate::value::{M, Q, U, call, call64, result};
 
 /// Computes an operation with an integer or untyped result.
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
-    let d = inst.desc.ty();
-    match (d.bits(), inst.op()) {
-        (16, _) => short(d, inst.op(), args).map(Out::W),
-        (_, Op::QsadPkU16U8 | Op::MqsadPkU16U8) => {
-            let f = match inst.op() {
-                Op::QsadPkU16U8 => LaneFn::QsadPk,
-                _ => LaneFn::MqsadPk,
-            };
-            let (s0, s1, s2) = (args.q(0)?, args.u(1)?, args.q(2)?);
-            let words = [s0.lo(), s0.hi(), s1, s2.lo(), s2.hi()];
-            Some(Out::D(call64(
-                s1.builder(),
-                f,
-                u32::from(args.saturate),
-                &words,
-            )))
-        }
-        (_, Op::MqsadU32U8) => {
-            let (s0, s1) = (args.q(0)?, args.u(1)?);
-            let Some(Src::X([a, b, c, e])) = args.src.get(2).copied() else {
-                return None;
-            };
-            let words = [s0.lo(), s0.hi(), s1, a, b, c, e];
-            let imm = u32::from(args.saturate);
-            let first = call(s1.builder(), LaneFn::MqsadU32, imm, &words);
-            Some(Out::X([
-                first,
-                result(first, 1),
-                result(first, 2),
-                result(first, 3),
-            ]))
-        }
-        (64, op) => wide(d, op, args),
-        (_, op) => word(d, op, args),
+    let (d, op) = (inst.desc.ty(), inst.op());
+    match d.bits() {
+        16 => short(d, op, args).map(Out::W),
+        64 | 128 => wide(d, op, args),
+        _ => word(d, op, args),
     }
 }
 
@@ -145,7 +117,8 @@ pub(super) fn short_op<'b>(
         Op::Shl => s0.shl(amount(s1)),
         Op::Lshr => s0.lo16().lshr(amount(s1)),
         Op::Ashr => s0.lo16s().ashr(amount(s1)),
-        _ => return None,
+        Op::Mac | Op::Fma | Op::Fmac => return None,
+        ops!(moves | integer | logic | bits | compare | valu | salu | mem) => return None,
     })
 }
 
@@ -290,7 +263,10 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
         Op::MsadU8 => add_u(args, call(b, LaneFn::MsadU8, 0, &[s0, u(1)?]), u(2)?),
         Op::MbcntLo => mbcnt_lo(s0) + u(1)?,
         Op::MbcntHi => return Some(Out::W(mbcnt_hi(s0, u(1)?))),
-        _ => return None,
+        Op::Nop | Op::MovRelSD2 | Op::Mad | Op::Mac | Op::Fma | Op::Fmac => return None,
+        Op::AndN2 | Op::OrN2 | Op::Nand | Op::Nor => return None,
+        ops!(special | vector_wide | compare | convert | packed | unsupported) => return None,
+        ops!(rounding | float | float_wide | legacy | salu | mem) => return None,
     }))
 }
 
@@ -366,7 +342,7 @@ fn mbcnt_hi<'b>(s0: U<'b>, s1: U<'b>) -> U<'b> {
     lane.max_u(s0.k(32)) - s0.k(32) + s1
 }
 
-// ---- 64 bits
+// ---- 64 and 128 bits
 
 fn wide<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
     let signed = d.is_signed();
@@ -399,6 +375,32 @@ fn wide<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
             };
             Out::DM(sum, bit64)
         }
-        _ => return None,
+        Op::QsadPkU16U8 => window_sums(LaneFn::QsadPk, args)?,
+        Op::MqsadPkU16U8 => window_sums(LaneFn::MqsadPk, args)?,
+        Op::MqsadU32U8 => {
+            let (s0, s1) = (args.q(0)?, args.u(1)?);
+            let Some(Src::X([a, b, c, e])) = args.src.get(2).copied() else {
+                return None;
+            };
+            let words = [s0.lo(), s0.hi(), s1, a, b, c, e];
+            let imm = u32::from(args.saturate);
+            let first = call(s1.builder(), LaneFn::MqsadU32, imm, &words);
+            Out::X([first, result(first, 1), result(first, 2), result(first, 3)])
+        }
+        ops!(moves | arithmetic | integer | logic | bits | compare | special | vector) => {
+            return None;
+        }
+        ops!(convert | rounding | float | float_wide | legacy | packed | unsupported) => {
+            return None;
+        }
+        ops!(salu | mem) => return None,
     })
+}
+
+/// Sums of absolute differences of four windows, in four halves.
+fn window_sums<'b>(f: LaneFn, args: &Args<'b>) -> Option<Out<'b>> {
+    let (s0, s1, s2) = (args.q(0)?, args.u(1)?, args.q(2)?);
+    let words = [s0.lo(), s0.hi(), s1, s2.lo(), s2.hi()];
+    let imm = u32::from(args.saturate);
+    Some(Out::D(call64(s1.builder(), f, imm, &words)))
 }

@@ -2,6 +2,7 @@
 
 use frontend::inst::{Inst, Operand};
 use frontend::op::Op;
+use frontend::ops;
 
 use crate::arms::Lowered;
 use crate::arms::vector::read32;
@@ -13,7 +14,10 @@ use crate::value::{M, Q, U};
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     let lowered = match inst.op() {
         Op::WriteLane => write_lane(g, inst),
-        _ => read_lane(g, inst),
+        Op::ReadLane | Op::ReadFirstLane => read_lane(g, inst),
+        Op::Swap | Op::ClrExcp => None,
+        ops!(alu | vector | vector_wide | convert | rounding | float | float_wide) => None,
+        ops!(legacy | packed | unsupported | salu | mem) => None,
     };
     match lowered {
         Some(()) => Lowered::Done,
@@ -35,10 +39,11 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
     };
     let b = g.b;
     let source = read_all(g, inst.src[0])?;
-    let lane = match inst.op() {
+    let lane = if inst.op() == Op::ReadFirstLane {
         // The first active lane; 64 trailing zeros of an empty EXEC count as lane 0.
-        Op::ReadFirstLane => Q::new(b, g.exec()).ctz(),
-        _ => lane_number(g, inst.src[1])?,
+        Q::new(b, g.exec()).ctz()
+    } else {
+        lane_number(g, inst.src[1])?
     };
     let value = b.pure(Ir::LaneAt, &[source.v, lane.v]);
     g.write_s32(d, value);

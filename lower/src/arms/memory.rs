@@ -3,6 +3,7 @@
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
+use frontend::ops;
 use frontend::target::Gfx;
 
 use crate::abi::{FLAT_SCRATCH_GFX7, FLAT_SCRATCH_GFX9};
@@ -53,7 +54,9 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             atomic(g, (space, op, width), address.v, &words, inst.dst[0], site);
             Some(())
         }
-        _ => None,
+        Op::StoreLds | Op::Image(_) | Op::Export => None,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => None,
+        ops!(alu | salu | valu | lds) => None,
     }
 }
 
@@ -167,7 +170,8 @@ fn d16_parts(data: Data) -> Option<(Data, bool)> {
         Data::D16HiI8 => (Data::I8, true),
         Data::D16Hi => (Data::U16, true),
         Data::FormatD16Hi => (Data::FormatD16Hi, true),
-        _ => return None,
+        Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16 => return None,
+        Data::Format(_) | Data::FormatD16(_) => return None,
     })
 }
 
@@ -182,6 +186,11 @@ pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -
     } else {
         half.lo16() | (old & old.k(0xffff_0000))
     }
+}
+
+/// Registers that whole data fill. Formatted data are of one component here: others go through a descriptor.
+fn registers(data: Data) -> u8 {
+    if let Data::Dwords(n) = data { n } else { 1 }
 }
 
 /// Is it a D16 form that fills a half? Then: the half.
@@ -218,10 +227,7 @@ pub(super) fn load_behind(
         g.write_v(d, merged.v);
         return;
     }
-    let count = match data {
-        Data::Dwords(n) => n,
-        _ => 1,
-    };
+    let count = registers(data);
     for i in 0..count {
         let word = b.result(first, i, types::L32);
         g.write_v(d.wrapping_add(i), word);
@@ -259,10 +265,7 @@ pub(super) fn store_behind(
             memory
         }
         None => {
-            let count = match data {
-                Data::Dwords(n) => n,
-                _ => 1,
-            };
+            let count = registers(data);
             args.extend((0..count).map(|i| g.read_v(s.wrapping_add(i))));
             data
         }

@@ -245,15 +245,10 @@ fn placed<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
     if ty.bits() != 16 {
         return word;
     }
-    let high = match inst.op() {
-        Op::MixHi => true,
-        Op::MixLo => false,
-        _ => {
-            inst.desc.forms.has(Forms::OP_SEL)
-                && inst.form == Form::Native
-                && inst.mods.op_sel & 8 != 0
-        }
-    };
+    let sel_high = inst.desc.forms.has(Forms::OP_SEL)
+        && inst.form == Form::Native
+        && inst.mods.op_sel & 8 != 0;
+    let high = inst.op() == Op::MixHi || (sel_high && inst.op() != Op::MixLo);
     let keeps = high || (inst.desc.forms.has(Forms::KEEPS_HI16) && g.gfx.is_gfx9());
     if !keeps {
         return word.lo16();

@@ -3,6 +3,7 @@
 
 use frontend::inst::Inst;
 use frontend::op::Op;
+use frontend::ops;
 use frontend::state::mode;
 use frontend::ty::Ty;
 
@@ -16,11 +17,10 @@ use frontend::target::Gfx;
 
 /// Computes a VOP3P instruction, or one of the VOP2 dot products.
 pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
-    match (inst.op(), inst.desc.ty()) {
-        (Op::Mix | Op::MixLo | Op::MixHi, _) => mix(g, inst, args),
-        (Op::Dot2 | Op::Dot2c | Op::Dot4 | Op::Dot4c | Op::Dot8 | Op::Dot8c, _) => dot(inst, args),
-        (_, Ty::PkF32) => pair_f32(inst, args),
-        (Op::Mov, Ty::PkB32) => {
+    match inst.op() {
+        Op::Mix | Op::MixLo | Op::MixHi => mix(g, inst, args),
+        Op::Dot2 | Op::Dot2c | Op::Dot4 | Op::Dot4c | Op::Dot8 | Op::Dot8c => dot(inst, args),
+        Op::Mov => {
             let half = |i: usize, bit: u8| {
                 let s = args.q(i)?;
                 Some(if bit >> i & 1 != 0 { s.hi() } else { s.lo() })
@@ -29,10 +29,15 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             let (lo, hi) = (half(0, inst.mods.op_sel)?, half(1, inst.mods.op_sel)?);
             Some(Out::D(lo.pair(hi)))
         }
-        (_, Ty::PkF16) => halves_float(inst, args).map(Out::W),
-        (_, Ty::PkU16 | Ty::PkI16) => halves_int(inst, args).map(Out::W),
-        // Matrix work and accumulation registers of CDNA.
-        _ => None,
+        ops!(arithmetic | shifts) => match inst.desc.ty() {
+            Ty::PkF32 => pair_f32(inst, args),
+            Ty::PkF16 => halves_float(inst, args).map(Out::W),
+            Ty::PkU16 | Ty::PkI16 => halves_int(inst, args).map(Out::W),
+            _ => None,
+        },
+        Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => None,
+        ops!(integer | logic | bits | compare | special | vector | vector_wide | convert) => None,
+        ops!(rounding | float | float_wide | legacy | unsupported | salu | mem) => None,
     }
 }
 
@@ -85,26 +90,27 @@ fn at_once<'b>(inst: &Inst, args: &Args<'b>, signed: bool) -> Option<U<'b>> {
         let n = by & 15;
         (by >> 16 & 15 == n).then(|| s0.shift_halves(op, n as u8))
     };
-    let op = match (inst.op(), args.saturate, signed) {
-        (Op::Add, false, _) => Halves::Add,
-        (Op::Add, true, false) => Halves::AddSatU,
-        (Op::Add, true, true) => Halves::AddSatS,
-        (Op::Sub, false, _) => Halves::Sub,
-        (Op::Sub, true, false) => Halves::SubSatU,
-        (Op::Sub, true, true) => Halves::SubSatS,
-        (Op::Mul, ..) => Halves::Mul,
-        (Op::Mad, false, _) => {
+    let op = match inst.op() {
+        Op::Add if !args.saturate => Halves::Add,
+        Op::Add if signed => Halves::AddSatS,
+        Op::Add => Halves::AddSatU,
+        Op::Sub if !args.saturate => Halves::Sub,
+        Op::Sub if signed => Halves::SubSatS,
+        Op::Sub => Halves::SubSatU,
+        Op::Mul => Halves::Mul,
+        Op::Mad if !args.saturate => {
             let product = s0.halves(Halves::Mul, s1);
             return Some(product.halves(Halves::Add, placed(inst, args, 2)?));
         }
-        (Op::Min, _, false) => Halves::MinU,
-        (Op::Min, _, true) => Halves::MinS,
-        (Op::Max, _, false) => Halves::MaxU,
-        (Op::Max, _, true) => Halves::MaxS,
-        (Op::Shl, ..) => return shift(Halves::Shl),
-        (Op::Lshr, ..) => return shift(Halves::Lshr),
-        (Op::Ashr, ..) => return shift(Halves::Ashr),
-        _ => return None,
+        Op::Min if signed => Halves::MinS,
+        Op::Min => Halves::MinU,
+        Op::Max if signed => Halves::MaxS,
+        Op::Max => Halves::MaxU,
+        Op::Shl => return shift(Halves::Shl),
+        Op::Lshr => return shift(Halves::Lshr),
+        Op::Ashr => return shift(Halves::Ashr),
+        Op::Mad | Op::Mac | Op::Fma | Op::Fmac | Op::Min3 | Op::Max3 | Op::Med3 => return None,
+        ops!(moves | integer | logic | bits | compare | valu | salu | mem) => return None,
     };
     Some(s0.halves(op, s1))
 }
@@ -149,7 +155,8 @@ fn halves_float<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
             let s2 = arranged(inst, args, 2)?;
             call(b, LaneFn::PkFmaF16, args.mode, &[s0, s1, s2])
         }
-        _ => return None,
+        Op::Sub | Op::Mad | Op::Mac | Op::Fmac | Op::Min3 | Op::Max3 | Op::Med3 => return None,
+        ops!(moves | integer | logic | shifts | bits | compare | valu | salu | mem) => return None,
     })
 }
 
@@ -171,7 +178,10 @@ fn pair_f32<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
                 Op::Add => s0 + s1,
                 Op::Mul => s0 * s1,
                 Op::Fma => s0.fma(s1, source(2, sel, neg)?),
-                _ => return None,
+                Op::Sub | Op::Mad | Op::Mac | Op::Fmac | Op::Min | Op::Max => return None,
+                Op::Min3 | Op::Max3 | Op::Med3 => return None,
+                ops!(moves | integer | logic | shifts | bits | compare) => return None,
+                ops!(valu | salu | mem) => return None,
             }
             .word(),
         )
@@ -219,16 +229,14 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     } else {
         super::float::mad(g.exact_nan, false, s0, s1, s2)
     };
-    Some(Out::W(match inst.op() {
-        Op::Mix => d.word(),
+    Some(Out::W(if inst.op() == Op::Mix {
+        d.word()
+    } else if fused {
         // The f32 sum between is no source: it is not flushed again.
-        _ if fused => call(
-            b,
-            LaneFn::CvtF16F32,
-            args.mode | mode::DENORM_F32,
-            &[d.word()],
-        ),
-        _ => call(b, LaneFn::NarrowF16Flush, args.mode, &[d.word()]),
+        let mode = args.mode | mode::DENORM_F32;
+        call(b, LaneFn::CvtF16F32, mode, &[d.word()])
+    } else {
+        call(b, LaneFn::NarrowF16Flush, args.mode, &[d.word()])
     }))
 }
 
@@ -286,7 +294,9 @@ fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             let f = if signed { LaneFn::Dot8I } else { LaneFn::Dot8U };
             sum(args, signed, &[call(b, f, 0, &[s0, s1]), s2])
         }
-        _ => return None,
+        Op::Mix | Op::MixLo | Op::MixHi => return None,
+        ops!(alu | special | vector | vector_wide | convert | rounding | float) => return None,
+        ops!(float_wide | legacy | unsupported | salu | mem) => return None,
     }))
 }
 

@@ -5,6 +5,7 @@
 use frontend::desc::{Effects, Encoding};
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::Op;
+use frontend::ops;
 
 use crate::arms::memory::effect;
 use crate::arms::{Lowered, Sites, plain};
@@ -36,7 +37,9 @@ fn moves(op: Op) -> Option<u8> {
         Op::MovRelS => 1,
         Op::MovRelD => 1 << D,
         Op::MovRelSD => 1 | 1 << D,
-        _ => return None,
+        Op::Nop | Op::Mov | Op::Select | Op::MovRelSD2 => return None,
+        ops!(arithmetic | integer | logic | shifts | bits | compare) => return None,
+        ops!(valu | salu | mem) => return None,
     })
 }
 
@@ -83,11 +86,8 @@ fn index<'b>(g: &mut Guest<'b>, op: Op, bit: usize) -> Option<U<'b>> {
 /// Lowers an instruction to which [`applies`] applies.
 pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
     let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
-    let no_move = match inst.op() {
-        // Only VGPRs have numbers to add to.
-        Op::MovRelS | Op::MovRelSD => !from_vgpr,
-        _ => false,
-    };
+    // Only VGPRs have numbers to add to.
+    let no_move = matches!(inst.op(), Op::MovRelS | Op::MovRelSD) && !from_vgpr;
     if inst.op() == Op::Swap || no_move {
         return Lowered::Fallback;
     }
@@ -139,9 +139,10 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         }
     }
     // `v_writelane` does not ask for EXEC.
-    let exec = match inst.op() {
-        Op::WriteLane => g.imm64(u64::MAX),
-        _ => g.exec(),
+    let exec = if inst.op() == Op::WriteLane {
+        g.imm64(u64::MAX)
+    } else {
+        g.exec()
     };
     let mask = match inst.dst[1] {
         Operand::Sgpr(n) => Some((n, g.read_s64(n))),

@@ -4,6 +4,7 @@
 use frontend::desc::Scc;
 use frontend::inst::{Inst, M0, Operand, Special, VCC_LO};
 use frontend::op::{Cmp, Logic, Op};
+use frontend::ops;
 use frontend::state::mode;
 use frontend::ty::Ty;
 
@@ -134,37 +135,48 @@ fn write(g: &mut Guest<'_>, inst: &Inst, out: Out<'_>) {
 }
 
 fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<Out<'b>> {
-    let wide = match inst.op() {
-        Op::Cmp(_) | Op::Bitcmp0 | Op::Bitcmp1 => inst.src_ty(0).bits() == 64,
-        _ => inst.desc.dst.first().is_some_and(|ty| ty.bits() == 64),
+    let is_test = matches!(inst.op(), Op::Cmp(_) | Op::Bitcmp0 | Op::Bitcmp1);
+    let wide = if is_test {
+        inst.src_ty(0).bits() == 64
+    } else {
+        inst.desc.dst.first().is_some_and(|ty| ty.bits() == 64)
     };
+    let counts64 = inst.desc.src.first().is_some_and(|ty| ty.bits() == 64);
+    let position = |count: U<'b>| Out::W(first_or_none(count, 64));
     match inst.op() {
         Op::Nop | Op::Waitcnt | Op::Hint(_) | Op::Sendmsg => Some(Out::Nothing),
+        // The region's business.
+        Op::Branch(_) | Op::Call | Op::SetPc | Op::SwapPc | Op::Endpgm | Op::Barrier => None,
+        Op::CbranchGFork | Op::CbranchIFork | Op::CbranchJoin | Op::SetVskip => None,
+        Op::Trap | Op::Rfe | Op::RfeRestore => None,
         Op::SaveExec(logic) => exec_logic(g, inst, logic, true),
         Op::WrExec(logic) => exec_logic(g, inst, logic, false),
         Op::GetPc => {
             let next = g.b.code_address(pc.wrapping_add(u64::from(inst.len)));
             Some(Out::D(Q::new(g.b, next)))
         }
-        Op::SetGprIdxOn | Op::SetGprIdxOff | Op::SetGprIdxMode | Op::SetGprIdxIdx => {
-            set_indexing(g, inst)
+        Op::SetGprIdxOn => {
+            let index = read32(g, inst.src[0], Ty::B32)?;
+            set_indexing(g, Some(index), Some(enables(inst.src[1])?), Some(true))
         }
+        Op::SetGprIdxIdx => {
+            let index = read32(g, inst.src[0], Ty::B32)?;
+            set_indexing(g, Some(index), None, None)
+        }
+        Op::SetGprIdxMode => set_indexing(g, None, Some(enables(inst.src[0])?), None),
+        Op::SetGprIdxOff => set_indexing(g, None, None, Some(false)),
         Op::GetReg => get_reg(g, inst, pc, sites),
         Op::SetReg => set_reg(g, inst, pc, sites),
         Op::Bitcmp0 | Op::Bitcmp1 => bit_test(g, inst, wide),
         // 64-bit source, 32-bit result
-        Op::Bcnt0 | Op::Bcnt1 | Op::Ff0 | Op::Ff1 | Op::Flbit | Op::FlbitI
-            if inst.src_ty(0).bits() == 64 =>
-        {
+        Op::Bcnt0 if counts64 => Some(Out::W((!read64(g, inst.src[0])?).popcnt())),
+        Op::Bcnt1 if counts64 => Some(Out::W(read64(g, inst.src[0])?.popcnt())),
+        Op::Ff0 if counts64 => Some(position((!read64(g, inst.src[0])?).ctz())),
+        Op::Ff1 if counts64 => Some(position(read64(g, inst.src[0])?.ctz())),
+        Op::Flbit if counts64 => Some(position(read64(g, inst.src[0])?.clz())),
+        Op::FlbitI if counts64 => {
             let s0 = read64(g, inst.src[0])?;
-            Some(Out::W(match inst.op() {
-                Op::Bcnt0 => (!s0).popcnt(),
-                Op::Bcnt1 => s0.popcnt(),
-                Op::Ff0 => first_or_none((!s0).ctz(), 64),
-                Op::Ff1 => first_or_none(s0.ctz(), 64),
-                Op::Flbit => first_or_none(s0.clz(), 64),
-                _ => first_or_none((s0 ^ s0.ashr_k(63)).clz(), 64),
-            }))
+            Some(position((s0 ^ s0.ashr_k(63)).clz()))
         }
         // 32-bit sources, 64-bit result
         Op::Bfm if wide => {
@@ -191,8 +203,15 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
             let s0 = read32(g, inst.src[0], Ty::B32)?;
             Some(Out::D(bit_replicate(s0)))
         }
-        _ if wide => compute64(g, inst),
-        _ => compute32(g, inst),
+        Op::Mov | Op::Select if wide => compute64(g, inst),
+        Op::Mov | Op::Select => compute32(g, inst),
+        ops!(arithmetic | integer | logic | shifts | bits | compare | scalar | scalar_bits) => {
+            match wide {
+                true => compute64(g, inst),
+                false => compute32(g, inst),
+            }
+        }
+        Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 | ops!(valu | mem) => None,
     }
 }
 
@@ -214,18 +233,20 @@ fn compute32<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
     {
         s0 = U::new(b, g.read_s32(d));
         let s1 = U::imm(b, value as u64);
-        return Some(match inst.op() {
-            Op::Add => add_signed(s0, s1),
-            _ => Out::W(s0 * s1),
+        return Some(if inst.op() == Op::Add {
+            add_signed(s0, s1)
+        } else {
+            Out::W(s0 * s1)
         });
     }
     if inst.desc.src.len() < 2 {
         return unary32(g, inst, s0);
     }
-    let s1 = match (inst.op(), inst.src[1]) {
+    let s1 = if let (Op::Cmp(_), imm @ Operand::Imm(_)) = (inst.op(), inst.src[1]) {
         // s_cmpk: the immediate extends as the register's type says.
-        (Op::Cmp(_), imm @ Operand::Imm(_)) => read32(g, imm, inst.src_ty(0))?,
-        _ => s(g, 1)?,
+        read32(g, imm, inst.src_ty(0))?
+    } else {
+        s(g, 1)?
     };
     let carry = M::new(b, g.scc());
     Some(match inst.op() {
@@ -299,7 +320,13 @@ fn compute32<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
             Out::W(width.is_zero().pick(s0.k(0), cut))
         }
         Op::Cmp(cmp) => Out::Test(compare(cmp, inst.src_ty(0).is_signed(), s0, s1)?),
-        _ => return None,
+        Op::Nop | Op::Mov | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => {
+            return None;
+        }
+        Op::Mad | Op::Mac | Op::Fma | Op::Fmac | Op::Min3 | Op::Max3 | Op::Med3 => return None,
+        Op::Not => return None,
+        Op::Cmpx(_) | Op::Cmps(_) | Op::Cmpsx(_) | Op::CmpClass | Op::CmpxClass => return None,
+        ops!(bits | scalar_bits | scalar_other | control | valu | mem) => return None,
     })
 }
 
@@ -332,7 +359,16 @@ fn unary32<'b>(g: &mut Guest<'b>, inst: &Inst, s0: U<'b>) -> Option<Out<'b>> {
         Op::Bitset0 => d(g)? & !s0.k(1).shl(s0),
         Op::Bitset1 => d(g)? | s0.k(1).shl(s0),
         Op::Abs => s0.lt_s(s0.k(0)).pick(s0.k(0) - s0, s0),
-        _ => return None,
+        Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => {
+            return None;
+        }
+        Op::And | Op::Or | Op::Xor | Op::AndN2 | Op::OrN2 | Op::Nand | Op::Nor | Op::Xnor => {
+            return None;
+        }
+        ops!(arithmetic | integer | shifts | compare | scalar | scalar_other | control) => {
+            return None;
+        }
+        ops!(valu | mem) => return None,
     }))
 }
 
@@ -386,7 +422,18 @@ fn compute64<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
                 gather_quads((pairs | pairs.lshr_k(2)) & s0.k(0x1111_1111_1111_1111))
             }
             Op::Brev => s0.brev(),
-            _ => return None,
+            Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => {
+                return None;
+            }
+            Op::And | Op::Or | Op::Xor | Op::AndN2 | Op::OrN2 | Op::Nand | Op::Nor | Op::Xnor => {
+                return None;
+            }
+            Op::Ff1 | Op::Flbit | Op::FlbitI | Op::Bcnt0 | Op::Bcnt1 | Op::Ff0 => return None,
+            Op::Abs | Op::SextI8 | Op::SextI16 | Op::Bitset0 | Op::Bitset1 => return None,
+            ops!(arithmetic | integer | shifts | compare | scalar | scalar_other | control) => {
+                return None;
+            }
+            ops!(valu | mem) => return None,
         }));
     }
     if inst.src_ty(1).bits() == 32 {
@@ -409,7 +456,9 @@ fn compute64<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
                 let cut = if signed { cut.ashr(up) } else { cut.lshr(up) };
                 width.is_zero().pick(s0.k(0), cut)
             }
-            _ => return None,
+            Op::PackLL | Op::PackLH | Op::PackHH | Op::AbsDiff | Op::ShlNAdd(_) => return None,
+            ops!(moves | arithmetic | integer | logic | bits | compare) => return None,
+            ops!(scalar_bits | scalar_other | control | valu | mem) => return None,
         }));
     }
     let s1 = read64(g, inst.src[1])?;
@@ -425,7 +474,13 @@ fn compute64<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
         Op::Xnor => Out::D(!(s0 ^ s1)),
         Op::Cmp(Cmp::Eq) => Out::Test(s0.eq(s1)),
         Op::Cmp(Cmp::Lg) => Out::Test(s0.ne(s1)),
-        _ => return None,
+        Op::Nop | Op::Mov | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => {
+            return None;
+        }
+        Op::Not => return None,
+        Op::Cmp(_) | Op::Cmpx(_) | Op::Cmps(_) | Op::Cmpsx(_) => return None,
+        Op::CmpClass | Op::CmpxClass => return None,
+        ops!(arithmetic | integer | shifts | bits | salu | valu | mem) => return None,
     })
 }
 
@@ -439,7 +494,8 @@ fn compare<'b>(cmp: Cmp, signed: bool, s0: U<'b>, s1: U<'b>) -> Option<M<'b>> {
         Cmp::Le => less_equal(s0, s1),
         Cmp::Gt => less(s1, s0),
         Cmp::Ge => less_equal(s1, s0),
-        _ => return None,
+        Cmp::F | Cmp::T | Cmp::O | Cmp::U => return None,
+        Cmp::Nge | Cmp::Nlg | Cmp::Ngt | Cmp::Nle | Cmp::Neq | Cmp::Nlt => return None,
     })
 }
 
@@ -561,20 +617,21 @@ pub(crate) fn write_mode(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
     Some(())
 }
 
-/// The instructions of GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits
-/// 15:12.
-fn set_indexing<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
-    let index = match inst.op() {
-        Op::SetGprIdxOn | Op::SetGprIdxIdx => Some(read32(g, inst.src[0], Ty::B32)?),
+/// The enables of GPR indexing in an immediate.
+fn enables(operand: Operand) -> Option<u64> {
+    match operand {
+        Operand::Imm(imm) => Some(imm as u64 & 15),
         _ => None,
-    };
-    let enables = match (inst.op(), inst.src[0], inst.src[1]) {
-        (Op::SetGprIdxOn, _, Operand::Imm(imm)) | (Op::SetGprIdxMode, Operand::Imm(imm), _) => {
-            Some(imm as u64 & 15)
-        }
-        (Op::SetGprIdxOn | Op::SetGprIdxMode, ..) => return None,
-        _ => None,
-    };
+    }
+}
+
+/// Changes of GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits 15:12.
+fn set_indexing<'b>(
+    g: &mut Guest<'b>,
+    index: Option<U<'b>>,
+    enables: Option<u64>,
+    switch: Option<bool>,
+) -> Option<Out<'b>> {
     let mut m0 = U::new(g.b, g.read_s32(M0));
     if let Some(index) = index {
         m0 = (m0 & m0.k(!0xff)) | (index & m0.k(0xff));
@@ -584,11 +641,11 @@ fn set_indexing<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
     }
     g.write_s32(M0, m0.v);
     let old = U::new(g.b, g.mode_reg());
-    let switch = u64::from(mode::GPR_IDX_EN);
-    let new = match inst.op() {
-        Op::SetGprIdxOn => old | old.k(switch),
-        Op::SetGprIdxOff => old & old.k(!switch),
-        _ => old,
+    let bit = u64::from(mode::GPR_IDX_EN);
+    let new = match switch {
+        Some(true) => old | old.k(bit),
+        Some(false) => old & old.k(!bit),
+        None => old,
     };
     g.set_mode_reg(new.v, g.mode);
     Some(Out::Nothing)

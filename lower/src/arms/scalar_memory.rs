@@ -3,6 +3,7 @@
 
 use frontend::inst::{Inst, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
+use frontend::ops;
 
 use crate::arms::memory::{effect, is_compare};
 use crate::arms::{Lowered, Sites};
@@ -43,9 +44,10 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst, space: Space) -> Option<Q<'b>> {
     let b = g.b;
     let base = Q::new(b, g.read_s64(sgpr(inst.src[0])?));
     let register = register_offset(g, inst)?;
-    let register = match space {
-        Space::ScalarScratch => register.zext().shl_k(6),
-        _ => (register & register.k(0xffff_fffc)).zext(),
+    let register = if space == Space::ScalarScratch {
+        register.zext().shl_k(6)
+    } else {
+        (register & register.k(0xffff_fffc)).zext()
     };
     let imm = base.k((inst.mem.offset & !3) as u64);
     Some((base & base.k(!3)) + register + imm)
@@ -131,7 +133,10 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let first = effect(g, EffectFn::Time, site, &[], 0, 2);
             write(g, d, first, 2);
         }
-        _ => return None,
+        // Scalar data are dwords.
+        Op::Load(..) | Op::Store(..) => return None,
+        Op::StoreLds | Op::Image(_) | Op::Export => return None,
+        ops!(alu | salu | valu | lds) => return None,
     }
     Some(())
 }

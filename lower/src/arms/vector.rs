@@ -5,6 +5,7 @@
 use frontend::desc::{Effects, Encoding, Forms};
 use frontend::inst::{Form, Inst, Operand};
 use frontend::op::Op;
+use frontend::ops;
 use frontend::ty::Ty;
 
 use crate::arms::scalar::{special32, special64};
@@ -105,7 +106,10 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
         Op::Nop | Op::ClrExcp => return Lowered::Done,
         Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
         Op::Swap => return swap(g, inst),
-        _ => {}
+        Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
+        ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
+        ops!(convert | rounding | float | float_wide | legacy | packed) => {}
+        Op::MovRelSD2 | ops!(unsupported | salu | mem) => return Lowered::Fallback,
     }
     match (|| {
         let (mut args, enable) = read(g, inst)?;
@@ -121,29 +125,22 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
 }
 
 fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Out<'b>> {
-    let d = inst.desc.ty();
+    if inst.desc.encoding == Encoding::Vop3p {
+        return packed::compute(g, inst, args);
+    }
     match inst.op() {
-        _ if inst.desc.encoding == Encoding::Vop3p => packed::compute(g, inst, args),
-        Op::Dot2c | Op::Dot4c | Op::Dot8c => packed::compute(g, inst, args),
-        Op::Cmp(_) | Op::Cmpx(_) | Op::Cmps(_) | Op::Cmpsx(_) | Op::CmpClass | Op::CmpxClass => {
-            compare::compute(inst, args)
+        ops!(packed) => packed::compute(g, inst, args),
+        ops!(compare) => compare::compute(inst, args),
+        ops!(convert) => convert::compute(inst, args),
+        ops!(moves | arithmetic | integer | logic | shifts | bits)
+        | ops!(vector | vector_wide | rounding | float | float_wide | legacy) => {
+            match inst.desc.ty() {
+                Ty::F32 | Ty::F64 => float::compute(g, inst, args),
+                Ty::F16 | Ty::PkF16 => half::compute(inst, args),
+                _ => integer::compute(inst, args),
+            }
         }
-        Op::Cvt
-        | Op::CvtRpi
-        | Op::CvtFlr
-        | Op::CvtOffI4
-        | Op::CvtUbyte(_)
-        | Op::CvtPkU8
-        | Op::CvtPkAccumU8
-        | Op::CvtPkNorm
-        | Op::CvtPkRtz
-        | Op::CvtPkInt
-        | Op::CvtNorm
-        | Op::FrexpExp => convert::compute(inst, args),
-        _ if matches!(d, Ty::F32 | Ty::F64) => float::compute(g, inst, args),
-        Op::PackF16 => half::compute(inst, args),
-        _ if matches!(d, Ty::F16 | Ty::PkF16) => half::compute(inst, args),
-        _ => integer::compute(inst, args),
+        ops!(special | unsupported | salu | mem) => None,
     }
 }
 
