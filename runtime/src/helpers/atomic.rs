@@ -355,9 +355,10 @@ pub(super) fn append_consume(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let offset = call.wave32(0);
     let exec = call.wave64(1);
     let count = u64::from(exec.count_ones());
-    let op = match call.site.inst.op() {
-        Op::Ds(DsOp::Consume) => Atomic::Sub,
-        _ => Atomic::Add,
+    let op = if call.site.inst.op() == Op::Ds(DsOp::Consume) {
+        Atomic::Sub
+    } else {
+        Atomic::Add
     };
     if exec == 0 {
         return Ok(());
@@ -378,9 +379,10 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let inst = call.site.inst;
     let ty = inst.desc.src.get(1).copied().unwrap_or(Ty::B32);
     let wide = ty.bits() == 64;
-    let (op, writes) = match inst.op() {
-        Op::AtomicSrc2(op) => (op, false),
-        _ => (Atomic::Swap, true),
+    let (op, writes) = if let Op::AtomicSrc2(op) = inst.op() {
+        (op, false)
+    } else {
+        (Atomic::Swap, true)
     };
     let rmw = Rmw::new(op, wide, float_denorm(Space::Lds as u64, wide, mode));
     let offset = inst.mem.offset as u32 & 0xffff;

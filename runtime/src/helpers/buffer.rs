@@ -363,7 +363,9 @@ fn element(data: Data) -> Element {
         Data::U8 | Data::D16U8 | Data::D16HiU8 | Data::D16HiB8 => Element::Byte(false),
         Data::I8 | Data::D16I8 | Data::D16HiI8 => Element::Byte(true),
         Data::I16 => Element::Short(true),
-        _ => Element::Short(false),
+        Data::U16 | Data::D16 | Data::D16Hi => Element::Short(false),
+        // These have an element by their format.
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => Element::Short(false),
     }
 }
 

@@ -196,7 +196,8 @@ impl<'a> Image<'a> {
             ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => {
                 Some("a depth comparison")
             }
-            _ => None,
+            ImageOp::Load { .. } | ImageOp::Store { .. } | ImageOp::GetResinfo => None,
+            ImageOp::Atomic(_) | ImageOp::Sample(_) | ImageOp::Gather4(_) => None,
         };
         if let Some(what) = refusal {
             return Err(Image::refuse(call, what));
@@ -279,9 +280,10 @@ impl<'a> Image<'a> {
 
     /// Registers that come back from a load.
     fn results(&self) -> usize {
-        let components = match self.op {
-            ImageOp::Gather4(_) => 4,
-            _ => self.mask().count_ones() as usize,
+        let components = if let ImageOp::Gather4(_) = self.op {
+            4
+        } else {
+            self.mask().count_ones() as usize
         };
         if self.halves() {
             components.div_ceil(2)
@@ -366,9 +368,10 @@ pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
     if let ImageOp::Sample(mods) | ImageOp::Gather4(mods) = image.op {
         sample::run(call, &image, mods, &mut results)?;
     } else if let Some(surface) = &image.surface {
-        let format = match image.op {
-            ImageOp::Load { pck: true, sgn, .. } => surface.format.as_integers(sgn),
-            _ => surface.format,
+        let format = if let ImageOp::Load { pck: true, sgn, .. } = image.op {
+            surface.format.as_integers(sgn)
+        } else {
+            surface.format
         };
         for lane in active(image.exec) {
             let words = if image.op == ImageOp::GetResinfo {

@@ -129,9 +129,10 @@ pub(super) fn buffer_atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
 pub(super) fn time(call: &mut Call<'_>) -> Result<(), ExitCode> {
     static START: OnceLock<Instant> = OnceLock::new();
     let nanoseconds = START.get_or_init(Instant::now).elapsed().as_nanos() as u64;
-    let ticks = match call.site.inst.op() {
-        Op::MemRealtime => nanoseconds / 10,
-        _ => nanoseconds,
+    let ticks = if call.site.inst.op() == Op::MemRealtime {
+        nanoseconds / 10
+    } else {
+        nanoseconds
     };
     give_old(call, ticks);
     Ok(())

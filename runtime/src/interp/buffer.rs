@@ -2,9 +2,9 @@
 
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Data, Space};
-use frontend::{Encoding, Gfx, Op};
+use frontend::{Encoding, Gfx, Op, ops};
 
-use super::data::{self, Raw};
+use super::data::{self, Raw, unformatted};
 use super::format::Format;
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::{Run, Stop};
@@ -178,7 +178,11 @@ impl Exec<'_, '_> {
             Op::Store(Space::Buffer, data) => self.buffer_store(&buffer, data),
             Op::Atomic(Space::Buffer, op) => self.buffer_atomic(&buffer, op),
             Op::StoreLds => self.buffer_store_lds(&buffer),
-            _ => self.unknown(),
+            // Of other spaces.
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => self.unknown(),
+            Op::Image(_) | Op::Export => self.unknown(),
+            Op::MemTime | Op::MemRealtime | Op::CacheCtl => self.unknown(),
+            ops!(alu | salu | valu | lds) => self.unknown(),
         }
     }
 
@@ -390,7 +394,7 @@ impl Exec<'_, '_> {
             Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
                 self.buffer_format(buffer)?
             }
-            _ => None,
+            unformatted!() => None,
         };
         for lane in lanes(self.active) {
             let at = places[lane];
@@ -418,7 +422,7 @@ impl Exec<'_, '_> {
                     raw[..2].copy_from_slice(&half.to_le_bytes());
                     self.write_loaded(Data::D16Hi, to, lane, &raw);
                 }
-                _ => {
+                unformatted!() => {
                     let raw = self.buffer_read(buffer, at, data::bytes(data))?;
                     self.write_loaded(data, to, lane, &raw);
                 }
@@ -438,7 +442,7 @@ impl Exec<'_, '_> {
             Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => {
                 self.buffer_format(buffer)?
             }
-            _ => None,
+            unformatted!() => None,
         };
         for lane in lanes(self.active) {
             let at = places[lane];
@@ -453,7 +457,7 @@ impl Exec<'_, '_> {
                     let half = (words[0] >> 16) as u16;
                     [format.map_or(0, |format| format.widen(half)), 0, 0, 0]
                 }
-                _ => {
+                unformatted!() => {
                     let raw = data::stored(data, words);
                     self.buffer_write(buffer, at, &raw, data::bytes(data))?;
                     continue;
@@ -556,19 +560,19 @@ impl Exec<'_, '_> {
     /// Loads with the LDS bit: one dword of LDS for each lane.
     fn buffer_load_lds(&mut self, buffer: &Buffer, data: Data) -> Run<()> {
         let places = self.buffer_places(buffer)?;
-        let format = match data {
-            Data::Format(_) => self.buffer_format(buffer)?,
-            _ => None,
+        let format = if let Data::Format(_) = data {
+            self.buffer_format(buffer)?
+        } else {
+            None
         };
         let slots = self.lds_move_slots();
         for lane in lanes(self.active) {
             let at = places[lane];
-            let value = match data {
-                Data::Format(_) => self.buffer_read_texel(buffer, format, at)?[0],
-                _ => {
-                    let raw = self.buffer_read(buffer, at, data::bytes(data))?;
-                    data::loaded(data, &raw, 0, false)
-                }
+            let value = if let Data::Format(_) = data {
+                self.buffer_read_texel(buffer, format, at)?[0]
+            } else {
+                let raw = self.buffer_read(buffer, at, data::bytes(data))?;
+                data::loaded(data, &raw, 0, false)
             };
             let slot = slots[lane] as usize;
             self.check_lds_move(lane, Access::Write, slot)?;

@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 
 use frontend::op::Cmp;
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::float;
 use super::operand::Exec;
@@ -49,7 +49,8 @@ impl Exec<'_, '_> {
             Op::Cmp(cmp) | Op::Cmps(cmp) | Op::Cmpx(cmp) | Op::Cmpsx(cmp) => {
                 self.compare_mask(cmp)?
             }
-            _ => return self.unknown(),
+            ops!(moves | arithmetic | integer | logic | shifts | bits) => return self.unknown(),
+            ops!(valu | salu | mem) => return self.unknown(),
         };
         self.set_uniform64(inst.dst[0], mask)?;
         if matches!(inst.op(), Op::Cmpx(_) | Op::Cmpsx(_) | Op::CmpxClass) {

@@ -3,7 +3,7 @@
 use frontend::inst::Operand;
 use frontend::op::BranchIf;
 use frontend::state::mode;
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::operand::Exec;
 use super::stop::{Run, Stop};
@@ -119,7 +119,14 @@ impl Exec<'_, '_> {
                     self.name()
                 )));
             }
-            _ => return Ok(None),
+            Op::SaveExec(_) | Op::WrExec(_) => return Ok(None),
+            Op::SetGprIdxOn | Op::SetGprIdxIdx | Op::SetVskip => return Ok(None),
+            Op::Mov | Op::Select => return Ok(None),
+            Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return Ok(None),
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) | Op::StoreLds => return Ok(None),
+            Op::Image(_) | Op::Export | Op::MemTime | Op::MemRealtime => return Ok(None),
+            ops!(arithmetic | integer | logic | shifts | bits | compare) => return Ok(None),
+            ops!(scalar | scalar_bits | scalar_other | valu | lds) => return Ok(None),
         };
         Ok(Some(flow))
     }

@@ -1,6 +1,6 @@
 //! Conversions of the vector ALU between floats and integers of up to 32 bits.
 
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::float;
 use super::operand::{Exec, Lanes};
@@ -86,7 +86,11 @@ impl Exec<'_, '_> {
                 Ty::F16 => math::frexp_exp_f16(flush16(x)) as u32,
                 _ => math::frexp_exp_f32(flush32(x)) as u32,
             }),
-            _ => return self.unknown(),
+            // Of integers.
+            Op::CvtPkInt => return self.unknown(),
+            ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
+            ops!(float | float_wide | legacy | packed) => return self.unknown(),
+            ops!(unsupported | salu | mem) => return self.unknown(),
         };
         Ok(match to {
             Ty::F32 => self.output_f32(self.float_mode(Ty::F32), d),

@@ -2,6 +2,26 @@
 
 use frontend::op::Data;
 
+/// The pattern of data without a format.
+macro_rules! unformatted {
+    () => {
+        Data::Dwords(_)
+            | Data::U8
+            | Data::I8
+            | Data::U16
+            | Data::I16
+            | Data::D16U8
+            | Data::D16I8
+            | Data::D16
+            | Data::D16HiU8
+            | Data::D16HiI8
+            | Data::D16Hi
+            | Data::D16HiB8
+    };
+}
+
+pub(crate) use unformatted;
+
 /// Bytes in memory of data without a format.
 pub(crate) const fn bytes(data: Data) -> usize {
     match data {
@@ -17,7 +37,10 @@ pub(crate) const fn bytes(data: Data) -> usize {
 pub(crate) const fn registers(data: Data) -> usize {
     match data {
         Data::Dwords(n) => n as usize,
-        _ => 1,
+        Data::U8 | Data::I8 | Data::U16 | Data::I16 => 1,
+        Data::D16U8 | Data::D16I8 | Data::D16 => 1,
+        Data::D16HiU8 | Data::D16HiI8 | Data::D16Hi | Data::D16HiB8 => 1,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => 1,
     }
 }
 
@@ -49,7 +72,8 @@ pub(crate) fn loaded(data: Data, raw: &Raw, old: u32, keeps: bool) -> u32 {
         Data::D16HiU8 => high(u16::from(byte)),
         Data::D16HiI8 => high(extended),
         Data::D16Hi => high(half),
-        _ => dword(raw, 0),
+        Data::Dwords(_) | Data::D16HiB8 => dword(raw, 0),
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => dword(raw, 0),
     }
 }
 
@@ -57,7 +81,9 @@ pub(crate) fn loaded(data: Data, raw: &Raw, old: u32, keeps: bool) -> u32 {
 pub(crate) fn stored(data: Data, words: [u32; 4]) -> Raw {
     let words = match data {
         Data::D16Hi | Data::D16HiB8 | Data::D16HiU8 | Data::D16HiI8 => [words[0] >> 16, 0, 0, 0],
-        _ => words,
+        Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16 => words,
+        Data::D16U8 | Data::D16I8 | Data::D16 => words,
+        Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => words,
     };
     let mut raw = [0; 16];
     for (chunk, word) in raw.chunks_exact_mut(4).zip(words) {

@@ -4,7 +4,7 @@
 //! clamps the size. In checked mode such accesses are faults.
 
 use frontend::op::{Atomic, Data, DsOp, Space};
-use frontend::{Gfx, LANES, Op};
+use frontend::{Gfx, LANES, Op, ops};
 
 use super::atomic::{Operands, apply32, apply64};
 use super::data::{self, Raw};
@@ -74,7 +74,15 @@ impl Exec<'_, '_> {
             Op::Ds(DsOp::Append) => self.ds_count(false),
             Op::Ds(DsOp::Consume) => self.ds_count(true),
             Op::Ds(DsOp::Condxchg32Rtn64) => self.ds_condxchg(),
-            _ => self.unknown(),
+            // These are of GDS.
+            Op::Ds(DsOp::OrderedCount | DsOp::GwsInit | DsOp::GwsBarrier) => self.unknown(),
+            Op::Ds(DsOp::GwsSemaV | DsOp::GwsSemaP | DsOp::GwsSemaBr) => self.unknown(),
+            Op::Ds(DsOp::GwsSemaReleaseAll) => self.unknown(),
+            // Of other spaces.
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => self.unknown(),
+            Op::StoreLds | Op::Image(_) | Op::Export => self.unknown(),
+            Op::MemTime | Op::MemRealtime | Op::CacheCtl => self.unknown(),
+            ops!(alu | salu | valu) => self.unknown(),
         }
     }
 
@@ -380,16 +388,13 @@ impl Exec<'_, '_> {
             let data0 = self.pair(first, count, lane);
             let data1 = second.map_or(0, |second| self.pair(second, count, lane));
             // A compare-and-swap has the compare value first.
-            let operands = match op {
-                Atomic::CmpSwap | Atomic::FCmpSwap => Operands {
-                    data: data1,
-                    other: data0,
-                },
-                _ => Operands {
-                    data: data0,
-                    other: data1,
-                },
+            let swapped = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
+            let (data, other) = if swapped {
+                (data1, data0)
+            } else {
+                (data0, data1)
             };
+            let operands = Operands { data, other };
             let old = self.lds_atomic(lane, op, addresses[lane], offset, count == 2, operands)?;
             if let Some(to) = to {
                 self.set_pair(to, count, lane, old);

@@ -5,7 +5,7 @@
 
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Data};
-use frontend::{Encoding, Gfx, Op};
+use frontend::{Encoding, Gfx, Op, ops};
 
 use super::atomic::{Operands, apply32, apply64};
 use super::data::{self, Raw};
@@ -25,9 +25,10 @@ enum Place {
 
 /// How float additions in global memory treat denormals: f32 flushes always, the others never.
 pub(crate) fn global_denorm(op: Atomic, wide: bool) -> Denorm {
-    match op {
-        Atomic::FAdd if !wide => Denorm::FLUSH,
-        _ => Denorm::KEEP,
+    if op == Atomic::FAdd && !wide {
+        Denorm::FLUSH
+    } else {
+        Denorm::KEEP
     }
 }
 
@@ -47,7 +48,9 @@ impl Exec<'_, '_> {
             Op::Load(_, data) => self.flat_load(data, &addresses),
             Op::Store(_, data) => self.flat_store(data, &addresses),
             Op::Atomic(_, op) => self.flat_atomic(op, &addresses),
-            _ => self.unknown(),
+            Op::StoreLds | Op::Image(_) | Op::Export => self.unknown(),
+            Op::MemTime | Op::MemRealtime | Op::CacheCtl => self.unknown(),
+            ops!(alu | salu | valu | lds) => self.unknown(),
         }
     }
 

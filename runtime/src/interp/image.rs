@@ -181,7 +181,8 @@ impl Exec<'_, '_> {
             ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => {
                 return Err(self.image_unsupported("a depth comparison"));
             }
-            _ => {}
+            ImageOp::Load { .. } | ImageOp::Store { .. } | ImageOp::GetResinfo => {}
+            ImageOp::Atomic(_) | ImageOp::Sample(_) | ImageOp::Gather4(_) => {}
         }
         let words = self.uniform_block::<8>(inst.src[1])?;
         if words == [0; 8] {
@@ -234,7 +235,11 @@ impl Exec<'_, '_> {
                 }
                 Ok(())
             }
-            _ => {
+            ImageOp::Load { .. }
+            | ImageOp::GetResinfo
+            | ImageOp::GetLod
+            | ImageOp::Sample(_)
+            | ImageOp::Gather4h(_) => {
                 for lane in lanes(self.active) {
                     self.write_image_components(lane, [0; 4], None)?;
                 }

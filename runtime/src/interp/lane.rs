@@ -4,6 +4,7 @@
 use frontend::LANES;
 use frontend::Op;
 use frontend::inst::Operand;
+use frontend::ops;
 
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
@@ -65,7 +66,11 @@ impl Exec<'_, '_> {
                 let values = self.relative_source(m0 & 0xff)?;
                 self.relative_write(&values, m0 >> 8 & 0xff)
             }
-            _ => self.unknown(),
+            Op::Nop | Op::Mov | Op::Select | Op::ClrExcp => self.unknown(),
+            ops!(arithmetic | integer | logic | shifts | bits | compare) => self.unknown(),
+            ops!(vector | vector_wide | convert | rounding | float) => self.unknown(),
+            ops!(float_wide | legacy | packed | unsupported) => self.unknown(),
+            ops!(salu | mem) => self.unknown(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! NEG_HI. Signs are changed on floats only.
 
 use frontend::inst::Operand;
-use frontend::{Encoding, Gfx, Op, Ty};
+use frontend::{Encoding, Gfx, Op, Ty, ops};
 
 use super::float;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
@@ -126,7 +126,9 @@ impl Exec<'_, '_> {
             Op::Shl => bits[0] << amount,
             Op::Lshr => bits[0] >> amount,
             Op::Ashr => (bits[0] as i16 >> amount) as u16,
-            _ => return self.unknown(),
+            Op::Mac | Op::Fma | Op::Fmac | Op::Min3 | Op::Max3 | Op::Med3 => return self.unknown(),
+            ops!(moves | integer | logic | bits | compare) => return self.unknown(),
+            ops!(valu | salu | mem) => return self.unknown(),
         })
     }
 
@@ -137,10 +139,8 @@ impl Exec<'_, '_> {
         let [a, b, c]: [u16; 3] = std::array::from_fn(|n| halves.pick_float(n, values[n]));
         let mm = self.min_max_denorm(env);
         let flush = |x: u16| mm.src_f16(x);
-        let count = match self.inst.op() {
-            Op::Fma | Op::Fmac => 3,
-            _ => 2,
-        };
+        let fused = matches!(self.inst.op(), Op::Fma | Op::Fmac);
+        let count = if fused { 3 } else { 2 };
         let infinite = [a, b, c].iter().take(count).any(|&x| is_inf16(x));
         let d = match self.inst.op() {
             Op::Add => math::add_f16_flush(a, b, env),
@@ -148,7 +148,9 @@ impl Exec<'_, '_> {
             Op::Fma | Op::Fmac => math::fma_f16_flush(a, b, c, env),
             Op::Min => mm.dst_f16(float::min_f16(flush(a), flush(b), ieee)),
             Op::Max => mm.dst_f16(float::max_f16(flush(a), flush(b), ieee)),
-            _ => return self.unknown(),
+            Op::Sub | Op::Mad | Op::Mac | Op::Min3 | Op::Max3 | Op::Med3 => return self.unknown(),
+            ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
+            ops!(valu | salu | mem) => return self.unknown(),
         };
         let d = half_overflow(fm, d, infinite);
         Ok(match fm.clamp {
@@ -184,22 +186,23 @@ impl Exec<'_, '_> {
                     Op::Add => math::add_f32_flush(a, b, env),
                     Op::Mul => math::mul_f32_flush(a, b, env),
                     Op::Fma => math::fma_f32_flush(a, b, c, env),
-                    _ => return self.unknown(),
+                    Op::Sub | Op::Mad | Op::Mac | Op::Fmac => return self.unknown(),
+                    Op::Min | Op::Max | Op::Min3 | Op::Max3 | Op::Med3 => return self.unknown(),
+                    ops!(moves | integer | logic | shifts | bits) => return self.unknown(),
+                    ops!(compare | valu | salu | mem) => return self.unknown(),
                 })
             };
             let clamp = |x: u32| match fm.clamp {
                 true => float::clamp_f32(x, fm.dx10_clamp),
                 false => x,
             };
-            let half = match inst.op() {
+            let half = if inst.op() == Op::Mov {
                 // D.lo = the half of S0 that OP_SEL names, D.hi = that of S1.
-                Op::Mov => {
-                    let half = |n: usize| {
-                        (s[n][l] >> if low.op_sel >> n & 1 != 0 { 32 } else { 0 }) as u32
-                    };
-                    [half(0), half(1)]
-                }
-                _ => [clamp(compute(low)?), clamp(compute(high)?)],
+                let half =
+                    |n: usize| (s[n][l] >> if low.op_sel >> n & 1 != 0 { 32 } else { 0 }) as u32;
+                [half(0), half(1)]
+            } else {
+                [clamp(compute(low)?), clamp(compute(high)?)]
             };
             d[l] = u64::from(half[0]) | u64::from(half[1]) << 32;
         }
@@ -277,9 +280,10 @@ impl Exec<'_, '_> {
         };
         for l in lanes(self.active) {
             let old = &mut self.wave.vgpr[to][l];
-            *old = match op {
-                Op::MixHi => *old & 0xffff | halves[l] << 16,
-                _ => *old & 0xffff_0000 | halves[l],
+            *old = if op == Op::MixHi {
+                *old & 0xffff | halves[l] << 16
+            } else {
+                *old & 0xffff_0000 | halves[l]
             };
         }
         Ok(())
@@ -327,7 +331,10 @@ impl Exec<'_, '_> {
                     .sum(),
                 Op::Dot4 | Op::Dot4c => sum_of_products(a[l], b[l], 8, signed),
                 Op::Dot8 | Op::Dot8c => sum_of_products(a[l], b[l], 4, signed),
-                _ => return self.unknown(),
+                Op::Mix | Op::MixLo | Op::MixHi => return self.unknown(),
+                ops!(alu | special | vector | vector_wide | convert) => return self.unknown(),
+                ops!(rounding | float | float_wide | legacy) => return self.unknown(),
+                ops!(unsupported | salu | mem) => return self.unknown(),
             };
             let addend = field(c[l], 0, 32, signed);
             let sum = products + addend;

@@ -4,7 +4,7 @@ use frontend::desc::{Encoding, Scc};
 use frontend::inst::{Inst, Operand};
 use frontend::op::{Cmp, Logic};
 use frontend::state::mode;
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::operand::Exec;
 use super::stop::Run;
@@ -92,7 +92,16 @@ impl Exec<'_, '_> {
                 self.wave.mode |= if bit != 0 { mode::VSKIP } else { 0 };
                 return Ok(());
             }
-            _ => {}
+            Op::Mov | Op::Select | ops!(arithmetic | integer | logic | shifts | bits) => {}
+            ops!(compare | scalar | scalar_bits | scalar_other) => {}
+            // `exec_control` has these.
+            Op::Nop | Op::Waitcnt | Op::Hint(_) | Op::Sendmsg => return self.unknown(),
+            Op::Branch(_) | Op::Call | Op::GetPc | Op::SetPc => return self.unknown(),
+            Op::SwapPc | Op::Endpgm | Op::Barrier | Op::Trap => return self.unknown(),
+            Op::CbranchGFork | Op::CbranchIFork | Op::CbranchJoin => return self.unknown(),
+            Op::SetGprIdxOff | Op::SetGprIdxMode => return self.unknown(),
+            Op::GetReg | Op::SetReg | Op::Rfe | Op::RfeRestore => return self.unknown(),
+            Op::MovRelSD | Op::MovRelSD2 | ops!(valu | mem) => return self.unknown(),
         }
         let (s0, s1) = match inst.desc.src.len() {
             0 => return self.unknown(),
@@ -106,23 +115,19 @@ impl Exec<'_, '_> {
         let (s0, s1) = if inst.desc.rev { (s1, s0) } else { (s0, s1) };
         // `s_cmpk_*_u32` zero-extends simm16, everything else sign-extends it.
         let unsigned = matches!(inst.desc.src.first(), Some(Ty::U32));
-        let s1 = match (inst.op(), inst.src[1]) {
-            (Op::Cmp(_), Operand::Imm(simm16)) if unsigned => u64::from(simm16 as u16),
-            _ => s1,
+        let s1 =
+            if let (Op::Cmp(_), Operand::Imm(simm16), true) = (inst.op(), inst.src[1], unsigned) {
+                u64::from(simm16 as u16)
+            } else {
+                s1
+            };
+        // D, for those that change bits of it.
+        let old = if let Op::Bitset0 | Op::Bitset1 = inst.op() {
+            self.scalar_dest()?
+        } else {
+            0
         };
-        let out = match inst.op() {
-            Op::Bitset0 | Op::Bitset1 => {
-                let old = self.scalar_dest()?;
-                let bit = 1 << (s0 & (u64::from(inst.dst_ty(0).bits()) - 1));
-                Some(Out::value(if inst.op() == Op::Bitset0 {
-                    old & !bit
-                } else {
-                    old | bit
-                }))
-            }
-            _ => compute(inst, s0, s1, self.wave.scc & 1),
-        };
-        let Some(out) = out else {
+        let Some(out) = compute(inst, s0, s1, old, self.wave.scc & 1) else {
             return self.unknown();
         };
         let nonzero = match inst.desc.dst.first() {
@@ -222,7 +227,7 @@ impl Exec<'_, '_> {
 }
 
 /// The operations that only need values. `None`: not an operation of the scalar ALU.
-fn compute(inst: &Inst, s0: u64, s1: u64, scc: u32) -> Option<Out> {
+fn compute(inst: &Inst, s0: u64, s1: u64, old: u64, scc: u32) -> Option<Out> {
     let ty = inst.desc.ty();
     let wide = ty.bits() == 64;
     let source = inst.desc.src.first().copied().unwrap_or(ty);
@@ -328,7 +333,12 @@ fn compute(inst: &Inst, s0: u64, s1: u64, scc: u32) -> Option<Out> {
             let bit = s0 >> (s1 & (u64::from(source.bits()) - 1)) & 1;
             Out::boolean((bit == 1) == (inst.op() == Op::Bitcmp1))
         }
-        _ => return None,
+        Op::Bitset0 => Out::value(old & !(1 << (s0 & (u64::from(ty.bits()) - 1)))),
+        Op::Bitset1 => Out::value(old | 1 << (s0 & (u64::from(ty.bits()) - 1))),
+        Op::Nop | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return None,
+        Op::Mad | Op::Mac | Op::Fma | Op::Fmac | Op::Min3 | Op::Max3 | Op::Med3 => return None,
+        Op::Cmpx(_) | Op::Cmps(_) | Op::Cmpsx(_) | Op::CmpClass | Op::CmpxClass => return None,
+        ops!(control | valu | mem) => return None,
     })
 }
 
@@ -406,6 +416,7 @@ fn compare(cmp: Cmp, ty: Ty, s0: u64, s1: u64) -> Option<bool> {
         Cmp::Lg => order.is_ne(),
         Cmp::Ge => order.is_ge(),
         Cmp::T => true,
-        _ => return None,
+        Cmp::O | Cmp::U | Cmp::Nge | Cmp::Nlg => return None,
+        Cmp::Ngt | Cmp::Nle | Cmp::Neq | Cmp::Nlt => return None,
     })
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use frontend::Op;
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Space};
+use frontend::ops;
 
 use super::atomic::{Operands, apply32, apply64};
 use super::operand::Exec;
@@ -84,14 +85,16 @@ impl Exec<'_, '_> {
             Op::Atomic(space, op) => self.smem_atomic(space, op),
             Op::MemTime | Op::MemRealtime => {
                 // The constant clock of the hardware runs at 100 MHz.
-                let now = match inst.op() {
-                    Op::MemTime => clock(),
-                    _ => clock() / 10,
+                let now = if inst.op() == Op::MemTime {
+                    clock()
+                } else {
+                    clock() / 10
                 };
                 self.set_uniform64(inst.dst[0], now)
             }
             Op::CacheCtl => Ok(()),
-            _ => self.unknown(),
+            Op::StoreLds | Op::Image(_) | Op::Export => self.unknown(),
+            ops!(alu | salu | valu | lds) => self.unknown(),
         }
     }
 
@@ -116,10 +119,11 @@ impl Exec<'_, '_> {
             operand if space == Space::ScalarScratch => u64::from(self.uniform32(operand)?) * 64,
             operand => u64::from(self.uniform32(operand)? & !3),
         };
-        let immediate = match space {
+        let immediate = if space == Space::ScalarBuffer && self.gfx.is_gfx9() {
             // Unsigned here, unlike in the plain forms of gfx9.
-            Space::ScalarBuffer if self.gfx.is_gfx9() => inst.mem.offset & 0xf_ffff,
-            _ => inst.mem.offset,
+            inst.mem.offset & 0xf_ffff
+        } else {
+            inst.mem.offset
         };
         let offset = register.wrapping_add_signed(immediate & !3);
         if space != Space::ScalarBuffer {

@@ -1,7 +1,7 @@
 //! The vector ALU: from sources through the chapters' arms to the destination. Arms compute values
 //! for lanes; EXEC, modifiers and registers are dealt with here.
 
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::Run;
@@ -112,37 +112,44 @@ impl Exec<'_, '_> {
             | Op::MovRelD
             | Op::MovRelSD
             | Op::MovRelSD2 => self.exec_lane(),
-            Op::Cmp(_)
-            | Op::Cmps(_)
-            | Op::Cmpx(_)
-            | Op::Cmpsx(_)
-            | Op::CmpClass
-            | Op::CmpxClass => self.exec_compare(),
+            ops!(compare) => self.exec_compare(),
             Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => {
                 self.exec_interp()
             }
             Op::Mix | Op::MixLo | Op::MixHi => self.exec_mix(),
             Op::Dot2 | Op::Dot4 | Op::Dot8 | Op::Dot2c | Op::Dot4c | Op::Dot8c => self.exec_dot(),
             Op::Mfma | Op::AccVgprRead | Op::AccVgprWrite | Op::AccVgprMov => self.unknown(),
-            _ if self.is_packed() => self.exec_packed(),
-            _ if self.is_wide() => self.exec_wide(),
-            Op::AddCo | Op::SubCo | Op::AddCarry | Op::SubBorrow => {
-                let out = self.carry_arithmetic()?;
-                self.finish_carried(out)
+            Op::Mov | Op::Select | ops!(arithmetic | integer | logic | shifts | bits) => {
+                self.exec_by_type()
             }
-            Op::DivScale => {
-                let out = self.div_scale32()?;
-                self.finish_carried(out)
+            ops!(vector | vector_wide | convert | rounding | float | float_wide | legacy) => {
+                self.exec_by_type()
             }
-            _ if self.is_float_chapter() => {
-                let d = self.float_arm()?;
-                self.write32(&d)
-            }
-            _ => {
-                let d = self.int_arm()?;
-                self.write32(&d)
-            }
+            ops!(salu | mem) => self.unknown(),
         }
+    }
+
+    /// An operation whose chapter depends on its types.
+    fn exec_by_type(&mut self) -> Run<()> {
+        if self.is_packed() {
+            return self.exec_packed();
+        }
+        if self.is_wide() {
+            return self.exec_wide();
+        }
+        if self.inst.op() == Op::DivScale {
+            let out = self.div_scale32()?;
+            return self.finish_carried(out);
+        }
+        if let Op::AddCo | Op::SubCo | Op::AddCarry | Op::SubBorrow = self.inst.op() {
+            let out = self.carry_arithmetic()?;
+            return self.finish_carried(out);
+        }
+        let d = match self.is_float_chapter() {
+            true => self.float_arm()?,
+            false => self.int_arm()?,
+        };
+        self.write32(&d)
     }
 
     /// Are source and destination packed? (Conversions that only pack their results are not meant.)

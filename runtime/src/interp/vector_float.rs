@@ -5,7 +5,7 @@
 //! leaves the flushing to it.
 
 use frontend::state::mode;
-use frontend::{Gfx, Op, Ty};
+use frontend::{Gfx, Op, Ty, ops};
 
 use super::float::{self, Fract};
 use super::operand::{Exec, Lanes, lanes};
@@ -118,26 +118,16 @@ impl Exec<'_, '_> {
 
     /// An operation with floats of up to 32 bits among its operands.
     pub(crate) fn float_arm(&self) -> Run<Lanes> {
-        let ty = self.dest_ty();
-        match (self.inst.op(), ty) {
-            (
-                Op::Cvt
-                | Op::CvtRpi
-                | Op::CvtFlr
-                | Op::CvtOffI4
-                | Op::CvtUbyte(_)
-                | Op::CvtPkU8
-                | Op::CvtPkAccumU8
-                | Op::CvtPkNorm
-                | Op::CvtPkRtz
-                | Op::CvtNorm
-                | Op::PackF16
-                | Op::FrexpExp,
-                _,
-            ) => self.convert_arm(),
-            (_, Ty::F32) => self.f32_arm(),
-            (_, Ty::F16) => self.f16_arm(),
-            _ => self.unknown(),
+        match self.inst.op() {
+            ops!(convert) => self.convert_arm(),
+            ops!(arithmetic | rounding | float | float_wide | legacy) => match self.dest_ty() {
+                Ty::F32 => self.f32_arm(),
+                Ty::F16 => self.f16_arm(),
+                _ => self.unknown(),
+            },
+            ops!(moves | integer | logic | shifts | bits | compare) => self.unknown(),
+            ops!(special | vector | vector_wide | packed | unsupported) => self.unknown(),
+            ops!(salu | mem) => self.unknown(),
         }
     }
 
@@ -245,7 +235,11 @@ impl Exec<'_, '_> {
             Op::CubeMa => map3(on, s0, s1, s2, |x, y, z| {
                 settle(float::cube_ma_f32(flush(x), flush(y), flush(z), env.round))
             }),
-            _ => return self.unknown(),
+            // With a mask beside the result; of doubles only.
+            Op::DivScale | Op::TrigPreop => return self.unknown(),
+            ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
+            ops!(special | vector | vector_wide | convert) => return self.unknown(),
+            ops!(packed | unsupported | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f32(fm, d))
     }
@@ -352,7 +346,10 @@ impl Exec<'_, '_> {
             Op::DivFixup => map3(on, s0, s1, s2, |a, b, c| {
                 u32::from(math::div_fixup_f16(a as u16, b as u16, c as u16))
             }),
-            _ => return self.unknown(),
+            ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
+            ops!(special | vector | vector_wide | convert) => return self.unknown(),
+            ops!(float_wide | legacy | packed | unsupported) => return self.unknown(),
+            ops!(salu | mem) => return self.unknown(),
         };
         Ok(self.output_f16(fm, d))
     }

@@ -1,7 +1,7 @@
 //! Integer and logic operations of the vector ALU on 32 and 16 bits. 16-bit sources come
 //! zero-extended; of 16-bit results only the low half counts.
 
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::operand::{Exec, Lanes};
 use super::stop::Run;
@@ -286,7 +286,18 @@ impl Exec<'_, '_> {
                 sat(a) | sat(b) << 16
             }),
             Op::CvtPkInt => map2(on, s0, s1, |a, b| a.min(0xffff) | b.min(0xffff) << 16),
-            _ => return self.unknown(),
+            Op::Cvt | Op::CvtRpi | Op::CvtFlr | Op::CvtOffI4 => return self.unknown(),
+            Op::CvtUbyte(_) | Op::CvtPkU8 | Op::CvtPkAccumU8 => return self.unknown(),
+            Op::CvtPkNorm | Op::CvtPkRtz | Op::CvtNorm => return self.unknown(),
+            Op::PackF16 | Op::FrexpExp => return self.unknown(),
+            Op::Fma | Op::Fmac => return self.unknown(),
+            // With carries: the other arm.
+            Op::AddCo | Op::SubCo | Op::AddCarry | Op::SubBorrow => return self.unknown(),
+            Op::Nop => return self.unknown(),
+            Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
+            ops!(compare | special | vector_wide | rounding) => return self.unknown(),
+            ops!(float | float_wide | legacy | packed) => return self.unknown(),
+            ops!(unsupported | salu | mem) => return self.unknown(),
         })
     }
 
@@ -295,9 +306,10 @@ impl Exec<'_, '_> {
         let src = self.sources32()?;
         let (s0, s1) = (&src.s0, &src.s1);
         let op = self.inst.op();
-        let carry_in = match op {
-            Op::AddCarry | Op::SubBorrow => self.uniform64(self.inst.src[2])?,
-            _ => 0,
+        let carry_in = if let Op::AddCarry | Op::SubBorrow = op {
+            self.uniform64(self.inst.src[2])?
+        } else {
+            0
         };
         let subtract = matches!(op, Op::SubCo | Op::SubBorrow);
         let exact: [i64; 64] = std::array::from_fn(|l| {

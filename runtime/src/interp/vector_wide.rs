@@ -2,7 +2,7 @@
 //! and the sums of absolute differences over sliding windows.
 
 use frontend::inst::Operand;
-use frontend::{Op, Ty};
+use frontend::{Op, Ty, ops};
 
 use super::float;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
@@ -55,11 +55,15 @@ impl Exec<'_, '_> {
 
     /// One operation of this chapter.
     pub(crate) fn exec_wide(&mut self) -> Run<()> {
-        match self.inst.op() {
-            Op::Mad64 => return self.exec_mad64(),
-            Op::MqsadU32U8 => return self.exec_mqsad_u32(),
-            Op::DivScale => return self.exec_div_scale64(),
-            _ => {}
+        let op = self.inst.op();
+        if op == Op::Mad64 {
+            return self.exec_mad64();
+        }
+        if op == Op::MqsadU32U8 {
+            return self.exec_mqsad_u32();
+        }
+        if op == Op::DivScale {
+            return self.exec_div_scale64();
         }
         let src = self.wide_sources()?;
         match self.dest_ty() {
@@ -135,7 +139,18 @@ impl Exec<'_, '_> {
                 }
                 _ => return self.unknown(),
             },
-            _ => return self.unknown(),
+            Op::CvtRpi | Op::CvtFlr | Op::CvtOffI4 | Op::CvtUbyte(_) => return self.unknown(),
+            Op::CvtPkU8 | Op::CvtPkAccumU8 | Op::CvtPkNorm => return self.unknown(),
+            Op::CvtPkRtz | Op::CvtPkInt | Op::CvtNorm => return self.unknown(),
+            Op::PackF16 | Op::FrexpExp => return self.unknown(),
+            Op::Sub | Op::Mad | Op::Mac | Op::Min3 | Op::Max3 | Op::Med3 => return self.unknown(),
+            Op::Exp | Op::Log | Op::Sin | Op::Cos => return self.unknown(),
+            Op::RcpIflag | Op::LogClamp | Op::RcpLegacy | Op::RsqLegacy => return self.unknown(),
+            Op::ExpLegacy | Op::LogLegacy | Op::MulLit | Op::DivScale => return self.unknown(),
+            Op::CubeId | Op::CubeSc | Op::CubeTc | Op::CubeMa => return self.unknown(),
+            ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
+            ops!(special | vector | vector_wide | legacy) => return self.unknown(),
+            ops!(packed | unsupported | salu | mem) => return self.unknown(),
         };
         Ok(self.output_f64(fm, d))
     }
@@ -167,7 +182,13 @@ impl Exec<'_, '_> {
             Op::MqsadPkU16U8 => map3(on, s0, s1, s2, |a, b, c| {
                 window_sums(a, b as u32, c, clamp, masked_sad4)
             }),
-            _ => return self.unknown(),
+            Op::Mad64 | Op::MqsadU32U8 => return self.unknown(),
+            Op::Nop | Op::Select => return self.unknown(),
+            Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => return self.unknown(),
+            ops!(arithmetic | integer | logic | bits | compare) => return self.unknown(),
+            ops!(special | vector | convert | rounding | float) => return self.unknown(),
+            ops!(float_wide | legacy | packed | unsupported) => return self.unknown(),
+            ops!(salu | mem) => return self.unknown(),
         })
     }
 
@@ -176,21 +197,29 @@ impl Exec<'_, '_> {
         let s0 = &src.s0;
         let on = self.active;
         let denorm = Env::f16_f64_of_mode(self.wave.mode).denorm;
-        Ok(match (self.inst.op(), self.dest_ty()) {
-            (Op::Cvt, Ty::I32) => map1(on, s0, |a| float::f64_to_i32(a) as u32),
-            (Op::Cvt, Ty::U32) => map1(on, s0, float::f64_to_u32),
-            (Op::Cvt, Ty::F32) => {
-                let fm = self.float_mode(Ty::F32);
-                let both = Denorm {
-                    flush_src: denorm.flush_src,
-                    flush_dst: fm.env.denorm.flush_dst,
-                };
-                let round = fm.env.round;
-                let d = map1(on, s0, |a| math::f64_to_f32(a, round, both));
-                self.output_f32(fm, d)
-            }
-            (Op::FrexpExp, _) => map1(on, s0, |a| math::frexp_exp_f64(denorm.src_f64(a)) as u32),
-            _ => return self.unknown(),
+        Ok(match self.inst.op() {
+            Op::Cvt => match self.dest_ty() {
+                Ty::I32 => map1(on, s0, |a| float::f64_to_i32(a) as u32),
+                Ty::U32 => map1(on, s0, float::f64_to_u32),
+                Ty::F32 => {
+                    let fm = self.float_mode(Ty::F32);
+                    let both = Denorm {
+                        flush_src: denorm.flush_src,
+                        flush_dst: fm.env.denorm.flush_dst,
+                    };
+                    let round = fm.env.round;
+                    let d = map1(on, s0, |a| math::f64_to_f32(a, round, both));
+                    self.output_f32(fm, d)
+                }
+                _ => return self.unknown(),
+            },
+            Op::FrexpExp => map1(on, s0, |a| math::frexp_exp_f64(denorm.src_f64(a)) as u32),
+            Op::CvtRpi | Op::CvtFlr | Op::CvtOffI4 | Op::CvtUbyte(_) => return self.unknown(),
+            Op::CvtPkU8 | Op::CvtPkAccumU8 | Op::CvtPkNorm => return self.unknown(),
+            Op::CvtPkRtz | Op::CvtPkInt | Op::CvtNorm | Op::PackF16 => return self.unknown(),
+            ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
+            ops!(float | float_wide | legacy | packed) => return self.unknown(),
+            ops!(unsupported | salu | mem) => return self.unknown(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! LDS.
 
+use frontend::ops;
+
 use super::*;
 
 impl<'c> Call<'c> {
@@ -114,7 +116,12 @@ pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode>
     let access = match call.site.inst.op() {
         Op::Load(..) | Op::Read2 { .. } => Access::Read,
         Op::Store(..) | Op::Write2 { .. } => Access::Write,
-        _ => Access::Atomic,
+        Op::Atomic(..) | Op::Wrxchg2 { .. } | Op::Ds(_) => Access::Atomic,
+        // These do not come here.
+        Op::AtomicSrc2(_) | Op::WriteSrc2 | Op::ReadAddTid | Op::WriteAddTid => Access::Atomic,
+        Op::StoreLds | Op::Image(_) | Op::Export => Access::Atomic,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => Access::Atomic,
+        ops!(alu | salu | valu) => Access::Atomic,
     };
     let size = u64::from(call.ctx.lds_len.min(limit));
     let gfx = call.host().group.gfx;
