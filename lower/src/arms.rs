@@ -1,5 +1,6 @@
 //! One guest instruction to lane IR: the translation's own writing of the instruction set, one file
 //! per chapter of the manual.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 use frontend::desc::Encoding;
 use frontend::inst::{Inst, M0, Operand, Special};

@@ -1,5 +1,6 @@
 //! The interpreter: the reference that translated code is tested against. It runs one instruction
 //! after the other, each on all lanes, in plain safe code; the chapters of the manual are its files.
+#![deny(clippy::wildcard_enum_match_arm)]
 
 mod atomic;
 mod buffer;
@@ -21,8 +22,10 @@ mod scalar;
 mod smem;
 mod stop;
 #[cfg(test)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
 mod testing;
 #[cfg(test)]
+#[allow(clippy::wildcard_enum_match_arm, reason = "no arms of instructions")]
 mod tests;
 mod vector;
 mod vector_float;
@@ -133,6 +136,10 @@ const MOST_VGPRS: u32 = 32;
 impl Exec<'_, '_> {
     fn run(&mut self) -> Run<Control> {
         let encoding = self.inst.desc.encoding;
+        // Vector instructions of every kind are skipped under VSKIP.
+        if !is_scalar(self.inst) && self.wave.mode & mode::VSKIP != 0 {
+            return Ok(Control::Next);
+        }
         match encoding {
             Encoding::Sop1 | Encoding::Sop2 | Encoding::Sopc | Encoding::Sopk | Encoding::Sopp => {
                 return match self.exec_control()? {
@@ -140,23 +147,18 @@ impl Exec<'_, '_> {
                     None => self.exec_scalar().map(|()| Control::Next),
                 };
             }
-            Encoding::Smem => {
-                self.exec_smem()?;
-                return Ok(Control::Next);
-            }
-            _ => {}
-        }
-        // Vector instructions of every kind are skipped under VSKIP.
-        if self.wave.mode & mode::VSKIP != 0 {
-            return Ok(Control::Next);
-        }
-        match encoding {
+            Encoding::Smem => self.exec_smem()?,
             Encoding::Ds => self.exec_ds()?,
             Encoding::Flat | Encoding::Global | Encoding::Scratch => self.exec_flat()?,
             Encoding::Mubuf | Encoding::Mtbuf => self.exec_buffer()?,
             Encoding::Mimg => self.exec_image()?,
             Encoding::Exp => self.exec_export()?,
-            _ => self.exec_vector()?,
+            Encoding::Vop1
+            | Encoding::Vop2
+            | Encoding::Vopc
+            | Encoding::Vop3
+            | Encoding::Vop3p
+            | Encoding::Vintrp => self.exec_vector()?,
         }
         Ok(Control::Next)
     }

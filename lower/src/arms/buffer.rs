@@ -44,7 +44,7 @@ fn scalar_offset<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
         Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => U::imm(b, bits),
         Operand::Special(special) => special32(g, special)?,
         Operand::None => U::imm(b, 0),
-        _ => return None,
+        Operand::Vgpr(_) | Operand::Agpr(_) | Operand::Imm(_) => return None,
     })
 }
 
@@ -220,10 +220,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
     let soffset = scalar_offset(g, inst.src[2])?;
     let mut args = vec![w0.pair(w1).v, w2.pair(w3).v, soffset.v, g.exec()];
     // VADDR: index, then offset; or with ADDR64 the two words of an address.
-    let mut next = match inst.src[0] {
-        Operand::Vgpr(v) => Some(v),
-        _ => None,
-    };
+    let mut next = vgpr(inst.src[0]);
     for present in [mem.idxen || mem.addr64, mem.offen || mem.addr64] {
         args.push(match (present, next) {
             (true, Some(v)) => {

@@ -14,11 +14,15 @@ use crate::value::{Env, F, M, Q, U, call};
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     Some(Out::M(match inst.op() {
         Op::CmpClass | Op::CmpxClass => class(args)?,
-        Op::Cmp(cmp) | Op::Cmpx(cmp) | Op::Cmps(cmp) | Op::Cmpsx(cmp) => match args.ty(0) {
-            Ty::F32 | Ty::F64 => float(cmp, args.f(0)?, args.f(1)?),
-            Ty::F16 => half(cmp, args)?,
-            _ => integer(cmp, args)?,
-        },
+        Op::Cmp(cmp) | Op::Cmpx(cmp) | Op::Cmps(cmp) | Op::Cmpsx(cmp) => {
+            if args.ty(0) == Ty::F16 {
+                half(cmp, args)?
+            } else if args.ty(0).is_float() {
+                float(cmp, args.f(0)?, args.f(1)?)
+            } else {
+                integer(cmp, args)?
+            }
+        }
         ops!(moves | arithmetic | integer | logic | shifts | bits) => return None,
         ops!(valu | salu | mem) => return None,
     }))

@@ -43,25 +43,23 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             };
             by_one(f, u(0)?).pack16(by_one(f, u(1)?))
         }
-        Op::CvtNorm => match inst.desc.ty() {
-            Ty::I16 => by_one(LaneFn::NormI16F16, u(0)?).lo16(),
-            _ => by_one(LaneFn::NormU16F16, u(0)?).lo16(),
-        },
+        Op::CvtNorm if inst.desc.ty() == Ty::I16 => by_one(LaneFn::NormI16F16, u(0)?).lo16(),
+        Op::CvtNorm => by_one(LaneFn::NormU16F16, u(0)?).lo16(),
         Op::PackF16 => u(0)?.pack16(u(1)?),
         Op::CvtPkRtz => call(u(0)?.builder(), LaneFn::PkRtzF16, mode, &[u(0)?, u(1)?]),
         Op::CvtPkInt => {
-            let sat = |x: U<'b>| match inst.desc.ty() {
-                Ty::PkI16 => x
-                    .max_s(x.k(i16::MIN as i64 as u64))
-                    .min_s(x.k(i16::MAX as u64)),
-                _ => x.min_u(x.k(0xffff)),
+            let sat = |x: U<'b>| {
+                if inst.desc.ty() == Ty::PkI16 {
+                    x.max_s(x.k(i16::MIN as i64 as u64))
+                        .min_s(x.k(i16::MAX as u64))
+                } else {
+                    x.min_u(x.k(0xffff))
+                }
             };
             sat(u(0)?).pack16(sat(u(1)?))
         }
-        Op::FrexpExp => match args.ty(0) {
-            Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
-            _ => args.f(0)?.flush_src().frexp_exp(),
-        },
+        Op::FrexpExp if args.ty(0) == Ty::F16 => by_one(LaneFn::FrexpExpF16, u(0)?).lo16(),
+        Op::FrexpExp => args.f(0)?.flush_src().frexp_exp(),
         ops!(alu | special | vector | vector_wide | rounding | float | float_wide) => return None,
         ops!(legacy | packed | unsupported | salu | mem) => return None,
     }))

@@ -154,9 +154,10 @@ fn correct_quotient<'b>(
     };
     // y0 = 1 / d: what is scaled is not denormal, nor is its reciprocal.
     let [one, of] = m.args(y0)?;
-    let of = match m.op(of) {
-        Op::FFlush(_) => m.args::<1>(of)?[0],
-        _ => of,
+    let of = if let Op::FFlush(_) = m.op(of) {
+        m.args::<1>(of)?[0]
+    } else {
+        of
     };
     let reciprocal = matches!(m.op(y0), Op::FDiv(..)) && m.is_one(one) && of == d;
     reciprocal.then_some(flush)

@@ -14,7 +14,10 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         args.push(match source {
             Operand::Vgpr(n) => g.read_v(n),
             Operand::None => g.imm32(0),
-            _ => return Lowered::Fallback,
+            Operand::Sgpr(_) | Operand::Agpr(_) | Operand::Special(_) | Operand::Imm(_) => {
+                return Lowered::Fallback;
+            }
+            Operand::Inline { .. } | Operand::Literal { .. } => return Lowered::Fallback,
         });
     }
     let site = sites.add(pc, inst);

@@ -368,9 +368,9 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
         }
         Op::DivScale => {
             let (d, bit) = division::scale(s0, args.f(1)?, args.f(2)?);
-            return Some(match out(d) {
-                Out::D(d) => Out::DM(d, bit),
-                _ => Out::WM(U::new(b, d.v), bit),
+            return Some(match d.env.ty {
+                Float::F32 => Out::WM(U::new(b, d.v), bit),
+                Float::F64 => Out::DM(Q::new(b, d.v), bit),
             });
         }
         Op::DivFmas if s0.env.round == 0 => s0.div_fmas(args.f(1)?, args.f(2)?, vcc_mask(g)),

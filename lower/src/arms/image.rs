@@ -112,9 +112,10 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
         }
         false => pairs(g, inst.src[1])?,
     };
-    let sampler = match inst.src[2] {
-        Operand::None => [U::imm(b, 0).pair(U::imm(b, 0)).v; 2],
-        operand => pairs(g, operand)?,
+    let sampler = if inst.src[2] == Operand::None {
+        [U::imm(b, 0).pair(U::imm(b, 0)).v; 2]
+    } else {
+        pairs(g, inst.src[2])?
     };
     let site = sites.add(pc, inst);
     let descriptors = [&resource[..], &sampler].concat();

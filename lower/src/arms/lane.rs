@@ -27,10 +27,10 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
 
 /// A source as its lanes stand, EXEC or not.
 fn read_all<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    match operand {
-        Operand::Vgpr(n) => Some(U::new(g.b, g.read_v_all(n))),
-        other => read32(g, other),
+    if let Operand::Vgpr(n) = operand {
+        return Some(U::new(g.b, g.read_v_all(n)));
     }
+    read32(g, operand)
 }
 
 fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
@@ -52,10 +52,10 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
 
 /// A wave value that names a lane; a vector register cannot.
 fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
-    match operand {
-        Operand::Vgpr(_) => None,
-        other => read32(g, other),
+    if let Operand::Vgpr(_) = operand {
+        return None;
     }
+    read32(g, operand)
 }
 
 fn write_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {

@@ -62,10 +62,10 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
 
 /// The first register of a vector operand.
 pub(super) fn vgpr(operand: Operand) -> Option<u8> {
-    match operand {
-        Operand::Vgpr(n) => Some(n),
-        _ => None,
+    if let Operand::Vgpr(n) = operand {
+        return Some(n);
     }
+    None
 }
 
 /// The address of FLAT and GLOBAL, offset included.
@@ -83,7 +83,8 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
             let index = U::new(b, g.read_v(v)).zext();
             Some(base + index + offset)
         }
-        _ => None,
+        Operand::Vgpr(_) | Operand::Agpr(_) | Operand::Special(_) | Operand::Imm(_) => None,
+        Operand::Inline { .. } | Operand::Literal { .. } => None,
     }
 }
 
@@ -138,9 +139,10 @@ fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
     if space != Space::Flat {
         return Vec::new();
     }
-    let register = match g.gfx {
-        Gfx::Gfx700 => FLAT_SCRATCH_GFX7,
-        _ => FLAT_SCRATCH_GFX9,
+    let register = if g.gfx == Gfx::Gfx700 {
+        FLAT_SCRATCH_GFX7
+    } else {
+        FLAT_SCRATCH_GFX9
     };
     vec![g.read_s64(register), lds_limit(g)]
 }
@@ -296,12 +298,11 @@ pub(super) fn atomic(
     let d = vgpr(d);
     let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
         // MODE acts on these.
-        let (lo, hi) = match b.ty(address).width {
-            Width::W64 => {
-                let address = Q::new(b, address);
-                (address.lo().v, address.hi().v)
-            }
-            _ => (address, g.imm32(0)),
+        let (lo, hi) = if b.ty(address).width == Width::W64 {
+            let address = Q::new(b, address);
+            (address.lo().v, address.hi().v)
+        } else {
+            (address, g.imm32(0))
         };
         let code = g.imm32(atomic_code(space, op, width) as u32);
         let mut args = vec![lo, hi, g.exec(), code, g.mode_reg()];

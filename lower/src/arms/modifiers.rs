@@ -55,7 +55,7 @@ fn on_sign<'b>(
             let f = wide(q.float(Env::of(Float::F64, 0)));
             Src::D(crate::value::Q::new(b, f.v))
         }
-        other => other,
+        Src::M(_) | Src::X(_) => value,
     }
 }
 
@@ -87,9 +87,10 @@ pub(super) fn dpp<'b>(
     operand: Operand,
 ) -> Option<(U<'b>, Option<M<'b>>)> {
     let b = g.b;
-    let source = match operand {
-        Operand::Vgpr(n) => U::new(b, g.read_v_all(n)),
-        other => read32(g, other)?,
+    let source = if let Operand::Vgpr(n) = operand {
+        U::new(b, g.read_v_all(n))
+    } else {
+        read32(g, operand)?
     };
     // Row and bank masks act on the write only, not on which lanes may be read.
     let mut written = 0u64;
@@ -138,37 +139,40 @@ pub(super) fn result<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>) -> Out<'b
             let hi = float_out(g, inst, Float::F32, wide.hi().v, wide.hi());
             Out::D(crate::value::Q::new(b, lo.pair(hi).v))
         }
-        other => other,
+        Out::D(_) | Out::DM(..) | Out::X(_) | Out::M(_) => out,
     }
 }
 
 /// OMOD and CLAMP on a result of 32 or 16 bits.
 fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
     let mods = &inst.mods;
-    match ty {
-        Ty::F32 => float_out(g, inst, Float::F32, word.v, word),
-        Ty::F16 => {
-            let mut word = word;
-            if omod_acts(inst, g.mode) {
-                let imm = g.mode | u32::from(mods.omod) << 28;
-                word = call(g.b, LaneFn::OmodF16, imm, &[word]);
-            }
-            if mods.clamp {
-                word = call(g.b, LaneFn::ClampF16, g.mode, &[word]);
-            }
-            word
-        }
-        Ty::PkF16 if mods.clamp => call(g.b, LaneFn::PkClampF16, g.mode, &[word]),
-        _ => word,
+    if ty == Ty::F32 {
+        return float_out(g, inst, Float::F32, word.v, word);
     }
+    let mut word = word;
+    if ty == Ty::F16 {
+        if omod_acts(inst, g.mode) {
+            let imm = g.mode | u32::from(mods.omod) << 28;
+            word = call(g.b, LaneFn::OmodF16, imm, &[word]);
+        }
+        if mods.clamp {
+            word = call(g.b, LaneFn::ClampF16, g.mode, &[word]);
+        }
+    }
+    if ty == Ty::PkF16 && mods.clamp {
+        word = call(g.b, LaneFn::PkClampF16, g.mode, &[word]);
+    }
+    word
 }
 
 /// Where MODE says whether denormal results of a type stay.
 fn keep_results(ty: Ty) -> u32 {
-    match ty {
-        Ty::F32 => 2 << 4,
-        Ty::F16 | Ty::F64 => 2 << 6,
-        _ => 0,
+    if ty == Ty::F32 {
+        2 << 4
+    } else if matches!(ty, Ty::F16 | Ty::F64) {
+        2 << 6
+    } else {
+        0
     }
 }
 

@@ -29,12 +29,16 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             let (lo, hi) = (half(0, inst.mods.op_sel)?, half(1, inst.mods.op_sel)?);
             Some(Out::D(lo.pair(hi)))
         }
-        ops!(arithmetic | shifts) => match inst.desc.ty() {
-            Ty::PkF32 => pair_f32(inst, args),
-            Ty::PkF16 => halves_float(inst, args).map(Out::W),
-            Ty::PkU16 | Ty::PkI16 => halves_int(inst, args).map(Out::W),
-            _ => None,
-        },
+        ops!(arithmetic | shifts) => {
+            let ty = inst.desc.ty();
+            if ty == Ty::PkF32 {
+                pair_f32(inst, args)
+            } else if ty == Ty::PkF16 {
+                halves_float(inst, args).map(Out::W)
+            } else {
+                halves_int(inst, args).map(Out::W)
+            }
+        }
         Op::Nop | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD | Op::MovRelSD2 => None,
         ops!(integer | logic | bits | compare | special | vector | vector_wide | convert) => None,
         ops!(rounding | float | float_wide | legacy | unsupported | salu | mem) => None,

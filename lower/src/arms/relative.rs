@@ -144,9 +144,10 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     } else {
         g.exec()
     };
-    let mask = match inst.dst[1] {
-        Operand::Sgpr(n) => Some((n, g.read_s64(n))),
-        _ => None,
+    let mask = if let Operand::Sgpr(n) = inst.dst[1] {
+        Some((n, g.read_s64(n)))
+    } else {
+        None
     };
     let saved = g.replace_lanes(&values);
     let lowered = plain(g, &renamed, pc, sites);

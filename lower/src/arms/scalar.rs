@@ -55,7 +55,11 @@ pub(super) fn special64<'b>(g: &mut Guest<'b>, special: Special) -> Option<Q<'b>
         Special::SharedLimit => Q::imm(b, SHARED_BASE + limit),
         Special::PrivateBase => Q::imm(b, PRIVATE_BASE),
         Special::PrivateLimit => Q::imm(b, PRIVATE_BASE + limit),
-        other => special32(g, other)?.zext(),
+        Special::PopsExitingWaveId
+        | Special::Vccz
+        | Special::Execz
+        | Special::Scc
+        | Special::LdsDirect => special32(g, special)?.zext(),
     })
 }
 
@@ -337,9 +341,11 @@ fn add_signed<'b>(s0: U<'b>, s1: U<'b>) -> Out<'b> {
 }
 
 fn unary32<'b>(g: &mut Guest<'b>, inst: &Inst, s0: U<'b>) -> Option<Out<'b>> {
-    let d = |g: &mut Guest<'b>| match inst.dst[0] {
-        Operand::Sgpr(n) => Some(U::new(g.b, g.read_s32(n))),
-        _ => None,
+    let d = |g: &mut Guest<'b>| {
+        let Operand::Sgpr(n) = inst.dst[0] else {
+            return None;
+        };
+        Some(U::new(g.b, g.read_s32(n)))
     };
     Some(Out::W(match inst.op() {
         Op::Mov => s0,
@@ -619,10 +625,10 @@ pub(crate) fn write_mode(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
 
 /// The enables of GPR indexing in an immediate.
 fn enables(operand: Operand) -> Option<u64> {
-    match operand {
-        Operand::Imm(imm) => Some(imm as u64 & 15),
-        _ => None,
-    }
+    let Operand::Imm(imm) = operand else {
+        return None;
+    };
+    Some(imm as u64 & 15)
 }
 
 /// Changes of GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits 15:12.

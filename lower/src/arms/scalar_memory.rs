@@ -22,10 +22,10 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 }
 
 fn sgpr(operand: Operand) -> Option<u8> {
-    match operand {
-        Operand::Sgpr(n) => Some(n),
-        _ => None,
+    if let Operand::Sgpr(n) = operand {
+        return Some(n);
     }
+    None
 }
 
 /// The register offset, 0 when there is none.
@@ -35,7 +35,7 @@ fn register_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<U<'b>> {
         Operand::Sgpr(n) => U::new(b, g.read_s32(n)),
         Operand::None => U::imm(b, 0),
         Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => U::imm(b, bits),
-        _ => return None,
+        Operand::Vgpr(_) | Operand::Agpr(_) | Operand::Special(_) | Operand::Imm(_) => return None,
     })
 }
 

@@ -64,7 +64,7 @@ impl<'b> Args<'b> {
     pub(super) fn u(&self, i: usize) -> Option<U<'b>> {
         match self.src.get(i)? {
             Src::W(u) => Some(*u),
-            _ => None,
+            Src::D(_) | Src::M(_) | Src::X(_) => None,
         }
     }
 
@@ -72,7 +72,7 @@ impl<'b> Args<'b> {
     pub(super) fn q(&self, i: usize) -> Option<Q<'b>> {
         match self.src.get(i)? {
             Src::D(q) => Some(*q),
-            _ => None,
+            Src::W(_) | Src::M(_) | Src::X(_) => None,
         }
     }
 
@@ -80,7 +80,7 @@ impl<'b> Args<'b> {
     pub(super) fn m(&self, i: usize) -> Option<M<'b>> {
         match self.src.get(i)? {
             Src::M(m) => Some(*m),
-            _ => None,
+            Src::W(_) | Src::D(_) | Src::X(_) => None,
         }
     }
 
@@ -89,7 +89,7 @@ impl<'b> Args<'b> {
         match self.src.get(i)? {
             Src::W(u) => Some(u.float(Env::of(Float::F32, self.mode))),
             Src::D(q) => Some(q.float(Env::of(Float::F64, self.mode))),
-            _ => None,
+            Src::M(_) | Src::X(_) => None,
         }
     }
 
@@ -134,10 +134,13 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Ou
         ops!(convert) => convert::compute(inst, args),
         ops!(moves | arithmetic | integer | logic | shifts | bits)
         | ops!(vector | vector_wide | rounding | float | float_wide | legacy) => {
-            match inst.desc.ty() {
-                Ty::F32 | Ty::F64 => float::compute(g, inst, args),
-                Ty::F16 | Ty::PkF16 => half::compute(inst, args),
-                _ => integer::compute(inst, args),
+            let ty = inst.desc.ty();
+            if matches!(ty, Ty::F32 | Ty::F64) {
+                float::compute(g, inst, args)
+            } else if matches!(ty, Ty::F16 | Ty::PkF16) {
+                half::compute(inst, args)
+            } else {
+                integer::compute(inst, args)
             }
         }
         ops!(special | unsupported | salu | mem) => None,
@@ -181,7 +184,8 @@ fn read_mask<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<M<'b>> {
             let bits = b.constant(crate::ir::Width::W64, bits);
             M::new(b, b.pure(crate::ir::Op::MaskFromBits, &[bits]))
         }
-        _ => return None,
+        Operand::None | Operand::Vgpr(_) | Operand::Agpr(_) => return None,
+        Operand::Special(_) | Operand::Imm(_) => return None,
     })
 }
 
@@ -190,13 +194,13 @@ fn read_one<'b>(g: &mut Guest<'b>, operand: Operand, ty: Ty) -> Option<Src<'b>> 
         (Ty::Mask, _) => Src::M(read_mask(g, operand)?),
         (_, 16 | 32) => Src::W(read32(g, operand)?),
         (_, 64) => Src::D(read64(g, operand)?),
-        (_, 128) => match operand {
-            Operand::Vgpr(n) => {
-                let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(n.wrapping_add(i)));
-                Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
-            }
-            _ => return None,
-        },
+        (_, 128) => {
+            let Operand::Vgpr(n) = operand else {
+                return None;
+            };
+            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(n.wrapping_add(i)));
+            Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
+        }
         _ => return None,
     })
 }

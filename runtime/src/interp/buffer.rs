@@ -119,7 +119,7 @@ impl Buffer {
             || match self.gfx {
                 Gfx::Gfx600 | Gfx::Gfx700 => false,
                 Gfx::Gfx803 => !self.swizzle,
-                _ => !self.idxen,
+                Gfx::Gfx900 | Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a => !self.idxen,
             };
         if in_bytes {
             let checks_soffset = !gfx9 || choices::GFX9_RAW_CHECK_HAS_SOFFSET;
@@ -197,9 +197,10 @@ impl Exec<'_, '_> {
                     | Op::Store(_, Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi)
             );
         let mut buffer = Buffer::new(words, self.gfx, format);
-        buffer.soffset = match inst.src[2] {
-            Operand::None => 0,
-            operand => u64::from(self.uniform32(operand)?),
+        buffer.soffset = if inst.src[2] == Operand::None {
+            0
+        } else {
+            u64::from(self.uniform32(inst.src[2])?)
         };
         buffer.addr64 = inst.mem.addr64;
         buffer.idxen = inst.mem.idxen;
@@ -334,9 +335,10 @@ impl Exec<'_, '_> {
             return Ok(None);
         }
         let mem = &self.inst.mem;
-        let (data, number) = match self.inst.desc.encoding {
-            Encoding::Mtbuf => (u32::from(mem.dfmt), u32::from(mem.nfmt)),
-            _ => (buffer.data_format, buffer.number_format),
+        let (data, number) = if self.inst.desc.encoding == Encoding::Mtbuf {
+            (u32::from(mem.dfmt), u32::from(mem.nfmt))
+        } else {
+            (buffer.data_format, buffer.number_format)
         };
         match Format::from_fields(data, number) {
             Some(format) => Ok(Some(format)),
@@ -484,15 +486,16 @@ impl Exec<'_, '_> {
         if !buffer.inside_whole(at, at.offset, bytes) {
             return Ok(());
         }
-        let routed = match self.inst.desc.encoding {
-            Encoding::Mtbuf => components,
-            _ => std::array::from_fn(|channel| {
+        let routed = if self.inst.desc.encoding == Encoding::Mtbuf {
+            components
+        } else {
+            std::array::from_fn(|channel| {
                 let source = buffer
                     .dst_sel
                     .iter()
                     .position(|&sel| sel == channel as u32 + 4);
                 source.map_or(0, |source| components[source])
-            }),
+            })
         };
         let raw = format.pack(routed);
         let most = if buffer.swizzles() { 4 } else { bytes.max(1) };
@@ -511,9 +514,10 @@ impl Exec<'_, '_> {
         let count = if wide { 2 } else { 1 };
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
         let from = self.memory_vgpr(inst.src[3], if swap { 2 * count } else { count })?;
-        let to = match inst.dst[0] {
-            Operand::None => None,
-            operand => Some(self.memory_vgpr(operand, count)?),
+        let to = if inst.dst[0] == Operand::None {
+            None
+        } else {
+            Some(self.memory_vgpr(inst.dst[0], count)?)
         };
         let places = self.buffer_places(buffer)?;
         for lane in lanes(self.active) {

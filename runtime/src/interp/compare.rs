@@ -59,6 +59,10 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "by type: the others are unsigned"
+    )]
     fn compare_mask(&self, cmp: Cmp) -> Run<u64> {
         let on = self.active;
         let ty = self.inst.src_ty(0);
@@ -110,19 +114,16 @@ impl Exec<'_, '_> {
     fn class_mask(&self) -> Run<u64> {
         let on = self.active;
         let classes = self.source32(1)?;
-        Ok(match self.inst.src_ty(0) {
-            Ty::F64 => {
-                let a = self.source64(0)?;
-                mask_of(on, |l| float::class_f64(a[l]) & classes[l] != 0)
-            }
-            Ty::F16 => {
-                let a = self.source32(0)?;
-                mask_of(on, |l| float::class_f16(a[l] as u16) & classes[l] != 0)
-            }
-            _ => {
-                let a = self.source32(0)?;
-                mask_of(on, |l| float::class_f32(a[l]) & classes[l] != 0)
-            }
+        let ty = self.inst.src_ty(0);
+        Ok(if ty == Ty::F64 {
+            let a = self.source64(0)?;
+            mask_of(on, |l| float::class_f64(a[l]) & classes[l] != 0)
+        } else if ty == Ty::F16 {
+            let a = self.source32(0)?;
+            mask_of(on, |l| float::class_f16(a[l] as u16) & classes[l] != 0)
+        } else {
+            let a = self.source32(0)?;
+            mask_of(on, |l| float::class_f32(a[l]) & classes[l] != 0)
         })
     }
 }

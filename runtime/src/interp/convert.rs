@@ -65,12 +65,10 @@ impl Exec<'_, '_> {
                     float::norm_u16_f32(flush32(b)),
                 ),
             }),
-            Op::CvtNorm => map1(on, s0, |a| {
-                u32::from(match to {
-                    Ty::I16 => float::norm_i16_f16(flush16(a)),
-                    _ => float::norm_u16_f16(flush16(a)),
-                })
-            }),
+            Op::CvtNorm if to == Ty::I16 => {
+                map1(on, s0, |a| u32::from(float::norm_i16_f16(flush16(a))))
+            }
+            Op::CvtNorm => map1(on, s0, |a| u32::from(float::norm_u16_f16(flush16(a)))),
             Op::CvtPkRtz => {
                 let denorm = Denorm {
                     flush_src: env32.denorm.flush_src,
@@ -82,27 +80,28 @@ impl Exec<'_, '_> {
                 true => pack(flush16(a), flush16(b)),
                 false => pack(a as u16, b as u16),
             }),
-            Op::FrexpExp => map1(on, s0, |x| match from {
-                Ty::F16 => math::frexp_exp_f16(flush16(x)) as u32,
-                _ => math::frexp_exp_f32(flush32(x)) as u32,
-            }),
+            Op::FrexpExp if from == Ty::F16 => {
+                map1(on, s0, |x| math::frexp_exp_f16(flush16(x)) as u32)
+            }
+            Op::FrexpExp => map1(on, s0, |x| math::frexp_exp_f32(flush32(x)) as u32),
             // Of integers.
             Op::CvtPkInt => return self.unknown(),
             ops!(alu | special | vector | vector_wide | rounding) => return self.unknown(),
             ops!(float | float_wide | legacy | packed) => return self.unknown(),
             ops!(unsupported | salu | mem) => return self.unknown(),
         };
-        Ok(match to {
-            Ty::F32 => self.output_f32(self.float_mode(Ty::F32), d),
-            Ty::F16 => self.output_f16(self.float_mode(Ty::F16), d),
-            Ty::PkF16 if self.inst.mods.clamp => {
-                let dx10 = self.float_mode(Ty::F16).dx10_clamp;
-                map1(on, &d, |x| {
-                    let half = |x: u32| float::clamp_f16(x as u16, dx10);
-                    pack(half(x), half(x >> 16))
-                })
-            }
-            _ => d,
+        Ok(if to == Ty::F32 {
+            self.output_f32(self.float_mode(Ty::F32), d)
+        } else if to == Ty::F16 {
+            self.output_f16(self.float_mode(Ty::F16), d)
+        } else if to == Ty::PkF16 && self.inst.mods.clamp {
+            let dx10 = self.float_mode(Ty::F16).dx10_clamp;
+            map1(on, &d, |x| {
+                let half = |x: u32| float::clamp_f16(x as u16, dx10);
+                pack(half(x), half(x >> 16))
+            })
+        } else {
+            d
         })
     }
 

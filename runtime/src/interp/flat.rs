@@ -59,16 +59,20 @@ impl Exec<'_, '_> {
         let inst = self.inst;
         let offset = inst.mem.offset;
         let scratch = inst.desc.encoding == Encoding::Scratch;
-        let scalar = match inst.src[2] {
-            Operand::None => None,
-            operand if scratch => Some(u64::from(self.uniform32(operand)?)),
-            operand => Some(self.uniform64(operand)?),
+        let scalar = if inst.src[2] == Operand::None {
+            None
+        } else if scratch {
+            Some(u64::from(self.uniform32(inst.src[2])?))
+        } else {
+            Some(self.uniform64(inst.src[2])?)
         };
         let narrow = scratch || scalar.is_some();
-        let vector: Lanes64 = match inst.src[0] {
-            Operand::None => [0; 64],
-            operand if narrow => self.wave.vgpr[self.memory_vgpr(operand, 1)?].map(u64::from),
-            operand => self.vgpr_pair(self.memory_vgpr(operand, 2)?),
+        let vector: Lanes64 = if inst.src[0] == Operand::None {
+            [0; 64]
+        } else if narrow {
+            self.wave.vgpr[self.memory_vgpr(inst.src[0], 1)?].map(u64::from)
+        } else {
+            self.vgpr_pair(self.memory_vgpr(inst.src[0], 2)?)
         };
         let base = scalar.unwrap_or(0);
         let sum = vector.map(|v| base.wrapping_add(v).wrapping_add_signed(offset));
@@ -81,11 +85,14 @@ impl Exec<'_, '_> {
     }
 
     fn flat_place(&self, address: u64) -> Place {
-        match self.inst.desc.encoding {
-            Encoding::Scratch => Place::Scratch(address as u32),
-            Encoding::Flat if address >> 32 == SHARED_BASE >> 32 => Place::Lds(address as u32),
-            Encoding::Flat if address >> 32 == PRIVATE_BASE >> 32 => Place::Scratch(address as u32),
-            _ => Place::Global(address),
+        let encoding = self.inst.desc.encoding;
+        let flat_in = |base: u64| encoding == Encoding::Flat && address >> 32 == base >> 32;
+        if encoding == Encoding::Scratch || flat_in(PRIVATE_BASE) {
+            Place::Scratch(address as u32)
+        } else if flat_in(SHARED_BASE) {
+            Place::Lds(address as u32)
+        } else {
+            Place::Global(address)
         }
     }
 
@@ -149,9 +156,10 @@ impl Exec<'_, '_> {
         let count = if wide { 2 } else { 1 };
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
         let from = self.memory_vgpr(inst.src[1], if swap { 2 * count } else { count })?;
-        let to = match inst.dst[0] {
-            Operand::None => None,
-            operand => Some(self.memory_vgpr(operand, count)?),
+        let to = if inst.dst[0] == Operand::None {
+            None
+        } else {
+            Some(self.memory_vgpr(inst.dst[0], count)?)
         };
         for lane in lanes(self.active) {
             let operands = self.memory_operands(from, count, swap, lane);

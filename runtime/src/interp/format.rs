@@ -144,7 +144,9 @@ impl Format {
         match self.number {
             Number::Uint => u32::from(half),
             Number::Sint => i32::from(half as i16) as u32,
-            _ => math::f16_to_f32(half, false),
+            Number::Unorm | Number::Snorm | Number::Uscaled | Number::Sscaled | Number::Float => {
+                math::f16_to_f32(half, false)
+            }
         }
     }
 }

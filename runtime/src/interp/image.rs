@@ -105,10 +105,12 @@ impl Image {
                 1 => 1,
                 _ => u64::from(w2 >> 14 & 0x3fff) + 1,
             },
-            depth: match shape {
-                Shape::D3 => depth + 1,
-                _ if shape.is_array() => (last + 1).saturating_sub(first).max(1),
-                _ => 1,
+            depth: if shape == Shape::D3 {
+                depth + 1
+            } else if shape.is_array() {
+                (last + 1).saturating_sub(first).max(1)
+            } else {
+                1
             },
             first,
             pitch: u64::from(w4 >> 13 & pitch_mask) + 1,
@@ -475,10 +477,10 @@ impl Exec<'_, '_> {
     /// Writes what was in memory before an atomic, where that is wanted.
     fn write_image_atomic(&mut self, lane: usize, count: usize, old: u64) -> Run<()> {
         let words = [old as u32, (old >> 32) as u32];
-        match self.inst.dst[0] {
-            Operand::None => Ok(()),
-            to => self.write_image_words(to, lane, &words[..count], false),
+        if self.inst.dst[0] == Operand::None {
+            return Ok(());
         }
+        self.write_image_words(self.inst.dst[0], lane, &words[..count], false)
     }
 
     fn image_atomic(&mut self, image: &Image, op: Atomic) -> Run<()> {

@@ -81,10 +81,10 @@ impl Exec<'_, '_> {
 
     /// Source `n` for one lane.
     fn uniform_source(&self, n: usize, lane: usize) -> Run<u32> {
-        match self.inst.src[n] {
-            Operand::Vgpr(_) => Ok(self.raw32(n)?[lane]),
-            operand => self.uniform32(operand),
+        if let Operand::Vgpr(_) = self.inst.src[n] {
+            return Ok(self.raw32(n)?[lane]);
         }
+        self.uniform32(self.inst.src[n])
     }
 
     /// VGPR[S0 + index]; out of range reads v0.

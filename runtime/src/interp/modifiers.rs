@@ -216,10 +216,10 @@ impl Exec<'_, '_> {
     /// The destination's own value as accumulator of `v_mac` and its like. In GPR index mode the
     /// bit of source 2 decides.
     pub(crate) fn accumulator(&self) -> Run<Lanes> {
-        match self.inst.dst[0] {
-            Operand::Vgpr(reg) => Ok(self.wave.vgpr[self.vgpr_source(reg, 1, 2)?]),
-            _ => self.unknown(),
-        }
+        let Operand::Vgpr(reg) = self.inst.dst[0] else {
+            return self.unknown();
+        };
+        Ok(self.wave.vgpr[self.vgpr_source(reg, 1, 2)?])
     }
 
     /// Writes a result of up to 32 bits to the vector destination under the acting lanes.
@@ -275,13 +275,11 @@ impl Exec<'_, '_> {
     /// Would the vector destination be out of range? Then an instruction with several results
     /// writes none.
     pub(crate) fn dest_dropped(&self) -> Run<bool> {
-        match self.inst.dst[0] {
-            Operand::Vgpr(reg) => {
-                let regs = self.inst.dst_ty(0).regs().max(1) as usize;
-                Ok(self.vgpr_dest(reg, regs)?.is_none())
-            }
-            _ => Ok(false),
-        }
+        let Operand::Vgpr(reg) = self.inst.dst[0] else {
+            return Ok(false);
+        };
+        let regs = self.inst.dst_ty(0).regs().max(1) as usize;
+        Ok(self.vgpr_dest(reg, regs)?.is_none())
     }
 
     /// Does CLAMP saturate integer results? The row says so, and gfx6 and gfx7 ignore it.

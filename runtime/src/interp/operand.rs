@@ -113,7 +113,9 @@ impl Exec<'_, '_> {
             Operand::Special(Special::SharedLimit) => Ok(SHARED_BASE + (APERTURE_BYTES - 1)),
             Operand::Special(Special::PrivateBase) => Ok(PRIVATE_BASE),
             Operand::Special(Special::PrivateLimit) => Ok(PRIVATE_BASE + (APERTURE_BYTES - 1)),
-            _ => self.uniform32(operand).map(u64::from),
+            Operand::None | Operand::Vgpr(_) | Operand::Agpr(_) | Operand::Special(_) => {
+                self.uniform32(operand).map(u64::from)
+            }
         }
     }
 
@@ -220,10 +222,10 @@ impl Exec<'_, '_> {
 
     /// The vector registers of a memory instruction's operand.
     pub(crate) fn memory_vgpr(&self, operand: Operand, count: usize) -> Run<usize> {
-        match operand {
-            Operand::Vgpr(reg) => self.vgpr_range(reg, count),
-            _ => self.bad_operand(operand),
-        }
+        let Operand::Vgpr(reg) = operand else {
+            return self.bad_operand(operand);
+        };
+        self.vgpr_range(reg, count)
     }
 
     /// VALU source `n` as it stands, 32 bits a lane.
@@ -235,19 +237,20 @@ impl Exec<'_, '_> {
 
     /// As [`Exec::raw32`], in place.
     pub(crate) fn read_raw32(&self, n: usize, to: &mut Lanes) -> Run<()> {
-        match self.inst.src[n] {
-            Operand::Vgpr(reg) => *to = self.wave.vgpr[self.vgpr_source(reg, 1, n)?],
-            operand => *to = [self.uniform32(operand)?; LANES],
-        }
+        *to = if let Operand::Vgpr(reg) = self.inst.src[n] {
+            self.wave.vgpr[self.vgpr_source(reg, 1, n)?]
+        } else {
+            [self.uniform32(self.inst.src[n])?; LANES]
+        };
         Ok(())
     }
 
     /// VALU source `n` as it stands, 64 bits a lane.
     pub(crate) fn raw64(&self, n: usize) -> Run<Lanes64> {
-        match self.inst.src[n] {
-            Operand::Vgpr(reg) => Ok(self.vgpr_pair(self.vgpr_source(reg, 2, n)?)),
-            operand => Ok([self.uniform64(operand)?; LANES]),
+        if let Operand::Vgpr(reg) = self.inst.src[n] {
+            return Ok(self.vgpr_pair(self.vgpr_source(reg, 2, n)?));
         }
+        Ok([self.uniform64(self.inst.src[n])?; LANES])
     }
 
     /// 64-bit values of a register pair inside the file.

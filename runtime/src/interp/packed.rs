@@ -105,9 +105,9 @@ impl Exec<'_, '_> {
         if self.inst.desc.rev {
             bits.swap(0, 1);
         }
-        let number = |x: u16| match ty {
-            Ty::PkI16 => i32::from(x as i16),
-            _ => i32::from(x),
+        let number = |x: u16| match ty.is_signed() {
+            true => i32::from(x as i16),
+            false => i32::from(x),
         };
         let [a, b, c] = bits.map(number);
         let clamp = self.saturates();
@@ -164,10 +164,11 @@ impl Exec<'_, '_> {
         let inst = self.inst;
         let mut s: [Lanes64; 3] = [[0; 64]; 3];
         for (n, values) in s.iter_mut().enumerate().take(inst.desc.src.len()) {
-            *values = match inst.src[n] {
-                Operand::Vgpr(_) | Operand::Sgpr(_) => self.raw64(n)?,
+            *values = if let Operand::Vgpr(_) | Operand::Sgpr(_) = inst.src[n] {
+                self.raw64(n)?
+            } else {
                 // A constant stands for both halves as 32 bits each: the high one is 0.
-                operand => [u64::from(self.uniform32(operand)?); 64],
+                [u64::from(self.uniform32(inst.src[n])?); 64]
             };
         }
         let fm = self.float_mode(Ty::F32);
@@ -217,10 +218,13 @@ impl Exec<'_, '_> {
         let mods = &self.inst.mods;
         let is_half = mods.op_sel_hi >> n & 1 != 0;
         let shift = if mods.op_sel >> n & 1 != 0 { 16 } else { 0 };
-        let mut values = match self.inst.src[n] {
+        let mut values = if let Operand::Inline { code, bits } = self.inst.src[n]
+            && is_half
+        {
             // A constant read as a half is the f16 of its code.
-            Operand::Inline { code, bits } if is_half => [half_constant(code, bits as u32); 64],
-            _ => self.raw32(n)?,
+            [half_constant(code, bits as u32); 64]
+        } else {
+            self.raw32(n)?
         };
         if is_half {
             values = values.map(|v| math::f16_to_f32((v >> shift) as u16, flush_half));

@@ -1,5 +1,7 @@
 //! The scalar ALU: SOP1, SOP2, SOPC and SOPK, less what changes the PC.
 
+use std::cmp::Ordering;
+
 use frontend::desc::{Encoding, Scc};
 use frontend::inst::{Inst, Operand};
 use frontend::op::{Cmp, Logic};
@@ -399,14 +401,22 @@ fn leading(s0: u64, bits: u32) -> u32 {
     }
 }
 
-fn compare(cmp: Cmp, ty: Ty, s0: u64, s1: u64) -> Option<bool> {
-    let order = match ty {
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "by type: the scalar unit has no other"
+)]
+fn order(ty: Ty, s0: u64, s1: u64) -> Option<Ordering> {
+    Some(match ty {
         Ty::I32 | Ty::I16 | Ty::Imm => (s0 as i32).cmp(&(s1 as i32)),
         Ty::U32 | Ty::B32 => (s0 as u32).cmp(&(s1 as u32)),
         Ty::U64 | Ty::B64 => s0.cmp(&s1),
         Ty::I64 => (s0 as i64).cmp(&(s1 as i64)),
         _ => return None,
-    };
+    })
+}
+
+fn compare(cmp: Cmp, ty: Ty, s0: u64, s1: u64) -> Option<bool> {
+    let order = order(ty, s0, s1)?;
     Some(match cmp {
         Cmp::F => false,
         Cmp::Lt => order.is_lt(),

@@ -113,11 +113,13 @@ impl Exec<'_, '_> {
     /// Base and offset. The low two bits of every part are ignored.
     fn smem_target(&self, space: Space) -> Run<Target> {
         let inst = self.inst;
-        let register = match inst.src[1] {
-            Operand::None => 0,
+        let register = if inst.src[1] == Operand::None {
+            0
+        } else if space == Space::ScalarScratch {
             // Scratch counts 64 bytes, so there every bit counts.
-            operand if space == Space::ScalarScratch => u64::from(self.uniform32(operand)?) * 64,
-            operand => u64::from(self.uniform32(operand)? & !3),
+            u64::from(self.uniform32(inst.src[1])?) * 64
+        } else {
+            u64::from(self.uniform32(inst.src[1])? & !3)
         };
         let immediate = if space == Space::ScalarBuffer && self.gfx.is_gfx9() {
             // Unsigned here, unlike in the plain forms of gfx9.
@@ -186,10 +188,12 @@ impl Exec<'_, '_> {
                 u64::from(old.map_err(stop)?)
             }
         };
-        match inst.dst[0] {
-            Operand::None => Ok(()),
-            to if wide => self.set_uniform64(to, old),
-            to => self.set_uniform(to, &[old as u32]),
+        if inst.dst[0] == Operand::None {
+            Ok(())
+        } else if wide {
+            self.set_uniform64(inst.dst[0], old)
+        } else {
+            self.set_uniform(inst.dst[0], &[old as u32])
         }
     }
 }

@@ -61,9 +61,9 @@ impl Exec<'_, '_> {
     /// What MODE and the modifiers say for results of type `ty`.
     pub(crate) fn float_mode(&self, ty: Ty) -> FloatMode {
         let bits = self.wave.mode;
-        let mut env = match ty {
-            Ty::F32 | Ty::PkF32 => Env::f32_of_mode(bits),
-            _ => Env::f16_f64_of_mode(bits),
+        let mut env = match matches!(ty, Ty::F32 | Ty::PkF32) {
+            true => Env::f32_of_mode(bits),
+            false => Env::f16_f64_of_mode(bits),
         };
         let ieee = bits & mode::IEEE != 0;
         let acts = env.denorm.flush_dst && !ieee;
@@ -120,11 +120,15 @@ impl Exec<'_, '_> {
     pub(crate) fn float_arm(&self) -> Run<Lanes> {
         match self.inst.op() {
             ops!(convert) => self.convert_arm(),
-            ops!(arithmetic | rounding | float | float_wide | legacy) => match self.dest_ty() {
-                Ty::F32 => self.f32_arm(),
-                Ty::F16 => self.f16_arm(),
-                _ => self.unknown(),
-            },
+            ops!(arithmetic | rounding | float | float_wide | legacy) => {
+                if self.dest_ty() == Ty::F32 {
+                    self.f32_arm()
+                } else if self.dest_ty() == Ty::F16 {
+                    self.f16_arm()
+                } else {
+                    self.unknown()
+                }
+            }
             ops!(moves | integer | logic | shifts | bits | compare) => self.unknown(),
             ops!(special | vector | vector_wide | packed | unsupported) => self.unknown(),
             ops!(salu | mem) => self.unknown(),
@@ -252,9 +256,9 @@ impl Exec<'_, '_> {
     }
 
     pub(crate) fn fract_variant(&self) -> Fract {
-        match self.gfx {
-            Gfx::Gfx600 => Fract::Unlimited,
-            _ => Fract::BelowOne,
+        match self.gfx == Gfx::Gfx600 {
+            true => Fract::Unlimited,
+            false => Fract::BelowOne,
         }
     }
 

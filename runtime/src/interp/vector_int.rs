@@ -8,6 +8,10 @@ use super::stop::Run;
 use super::vector::{Carried, map1, map2, map3, mask_of};
 
 /// A wide result cut to the type, saturating when `clamp` is set.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "by type: the others are unsigned"
+)]
 fn fit(ty: Ty, clamp: bool, value: i64) -> u32 {
     if !clamp {
         return value as u32;
@@ -22,6 +26,10 @@ fn fit(ty: Ty, clamp: bool, value: i64) -> u32 {
 }
 
 /// The value of a source: signed types extend their sign.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "by type: the others are unsigned"
+)]
 fn number(ty: Ty, bits: u32) -> i64 {
     match ty {
         Ty::I16 => i64::from(bits as i16),

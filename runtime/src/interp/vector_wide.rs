@@ -47,10 +47,10 @@ impl Exec<'_, '_> {
     }
 
     fn accumulator64(&self) -> Run<Lanes64> {
-        match self.inst.dst[0] {
-            Operand::Vgpr(reg) => Ok(self.vgpr_pair(self.vgpr_source(reg, 2, 2)?)),
-            _ => self.unknown(),
-        }
+        let Operand::Vgpr(reg) = self.inst.dst[0] else {
+            return self.unknown();
+        };
+        Ok(self.vgpr_pair(self.vgpr_source(reg, 2, 2)?))
     }
 
     /// One operation of this chapter.
@@ -66,19 +66,16 @@ impl Exec<'_, '_> {
             return self.exec_div_scale64();
         }
         let src = self.wide_sources()?;
-        match self.dest_ty() {
-            Ty::F64 => {
-                let d = self.f64_arm(&src)?;
-                self.write64(&d)
-            }
-            ty if ty.bits() == 64 => {
-                let d = self.int64_arm(&src)?;
-                self.write64(&d)
-            }
-            _ => {
-                let d = self.narrowing_arm(&src)?;
-                self.write32(&d)
-            }
+        let ty = self.dest_ty();
+        if ty == Ty::F64 {
+            let d = self.f64_arm(&src)?;
+            self.write64(&d)
+        } else if ty.bits() == 64 {
+            let d = self.int64_arm(&src)?;
+            self.write64(&d)
+        } else {
+            let d = self.narrowing_arm(&src)?;
+            self.write32(&d)
         }
     }
 
@@ -91,6 +88,7 @@ impl Exec<'_, '_> {
         let flush = |x: u64| env.denorm.src_f64(x);
         let settle = |x: u64| env.denorm.dst_f64(x);
         let mm = self.min_max_denorm(env);
+        let from = self.inst.src_ty(0);
         let d = match self.inst.op() {
             Op::Add => map2(on, s0, s1, |a, b| math::add_f64_flush(a, b, env)),
             Op::Mul => map2(on, s0, s1, |a, b| math::mul_f64_flush(a, b, env)),
@@ -130,15 +128,13 @@ impl Exec<'_, '_> {
                 d
             }
             Op::DivFixup => map3(on, s0, s1, s2, math::div_fixup_f64),
-            Op::Cvt => match self.inst.src_ty(0) {
-                Ty::I32 => map1(on, s0, |a| math::i32_to_f64(a as i32)),
-                Ty::U32 => map1(on, s0, |a| math::u32_to_f64(a as u32)),
-                Ty::F32 => {
-                    let flush = Env::f32_of_mode(self.wave.mode).denorm.flush_src;
-                    map1(on, s0, |a| math::f32_to_f64(a as u32, flush))
-                }
-                _ => return self.unknown(),
-            },
+            Op::Cvt if from == Ty::I32 => map1(on, s0, |a| math::i32_to_f64(a as i32)),
+            Op::Cvt if from == Ty::U32 => map1(on, s0, |a| math::u32_to_f64(a as u32)),
+            Op::Cvt if from == Ty::F32 => {
+                let flush = Env::f32_of_mode(self.wave.mode).denorm.flush_src;
+                map1(on, s0, |a| math::f32_to_f64(a as u32, flush))
+            }
+            Op::Cvt => return self.unknown(),
             Op::CvtRpi | Op::CvtFlr | Op::CvtOffI4 | Op::CvtUbyte(_) => return self.unknown(),
             Op::CvtPkU8 | Op::CvtPkAccumU8 | Op::CvtPkNorm => return self.unknown(),
             Op::CvtPkRtz | Op::CvtPkInt | Op::CvtNorm => return self.unknown(),
@@ -197,22 +193,21 @@ impl Exec<'_, '_> {
         let s0 = &src.s0;
         let on = self.active;
         let denorm = Env::f16_f64_of_mode(self.wave.mode).denorm;
+        let to = self.dest_ty();
         Ok(match self.inst.op() {
-            Op::Cvt => match self.dest_ty() {
-                Ty::I32 => map1(on, s0, |a| float::f64_to_i32(a) as u32),
-                Ty::U32 => map1(on, s0, float::f64_to_u32),
-                Ty::F32 => {
-                    let fm = self.float_mode(Ty::F32);
-                    let both = Denorm {
-                        flush_src: denorm.flush_src,
-                        flush_dst: fm.env.denorm.flush_dst,
-                    };
-                    let round = fm.env.round;
-                    let d = map1(on, s0, |a| math::f64_to_f32(a, round, both));
-                    self.output_f32(fm, d)
-                }
-                _ => return self.unknown(),
-            },
+            Op::Cvt if to == Ty::I32 => map1(on, s0, |a| float::f64_to_i32(a) as u32),
+            Op::Cvt if to == Ty::U32 => map1(on, s0, float::f64_to_u32),
+            Op::Cvt if to == Ty::F32 => {
+                let fm = self.float_mode(Ty::F32);
+                let both = Denorm {
+                    flush_src: denorm.flush_src,
+                    flush_dst: fm.env.denorm.flush_dst,
+                };
+                let round = fm.env.round;
+                let d = map1(on, s0, |a| math::f64_to_f32(a, round, both));
+                self.output_f32(fm, d)
+            }
+            Op::Cvt => return self.unknown(),
             Op::FrexpExp => map1(on, s0, |a| math::frexp_exp_f64(denorm.src_f64(a)) as u32),
             Op::CvtRpi | Op::CvtFlr | Op::CvtOffI4 | Op::CvtUbyte(_) => return self.unknown(),
             Op::CvtPkU8 | Op::CvtPkAccumU8 | Op::CvtPkNorm => return self.unknown(),
@@ -276,8 +271,13 @@ impl Exec<'_, '_> {
                 words.map(|word| [word; 64])
             }
             // A constant fills the low 64 bits.
-            operand => {
-                let bits = self.uniform64(operand)?;
+            Operand::Inline { .. }
+            | Operand::Literal { .. }
+            | Operand::Special(_)
+            | Operand::Imm(_)
+            | Operand::Agpr(_)
+            | Operand::None => {
+                let bits = self.uniform64(self.inst.src[2])?;
                 [
                     [bits as u32; 64],
                     [(bits >> 32) as u32; 64],

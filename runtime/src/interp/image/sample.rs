@@ -144,7 +144,7 @@ fn span(coordinate: f64, n: u64, wrap: Wrap, filter: Filter) -> Span {
     if filter != Filter::Linear {
         let coordinate = match filter {
             Filter::NearestRounded => (coordinate * ONE).round_ties_even() / ONE,
-            _ => coordinate,
+            Filter::NearestBelow | Filter::Linear => coordinate,
         };
         let texel = wrap.texel(coordinate.floor() as i64, n);
         return Span {
