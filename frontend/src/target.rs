@@ -1,4 +1,4 @@
-//! The GPUs that wavelift runs, and what differs between them as plain questions.
+//! The GPUs that wavelift runs, and what differs between them as plain questions. Each names its source in brackets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -72,7 +72,7 @@ impl Gfx {
         !matches!(self, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803)
     }
 
-    /// The most LDS that a workgroup can have, in bytes.
+    /// The most LDS that a workgroup can have, in bytes. (LLVM's `FeatureAddressableLocalMemorySize32768` and `65536`)
     pub const fn lds_limit(self) -> u32 {
         match self {
             Gfx::Gfx600 => 32 * 1024,
@@ -82,7 +82,7 @@ impl Gfx {
         }
     }
 
-    /// The unit in which LDS is allocated to a workgroup, in bytes.
+    /// The unit in which LDS is allocated to a workgroup, in bytes. (LLVM's AMDGPU user guide, `GRANULATED_LDS_SIZE`)
     pub const fn lds_granule(self) -> u32 {
         match self {
             Gfx::Gfx600 => 256,
@@ -96,6 +96,151 @@ impl Gfx {
     /// know no other size.
     pub const fn lds_allocated(self, bytes: u32) -> u32 {
         bytes.next_multiple_of(self.lds_granule())
+    }
+}
+
+/// Registers and the state that a wave starts with.
+impl Gfx {
+    /// The SGPRs that code can name as such; special registers have the codes behind them. (LLVM's
+    /// `getAddressableNumSGPRs`; the Vega ISA manual, 3.6.2)
+    pub const fn max_sgprs(self) -> u32 {
+        if self.is_gfx6_7() { 104 } else { 102 }
+    }
+
+    /// The unit in which SGPRs are allocated. (LLVM's AMDGPU user guide, `GRANULATED_WAVEFRONT_SGPR_COUNT`)
+    pub const fn sgpr_granule(self) -> u32 {
+        if self.is_gfx9() { 16 } else { 8 }
+    }
+
+    /// The unit in which VGPRs are allocated. (LLVM's AMDGPU user guide, `GRANULATED_WORKITEM_VGPR_COUNT`)
+    pub const fn vgpr_granule(self) -> u32 {
+        if self.has_unified_vgprs() { 8 } else { 4 }
+    }
+
+    /// Are accumulation registers allocated together with the VGPRs and behind them? (LLVM's AMDGPU user guide,
+    /// `ACCUM_OFFSET`)
+    pub const fn has_unified_vgprs(self) -> bool {
+        matches!(self, Gfx::Gfx90a)
+    }
+
+    /// Are the ids of a work-item packed in v0, 10 bits each? (LLVM's `FeaturePackedTID`)
+    pub const fn packs_work_item_ids(self) -> bool {
+        matches!(self, Gfx::Gfx90a)
+    }
+
+    /// Can kernel arguments be loaded into SGPRs before the start? (LLVM's AMDGPU user guide, "Preloaded Kernel
+    /// Arguments")
+    pub const fn preloads_arguments(self) -> bool {
+        matches!(self, Gfx::Gfx90a)
+    }
+
+    /// Code of FLAT_SCRATCH in the SGPR file. gfx6 has no FLAT. (LLVM's `SIRegisterInfo.td`)
+    pub const fn flat_scratch(self) -> u8 {
+        if matches!(self, Gfx::Gfx700) {
+            104
+        } else {
+            102
+        }
+    }
+
+    /// Does FLAT_SCRATCH hold an address? Before it holds a size and an offset. (LLVM's AMDGPU user guide, "Flat
+    /// Scratch")
+    pub const fn flat_scratch_is_address(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// Do registers tell where the apertures of LDS and scratch are? (LLVM's `FeatureApertureRegs`)
+    pub const fn has_aperture_registers(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// Has MODE the bit FP16_OVFL? (LLVM's AMDGPU user guide, `compute_pgm_rsrc1`)
+    pub const fn has_fp16_overflow(self) -> bool {
+        self.is_gfx9()
+    }
+}
+
+/// Arithmetic.
+impl Gfx {
+    /// Are the mixes `v_fma_mix*`, which are fused, in place of `v_mad_mix*`? (LLVM's `FeatureFmaMixInsts`)
+    pub const fn has_fused_mix(self) -> bool {
+        matches!(self, Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a)
+    }
+
+    /// Does `v_fract` stay below 1? (LLVM's `hasFractBug`)
+    pub const fn fract_is_below_one(self) -> bool {
+        !matches!(self, Gfx::Gfx600)
+    }
+
+    /// Do `v_sin` and `v_cos` take sources of any size? Before of up to 256 revolutions. (LLVM's
+    /// `FeatureTrigReducedRange`)
+    pub const fn has_full_trig_range(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// Has DPP the control values `row_newbcast`? (LLVM's AMDGPU modifier syntax, `dpp_ctrl`)
+    pub const fn has_row_newbcast(self) -> bool {
+        matches!(self, Gfx::Gfx90a)
+    }
+
+    /// Do minimum, maximum and median flush denormals by MODE? Before they never do. (LLVM's
+    /// `supportsMinMaxDenormModes`)
+    pub const fn min_max_flushes(self) -> bool {
+        self.is_gfx9()
+    }
+}
+
+/// Memory.
+impl Gfx {
+    /// Is LDS limited to what M0 says? (LLVM's `ldsRequiresM0Init`)
+    pub const fn lds_limited_by_m0(self) -> bool {
+        !self.is_gfx9()
+    }
+
+    /// Is an LDS access with a negative address out of range even where the sum with its offset is not? (LLVM's
+    /// `hasUsableDSOffset`)
+    pub const fn lds_checks_base(self) -> bool {
+        matches!(self, Gfx::Gfx600)
+    }
+
+    /// LDS accesses of 2 bytes and more at addresses that are not a multiple of their size (at most a
+    /// dword; 8 and 16 bytes for the 64 and 128-bit forms) are done in full on gfx9. Before that the
+    /// low bits of the address are ignored. (LLVM's `FeatureUnalignedDSAccess`, and the mode that HSA sets up)
+    pub const fn lds_unaligned(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// Buffer accesses of a dword and more at addresses that are not a multiple of 4 are done in full from gfx7 on;
+    /// gfx6 ignores the low bits. (LLVM's `FeatureUnalignedBufferAccess`, and the mode that HSA sets up)
+    pub const fn buffer_unaligned(self) -> bool {
+        !matches!(self, Gfx::Gfx600)
+    }
+
+    /// Do D16 loads keep the other half of the register? Targets with SRAM ECC zero it; gfx906 and later may have it,
+    /// and compilers assume neither unless told that it is off. (LLVM's `d16PreservesUnusedBits`)
+    pub const fn d16_keeps_other_half(self) -> bool {
+        matches!(self, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900)
+    }
+
+    /// Do several D16 components share registers? Before each has its own. (LLVM's `FeatureUnpackedD16VMem`)
+    pub const fn packs_d16(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// Has `ds_swizzle` the modes that rotate and that reverse bits? (Vega ISA manual, `DS_SWIZZLE_B32`)
+    pub const fn has_swizzle_rotate(self) -> bool {
+        self.is_gfx9()
+    }
+
+    /// The tiling of linear images: swizzle mode 0 from gfx9 on, tiling index 8 ("linear aligned") before. (ISA manuals,
+    /// image resource descriptor)
+    pub const fn linear_tiling(self) -> u32 {
+        if self.is_gfx9() { 0 } else { 8 }
+    }
+
+    /// The largest pitch of an image in texels. (ISA manuals, image resource descriptor)
+    pub const fn max_image_pitch(self) -> u32 {
+        if self.is_gfx9() { 1 << 16 } else { 1 << 14 }
     }
 }
 

@@ -97,7 +97,7 @@ impl Layout {
     /// that this library might have made itself.
     pub(crate) fn described(gfx: Gfx, image: &ImageGeometry, words: [u32; 8]) -> Outcome<Layout> {
         let texel = Texel::new(image.format).ok_or(Status::INVALID_ARGUMENT)?;
-        let texels = (words[4] >> 13 & if gfx.is_gfx9() { 0xffff } else { 0x3fff }) + 1;
+        let texels = (words[4] >> 13 & (gfx.max_image_pitch() - 1)) + 1;
         let layout = Layout::new(gfx, image, [u64::from(texels) * texel.bytes(), 0]);
         let layout = layout.map_err(|_| Status::INVALID_ARGUMENT)?;
         // The address is another.

@@ -17,12 +17,6 @@ pub const SHARED_BASE: u64 = 1 << 48;
 /// First byte of the scratch aperture; see [`SHARED_BASE`].
 pub const PRIVATE_BASE: u64 = 2 << 48;
 
-/// Code of FLAT_SCRATCH_LO on gfx7.
-pub const FLAT_SCRATCH_GFX7: u8 = 104;
-
-/// Code of FLAT_SCRATCH_LO from gfx8 on.
-pub const FLAT_SCRATCH_GFX9: u8 = 102;
-
 /// How a compiled region came back. The low 32 bits of the returned word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

@@ -1,8 +1,6 @@
 //! Decisions where no source settles what the hardware does, each in one place. Both engines obey
 //! them; a different answer is one edit here.
 
-use frontend::Gfx;
-
 /// DPP with `bound_ctrl` clear and a source lane that is off in EXEC: does the lane write the value
 /// of the inactive lane's register (`true`), or keep its destination (`false`)? LLVM's reading is
 /// the second. With `bound_ctrl` set such a lane reads 0.
@@ -27,25 +25,6 @@ pub const GFX9_RAW_CHECK_HAS_SOFFSET: bool = false;
 
 /// `v_pack_b32_f16` flushes denormal halves when MODE flushes f16 sources.
 pub const PACK_F16_FLUSHES: bool = false;
-
-/// D16 loads keep the other half of the register (`true`) or zero it, as targets with SRAM ECC do.
-/// gfx906 and later may have SRAM ECC; compilers then assume neither, unless told that it is off.
-pub const fn d16_keeps_other_half(gfx: Gfx) -> bool {
-    matches!(gfx, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900)
-}
-
-/// LDS accesses of 2 bytes and more at addresses that are not a multiple of their size (at most a
-/// dword; 8 and 16 bytes for the 64 and 128-bit forms) are done in full on gfx9. Before that the
-/// low bits of the address are ignored.
-pub const fn lds_unaligned(gfx: Gfx) -> bool {
-    gfx.is_gfx9()
-}
-
-/// Buffer accesses of a dword and more at addresses that are not a multiple of 4: done in full from
-/// gfx7 on (the mode that HSA sets up); gfx6 ignores the low bits.
-pub const fn buffer_unaligned(gfx: Gfx) -> bool {
-    !matches!(gfx, Gfx::Gfx600)
-}
 
 /// `s_trap` numbers that only tell a debugger something and go on: 3 is `llvm.debugtrap`.
 pub const fn trap_is_ignored(id: u32) -> bool {

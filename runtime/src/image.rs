@@ -283,8 +283,7 @@ impl ImageDescriptor {
     pub fn words(&self, gfx: Gfx) -> Result<[u32; 8], DescriptorError> {
         self.check(gfx)?;
         let sel = |i: usize| self.channels[i] as u32;
-        // Swizzle mode 0 from gfx9 on, tiling index 8 ("linear aligned") before.
-        let linear = if gfx.is_gfx9() { 0 } else { 8 };
+        let linear = gfx.linear_tiling();
         let last = self.depth - 1;
         let (w4, w5) = match gfx.is_gfx9() {
             true => (last | (self.pitch - 1) << 13 | self.border_order() << 29, 0),
@@ -372,7 +371,7 @@ impl ImageDescriptor {
             Shape::D1Array => (1, 1 << 13),
             Shape::D3 | Shape::D2Array => (columns, 1 << 13),
         };
-        let pitches = if gfx.is_gfx9() { 1 << 16 } else { columns };
+        let pitches = gfx.max_image_pitch();
         for (what, value, least, most) in [
             ("the width", self.width, 1, columns),
             ("the height", self.height, 1, rows),

@@ -7,7 +7,6 @@ use crate::desc::{Encoding, Forms, InstDesc};
 use crate::inst::{Form, Inst, Mods, Operand};
 use crate::isa::{vop3, vop3p};
 use crate::op::Op;
-use crate::target::Gfx;
 use crate::ty::Ty;
 
 const SRC: [&str; 3] = ["SRC0", "SRC1", "SRC2"];
@@ -154,7 +153,7 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
 /// The matrix instructions of CDNA: `acc` bits choose between VGPRs and AccVGPRs.
 fn matrix(code: Code<'_>, mut inst: Inst, high: u32) -> Result<Inst, DecodeError> {
     let desc = inst.desc;
-    let unified = code.gfx == Gfx::Gfx90a;
+    let unified = code.gfx.has_unified_vgprs();
     let acc = |raw: u16, set: bool, ty, what| {
         src9(at(code, desc, what), raw, ty, None).map(|operand| match operand {
             Operand::Vgpr(first) if set => Operand::Agpr(first),

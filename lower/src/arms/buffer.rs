@@ -5,7 +5,6 @@
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Data, Op, Space};
 use frontend::ops;
-use frontend::target::Gfx;
 
 use crate::arms::memory::{
     atomic, d16_half, effect, is_compare, load, load_behind, merge_d16, store, store_behind, vgpr,
@@ -158,7 +157,7 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     } else {
         4
     };
-    if g.gfx == Gfx::Gfx600 && size > 1 {
+    if !g.gfx.buffer_unaligned() && size > 1 {
         address = address & address.k(!(size - 1));
     }
     match inst.op() {

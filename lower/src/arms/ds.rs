@@ -3,7 +3,6 @@
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, DsOp, Op, Space};
 use frontend::ops;
-use frontend::target::Gfx;
 
 use crate::arms::memory::{atomic, effect, is_compare, lds_limit, load, store, vgpr};
 use crate::arms::{Lowered, Sites};
@@ -27,7 +26,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 /// The LDS address of an access: base and offset, with the alignment and the clamp by M0 of the
 /// targets that have them. Out of range is an address beyond every LDS.
 fn address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, site: SiteId) -> U<'b> {
-    place(g, base, offset, bytes, g.gfx.is_gfx9(), site)
+    place(g, base, offset, bytes, g.gfx.lds_unaligned(), site)
 }
 
 /// As [`address`] of an atomic access, which ignores the low bits of its address on every target.
@@ -51,13 +50,13 @@ fn place<'b>(
 ) -> U<'b> {
     let mut a = base + base.k(u64::from(offset));
     // In checked mode what is out of range does not come further than this.
-    let checked = g.checked && !g.gfx.is_gfx9();
+    let checked = g.checked && g.gfx.lds_limited_by_m0();
     if checked {
         let limit = lds_limit(g);
         let args = [g.exec(), base.v, g.imm32(offset), g.imm32(bytes), limit];
         effect(g, EffectFn::CheckLds, site, &args, 0, 0);
     }
-    if g.gfx == Gfx::Gfx600 && offset != 0 {
+    if g.gfx.lds_checks_base() && offset != 0 {
         // A base with bit 31 set counts as out of range even when the sum is not.
         a = a | base.ashr_k(31);
     }
@@ -69,7 +68,7 @@ fn place<'b>(
     if align > 1 {
         a = a & a.k(!(align - 1) & 0xffff_ffff);
     }
-    if g.gfx.is_gfx9() || checked {
+    if !g.gfx.lds_limited_by_m0() || checked {
         return a;
     }
     let m0 = U::new(g.b, g.read_s32(M0));
@@ -119,13 +118,13 @@ fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<
             let words = |g: &mut Guest<'_>, s: u8| -> Vec<Val> {
                 (0..width).map(|i| g.read_v(s.wrapping_add(i))).collect()
             };
-            let data = match (op, s1) {
+            let data = if is_compare(op) {
                 // DS: DATA0 is compared with, DATA1 is new.
-                (op, Some(s1)) if is_compare(op) => [words(g, s1), words(g, s0)].concat(),
-                (Atomic::Mskor | Atomic::Wrap, Some(s1)) => [words(g, s0), words(g, s1)].concat(),
-                (Atomic::Mskor | Atomic::Wrap, None) => return None,
-                (op, None) if is_compare(op) => return None,
-                _ => words(g, s0),
+                [words(g, s1?), words(g, s0)].concat()
+            } else if matches!(op, Atomic::Mskor | Atomic::Wrap) {
+                [words(g, s0), words(g, s1?)].concat()
+            } else {
+                words(g, s0)
             };
             let site = sites.add(pc, inst);
             let a = atomic_address(g, base, offset, 4 * u32::from(width), site);
@@ -240,7 +239,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
             let d = vgpr(inst.dst[0])?;
             // Lanes that are off are read as 0, so that their registers do not matter.
             let source = register(g, inst.src[0])?;
-            let imm = offset & 0xffff | u32::from(g.gfx.is_gfx9()) << 31;
+            let imm = offset & 0xffff | u32::from(g.gfx.has_swizzle_rotate()) << 31;
             let lanes = active(g);
             let value = call(b, LaneFn::Swizzle, imm, &[source, lanes]);
             g.write_v(d, value.v);

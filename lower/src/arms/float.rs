@@ -3,7 +3,6 @@
 use frontend::inst::Inst;
 use frontend::op::Op;
 use frontend::ops;
-use frontend::target::Gfx;
 use frontend::ty::Ty;
 
 use crate::arms::division;
@@ -27,9 +26,9 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
     let f = |i: usize| args.f(i);
     let s0 = f(0)?;
     let env = s0.env;
-    let gfx9 = g.gfx.is_gfx9();
-    let min = |a, b| lesser(gfx9, true, a, b);
-    let max = |a, b| lesser(gfx9, false, a, b);
+    let flushes = g.gfx.min_max_flushes();
+    let min = |a, b| lesser(flushes, true, a, b);
+    let max = |a, b| lesser(flushes, false, a, b);
     Some(out(match inst.op() {
         Op::Add => s0 + f(1)?,
         Op::Sub => s0 - f(1)?,
@@ -47,7 +46,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
         Op::Max => max(s0, f(1)?),
         Op::Min3 => min(min(s0, f(1)?), f(2)?),
         Op::Max3 => max(max(s0, f(1)?), f(2)?),
-        Op::Med3 => med3(gfx9, s0, f(1)?, f(2)?),
+        Op::Med3 => med3(flushes, s0, f(1)?, f(2)?),
         Op::MinLegacy => {
             let (a, b) = (s0.in_env(env.keeping()), f(1)?);
             a.lt(b).pick(a, b)
@@ -56,8 +55,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
             let (a, b) = (s0.in_env(env.keeping()), f(1)?);
             b.in_env(env.keeping()).le(a).pick(a, b)
         }
-        // gfx6 does not keep the difference below 1.
-        Op::Fract if g.gfx == Gfx::Gfx600 => s0.flush_src() - s0.flush_src().floor(),
+        Op::Fract if !g.gfx.fract_is_below_one() => s0.flush_src() - s0.flush_src().floor(),
         Op::Fract => fract(s0),
         Op::Trunc => s0.flush_src().trunc(),
         Op::Ceil => s0.flush_src().ceil(),
@@ -347,7 +345,7 @@ fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<
             } else {
                 LaneFn::CosF32
             };
-            let imm = mode | u32::from(g.gfx.is_gfx9()) << 31;
+            let imm = mode | u32::from(g.gfx.has_full_trig_range()) << 31;
             s0.with(call(b, f, imm, &s0.words()).v)
         }
         Op::FrexpMant => s0.flush_src().frexp_mant(),

@@ -51,7 +51,7 @@ fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
         ImageOp::Load { .. } | ImageOp::Store { .. } | ImageOp::Sample(_) => bits.max(1),
         ImageOp::GetResinfo | ImageOp::GetLod | ImageOp::Atomic(_) => bits.max(1),
     };
-    match inst.mem.d16 && g.gfx.is_gfx9() {
+    match inst.mem.d16 && g.gfx.packs_d16() {
         true => components.div_ceil(2),
         false => components,
     }

@@ -4,9 +4,7 @@
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
 use frontend::ops;
-use frontend::target::Gfx;
 
-use crate::abi::{FLAT_SCRATCH_GFX7, FLAT_SCRATCH_GFX9};
 use crate::arms::{Lowered, Sites};
 use crate::build::types;
 use crate::functions::{EffectFn, atomic_code};
@@ -100,7 +98,7 @@ fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> 
         (Operand::Vgpr(v), Operand::Sgpr(s)) => U::new(b, g.read_v(v)) + U::new(b, g.read_s32(s)),
         _ => return None,
     };
-    let base = Q::new(b, g.read_s64(FLAT_SCRATCH_GFX9));
+    let base = Q::new(b, g.read_s64(g.gfx.flat_scratch()));
     Some((base, from + from.k(inst.mem.offset as u64)))
 }
 
@@ -139,27 +137,16 @@ fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
     if space != Space::Flat {
         return Vec::new();
     }
-    let register = if g.gfx == Gfx::Gfx700 {
-        FLAT_SCRATCH_GFX7
-    } else {
-        FLAT_SCRATCH_GFX9
-    };
-    vec![g.read_s64(register), lds_limit(g)]
+    vec![g.read_s64(g.gfx.flat_scratch()), lds_limit(g)]
 }
 
 /// What M0 limits LDS to.
 pub(super) fn lds_limit(g: &mut Guest<'_>) -> Val {
-    if g.gfx.is_gfx9() {
-        g.imm32(u32::MAX)
-    } else {
+    if g.gfx.lds_limited_by_m0() {
         g.read_s32(M0)
+    } else {
+        g.imm32(u32::MAX)
     }
-}
-
-/// Does a D16 load keep the other half of its register? With SRAM ECC, which gfx906 and later may
-/// have, it does not.
-pub(super) fn d16_keeps(gfx: Gfx) -> bool {
-    gfx <= Gfx::Gfx900
 }
 
 /// How D16 data lies in memory, and whether it belongs to the high half.
@@ -179,7 +166,7 @@ fn d16_parts(data: Data) -> Option<(Data, bool)> {
 
 /// A half joined with the other half of the old value, where that is kept.
 pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -> U<'b> {
-    let old = match d16_keeps(g.gfx) {
+    let old = match g.gfx.d16_keeps_other_half() {
         true => U::new(g.b, g.read_v(d)),
         false => U::imm(g.b, 0),
     };

@@ -13,7 +13,6 @@ use crate::functions::LaneFn;
 use crate::guest::Guest;
 use crate::ir::{Float, Halves};
 use crate::value::{Env, F, Q, U, call};
-use frontend::target::Gfx;
 
 /// Computes a VOP3P instruction, or one of the VOP2 dot products.
 pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
@@ -201,7 +200,7 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
     let mods = &inst.mods;
     // gfx900 multiplies, rounds and adds, and flushes; later targets fuse.
-    let fused = g.gfx >= Gfx::Gfx906;
+    let fused = g.gfx.has_fused_mix();
     let env = Env::of(Float::F32, args.mode);
     let env = if fused { env } else { env.flushing() };
     let widen = if fused {

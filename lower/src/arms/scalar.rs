@@ -109,11 +109,15 @@ fn relative<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Lowered> {
     let (Operand::Sgpr(_), source) = (inst.dst[0], inst.src[0]) else {
         return None;
     };
-    let value = match (inst.op(), source) {
-        (Op::MovRelS, Operand::Sgpr(_)) => None,
-        (Op::MovRelS, _) => return None,
-        _ if inst.dst_ty(0).bits() == 64 => Some(read64(g, source)?.v),
-        _ => Some(read32(g, source, inst.src_ty(0))?.v),
+    let value = if inst.op() == Op::MovRelS {
+        let Operand::Sgpr(_) = source else {
+            return None;
+        };
+        None
+    } else if inst.dst_ty(0).bits() == 64 {
+        Some(read64(g, source)?.v)
+    } else {
+        Some(read32(g, source, inst.src_ty(0))?.v)
     };
     Some(Lowered::ScalarMove(value))
 }

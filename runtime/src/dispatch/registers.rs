@@ -18,26 +18,25 @@ const USER_SGPRS: usize = 16;
 /// 4, index stride 64, thread id added.
 const SCRATCH_WORD3: u32 = 0x00ea_4fac;
 
-/// VGPRs of a wave that the code can name; on gfx90a the accumulation registers come behind them.
+/// VGPRs of a wave that the code can name; the accumulation registers may come behind them.
 fn vgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
     let all = descriptor.vgpr_count(gfx);
-    let all = match gfx {
-        Gfx::Gfx90a => all.min(descriptor.accum_offset()),
-        _ => all,
+    let all = match gfx.has_unified_vgprs() {
+        true => all.min(descriptor.accum_offset()),
+        false => all,
     };
     all.min(256)
 }
 
 /// SGPRs of a wave that the code can name as such.
 fn sgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
-    let limit = if gfx.is_gfx8_up() { 102 } else { 104 };
-    descriptor.sgpr_count(gfx).min(limit)
+    descriptor.sgpr_count(gfx).min(gfx.max_sgprs())
 }
 
 /// Kernel arguments that are loaded into SGPRs: first dword and number of dwords.
 fn preloaded(descriptor: &KernelDescriptor, gfx: Gfx) -> Option<(usize, usize)> {
     let (first, len) = (descriptor.preload_offset(), descriptor.preload_length());
-    (gfx >= Gfx::Gfx90a && len != 0).then_some((first as usize, len as usize))
+    (gfx.preloads_arguments() && len != 0).then_some((first as usize, len as usize))
 }
 
 /// Numbers of initial states; 0 is none's.
@@ -141,7 +140,7 @@ impl InitialState {
         let mut sgpr = [0; 128];
         sgpr[..32].copy_from_slice(&user);
         let id_vgprs = match descriptor.workitem_id_vgprs() {
-            _ if gfx >= Gfx::Gfx90a => 1,
+            _ if gfx.packs_work_item_ids() => 1,
             0 => 1,
             1 => 2,
             _ => 3,
@@ -191,7 +190,7 @@ impl InitialState {
             self.resume |= WaveState::V0_COUNTS | WaveState::V12_UNIFORM;
         } else if width.is_power_of_two() && (4..LANES as u32).contains(&width) {
             self.resume |= u64::from(width.ilog2()) << WaveState::ROWS.trailing_zeros();
-            if self.gfx >= Gfx::Gfx90a && self.descriptor.workitem_id_vgprs() > 0 {
+            if self.gfx.packs_work_item_ids() && self.descriptor.workitem_id_vgprs() > 0 {
                 self.resume |= WaveState::PACKED;
             }
         }
@@ -255,7 +254,7 @@ impl InitialState {
     fn fill(&self, wave: &mut WaveState, ids: &[[u32; LANES]; 3]) {
         wave.sgpr = self.sgpr;
         wave.hwreg = self.hwreg;
-        if self.gfx >= Gfx::Gfx90a {
+        if self.gfx.packs_work_item_ids() {
             self.pack(wave, ids);
         } else {
             wave.vgpr[..self.id_vgprs].copy_from_slice(&ids[..self.id_vgprs]);
@@ -292,7 +291,7 @@ pub(super) fn scratch_descriptor((base, size): (u64, u64)) -> [u32; 4] {
 /// What the prologue makes FLAT_SCRATCH from. gfx9: the address. Before: the offset from the hidden
 /// private base, which here is the worker's scratch itself, and the size for a lane.
 fn flat_scratch_init(gfx: Gfx, facts: &Facts<'_>) -> u64 {
-    if gfx.is_gfx9() {
+    if gfx.flat_scratch_is_address() {
         facts.scratch.0
     } else {
         u64::from(facts.lane_bytes) << 32
@@ -307,7 +306,7 @@ fn hardware_registers(gfx: Gfx, descriptor: &KernelDescriptor, lds_bytes: u32) -
     let mut hwreg = [0; 32];
     hwreg[GPR_ALLOC] = descriptor.granulated_vgprs() << 8 | descriptor.granulated_sgprs() << 24;
     hwreg[LDS_ALLOC] = lds_bytes.div_ceil(gfx.lds_granule()) << 12;
-    if gfx.is_gfx9() {
+    if gfx.has_aperture_registers() {
         hwreg[SH_MEM_BASES] = (SHARED_BASE >> 48 << 16 | PRIVATE_BASE >> 48) as u32;
     }
     hwreg

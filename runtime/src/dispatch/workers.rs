@@ -719,7 +719,7 @@ impl<'a> Prepared<'a> {
             packets: packet_ptr,
             dispatch_id,
             scratch: (scratch_base, worker_scratch),
-            hidden_base: if code.gfx().is_gfx9() {
+            hidden_base: if code.gfx().flat_scratch_is_address() {
                 0
             } else {
                 scratch_base
@@ -766,7 +766,11 @@ impl<'a> Prepared<'a> {
         let kernel = self.kernel;
         let state = InitialState::new(self.code.gfx(), kernel.descriptor, kernel.entry, &facts);
         let scratch = Scratch {
-            hidden_base: if self.code.gfx().is_gfx9() { 0 } else { base },
+            hidden_base: if self.code.gfx().flat_scratch_is_address() {
+                0
+            } else {
+                base
+            },
             base,
             lane_bytes: self.lane_scratch,
         };

@@ -186,11 +186,11 @@ impl<'a> Buffer<'a> {
         address & ADDRESS
     }
 
-    /// Low bits of addresses that gfx6 ignores in an access of `bytes` bytes.
+    /// Low bits of addresses that targets without unaligned access ignore in an access of `bytes` bytes.
     fn ignored(&self, bytes: usize) -> u64 {
-        match self.gfx {
-            Gfx::Gfx600 => bytes.min(4) as u64 - 1,
-            _ => 0,
+        match self.gfx.buffer_unaligned() {
+            true => 0,
+            false => bytes.min(4) as u64 - 1,
         }
     }
 
@@ -420,7 +420,7 @@ fn load_lane(
     Ok(match data {
         Data::FormatD16(n) => {
             let halves = components.map(|component| format.narrow(component));
-            if access.gfx.is_gfx9() {
+            if access.gfx.packs_d16() {
                 let half = |i: u8| if i < n { halves[usize::from(i)] } else { 0 };
                 [half(0) | half(1) << 16, half(2) | half(3) << 16, 0, 0]
             } else {
@@ -577,7 +577,7 @@ fn store_lane(
     match data {
         Data::FormatD16(n) => {
             for (i, component) in components.iter_mut().enumerate().take(usize::from(n)) {
-                let half = match access.gfx.is_gfx9() {
+                let half = match access.gfx.packs_d16() {
                     true => words[i / 2] >> (16 * (i % 2)),
                     false => words[i],
                 };

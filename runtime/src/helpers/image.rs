@@ -247,7 +247,7 @@ impl<'a> Image<'a> {
 
     /// Do registers hold two halves?
     fn halves(&self) -> bool {
-        self.mem().d16 && self.gfx.is_gfx9()
+        self.mem().d16 && self.gfx.packs_d16()
     }
 
     /// The registers of a lane's results.

@@ -9,7 +9,6 @@ use lower::abi::{ExitCode, Lanes};
 use lower::functions::more_of;
 
 use super::Call;
-use crate::choices;
 use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;

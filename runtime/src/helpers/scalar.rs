@@ -173,7 +173,7 @@ pub(super) fn get_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
         }
         TRAPSTS => wave.trapsts,
         // Bits 63:48 of both apertures.
-        SH_MEM_BASES if call.host().group.gfx.is_gfx9() => {
+        SH_MEM_BASES if call.host().group.gfx.has_aperture_registers() => {
             (PRIVATE_BASE >> 48) as u32 | ((SHARED_BASE >> 48) as u32) << 16
         }
         n => wave.hwreg.get(n as usize).copied().unwrap_or(0),

@@ -156,7 +156,7 @@ impl Buffer {
     /// The offset at which a piece is accessed: targets without unaligned access ignore its low
     /// bits. (Of the address they do so too.)
     fn piece_offset(&self, offset: u64, bytes: usize) -> u64 {
-        match self.swizzles() && !choices::buffer_unaligned(self.gfx) {
+        match self.swizzles() && !self.gfx.buffer_unaligned() {
             true => offset & !(bytes.min(4) as u64 - 1),
             false => offset,
         }
@@ -277,7 +277,7 @@ impl Exec<'_, '_> {
 
     /// Targets without unaligned access ignore the low bits of the address.
     fn buffer_align(&self, address: u64, bytes: usize) -> u64 {
-        match choices::buffer_unaligned(self.gfx) {
+        match self.gfx.buffer_unaligned() {
             true => address,
             false => address & !(bytes.min(4) as u64 - 1),
         }

@@ -226,7 +226,7 @@ impl Exec<'_, '_> {
             hwreg::TRAPSTS => self.wave.trapsts,
             hwreg::PC_LO if !self.gfx.is_gfx9() => pc as u32,
             hwreg::PC_HI if !self.gfx.is_gfx9() => (pc >> 32) as u32,
-            hwreg::SH_MEM_BASES if self.gfx.is_gfx9() => {
+            hwreg::SH_MEM_BASES if self.gfx.has_aperture_registers() => {
                 (PRIVATE_BASE >> 48) as u32 | (SHARED_BASE >> 48 << 16) as u32
             }
             _ => self.wave.hwreg.get(id as usize).copied().unwrap_or(0),

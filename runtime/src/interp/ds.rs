@@ -11,7 +11,6 @@ use super::data::{self, Raw};
 use super::flat::outside;
 use super::operand::{Exec, Lanes, lanes};
 use super::stop::{Run, Stop};
-use crate::choices;
 use crate::fault::{Access, Private};
 use crate::math::Denorm;
 
@@ -22,11 +21,11 @@ pub(crate) fn swizzle_source(gfx: Gfx, offset: u32, lane: usize) -> usize {
     let low = offset & 0x1f;
     let j = if offset & 0x8000 == 0 {
         ((i & low) | offset >> 5 & 0x1f) ^ offset >> 10 & 0x1f
-    } else if gfx.is_gfx9() && offset >= 0xe000 {
+    } else if gfx.has_swizzle_rotate() && offset >= 0xe000 {
         // The order of a fast Fourier transform: bits reversed above those of the mask.
         let reversed = (i & 0x1f).reverse_bits() >> 27;
         (reversed >> low.count_ones()) | (i & low)
-    } else if gfx.is_gfx9() && offset >= 0xc000 {
+    } else if gfx.has_swizzle_rotate() && offset >= 0xc000 {
         let by = offset >> 5 & 0x1f;
         let to = match offset & 0x400 {
             0 => i.wrapping_add(by),
@@ -98,13 +97,13 @@ impl Exec<'_, '_> {
         aligned: bool,
     ) -> Run<Option<usize>> {
         let mut address = base.wrapping_add(offset);
-        if aligned || !choices::lds_unaligned(self.gfx) {
+        if aligned || !self.gfx.lds_unaligned() {
             let align = bytes.next_power_of_two() as u32;
             address &= !(align - 1);
         }
         let start = address as usize;
         // gfx6 checks the base on its own: a negative one is outside even if the sum is not.
-        let negative = self.gfx == Gfx::Gfx600 && base >> 31 != 0;
+        let negative = self.gfx.lds_checks_base() && base >> 31 != 0;
         let limit = self.lds_limit();
         let inside = !negative && start + bytes <= limit;
         if self.group.lds.is_checked() {
@@ -123,10 +122,10 @@ impl Exec<'_, '_> {
     /// Bytes of LDS that the wave may access.
     pub(crate) fn lds_limit(&self) -> usize {
         let size = self.group.lds.size() as usize;
-        if self.gfx.is_gfx9() {
-            size
-        } else {
+        if self.gfx.lds_limited_by_m0() {
             size.min(self.wave.m0() as usize)
+        } else {
+            size
         }
     }
 
@@ -245,7 +244,7 @@ impl Exec<'_, '_> {
 
     /// Writes what a load of `data` brought to one lane's registers.
     pub(crate) fn write_loaded(&mut self, data: Data, to: usize, lane: usize, raw: &Raw) {
-        let keeps = choices::d16_keeps_other_half(self.gfx);
+        let keeps = self.gfx.d16_keeps_other_half();
         let old = self.wave.vgpr[to][lane];
         self.wave.vgpr[to][lane] = data::loaded(data, raw, old, keeps);
         for i in 1..data::registers(data) {

@@ -5,7 +5,7 @@
 
 use frontend::inst::Operand;
 use frontend::op::{Atomic, Data};
-use frontend::{Encoding, Gfx, Op, ops};
+use frontend::{Encoding, Op, ops};
 
 use super::atomic::{Operands, apply32, apply64};
 use super::data::{self, Raw};
@@ -298,10 +298,9 @@ impl Exec<'_, '_> {
 
     /// Base of the wave's scratch and bytes of each lane, as the registers say.
     fn scratch_window(&self) -> (u64, u64) {
-        let code = if self.gfx == Gfx::Gfx700 { 104 } else { 102 };
-        let flat_scratch = self.wave.sgpr64(code);
+        let flat_scratch = self.wave.sgpr64(self.gfx.flat_scratch());
         let scratch = &self.group.scratch;
-        if self.gfx.is_gfx9() {
+        if self.gfx.flat_scratch_is_address() {
             (flat_scratch, u64::from(scratch.lane_bytes))
         } else {
             let offset = flat_scratch >> 32 << 8;

@@ -74,7 +74,7 @@ impl Image {
         };
         let tiling = w3 >> 20 & 31;
         // Swizzle mode 0 of gfx9 and the tiling index 8 of earlier targets are linear.
-        let linear = if gfx.is_gfx9() { 0 } else { 8 };
+        let linear = gfx.linear_tiling();
         if tiling != linear {
             return Err(format!("a tiled image (mode {tiling})"));
         }
@@ -88,7 +88,7 @@ impl Image {
         if gfx.is_gfx8_up() && w6 >> 21 & 1 != 0 {
             return Err("a compressed image".into());
         }
-        let pitch_mask = if gfx.is_gfx9() { 0xffff } else { 0x3fff };
+        let pitch_mask = gfx.max_image_pitch() - 1;
         let first = u64::from(w5 & 0x1fff);
         let depth = u64::from(w4 & 0x1fff);
         // The last layer is in another field before gfx9.
@@ -300,7 +300,7 @@ impl Exec<'_, '_> {
 
     /// Are halves packed two in a register?
     fn packs_halves(&self) -> bool {
-        self.inst.mem.d16 && self.gfx.is_gfx9()
+        self.inst.mem.d16 && self.gfx.packs_d16()
     }
 
     /// Writes the enabled components of one lane to consecutive registers.

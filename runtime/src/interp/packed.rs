@@ -4,7 +4,7 @@
 //! NEG_HI. Signs are changed on floats only.
 
 use frontend::inst::Operand;
-use frontend::{Encoding, Gfx, Op, Ty, ops};
+use frontend::{Encoding, Op, Ty, ops};
 
 use super::float;
 use super::operand::{Exec, Lanes, Lanes64, lanes};
@@ -236,7 +236,7 @@ impl Exec<'_, '_> {
 
     /// `v_mad_mix*`, unfused with denormals flushed, and `v_fma_mix*`, fused by MODE.
     pub(crate) fn exec_mix(&mut self) -> Run<()> {
-        let fused = self.gfx >= Gfx::Gfx906;
+        let fused = self.gfx.has_fused_mix();
         let mode16 = self.float_mode(Ty::F16);
         let fm = self.float_mode(Ty::F32);
         let flush_half = !fused || mode16.env.denorm.flush_src;

@@ -5,7 +5,7 @@
 //! leaves the flushing to it.
 
 use frontend::state::mode;
-use frontend::{Gfx, Op, Ty, ops};
+use frontend::{Op, Ty, ops};
 
 use super::float::{self, Fract};
 use super::operand::{Exec, Lanes, lanes};
@@ -81,7 +81,7 @@ impl Exec<'_, '_> {
             always,
             ieee,
             dx10_clamp: bits & mode::DX10_CLAMP != 0,
-            overflow: self.gfx.is_gfx9() && bits & mode::FP16_OVFL != 0,
+            overflow: self.gfx.has_fp16_overflow() && bits & mode::FP16_OVFL != 0,
             omod,
             clamp: self.inst.mods.clamp,
         }
@@ -137,7 +137,7 @@ impl Exec<'_, '_> {
 
     /// Minimum, maximum and median: gfx9 flushes by MODE, earlier targets never.
     pub(crate) fn min_max_denorm(&self, env: Env) -> Denorm {
-        match self.gfx.is_gfx9() {
+        match self.gfx.min_max_flushes() {
             true => env.denorm,
             false => Denorm::KEEP,
         }
@@ -249,16 +249,16 @@ impl Exec<'_, '_> {
     }
 
     fn trig_range(&self) -> TrigRange {
-        match self.gfx.is_gfx9() {
+        match self.gfx.has_full_trig_range() {
             true => TrigRange::Full,
             false => TrigRange::Reduced,
         }
     }
 
     pub(crate) fn fract_variant(&self) -> Fract {
-        match self.gfx == Gfx::Gfx600 {
-            true => Fract::Unlimited,
-            false => Fract::BelowOne,
+        match self.gfx.fract_is_below_one() {
+            true => Fract::BelowOne,
+            false => Fract::Unlimited,
         }
     }
 

@@ -77,18 +77,14 @@ impl KernelDescriptor {
 
     /// Allocated VGPRs, on gfx90a together with the accumulation registers.
     pub fn vgpr_count(&self, gfx: Gfx) -> u32 {
-        let granule = if gfx == Gfx::Gfx90a { 8 } else { 4 };
-        (bits(self.rsrc1, 0, 6) + 1) * granule
+        (bits(self.rsrc1, 0, 6) + 1) * gfx.vgpr_granule()
     }
 
     /// Allocated SGPRs, VCC and the like included.
     pub fn sgpr_count(&self, gfx: Gfx) -> u32 {
-        let field = bits(self.rsrc1, 6, 4);
-        if gfx.is_gfx9() {
-            (field / 2 + 1) * 16
-        } else {
-            (field + 1) * 8
-        }
+        // The field counts 8, whatever the granule.
+        let granule = gfx.sgpr_granule();
+        (bits(self.rsrc1, 6, 4) * 8 / granule + 1) * granule
     }
 
     /// The field `granulated_workitem_vgpr_count` as it stands.
@@ -137,7 +133,10 @@ impl KernelDescriptor {
         self.float_mode()
             | flag(self.dx10_clamp(), mode::DX10_CLAMP)
             | flag(self.ieee_mode(), mode::IEEE)
-            | flag(gfx.is_gfx9() && self.fp16_overflow(), mode::FP16_OVFL)
+            | flag(
+                gfx.has_fp16_overflow() && self.fp16_overflow(),
+                mode::FP16_OVFL,
+            )
     }
 
     flags! {

@@ -24,7 +24,7 @@ pub(super) fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static
     }
     let reserved = if xnack { 4 } else { 0 };
     put("next_free_sgpr", 8 * (d.granulated_sgprs() + 1) - reserved);
-    if gfx == Gfx::Gfx90a {
+    if gfx.has_unified_vgprs() {
         put("accum_offset", d.accum_offset());
         put("tg_split", d.tg_split().into());
     }
@@ -34,7 +34,7 @@ pub(super) fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static
     put("float_denorm_mode_16_64", d.denorm_mode_16_64());
     put("dx10_clamp", d.dx10_clamp().into());
     put("ieee_mode", d.ieee_mode().into());
-    if gfx.is_gfx9() {
+    if gfx.has_fp16_overflow() {
         put("fp16_overflow", d.fp16_overflow().into());
     }
     put(
@@ -96,7 +96,7 @@ pub(super) fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static
         "user_sgpr_private_segment_size",
         d.private_segment_size().into(),
     );
-    if gfx == Gfx::Gfx90a && d.preload_length() != 0 {
+    if gfx.preloads_arguments() && d.preload_length() != 0 {
         put("user_sgpr_kernarg_preload_length", d.preload_length());
         put("user_sgpr_kernarg_preload_offset", d.preload_offset());
     }

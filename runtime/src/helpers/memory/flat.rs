@@ -46,10 +46,10 @@ impl Bounds {
         let lds = u64::from(call.ctx.lds_len.min(limit));
         let group = &call.host().group;
         let scratch = group.scratch;
-        let unaligned = choices::lds_unaligned(group.gfx);
+        let unaligned = group.gfx.lds_unaligned();
         // FLAT_SCRATCH is the address on gfx9; before it holds the size of a lane's scratch and, in units
         // of 256 bytes, the offset of the wave's.
-        let (scratch, lane_bytes) = match group.gfx.is_gfx9() {
+        let (scratch, lane_bytes) = match group.gfx.flat_scratch_is_address() {
             true => (flat_scratch, u64::from(scratch.lane_bytes)),
             false => (
                 scratch.hidden_base.wrapping_add((flat_scratch >> 32) * 256),

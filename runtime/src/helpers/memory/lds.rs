@@ -128,7 +128,7 @@ pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode>
     for lane in active(exec) {
         let base = bases.get(lane);
         let place = u64::from(base.wrapping_add(offset) & !(bytes.next_power_of_two() - 1));
-        let below = gfx == frontend::Gfx::Gfx600 && (base as i32) < 0;
+        let below = gfx.lds_checks_base() && (base as i32) < 0;
         if below || place + u64::from(bytes) > size {
             let kind = FaultKind::OutsidePrivate {
                 space: Private::Lds,
