@@ -134,14 +134,14 @@ pub struct Dpp {
 /// of integer types and `clamp` of integer rows without `Forms::INT_CLAMP` have no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Mods {
-    /// Absolute value, applied first.
+    /// Absolute value, applied first. VOP3P: of the mixes alone.
     pub abs: u8,
-    /// Negation, applied after `abs`. VOP3P: negation of the low half's source (`neg_lo`).
+    /// Negation, applied after `abs`. VOP3P but the mixes: negation of the low half's source (`neg_lo`).
     pub neg: u8,
     /// VOP3: NEG bits at integer sources of a float instruction (`v_ldexp`). Without effect; LLVM
     /// prints them as `sext()`.
     pub neg_int: u8,
-    /// VOP3P: negation of the high half's source; for the mixes: absolute value.
+    /// VOP3P but the mixes: negation of the high half's source.
     pub neg_hi: u8,
     /// Clamp.
     pub clamp: bool,

@@ -73,7 +73,7 @@ fn modifiers(inst: &Inst) -> Vec<&'static str> {
     let packed = inst.desc.encoding == Encoding::Vop3p;
     let sdwa = mods.sdwa;
     [
-        ("abs", mods.abs != 0 && !packed),
+        ("abs", mods.abs != 0),
         ("neg", mods.neg != 0 && !packed),
         ("clamp", mods.clamp),
         ("omod", mods.omod != 0),
@@ -161,9 +161,9 @@ fn wanted(desc: &InstDesc) -> Vec<&'static str> {
         let dot = desc.op == Op::Dot2 && of(&[Ty::F32]);
         want("op_sel", halves || floats || mix || of(&[Ty::PkB32]));
         want("op_sel_hi", halves || floats || mix);
-        // Of the mixed instructions NEG_HI is abs.
         want("neg_lo", floats || mix || dot);
-        want("neg_hi", floats || mix || dot);
+        want("neg_hi", floats || dot);
+        want("abs", mix);
         want("clamp", floats || mix || dot);
         return wanted;
     }

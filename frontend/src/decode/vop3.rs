@@ -138,9 +138,15 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
     inst.mods.op_sel = code.bits(11, 3) as u8 & sources;
     inst.mods.op_sel_hi = hi;
     inst.mods.neg = field(high, 29, 3) as u8 & sources;
-    inst.mods.neg_hi = code.bits(8, 3) as u8 & sources;
     inst.mods.clamp = bit(code.word, 15);
     let mix = matches!(desc.op, Op::Mix | Op::MixLo | Op::MixHi);
+    // The mixes have ABS where the others have NEG_HI.
+    let abs_or_neg_hi = code.bits(8, 3) as u8 & sources;
+    if mix {
+        inst.mods.abs = abs_or_neg_hi;
+    } else {
+        inst.mods.neg_hi = abs_or_neg_hi;
+    }
     for (i, &ty) in desc.src.iter().enumerate().take(3) {
         // A source of a mix is f16 where op_sel_hi says so.
         let ty = if mix && hi >> i & 1 != 0 { Ty::F16 } else { ty };

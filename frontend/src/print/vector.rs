@@ -81,7 +81,7 @@ fn source(out: &mut String, inst: &Inst, gfx: Gfx, i: usize) {
     let mix = matches!(desc.op, Op::Mix | Op::MixLo | Op::MixHi);
     let packed = desc.encoding == Encoding::Vop3p && !mix;
     let neg = mods.neg >> i & 1 != 0 && !packed;
-    let abs = mods.abs >> i & 1 != 0 || (mix && mods.neg_hi >> i & 1 != 0);
+    let abs = mods.abs >> i & 1 != 0;
     let sext = mods.neg_int >> i & 1 != 0 || mods.sdwa.is_some_and(|sdwa| i < 2 && sdwa.sext[i]);
     let ty = if mix && mods.op_sel_hi >> i & 1 != 0 {
         Ty::F16

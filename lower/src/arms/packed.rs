@@ -217,8 +217,7 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
             word = call(b, widen, args.mode, &[word]);
         }
         let mut f = word.float(env);
-        // ABS is in NEG_HI's place here.
-        if mods.neg_hi >> i & 1 != 0 {
+        if mods.abs >> i & 1 != 0 {
             f = f.abs();
         }
         if mods.neg >> i & 1 != 0 {

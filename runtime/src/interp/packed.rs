@@ -212,24 +212,16 @@ impl Exec<'_, '_> {
 
     // ---- mixed precision
 
-    /// Source `n` of a MIX instruction as f32: an f32, or a half when OP_SEL_HI says so. NEG_HI is
-    /// the absolute value here, then comes NEG.
+    /// Source `n` of a MIX instruction as f32: an f32, or a half when OP_SEL_HI says so.
     fn mix_source(&self, n: usize, flush_half: bool) -> Run<Lanes> {
         let mods = &self.inst.mods;
         let is_half = mods.op_sel_hi >> n & 1 != 0;
         let shift = if mods.op_sel >> n & 1 != 0 { 16 } else { 0 };
-        let mut values = if let Operand::Inline { code, bits } = self.inst.src[n]
-            && is_half
-        {
-            // A constant read as a half is the f16 of its code.
-            [half_constant(code, bits as u32); 64]
-        } else {
-            self.raw32(n)?
-        };
+        let mut values = self.raw32(n)?;
         if is_half {
             values = values.map(|v| math::f16_to_f32((v >> shift) as u16, flush_half));
         }
-        let (abs, neg) = (mods.neg_hi >> n & 1 != 0, mods.neg >> n & 1 != 0);
+        let (abs, neg) = (mods.abs >> n & 1 != 0, mods.neg >> n & 1 != 0);
         let (keep, flip) = (if abs { 0x7fff_ffff } else { !0 }, u32::from(neg) << 31);
         Ok(values.map(|v| v & keep ^ flip))
     }
@@ -364,18 +356,6 @@ impl Exec<'_, '_> {
     }
 }
 
-/// The bits of an inline constant where it is read as f16: integers as they are, floats by code.
-fn half_constant(code: u8, bits: u32) -> u32 {
-    match code {
-        240..=247 => {
-            let magnitude = [0x3800, 0x3c00, 0x4000, 0x4400][usize::from(code - 240) / 2];
-            magnitude | u32::from(code & 1) << 15
-        }
-        248 => 0x3118,
-        _ => bits,
-    }
-}
-
 /// One addition of the float dot product. A NaN of the sum passes as it is.
 fn dot_add(sum: u32, product: u32, env: Env) -> u32 {
     math::add_f32_flush(sum, product, env)
@@ -415,15 +395,6 @@ mod tests {
             6 + 4 * 255
         );
         assert_eq!(sum_of_products(0x8000_0001, 0x8000_000f, 4, true), 64 - 1);
-    }
-
-    #[test]
-    fn constants_as_halves() {
-        assert_eq!(half_constant(240, 0), 0x3800);
-        assert_eq!(half_constant(243, 0), 0xbc00);
-        assert_eq!(half_constant(247, 0), 0xc400);
-        assert_eq!(half_constant(193, 0xffff_ffff), 0xffff_ffff);
-        assert_eq!(half_constant(129, 1), 1);
     }
 
     #[test]
