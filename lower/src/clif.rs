@@ -21,8 +21,8 @@ use crate::liveness::{self, Live, Lives};
 use crate::maps::{HashMap, HashSet};
 use crate::object;
 use crate::options::{Forms, Options};
+use crate::passes::{self, Analysed, sink};
 use crate::schedule::{self, Schedule, Segment};
-use crate::sink;
 use crate::wide;
 
 mod access;
@@ -103,15 +103,11 @@ pub fn emit(
     if cfg!(debug_assertions) {
         verify::func(f)?;
     }
-    let lives = liveness::lives(f);
+    let mut region = Analysed::new(f);
     // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
-    let reads = liveness::reads(f, &lives, options.baseline);
-    let (sunk, lives) = if !options.has(Forms::SUNK) {
-        (None, lives)
-    } else {
-        sink::sink(f, lives)
-    };
-    let f = sunk.as_ref().unwrap_or(f);
+    let reads = liveness::reads(f, &region.lives, options.baseline);
+    passes::run(&mut region, options);
+    let Analysed { func: f, lives } = &region;
     // As it is behind the last pass: nothing changes it any more.
     verify::func(f)?;
     func.signature = entry_signature(config.default_call_conv);

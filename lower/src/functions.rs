@@ -12,7 +12,9 @@ macro_rules! lane_fns {
         /// 0). All 64 lanes are computed. The `mode` argument is MODE's float bits, unless the
         /// function's own text names another immediate ("imm"). Functions that differ by target
         /// (minimum, maximum, median, sine, cosine) see bit 31 set on gfx9.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         #[repr(u16)]
         pub enum LaneFn {
             $($(#[$doc])* $name,)*
@@ -346,7 +348,9 @@ impl CallHeader {
 macro_rules! effect_fns {
     ($($(#[$doc:meta])* $name:ident: $signature:expr;)*) => {
         /// Functions with effects. Texts read `operands -> lane results; wave results`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+        )]
         #[repr(u16)]
         pub enum EffectFn {
             $($(#[$doc])* $name,)*

@@ -10,10 +10,11 @@
 use std::fmt;
 
 use frontend::op::{Atomic, Data, Space};
+use serde::{Deserialize, Serialize};
 
 pub use crate::functions::{EffectFn, LaneFn};
 
-pub mod print;
+pub mod text;
 pub mod verify;
 
 /// A value: an index into the block's nodes.
@@ -72,7 +73,7 @@ pub struct Type {
 }
 
 /// Float formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Float {
     F32,
@@ -80,7 +81,7 @@ pub enum Float {
 }
 
 /// Integer comparisons (`U*` unsigned, `S*` signed).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Icmp {
     Eq,
@@ -92,7 +93,7 @@ pub enum Icmp {
 }
 
 /// Float comparisons; `Ord`/`Uno` test for NaN, the others are false for NaN except `Une`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Fcmp {
     Eq,
@@ -105,7 +106,7 @@ pub enum Fcmp {
 }
 
 /// Whether sources and results in the denormal range become zero (keeping the sign).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Flush {
     /// Sources.
     pub src: bool,
@@ -114,7 +115,7 @@ pub struct Flush {
 }
 
 /// What is done on both halves of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Halves {
     /// a + b
     Add,
@@ -169,7 +170,7 @@ pub const SCRATCH_DESCRIPTOR: [WordBits; 2] = [
 ];
 
 /// A scalar register slot that crosses blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Slot {
     /// One SGPR (or M0, FLAT_SCRATCH half, …) by encoding code; 32 bits.
     Sgpr(u8),
@@ -202,7 +203,7 @@ impl Slot {
 
 /// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result
 /// have one width and the result varies as the join of the arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     // ---- leaves
     /// A constant of the node's width.
@@ -421,7 +422,7 @@ impl Op {
 }
 
 /// Index into [`Func::sites`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SiteId(pub u32);
 
 /// One node.

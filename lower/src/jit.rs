@@ -273,11 +273,13 @@ impl Jit {
         match self.translated(f, options, base, allocation) {
             Err(Failed::Lower(error)) => Err(error),
             Err(Failed::Broken(broken)) => {
-                debug_assert!(
-                    false,
-                    "bug: bad lane IR: {broken}\n{}",
-                    crate::ir::print::func(f)
-                );
+                let blocks = || {
+                    f.blocks
+                        .iter()
+                        .map(crate::ir::text::block)
+                        .collect::<String>()
+                };
+                debug_assert!(false, "bug: bad lane IR: {broken}\n{}", blocks());
                 self.left_out(f, options, base, allocation, &broken)
             }
             Ok(object) => Ok(object),

@@ -8,10 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use frontend::WaveState;
 use lower::jit::{HostLevel, Jit};
 use lower::options::{Forms, Options};
+use lower::passes;
 use lower::region::{self, Request};
 use lower::wide;
 
 pub use lower::jit::LowerError;
+pub use lower::passes::{PASSES, Pass};
 pub use lower::region::is_vector;
 
 mod cache;
@@ -95,12 +97,14 @@ impl JitOptions {
 }
 
 /// The lane IR of the region at `entry` and of the regions that it leaves for by constant addresses,
-/// as text with the address that each begins at. `fetch` gives the code from an address on.
+/// as text with the address that each begins at. `fetch` gives the code from an address on. `after` names the pass of
+/// [`PASSES`] behind which it is printed; nothing, or no pass of that list: before the first.
 pub fn print_ir(
     gfx: frontend::Gfx,
     entry: u64,
     float_mode: u32,
     fetch: &region::Fetch<'_>,
+    after: Option<&str>,
 ) -> Vec<(u64, String)> {
     let mut entries = vec![entry];
     let mut out = Vec::new();
@@ -121,7 +125,9 @@ pub fn print_ir(
                 entries.push(pc);
             }
         }
-        out.push((entry, lower::ir::print::func(&func)));
+        let passed = after.and_then(|name| passes::after(&func, name));
+        let text = lower::ir::text::func(passed.as_ref().unwrap_or(&func), gfx, fetch);
+        out.push((entry, text));
     }
     out
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use runtime::jit;
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 
 use super::Status;
@@ -14,7 +16,8 @@ use super::output::Output;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift ir examples/saxpy/saxpy.gfx900.co
-  wavelift ir examples/matmul/matmul.gfx803.co --kernel matmul_tiled")]
+  wavelift ir examples/matmul/matmul.gfx803.co --kernel matmul_tiled
+  wavelift ir examples/saxpy/saxpy.gfx900.co --after sink")]
 pub(super) struct Args {
     /// An HSA code object, an offload bundle, or a program with HIP kernels
     file: PathBuf,
@@ -24,6 +27,15 @@ pub(super) struct Args {
     /// The entry to choose where the file has several, such as gfx906
     #[arg(long)]
     target: Option<String>,
+    /// Print the regions as they are after this pass of the translator, not as they were read
+    #[arg(long, value_name = "PASS", value_parser = passes())]
+    after: Option<String>,
+}
+
+/// The names of the passes, with what they do.
+fn passes() -> PossibleValuesParser {
+    let value = |pass: &jit::Pass| PossibleValue::new(pass.name).help(pass.about);
+    jit::PASSES.iter().map(value).collect::<Vec<_>>().into()
 }
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
@@ -36,17 +48,22 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     }
     .with_context(|| name.clone())?;
     match &args.kernel {
-        Some(kernel) => print(&object, object.kernel(kernel)?, out)?,
+        Some(kernel) => print(args, &object, object.kernel(kernel)?, out)?,
         None => {
             for kernel in &object.kernels {
-                print(&object, kernel, out)?;
+                print(args, &object, kernel, out)?;
             }
         }
     }
     Ok(Status::Success)
 }
 
-fn print(object: &CodeObject, kernel: &Kernel, out: &mut Output) -> anyhow::Result<()> {
+fn print(
+    args: &Args,
+    object: &CodeObject,
+    kernel: &Kernel,
+    out: &mut Output,
+) -> anyhow::Result<()> {
     let fetch = |address: u64| {
         let code = |segment: &&object::Segment| segment.execute && segment.contains(address, 4);
         let segment = object.segments.iter().find(code)?;
@@ -54,7 +71,8 @@ fn print(object: &CodeObject, kernel: &Kernel, out: &mut Output) -> anyhow::Resu
     };
     let gfx = object.target.gfx;
     let mode = kernel.descriptor.mode(gfx);
-    for (entry, text) in runtime::jit::print_ir(gfx, kernel.code.start, mode, &fetch) {
+    let after = args.after.as_deref();
+    for (entry, text) in jit::print_ir(gfx, kernel.code.start, mode, &fetch, after) {
         if out.closed() {
             break;
         }

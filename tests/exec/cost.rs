@@ -7,7 +7,7 @@ use std::path::Path;
 use frontend::{Gfx, InstDesc, isa};
 use lower::cost::Costs;
 
-mod hot_loops;
+pub(crate) mod hot_loops;
 mod shapes;
 
 const HEAD: &str = "\

@@ -11,4 +11,5 @@ mod folds;
 mod kernels;
 mod lowering;
 mod oracles;
+mod passes;
 mod status;

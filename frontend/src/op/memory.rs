@@ -1,7 +1,9 @@
 //! Operations on memory: where they go, what lies there, and what is done with it.
 
+use serde::{Deserialize, Serialize};
+
 /// Where a memory instruction goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Space {
     /// SMRD/SMEM with a 64-bit address in SGPRs.
     Scalar,
@@ -24,7 +26,7 @@ pub enum Space {
 }
 
 /// How loaded or stored data lies in memory and in registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Data {
     /// `n` dwords in `n` registers.
     Dwords(u8),
@@ -59,7 +61,7 @@ pub enum Data {
 }
 
 /// Read-modify-write operations on memory. `mem` is the old value, `data` the operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the names are the manual's")]
 pub enum Atomic {
     Swap,

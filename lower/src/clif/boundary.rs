@@ -14,7 +14,7 @@ use super::{Emitter, offset32, relay, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::liveness::Live;
-use crate::sink;
+use crate::passes::sink;
 
 impl Emitter<'_> {
     /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.

@@ -27,7 +27,7 @@ const HEAD: &str = "\
 ";
 
 /// Dispatches by kernel: the code object, the kernel, and what its waves begin with.
-pub(super) fn kernels() -> BTreeMap<(PathBuf, String), u64> {
+pub(crate) fn kernels() -> BTreeMap<(PathBuf, String), u64> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/manifests/small");
     let mut kernels = BTreeMap::new();
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {

@@ -7,7 +7,7 @@ use harness::random::Random;
 use harness::snippet::{BARRIER, BUFFER, Bench, END, State, differences, set64};
 use lower::ir::{Block, EffectFn, Func, Op, Val, Vary};
 use lower::region::{self, Request};
-use lower::{liveness, sink};
+use lower::{liveness, passes};
 use runtime::engine::Emitter;
 use runtime::interp::Interpreter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
@@ -131,7 +131,7 @@ fn wave_operands(words: &[u32]) -> [usize; 2] {
     };
     let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
     let func = region::build(&request, &fetch);
-    let (sunk, _) = sink::sink(&func, liveness::lives(&func));
+    let (sunk, _) = passes::sink::sink(&func, liveness::lives(&func));
     let count = |func: &Func| {
         let data = |block: &Block| {
             // Behind data words a store has its descriptor in two words, SOFFSET and a bound.

@@ -468,7 +468,7 @@ const FLUSH_DENORMALS: [u32; 2] = [0xba00_0901, 0];
 fn text(words: &[u32], mode: u32) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let fetch = |pc: u64| bytes.get(pc as usize..).filter(|rest| !rest.is_empty());
-    let regions = runtime::jit::print_ir(Gfx::Gfx906, 0, mode, &fetch);
+    let regions = runtime::jit::print_ir(Gfx::Gfx906, 0, mode, &fetch, None);
     regions.into_iter().map(|(_, text)| text).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
-use lower::sink::sink;
+use lower::passes::sink::sink;
 
 use super::rounds::{Rounds, first_shapes};
 use super::words::{

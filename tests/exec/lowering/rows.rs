@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 use lower::arms::{Lowered, Sites, lower};
 use lower::build::Build;
 use lower::guest::Guest;
-use lower::ir::{Block, Func, Op as Ir, Term, print, verify};
+use lower::ir::{Block, Func, Op as Ir, Term, text, verify};
 use lower::support::*;
 
 /// Lowers an instruction as a block of its own; the verifier must accept it.
@@ -39,7 +39,7 @@ fn lowered(inst: &Inst, gfx: Gfx, mode: u32) -> Option<Block> {
         panic!(
             "{} on {gfx}: {error}\n{}",
             inst.desc.name,
-            print::func(&func)
+            text::block(&block)
         );
     }
     Some(block)
@@ -268,9 +268,9 @@ fn a_compare_clears_the_bits_of_inactive_lanes() {
     let mut inst = plain(row("v_cmp_lt_u32", gfx), gfx);
     inst.dst[0] = Operand::Sgpr(106);
     let block = lowered(&inst, gfx, MODE).expect("lowered");
-    let text = print::block(&block);
+    let text = text::block(&block);
     assert!(
-        text.contains("ExecMask") && text.contains("Ballot") && text.contains("Vcc <- "),
+        text.contains("ExecMask") && text.contains("Ballot") && text.contains("vcc <- "),
         "{text}"
     );
     let ops = needed(&block);

@@ -13,7 +13,7 @@ use super::super::{Emitter, offset32, trusted};
 use super::{Ahead, LINE, lines};
 use crate::facts::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
-use crate::sink;
+use crate::passes::sink;
 use crate::wide::Intrinsic;
 
 /// Lines that follow one another.

@@ -9,8 +9,10 @@
 //! what they held before. Scalars that the guest has overwritten meanwhile are carried over in
 //! [`Slot::Temp`].
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::Analysed;
 use crate::build::{Build, types};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
@@ -22,6 +24,15 @@ const MAX_NODES: usize = 96;
 
 /// Temporary slots of a region at most.
 const MAX_TEMPS: usize = 48;
+
+/// Puts off what can be.
+pub(super) fn run(region: &mut Analysed<'_>) {
+    let (sunk, lives) = sink(&region.func, std::mem::take(&mut region.lives));
+    region.lives = lives;
+    if let Some(sunk) = sunk {
+        region.func = Cow::Owned(sunk);
+    }
+}
 
 /// Puts off what can be in a region with these live registers. Gives the region after that, if it is another, and
 /// what is live in it.

@@ -1,0 +1,73 @@
+//! Passes: lane IR to lane IR, in one list. Each can be left out, printed after (`wavelift ir FILE --after PASS`), and tested by
+//! text (`tests/passes/`).
+
+use std::borrow::Cow;
+
+use crate::ir::Func;
+use crate::liveness::{self, Lives};
+use crate::options::{Forms, Options};
+
+pub mod sink;
+
+/// A region with what is live in it.
+pub struct Analysed<'f> {
+    /// The region.
+    pub func: Cow<'f, Func>,
+    /// Registers that are live at the beginning and the end of its blocks.
+    pub lives: Lives,
+}
+
+/// One pass.
+#[derive(Debug)]
+pub struct Pass {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// The form of code that it makes, without which it is left out.
+    form: Forms,
+    run: fn(&mut Analysed<'_>),
+}
+
+/// All passes, in the order in which they run.
+pub const PASSES: &[Pass] = &[Pass {
+    name: "sink",
+    about: "moves writes of registers to the block that reads them",
+    form: Forms::SUNK,
+    run: sink::run,
+}];
+
+impl<'f> Analysed<'f> {
+    /// A region as the guest has it.
+    pub fn new(f: &'f Func) -> Analysed<'f> {
+        Analysed {
+            func: Cow::Borrowed(f),
+            lives: liveness::lives(f),
+        }
+    }
+}
+
+/// Runs the passes that the options do not leave out.
+pub fn run(region: &mut Analysed<'_>, options: &Options) {
+    for pass in PASSES.iter().filter(|pass| options.has(pass.form)) {
+        (pass.run)(region);
+    }
+}
+
+/// The region after the pass of this name and all before it; nothing if there is no such pass.
+pub fn after(f: &Func, name: &str) -> Option<Func> {
+    let last = PASSES.iter().position(|pass| pass.name == name)?;
+    let mut region = Analysed::new(f);
+    for pass in &PASSES[..=last] {
+        (pass.run)(&mut region);
+    }
+    Some(region.func.into_owned())
+}
+
+/// The region after the pass of this name alone; nothing if there is no such pass.
+pub fn alone(f: &Func, name: &str) -> Option<Func> {
+    let pass = PASSES.iter().find(|pass| pass.name == name)?;
+    let mut region = Analysed::new(f);
+    (pass.run)(&mut region);
+    Some(region.func.into_owned())
+}
