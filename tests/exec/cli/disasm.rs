@@ -178,8 +178,26 @@ fn ir_shows_the_regions_of_a_kernel() {
         ir.stdout
             .starts_with("; matmul_tiled+0x0, region at 0x1f00\n")
     );
-    assert!(ir.stdout.contains("block 0 (0x1f00):"));
+    assert!(ir.stdout.contains("\nblock 0 at 0x1f00 of "));
     assert!(!ir.stdout.contains("matmul_naive"));
+    // After a pass it is another one, and a pass that is not there is an error that names those that are.
+    let after = |pass| {
+        let file = "examples/saxpy/saxpy.gfx900.co";
+        wavelift(&["ir", file, "--after", pass])
+    };
+    let (before, sunk) = (
+        wavelift(&["ir", "examples/saxpy/saxpy.gfx900.co"]),
+        after("sink"),
+    );
+    assert_eq!((sunk.status, sunk.stderr.as_str()), (0, ""));
+    assert_ne!(before.stdout, sunk.stdout);
+    let none = after("sinks");
+    assert_eq!(none.status, 2);
+    assert!(
+        none.stderr.contains("[possible values: sink]"),
+        "{}",
+        none.stderr
+    );
 }
 
 /// Is the program on the path?
