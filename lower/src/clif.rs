@@ -27,29 +27,29 @@ use crate::wide;
 
 mod access;
 mod affine;
-mod again;
-mod ahead;
-mod anywhere;
+mod affine_compare;
 mod baseline;
+mod block_facts;
 mod boundary;
 mod compound;
+mod contiguous;
 mod control;
 mod division;
 mod fuse;
+mod gather;
 mod interchange;
-mod known;
 pub(crate) mod lanes;
-mod line;
 mod offsets;
+mod prefetch;
 pub mod profile;
-mod relay;
 mod roots;
-mod runs;
 mod scalar;
 mod scratch;
 mod segment;
+mod value_numbering;
 mod variables;
-mod whole;
+mod wave_switch;
+mod whole_wave;
 
 pub(crate) use scalar::{halves_of, is_constant, operands};
 
@@ -80,7 +80,7 @@ pub struct Emitted {
     /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
     /// block reads does not go there. 0, too, of little code that writes scalar registers to it.
     pub writes_from: u32,
-    /// Waves go on to others; see `relay`.
+    /// Waves go on to others; see `wave_switch`.
     pub relays: bool,
     /// No way of it goes back: a wave burns no fuel in it.
     pub straight: bool,
@@ -126,7 +126,7 @@ pub fn emit(
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
-    let prefetches = ahead::suits(f, options);
+    let prefetches = prefetch::suits(f, options);
     e.has_prefetches = prefetches;
     if prefetches {
         e.find_last_stores(&facts);
@@ -193,7 +193,7 @@ struct Emitter<'f> {
     /// Those that some block writes.
     slots_written: Live,
     /// What was emitted and can be used again.
-    again: again::Again,
+    again: value_numbering::Again,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
@@ -206,7 +206,7 @@ struct Emitter<'f> {
     numbers: HashMap<(clif::Type, i64), Value>,
     /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
     ways_out_apart: bool,
-    relay: Option<relay::Relay>,
+    relay: Option<wave_switch::Relay>,
     lane_sig: SigRef,
     effect_sig: SigRef,
     arg_slot: StackSlot,
@@ -257,7 +257,7 @@ struct Emitter<'f> {
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
     /// What is still to be prefetched.
-    later: ahead::Later,
+    later: prefetch::Later,
 }
 
 /// Most results of a call.
@@ -315,7 +315,7 @@ impl<'f> Emitter<'f> {
         };
         Emitter {
             f,
-            straight: relay::is_straight(f),
+            straight: wave_switch::is_straight(f),
             o,
             b,
             base,
@@ -331,7 +331,7 @@ impl<'f> Emitter<'f> {
             held: HashMap::default(),
             variables: variables::Variables::default(),
             slots_written: liveness::written_anywhere(f),
-            again: again::Again::default(),
+            again: value_numbering::Again::default(),
             slots_since,
             blocks,
             entry_numbers: HashMap::default(),
@@ -369,7 +369,7 @@ impl<'f> Emitter<'f> {
             has_prefetches: false,
             prefetches: false,
             expected: 0,
-            later: ahead::Later::default(),
+            later: prefetch::Later::default(),
         }
     }
 

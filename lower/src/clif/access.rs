@@ -13,12 +13,12 @@ use super::{Emitter, flags, trusted};
 use crate::wide;
 
 mod eight;
+mod masked;
 mod sixteen;
-mod some;
-mod spaced;
+mod strided;
 mod window;
 
-pub(super) use spaced::is_interleaved;
+pub(super) use strided::is_interleaved;
 pub(super) use window::{On, Window};
 
 /// Does inline code know how such an element lies in memory?
@@ -217,7 +217,7 @@ impl Emitter<'_> {
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
-            16 if load && between && spaced::is_spaced(data, stride) => 16,
+            16 if load && between && strided::is_spaced(data, stride) => 16,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }
@@ -243,7 +243,7 @@ impl Emitter<'_> {
         } else if lanes > wide::LANES {
             return if is_pairwise(data, stride) {
                 vec![self.load_window(start, &pairwise(away))]
-            } else if spaced::is_spaced(data, stride) {
+            } else if strided::is_spaced(data, stride) {
                 self.load_spaced((start, away), stride, data)
             } else {
                 self.load_sixteen(start, away, data)

@@ -11,7 +11,7 @@ use frontend::state::LANES;
 
 use super::Emitter;
 use super::access;
-use super::whole::{bounds, load_or_store};
+use super::whole_wave::{bounds, load_or_store};
 use crate::abi::Context;
 use crate::facts::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
@@ -19,11 +19,11 @@ use crate::schedule::Schedule;
 
 pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
 
-mod check;
 mod ends;
-mod long;
 mod moves;
-mod tables;
+mod offset_tables;
+mod range_check;
+mod slow_path;
 
 /// Longest address expression that is computed anew for single lanes.
 const MAX_NODES: usize = 128;
@@ -139,7 +139,7 @@ impl Access {
 enum Inline<'a> {
     /// Of runs of lanes: is it one, of the whole wave?
     Runs(bool, Vec<Access>),
-    Spread(tables::Spread<'a>),
+    Spread(offset_tables::Spread<'a>),
 }
 
 impl Emitter<'_> {
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,
-            Known::Table(table) => tables::bits_in_part(table, load, kind),
+            Known::Table(table) => offset_tables::bits_in_part(table, load, kind),
         };
         let bits = bits.as_ref();
         let [done, slow] = [(); 2].map(|()| self.b.create_block());

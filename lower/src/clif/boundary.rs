@@ -10,7 +10,7 @@ use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
 use super::scalar::halves_of;
-use super::{Emitter, offset32, relay, trusted};
+use super::{Emitter, offset32, trusted, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::liveness::Live;
@@ -29,7 +29,7 @@ impl Emitter<'_> {
             touched.extend(block.written_slots());
         }
         let entries = entries(self.f);
-        let relays = !self.o.baseline && relay::suits(self.f);
+        let relays = !self.o.baseline && wave_switch::suits(self.f);
         self.ways_out_apart = relays && self.straight;
         if relays {
             let resident = self.residents(&entries, live_in);

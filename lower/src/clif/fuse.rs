@@ -13,10 +13,10 @@ use frontend::op::{Data, Space};
 use super::Emitter;
 use super::access;
 use super::affine::Spot;
-use super::ahead::Ahead;
 use super::lanes::dwords_type;
+use super::prefetch::Ahead;
 use super::segment::Body;
-use super::whole::{bounds, load_or_store};
+use super::whole_wave::{bounds, load_or_store};
 use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
@@ -24,7 +24,7 @@ use crate::options::Forms;
 use crate::schedule::{self, Place, Schedule, Segment};
 
 mod alias;
-mod check;
+mod range_check;
 mod store;
 
 /// A load or store that the segment makes.

@@ -22,14 +22,14 @@ use crate::maps::HashMap;
 use crate::options::Forms;
 use crate::schedule::Schedule;
 
-mod alone;
 mod groups;
 mod hoist;
-mod later;
+mod lane_serial;
 mod memory;
 mod peel;
-mod quick;
+mod prefetch;
 mod results;
+mod unmasked;
 mod values;
 
 /// A VGPR that goes round.

@@ -18,14 +18,14 @@ mod float;
 mod functions;
 mod halves;
 mod integer;
+mod interleave;
 mod operations;
 mod quads;
 mod roots;
-mod turns;
 
 pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;
-use super::again::Again;
+use super::value_numbering::Again;
 use super::{Emitter, flags};
 use crate::ir::{Float, Width};
 use crate::wide::{self, Intrinsic};

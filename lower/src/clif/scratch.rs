@@ -14,7 +14,7 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::lanes::dwords_type;
-use super::whole::{bounds, load_or_store};
+use super::whole_wave::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::abi::Context;
 use crate::functions::{EffectFn, mem_code};

@@ -7,8 +7,8 @@ use frontend::op::Data;
 use frontend::state::LANES;
 
 use super::super::access::On;
+use super::super::contiguous::Runs;
 use super::super::lanes::dwords_type;
-use super::super::runs::Runs;
 use super::super::{Emitter, access, trusted};
 use super::Access;
 use crate::wide;

@@ -9,7 +9,7 @@ use frontend::state::LANES;
 
 use super::super::{Emitter, access};
 use super::Fused;
-use super::check::Family;
+use super::range_check::Family;
 
 /// A span that is not too long to be compared with constants.
 const MAX_SPAN: i64 = 1 << 30;

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::Value;
 use frontend::op::Data;
 
 use super::super::segment::Body;
-use super::super::whole::data_words;
+use super::super::whole_wave::data_words;
 use super::super::{Emitter, access, affine};
 use super::alias;
 use crate::ir::{Block, Op, Val, Vary};

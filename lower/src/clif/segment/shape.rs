@@ -4,7 +4,7 @@ use frontend::op::Space;
 use frontend::state::LANES;
 
 use crate::clif::Emitter;
-use crate::clif::whole::load_or_store;
+use crate::clif::whole_wave::load_or_store;
 use crate::ir::{Block, LaneFn, Op, Val, Width};
 use crate::maps::HashMap;
 use crate::schedule::Segment;

@@ -2,7 +2,7 @@
 
 use frontend::op::Space;
 
-use super::whole::load_or_store;
+use super::whole_wave::load_or_store;
 use super::{Emitter, affine, scratch};
 use crate::facts::{Affine, Facts, Table};
 use crate::ir::{Block, Val};

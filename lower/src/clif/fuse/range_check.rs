@@ -4,7 +4,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Space;
 
 use super::super::affine::Lane;
-use super::super::ahead::LINE;
+use super::super::prefetch::LINE;
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
 use crate::facts::Affine;

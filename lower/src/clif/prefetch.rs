@@ -4,9 +4,9 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
-//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/later.rs`), unless a turn has
+//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/prefetch.rs`), unless a turn has
 //! a barrier: the other waves come in between, and what is asked for is the next turn's. Where addresses were loaded, those of
-//! the next workgroup are (`loaded`).
+//! the next workgroup are (`indirect`).
 
 use std::mem::offset_of;
 
@@ -14,19 +14,19 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
-use super::runs::is_computed;
-use super::whole::load_or_store;
+use super::contiguous::is_computed;
+use super::whole_wave::load_or_store;
 use super::{Emitter, offset32, trusted};
 use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
 use crate::options::Options;
 use crate::wide::Intrinsic;
 
-mod later;
-mod loaded;
+mod deferred;
+mod indirect;
 
-pub(super) use later::Later;
-pub(super) use loaded::Foreseen;
+pub(super) use deferred::Later;
+pub(super) use indirect::Foreseen;
 
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.

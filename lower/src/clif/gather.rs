@@ -12,10 +12,10 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::ahead::Foreseen;
+use super::contiguous::{Runs, is_computed};
 use super::lanes::dwords_type;
-use super::runs::{Runs, is_computed};
-use super::whole::{bounds, load_or_store};
+use super::prefetch::Foreseen;
+use super::whole_wave::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;

@@ -6,7 +6,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 
-use super::shared::Shared;
+use super::frame::Shared;
 use super::{Lane, shape};
 use crate::clif::{Emitter, access};
 use crate::interchange::alone::count::{Count, Course};

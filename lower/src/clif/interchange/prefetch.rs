@@ -7,7 +7,7 @@ use frontend::state::LANES;
 
 use super::{Turn, memory};
 use crate::clif::Emitter;
-use crate::clif::runs::is_made_without;
+use crate::clif::contiguous::is_made_without;
 use crate::interchange::{Kind, unmerged};
 use crate::ir::{Block, Op, Val};
 

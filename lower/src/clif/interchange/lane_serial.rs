@@ -24,13 +24,13 @@ use crate::liveness::Live;
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
 
-mod counted;
-mod shared;
+mod frame;
+mod trip_count;
 mod values;
 
 use crate::options::Forms;
-use counted::Array;
-use shared::Shared;
+use frame::Shared;
+use trip_count::Array;
 
 /// What the emission of a loop knows.
 struct Lane<'p> {
