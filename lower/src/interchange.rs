@@ -2,7 +2,7 @@
 //! each group goes through all turns with its values in host registers before the next group begins. Nothing
 //! is stored while it runs, so nobody can tell the order. The turns are decided by scalars, or by EXEC becoming
 //! 0, when each group goes as far as its own lanes want; branches inside are those that EXEC decides (see
-//! [`merge`]).
+//! [`if_conversion`]).
 //!
 //! Inside such a loop a lane value whose neighbours differ by a constant is one scalar: its value in the
 //! group's first lane. That needs the values to keep their stride from turn to turn, which is found here,
@@ -17,17 +17,17 @@ use crate::facts::LoopEntry;
 use crate::ir::{Block, Func, Node, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use crate::wide;
-use merge::Latch;
+use if_conversion::Latch;
 use strides::Strides;
-use wanted::{Masks, Rounds, Wanted};
+use used::{Masks, Rounds, Wanted};
 
-pub mod alone;
-pub mod merge;
+pub mod if_conversion;
+pub mod lane_serial;
 mod peel;
-pub mod quick;
 mod strides;
 pub mod trips;
-mod wanted;
+pub mod unmasked;
+mod used;
 
 /// How a value is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub struct Plan {
     pub group: usize,
 }
 
-/// A quick turn (see [`quick`]).
+/// A unmasked iteration (see [`unmasked`]).
 #[derive(Debug)]
 pub struct Quickly {
     /// The turn.
@@ -230,7 +230,7 @@ pub fn plan(
         return None;
     }
     let mut width = Width { row, per, group };
-    let merged = merge::merge(f, head)?;
+    let merged = if_conversion::merge(f, head)?;
     let block = &merged.block;
     let turn = match merged.latch {
         Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),

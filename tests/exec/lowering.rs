@@ -1,7 +1,6 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
 mod accesses;
-mod alone;
 mod anywhere;
 mod arguments;
 mod calls;
@@ -13,6 +12,7 @@ mod encoding;
 mod following;
 mod foreseen;
 mod halves;
+mod lane_serial;
 mod loops;
 mod masks;
 mod operations;

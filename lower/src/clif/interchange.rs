@@ -14,7 +14,7 @@ use super::Emitter;
 use super::boundary::slot_type;
 use super::segment::Body;
 use crate::abi::{Context, ExitCode};
-use crate::interchange::alone::Alone;
+use crate::interchange::lane_serial::Alone;
 use crate::interchange::{Form, MaskPlace, Plan, Turns};
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::liveness::Live;

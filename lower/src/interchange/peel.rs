@@ -1,11 +1,11 @@
-//! Loops that lanes leave, by their quick turns (see [`super::quick`]). A loop without memory accesses goes inside
+//! Loops that lanes leave, by their quick turns (see [`super::unmasked`]). A loop without memory accesses goes inside
 //! the lane groups as a whole and has a quick form beside; one that loads is peeled: each group makes as many quick
 //! turns as all of its lanes go on for, which must be the same number, and the general loop goes on from there. No
 //! lane has left then, so EXEC is what it was.
 
 use super::strides::Strides;
-use super::wanted::{Masks, Wanted};
-use super::{Form, Kind, Peel, Plan, Quickly, Turns, Width, merge, quick, trips};
+use super::used::{Masks, Wanted};
+use super::{Form, Kind, Peel, Plan, Quickly, Turns, Width, if_conversion, trips, unmasked};
 use std::collections::BTreeMap;
 
 use crate::facts::LoopEntry;
@@ -14,7 +14,7 @@ use crate::liveness::Live;
 
 /// The quick form of a turn.
 pub(super) fn quickly(p: &Strides, block: &Block, wanted: &Wanted) -> Option<Quickly> {
-    let quick = quick::quick(&quick::Turn {
+    let quick = unmasked::quick(&unmasked::Turn {
         block,
         needed: &wanted.needed,
         vgprs: &wanted.vgprs,
@@ -47,7 +47,7 @@ pub(super) fn quickly(p: &Strides, block: &Block, wanted: &Wanted) -> Option<Qui
 }
 
 /// Which nodes of a quick turn are wanted; nothing if it looks at masks.
-fn needed(quick: &quick::Quick, wanted: &Wanted) -> Option<Vec<bool>> {
+fn needed(quick: &unmasked::Quick, wanted: &Wanted) -> Option<Vec<bool>> {
     let mut needed = vec![false; quick.block.nodes.len()];
     let mut work: Vec<Val> = quick.vgprs.values().copied().collect();
     work.extend(quick.slots.iter().map(|s| s.1));
@@ -78,12 +78,12 @@ fn needed(quick: &quick::Quick, wanted: &Wanted) -> Option<Vec<bool>> {
 /// Plans a loop that loads and that lanes leave; `live` are the registers wanted where it begins.
 pub(super) fn plan(
     f: &Func,
-    (merged, masks): (merge::Merged, &Masks),
+    (merged, masks): (if_conversion::Merged, &Masks),
     live: &Live,
     entry: &LoopEntry,
     width: Width,
 ) -> Option<Plan> {
-    let merge::Latch::Exec { exec, .. } = merged.latch else {
+    let if_conversion::Latch::Exec { exec, .. } = merged.latch else {
         return None;
     };
     // The general loop is what comes behind the turns.
@@ -92,7 +92,7 @@ pub(super) fn plan(
         // Groups would leave different scalars behind.
         return None;
     }
-    let quick = quick::quick(&quick::Turn {
+    let quick = unmasked::quick(&unmasked::Turn {
         block: &merged.block,
         needed: &wanted.needed,
         vgprs: &wanted.vgprs,

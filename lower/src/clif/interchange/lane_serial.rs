@@ -1,4 +1,4 @@
-//! Emission of a loop in which every lane goes round alone (see [`crate::interchange::alone`]). The way goes:
+//! Emission of a loop in which every lane goes round alone (see [`crate::interchange::lane_serial`]). The way goes:
 //! for each lane that acts, lowest first, what goes round is loaded, all turns are made with scalars, and the
 //! results that are wanted behind the loop go into the frame; behind the last lane they go to the homes of those lanes,
 //! and the scalars of the lane that made most turns become the wave's. What only turns read is kept of lanes
@@ -17,7 +17,7 @@ use super::results::Results;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, trusted};
 use crate::facts::Facts;
-use crate::interchange::alone::Alone;
+use crate::interchange::lane_serial::Alone;
 use crate::interchange::{self, MaskPlace};
 use crate::ir::{Float, Op, Val};
 use crate::liveness::Live;
@@ -105,7 +105,7 @@ impl Emitter<'_> {
             let suits = affine::suits(&self.f.blocks[b], v, affine, facts.row());
             (suits && !affine.masked).then_some(affine.stride)
         };
-        let mut plan = interchange::alone::plan(self.f, head, live, &strides)?;
+        let mut plan = interchange::lane_serial::plan(self.f, head, live, &strides)?;
         if self.o.has(Forms::HOISTED) {
             plan.foresee();
         }

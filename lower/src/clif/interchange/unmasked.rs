@@ -1,4 +1,4 @@
-//! Emission of quick turns (see [`crate::interchange::quick`]).
+//! Emits unmasked iterations (see [`crate::interchange::unmasked`]).
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};

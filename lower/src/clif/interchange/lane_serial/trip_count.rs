@@ -1,5 +1,5 @@
 //! Lanes that go round alone and of which it is known, when they begin, how often (see
-//! [`crate::interchange::alone::count`]). Their fuel is taken at once, and one check of an address's first and last
+//! [`crate::interchange::lane_serial::trip_count`]). Their fuel is taken at once, and one check of an address's first and last
 //! place does for all turns; the number of an element in an array is compared with the array's end. Of what
 //! grows by the same in each turn only the number of the turn is held, which the host's addresses multiply.
 
@@ -9,7 +9,7 @@ use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use super::frame::Shared;
 use super::{Lane, shape};
 use crate::clif::{Emitter, access};
-use crate::interchange::alone::count::{Count, Course};
+use crate::interchange::lane_serial::trip_count::{Count, Course};
 use crate::ir::{Icmp, Val};
 
 /// An array that stays.

@@ -9,7 +9,7 @@ use super::{Lane, shape};
 use crate::clif::interchange::Written;
 use crate::clif::scalar::Scalars;
 use crate::clif::{Emitter, access, flags, trusted};
-use crate::interchange::alone::Term;
+use crate::interchange::lane_serial::Term;
 use crate::interchange::{Turns, mask_read};
 use crate::ir::{Float, Op, Val, Vary, Width};
 

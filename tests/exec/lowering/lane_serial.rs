@@ -5,7 +5,7 @@
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
-use lower::interchange::alone::{self, count::Course};
+use lower::interchange::lane_serial::{self, trip_count::Course};
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
@@ -154,7 +154,7 @@ fn planned(round: &Round<'_>) -> [usize; 4] {
     let strides = |block, v| Some(facts.address(block, v)?.stride);
     let mut found = [0; 4];
     for head in facts.loops() {
-        let Some(mut plan) = alone::plan(&func, head, &live, &strides) else {
+        let Some(mut plan) = lane_serial::plan(&func, head, &live, &strides) else {
             continue;
         };
         plan.foresee();

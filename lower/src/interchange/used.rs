@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use frontend::op::{Data, Space};
 
-use super::merge::{Latch, Merged};
+use super::if_conversion::{Latch, Merged};
 use super::{MaskPlace, Turns, is_all, mask_read, unmerged};
 use crate::ir::{Block, Func, Node, Op, SiteId, Slot, Val, Vary, Width};
 use crate::liveness::Live;

@@ -3,7 +3,7 @@
 //! back behind it, and lanes that left the loop would be carried along. Such a loop is made one lane after the other, all
 //! turns of it, with scalars in host registers, as a compiler for the host would write it. Nothing is stored
 //! in it, so nobody can tell the order; lanes that do not act when it begins are left out, which the proof of
-//! [`super::merge`] allows.
+//! [`super::if_conversion`] allows.
 //!
 //! It does not pay where memory is not what takes the time, where neighbouring lanes read neighbouring
 //! elements (whole vectors are loaded then, and cache lines would be fetched by each lane anew), and where an
@@ -12,16 +12,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::merge::{self, Latch};
-use super::wanted::{Masks, Rounds, Wanted};
+use super::if_conversion::{self, Latch};
+use super::used::{Masks, Rounds, Wanted};
 use super::{MaskPlace, Turns, mask_read, pair_read, unmerged};
 use crate::facts::pair_of;
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
 
-pub mod count;
+pub mod trip_count;
 
-use count::{Count, Course};
+use trip_count::{Count, Course};
 
 /// The plan of a loop.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ pub type Strides<'a> = dyn Fn(usize, Val) -> Option<i64> + 'a;
 /// Plans the loop that begins at block `head`, if lanes going round alone suit it. `live` are the registers
 /// wanted where a block begins.
 pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Option<Alone> {
-    let merged = merge::merge(f, head)?;
+    let merged = if_conversion::merge(f, head)?;
     let block = &merged.block;
     let loads = merged.blocks.iter().flat_map(|&b| {
         let loads = f.blocks[b].effects.iter().copied();
