@@ -14,7 +14,6 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use frontend::state::WaveState;
 
 use crate::abi::{Context, Lanes as LaneSlot, Site};
-use crate::facts::{self, Affine, Table};
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::liveness::{self, Live, Lives};
@@ -23,6 +22,7 @@ use crate::object;
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed, sink};
 use crate::schedule::{self, Schedule, Segment};
+use crate::uniformity::{self, Affine, Table};
 use crate::wide;
 
 mod access;
@@ -122,7 +122,7 @@ pub fn emit(
     let (live_in, live) = (&lives.start, &lives.end);
     e.live_in = live_in;
     e.prologue(live_in);
-    let facts = facts::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
+    let facts = uniformity::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
     e.find_ways();
@@ -241,9 +241,9 @@ struct Emitter<'f> {
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
     /// What address expressions that step must be checked for.
-    steps: HashMap<Val, facts::Step>,
+    steps: HashMap<Val, uniformity::Step>,
     /// On what it depends that values which were made wider are on a line; nothing where that is not known here.
-    guards: HashMap<Val, Option<facts::Guard>>,
+    guards: HashMap<Val, Option<uniformity::Guard>>,
     singles: affine::Singles,
     /// Loads that the loop being emitted makes itself.
     fusion: fuse::Fusion,

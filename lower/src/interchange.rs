@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use frontend::state::LANES;
 
-use crate::facts::LoopEntry;
 use crate::ir::{Block, Func, Node, Op, Slot, Target, Val};
 use crate::liveness::Live;
+use crate::uniformity::LoopEntry;
 use crate::wide;
 use if_conversion::Latch;
 use strides::Strides;

@@ -3,11 +3,10 @@
 
 pub mod abi;
 pub mod arms;
+mod barrier_hoist;
 pub mod build;
 pub mod clif;
 pub mod cost;
-mod delay;
-pub mod facts;
 pub mod functions;
 pub mod guest;
 pub mod interchange;
@@ -23,5 +22,6 @@ pub mod profile;
 pub mod region;
 pub mod schedule;
 pub mod support;
+pub mod uniformity;
 pub mod value;
 pub mod wide;

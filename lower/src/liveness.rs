@@ -12,7 +12,7 @@ use crate::abi::RELATIVE_SGPRS;
 use crate::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
-mod ones;
+mod all_ones;
 
 /// A set of registers: 256 VGPRs, then the scalar slots; then VGPRs once more, those that are live on lanes
 /// outside of EXEC too.
@@ -93,7 +93,7 @@ pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
     let mut full = bits(&full);
     if !quickly && full != [0; 4] {
         // EXEC is all ones again where the region makes it what it was.
-        let lives = lives_where(f, Some(&ones::find(f)));
+        let lives = lives_where(f, Some(&all_ones::find(f)));
         full = bits(&lives.start[0]);
     }
     [bits(&lives.start[0]), full]
@@ -276,7 +276,7 @@ impl Demands<'_> {
     /// Is a set known to be all lanes? Only asked where EXEC is when the region begins.
     fn is_all(&self, set: Option<Val>) -> bool {
         self.ones.is_some_and(|ones| match set {
-            Some(v) => ones::is_ones(self.block, ones, v, DEPTH),
+            Some(v) => all_ones::is_ones(self.block, ones, v, DEPTH),
             None => ones.has_slot(Slot::Exec),
         })
     }

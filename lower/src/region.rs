@@ -12,8 +12,8 @@ use frontend::{Encoding, decode};
 
 use crate::arms::relative::Indexing;
 use crate::arms::{self, Lowered, Sites, fork, scalar};
+use crate::barrier_hoist;
 use crate::build::Build;
-use crate::delay;
 use crate::guest::Guest;
 use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
 use crate::maps::HashMap;
@@ -210,7 +210,7 @@ pub(crate) fn branch_target(pc: u64, distance: Operand) -> u64 {
 /// Translates the region at `request.entry`.
 pub fn build(request: &Request, fetch: &Fetch<'_>) -> Func {
     let (decoded, mut leaders) = explore(request, fetch);
-    let waits = delay::waits(request, &decoded);
+    let waits = barrier_hoist::waits(request, &decoded);
     leaders.extend(waits.iter().map(|(&(_, mode_bits), &at)| (at, mode_bits)));
     let mut region = Region {
         request: *request,

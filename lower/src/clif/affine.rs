@@ -13,9 +13,9 @@ use super::Emitter;
 use super::access;
 use super::whole_wave::{bounds, load_or_store};
 use crate::abi::Context;
-use crate::facts::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::schedule::Schedule;
+use crate::uniformity::{Affine, Table};
 
 pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
 

@@ -12,11 +12,11 @@ use super::Emitter;
 use super::affine::{self, Lane, Number};
 use super::scalar::int_cc;
 use super::segment::Work;
-use crate::facts::Affine;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::options::Forms;
 use crate::schedule::{Class, Place, Schedule, Segment};
+use crate::uniformity::Affine;
 use crate::wide;
 
 /// Compares in a segment at most: beyond, a loop is not much longer.

@@ -4,10 +4,10 @@ use frontend::op::Space;
 
 use super::whole_wave::load_or_store;
 use super::{Emitter, affine, scratch};
-use crate::facts::{Affine, Facts, Table};
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 use crate::options::Forms;
+use crate::uniformity::{Affine, Facts, Table};
 
 /// What is to be checked of an access's addresses beside its bounds: in LDS a word that wraps is out of bounds.
 fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {

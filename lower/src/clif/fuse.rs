@@ -17,11 +17,11 @@ use super::lanes::dwords_type;
 use super::prefetch::Ahead;
 use super::segment::Body;
 use super::whole_wave::{bounds, load_or_store};
-use crate::facts::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 use crate::options::Forms;
 use crate::schedule::{self, Place, Schedule, Segment};
+use crate::uniformity::Affine;
 
 mod alias;
 mod range_check;

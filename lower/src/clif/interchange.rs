@@ -220,7 +220,7 @@ impl Emitter<'_> {
     pub(super) fn interchange(
         &mut self,
         live: &[Live],
-        facts: &crate::facts::Facts,
+        facts: &crate::uniformity::Facts,
     ) -> HashMap<usize, Inner> {
         let mut plans = HashMap::default();
         if !self.o.has(Forms::UNMASKED | Forms::GROUP_LOOPS) {
@@ -248,7 +248,12 @@ impl Emitter<'_> {
     }
 
     /// Plans the loop that begins at block `head`.
-    fn plan_loop(&self, head: usize, live: &[Live], facts: &crate::facts::Facts) -> Option<Inner> {
+    fn plan_loop(
+        &self,
+        head: usize,
+        live: &[Live],
+        facts: &crate::uniformity::Facts,
+    ) -> Option<Inner> {
         let entry = facts.at_loop(head)?;
         let (row, group) = (facts.row(), self.o.group);
         let plan = crate::interchange::plan(self.f, head, live, entry, row, self.per(), group);

@@ -17,9 +17,9 @@ use frontend::state::{LANES, LAST, WaveState};
 use super::contiguous::is_computed;
 use super::whole_wave::load_or_store;
 use super::{Emitter, offset32, trusted};
-use crate::facts::Affine;
 use crate::ir::{Block, Func, Val};
 use crate::options::Options;
+use crate::uniformity::Affine;
 use crate::wide::Intrinsic;
 
 mod deferred;

@@ -15,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::if_conversion::{self, Latch};
 use super::used::{Masks, Rounds, Wanted};
 use super::{MaskPlace, Turns, mask_read, pair_read, unmerged};
-use crate::facts::pair_of;
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
+use crate::uniformity::pair_of;
 
 pub mod trip_count;
 

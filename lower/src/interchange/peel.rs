@@ -8,9 +8,9 @@ use super::used::{Masks, Wanted};
 use super::{Form, Kind, Peel, Plan, Quickly, Turns, Width, if_conversion, trips, unmasked};
 use std::collections::BTreeMap;
 
-use crate::facts::LoopEntry;
 use crate::ir::{Block, Func, Op, Val};
 use crate::liveness::Live;
+use crate::uniformity::LoopEntry;
 
 /// The quick form of a turn.
 pub(super) fn quickly(p: &Strides, block: &Block, wanted: &Wanted) -> Option<Quickly> {

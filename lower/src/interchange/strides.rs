@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, Turns, is_all, pair_read, unmerged};
-use crate::facts::{LoopEntry, pair_of};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
+use crate::uniformity::{LoopEntry, pair_of};
 
 /// Largest stride of a word whose carry into the high word is taken to be rare.
 const SMALL: i64 = 1 << 24;

@@ -8,10 +8,10 @@ use super::super::scratch::Window;
 use super::super::segment::Body;
 use super::super::{Emitter, trusted};
 use super::expression;
-use crate::facts::{Affine, Step};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
+use crate::uniformity::{Affine, Step};
 
 /// A lane as it is named where addresses are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

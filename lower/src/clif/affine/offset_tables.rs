@@ -13,9 +13,9 @@ use super::super::access::{On, Window};
 use super::super::lanes::dwords_type;
 use super::super::{Emitter, access};
 use super::{Ends, Lane};
-use crate::facts::Table;
 use crate::ir::{Block, Val, Width};
 use crate::schedule::Schedule;
+use crate::uniformity::Table;
 use crate::wide;
 
 /// Lanes of AVX-512.

@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::super::Emitter;
 use super::ends::Ends;
-use crate::facts::Affine;
+use crate::uniformity::Affine;
 
 /// Runs of lanes, each as long as the others, and what must hold for their bytes to be where they should.
 pub(in crate::clif) struct Checked {

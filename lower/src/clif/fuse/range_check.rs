@@ -7,10 +7,10 @@ use super::super::affine::Lane;
 use super::super::prefetch::LINE;
 use super::super::{Emitter, access};
 use super::{Fused, Fusion};
-use crate::facts::Affine;
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
+use crate::uniformity::Affine;
 
 /// Accesses that differ by constants only: one check is enough.
 pub(super) struct Family {

@@ -16,13 +16,13 @@ use super::Written;
 use super::results::Results;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, trusted};
-use crate::facts::Facts;
 use crate::interchange::lane_serial::Alone;
 use crate::interchange::{self, MaskPlace};
 use crate::ir::{Float, Op, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
 use crate::schedule::Schedule;
+use crate::uniformity::Facts;
 
 mod frame;
 mod trip_count;

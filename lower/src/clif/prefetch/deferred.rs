@@ -11,9 +11,9 @@ use frontend::state::{LANES, LAST, WaveState};
 use super::super::fuse::Fused;
 use super::super::{Emitter, offset32, trusted};
 use super::{Ahead, LINE, lines};
-use crate::facts::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
 use crate::passes::sink;
+use crate::uniformity::{Affine, Facts};
 use crate::wide::Intrinsic;
 
 /// Lines that follow one another.

@@ -2,8 +2,8 @@
 
 use frontend::inst::{EXEC_LO, Operand};
 
-use super::lanes::{guard_of, pair_of, step_of, zeros};
-use super::tables::{Known, TableFact};
+use super::offset_tables::{Known, TableFact};
+use super::transfer::{guard_of, pair_of, step_of, zeros};
 use super::{ALIKE, Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
 use crate::functions::EffectFn;
 use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};

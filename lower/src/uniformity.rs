@@ -19,15 +19,15 @@ use frontend::state::LANES;
 
 mod block;
 mod join;
-mod lanes;
-mod sets;
-mod tables;
+mod lane_sets;
+mod offset_tables;
+mod transfer;
 
-pub use tables::Table;
+pub use offset_tables::Table;
 
-pub(crate) use lanes::pair_of;
-use sets::{dominators, successors};
-use tables::{Pool, TableFact};
+use lane_sets::{dominators, successors};
+use offset_tables::{Pool, TableFact};
+pub(crate) use transfer::pair_of;
 
 /// A set of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Where ways meet: what is known on all of them.
 
-use super::tables::TableFact;
+use super::offset_tables::TableFact;
 use super::{Analysis, Fact, Registers, Set};
 
 impl Analysis<'_> {
