@@ -10,14 +10,14 @@ mod alloc;
 mod emit;
 pub mod encode;
 pub mod evex;
+pub mod evex_forms;
 mod inst;
+mod linear_scan;
 mod lists;
-mod params;
+mod redundant_params;
 pub mod rows;
-mod scan;
 mod select;
 mod space;
-pub mod twins;
 
 pub use space::Space;
 
@@ -394,7 +394,7 @@ pub fn compile(
     quick: bool,
     space: &mut Space,
 ) -> Result<Code, Refused> {
-    params::join(func);
+    redundant_params::join(func);
     if quick {
         let host = select::select(func, wave, isa, true, space)?;
         let output = alloc::allocate_quickly(&host);

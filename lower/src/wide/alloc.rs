@@ -5,7 +5,7 @@ use regalloc2::{Algorithm, Edit, MachineEnv, Output, PRegSet, RegallocOptions};
 
 use super::Isa;
 use super::inst::{HostFunc, general, mask, vector, vector_count};
-use super::scan;
+use super::linear_scan;
 
 /// General registers that a call keeps, but for those of pins; the frame saves those that are used.
 pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
@@ -42,7 +42,7 @@ fn environment(isa: Isa) -> MachineEnv {
 
 /// Gives every operand a register by a linear scan. In debug builds the result is checked.
 pub(super) fn allocate_quickly(func: &HostFunc) -> Result<Output, String> {
-    let output = scan::allocate(func)?;
+    let output = linear_scan::allocate(func)?;
     check(func, &output);
     Ok(output)
 }

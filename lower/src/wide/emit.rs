@@ -6,12 +6,12 @@ use super::Isa;
 use super::alloc::KEPT;
 use super::encode::{Base, Code, Len, Mem, Rm, Row};
 use super::evex::{self, With};
+use super::evex_forms;
 use super::inst::{
     Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, Pin, PlaceBase, RAX, RBP, RBX, RDI, RSP,
     vector_words,
 };
 use super::rows::{legacy, masks, vex};
-use super::twins;
 use crate::object::Patch;
 
 struct Emit<'a> {
@@ -260,7 +260,8 @@ impl Emit<'_> {
             self.code.vex(row, len, r, vvvv, rm, imm);
             return;
         }
-        let twin = twins::twin(row).unwrap_or_else(|| panic!("bug: {row:?} has no EVEX coding"));
+        let twin =
+            evex_forms::twin(row).unwrap_or_else(|| panic!("bug: {row:?} has no EVEX coding"));
         self.code.evex(twin, len, With::default(), r, vvvv, rm, imm);
     }
 

@@ -6,8 +6,8 @@ use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, Reg
 use super::Isa;
 use super::encode::{Len, Row};
 use super::evex::{Evex, Rounding, Tuple};
+use super::evex_forms::twin;
 use super::space::Space;
-use super::twins::twin;
 use crate::maps::HashMap;
 use crate::object::Symbol;
 

@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::packed_option::PackedOption;
 use regalloc2::{Operand, RegClass, VReg};
 
-use facts::PartBase;
+use uses::PartBase;
 
 use super::encode::{Len, Row};
 use super::inst::{
@@ -22,16 +22,16 @@ use crate::maps::HashMap;
 use crate::object;
 
 mod convert;
-mod facts;
 mod fixes;
 mod fused;
 mod gather;
 mod kinds;
 mod logic;
+mod masked;
 mod masks;
-mod merge;
 mod scalar;
 mod shuffle;
+mod uses;
 mod vector;
 
 /// A block and the arguments for it.
@@ -66,7 +66,7 @@ pub(super) struct Select<'a> {
     /// For AVX-512.
     masks: masks::Masks,
     /// For AVX-512.
-    merge: merge::Merge,
+    merge: masked::Merge,
 }
 
 /// No register in no block.
@@ -80,7 +80,7 @@ pub(super) fn select(
     quick: bool,
     space: &mut Space,
 ) -> Result<HostFunc, Refused> {
-    let (same, defs) = facts::names(clif, space);
+    let (same, defs) = uses::names(clif, space);
     let (values, insts) = (clif.dfg.num_values(), clif.dfg.num_insts());
     let entry = clif.layout.entry_block();
     let &[context] = entry.map_or(&[][..], |entry| clif.dfg.block_params(entry)) else {
@@ -90,7 +90,7 @@ pub(super) fn select(
     let mut s = Select {
         clif,
         h: HostFunc::new(isa, space),
-        once: facts::once(clif, &same, space),
+        once: uses::once(clif, &same, space),
         same,
         defs,
         values: table(&mut space.values, values, VReg::invalid()),
@@ -103,7 +103,7 @@ pub(super) fn select(
         folded: table(&mut space.folded, insts, false),
         logic: HashMap::default(),
         masks: masks::Masks::default(),
-        merge: merge::Merge::new(space),
+        merge: masked::Merge::new(space),
     };
     for (slot, data) in &clif.sized_stack_slots {
         s.slots.insert(slot, s.h.stack as i32);

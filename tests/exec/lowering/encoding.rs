@@ -4,8 +4,8 @@
 use iced_x86::{Decoder, DecoderOptions, Encoder, Instruction, OpKind, Register, RoundingControl};
 use lower::wide::encode::{Base, Code, Len, Mem, Rm};
 use lower::wide::evex::{self, Rounding, Tuple, With};
+use lower::wide::evex_forms;
 use lower::wide::rows::{legacy, vex};
-use lower::wide::twins;
 
 /// Numbers without a pattern.
 struct Random(u64);
@@ -474,7 +474,7 @@ fn twins_are_the_same_instructions() {
     };
     let mut count = 0;
     for &(name, row) in vex::ALL {
-        let Some(twin) = twins::twin(row) else {
+        let Some(twin) = evex_forms::twin(row) else {
             continue;
         };
         assert_eq!(name_of(twin), Some(evex_name(name, false)));
@@ -487,7 +487,7 @@ fn twins_are_the_same_instructions() {
         ("VPINSRD", vex::VPINSRD),
         ("VPEXTRD", vex::VPEXTRD),
     ] {
-        let twin = twins::twin(row.w1()).expect("a quad form");
+        let twin = evex_forms::twin(row.w1()).expect("a quad form");
         assert_eq!(name_of(twin), Some(evex_name(name, true)));
     }
 }

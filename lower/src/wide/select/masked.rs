@@ -9,9 +9,9 @@ use super::{Select, length};
 use crate::wide::Refused;
 use crate::wide::encode::Len;
 use crate::wide::evex::{Evex, Tuple, rows};
+use crate::wide::evex_forms::twin;
 use crate::wide::inst::{Form, Imm, MASK, Op, PlaceBase};
 use crate::wide::space::{Space, table};
-use crate::wide::twins::twin;
 
 /// Where the instructions are that values come from.
 #[derive(Default)]

@@ -13,13 +13,13 @@ use super::inst::{HostFunc, MASK, Op, general, mask, vector, vector_count};
 use super::lists::Lists;
 use crate::maps::HashMap;
 
-mod live;
+mod intervals;
 mod moves;
+mod occupancy;
 mod output;
-mod taken;
 
-use live::{Intervals, POINTS, READ, Range, WRITE, before};
-use taken::Taken;
+use intervals::{Intervals, POINTS, READ, Range, WRITE, before};
+use occupancy::Taken;
 
 /// Who has a register for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
 
 impl<'a> Scan<'a> {
     fn new(func: &'a HostFunc) -> Scan<'a> {
-        let intervals = live::intervals(func);
+        let intervals = intervals::intervals(func);
         let count = intervals.all.len();
         let queue = Queue::new(&intervals, before(func.num_insts()).max(1));
         Scan {

@@ -5,7 +5,7 @@ use regalloc2::{
     ProgPoint, RegClass, SpillSlot, VReg,
 };
 
-use super::live::{POINTS, before};
+use super::intervals::{POINTS, before};
 use super::{Home, Scan, class_index, moves, preg};
 use crate::wide::alloc::FREE;
 use crate::wide::inst::{MASK, vector_count, vector_words};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::Owner;
-use super::live::Range;
+use super::intervals::Range;
 
 /// Times that do not overlap, in order: begin, end and owner.
 ///
