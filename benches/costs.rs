@@ -76,7 +76,7 @@ impl World {
         let memory = Memory::new().expect("there is address space");
         let buffer = memory.alloc(BUFFER, 4096).expect("a small buffer fits");
         let options = JitOptions {
-            tier: Tier::Good,
+            tier: Tier::Optimizing,
             ..JitOptions::default()
         };
         let object = CodeObject::parse(KERNELS).expect("it was compiled");

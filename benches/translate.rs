@@ -202,7 +202,8 @@ impl How {
         emitters
             .filter(|&wide| !wide || wide::is_supported())
             .flat_map(|wide| {
-                [Allocation::Quick, Allocation::Good].map(|allocation| How { wide, allocation })
+                [Allocation::Baseline, Allocation::Optimizing]
+                    .map(|allocation| How { wide, allocation })
             })
             .collect()
     }

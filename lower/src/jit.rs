@@ -44,10 +44,10 @@ impl HostLevel {
 /// How host registers are allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allocation {
-    /// In one pass over little code: takes a third of the time, and what comes out takes longer to run.
-    Quick,
-    /// With care.
-    Good,
+    /// Of the baseline tier: one pass over less code. It takes a third of the time; the code runs slower.
+    Baseline,
+    /// Of the optimizing tier.
+    Optimizing,
 }
 
 /// Why a region was not compiled.
@@ -325,8 +325,8 @@ impl Jit {
             message,
         };
         let options = &match allocation {
-            Allocation::Quick => options.of_baseline(),
-            Allocation::Good => *options,
+            Allocation::Baseline => options.of_baseline(),
+            Allocation::Optimizing => *options,
         };
         let mut refused = None;
         if options.wide {
@@ -376,7 +376,7 @@ impl Jit {
         allocation: Allocation,
     ) -> Result<Result<Object, Refused>, verify::Broken> {
         let emitted = self.emit(f, options, base)?;
-        let quick = allocation == Allocation::Quick;
+        let quick = allocation == Allocation::Baseline;
         let code = wide::compile(
             &mut self.codegen.func,
             emitted.wave,
@@ -399,7 +399,7 @@ impl Jit {
 
     /// Compiles a region and puts it in place.
     pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
-        let object = self.object(&f, options, 0, Allocation::Good)?;
+        let object = self.object(&f, options, 0, Allocation::Optimizing)?;
         Compiled::new(Arc::new(object), 0, f.sites, f.fallbacks).map_err(LowerError::Memory)
     }
 }

@@ -213,7 +213,7 @@ impl JitEngine {
         let host = options.host.pretended();
         let compiler = Jit::new(host)?;
         let tier = if options.profile.is_some() {
-            Tier::Good
+            Tier::Optimizing
         } else {
             options.tier
         };
@@ -313,7 +313,7 @@ impl Engine for JitEngine {
             let options = JitOptions {
                 max_insts: 1,
                 profile: None,
-                tier: Tier::Quick,
+                tier: Tier::Baseline,
                 ..self.options
             };
             JitEngine::new(options).ok().map(Box::new)

@@ -33,7 +33,7 @@ fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
     let f = broken_region();
     let mut jit = Jit::new(HostLevel::Native).expect("this host");
     for wide in [false, wide::is_supported()] {
-        for allocation in [Allocation::Quick, Allocation::Good] {
+        for allocation in [Allocation::Baseline, Allocation::Optimizing] {
             let options = Options {
                 wide,
                 ..Options::default()

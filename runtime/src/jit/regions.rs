@@ -186,7 +186,7 @@ impl Regions {
     pub(super) fn replace(&mut self, number: usize, code: Arc<Compiled>) {
         if let Some(entry) = self.by_number.get_mut(number) {
             entry.code = code;
-            entry.allocation = Allocation::Good;
+            entry.allocation = Allocation::Optimizing;
             entry.again = false;
             self.improved += 1;
         }
@@ -199,7 +199,7 @@ impl Regions {
 
     /// How many have the translation that is made quickly.
     pub(super) fn quick(&self) -> usize {
-        let quick = |entry: &&Entry| entry.allocation == Allocation::Quick;
+        let quick = |entry: &&Entry| entry.allocation == Allocation::Baseline;
         self.by_number.iter().filter(quick).count()
     }
 
@@ -280,7 +280,7 @@ impl JitEngine {
         let code = Arc::new(self.place(object, group)?);
         let mut regions = self.shared.regions.write();
         let regions = regions.as_mut().expect("no holder of the lock panics");
-        let again = self.options.tier == Tier::Auto && allocation == Allocation::Quick;
+        let again = self.options.tier == Tier::Auto && allocation == Allocation::Baseline;
         let region = regions.add(key, code, allocation, again);
         group.stats.translate_seconds += start.elapsed().as_secs_f64();
         Ok(region)
@@ -377,7 +377,7 @@ impl JitEngine {
         let job = Job {
             number: region.number,
             func: region::build(&request, &|pc| code.bytes_at(pc)),
-            cache_key: self.cache_key(&request, &options, Allocation::Good, code),
+            cache_key: self.cache_key(&request, &options, Allocation::Optimizing, code),
             options,
             base: code.base(),
             sites,

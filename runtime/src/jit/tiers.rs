@@ -22,13 +22,13 @@ use crate::Stats;
 /// Which translations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// The quick one first, the good one of what runs often.
+    /// The baseline tier first, the optimizing tier for what runs often.
     #[default]
     Auto,
-    /// Only the quick one, for tests.
-    Quick,
-    /// Only the good one.
-    Good,
+    /// The baseline tier only, for tests.
+    Baseline,
+    /// The optimizing tier only.
+    Optimizing,
 }
 
 impl Tier {
@@ -36,9 +36,9 @@ impl Tier {
     /// there is none.
     pub(super) fn wanted(self) -> &'static [Allocation] {
         match self {
-            Tier::Auto => &[Allocation::Good, Allocation::Quick],
-            Tier::Quick => &[Allocation::Quick],
-            Tier::Good => &[Allocation::Good],
+            Tier::Auto => &[Allocation::Optimizing, Allocation::Baseline],
+            Tier::Baseline => &[Allocation::Baseline],
+            Tier::Optimizing => &[Allocation::Optimizing],
         }
     }
 }
@@ -141,7 +141,7 @@ fn work(host: HostLevel, shared: &Weak<Shared>, jobs: &Receiver<Job>) {
             return;
         };
         let start = Instant::now();
-        let object = compiler.object(&job.func, &job.options, job.base, Allocation::Good);
+        let object = compiler.object(&job.func, &job.options, job.base, Allocation::Optimizing);
         let Ok(object) = object.map(Arc::new) else {
             continue;
         };

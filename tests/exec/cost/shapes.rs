@@ -33,7 +33,7 @@ fn code_with_and_without_notes_is_the_same() {
                     let object = jit.object(&func, &options, func.entry, allocation);
                     object.expect("the region compiles")
                 };
-                for allocation in [Allocation::Quick, Allocation::Good] {
+                for allocation in [Allocation::Baseline, Allocation::Optimizing] {
                     let plain = make(false, false, allocation);
                     let mut noted = make(true, false, allocation);
                     let shape = noted.shape.take().expect("notes were asked for");

@@ -49,7 +49,8 @@ impl Shape {
                 for loops in loops {
                     let hosts = [HostLevel::Native, HostLevel::Avx2, HostLevel::Sse41];
                     let narrow = hosts.iter().flat_map(|&host| {
-                        [Tier::Quick, Tier::Good].map(|tier| (host, tier, Emitter::Cranelift))
+                        [Tier::Baseline, Tier::Optimizing]
+                            .map(|tier| (host, tier, Emitter::Cranelift))
                     });
                     let narrow = narrow.map(|how| (how, false));
                     // On a CPU with AVX-512 the wide emitter writes that, with vectors of 512 bits or without, and
@@ -64,7 +65,7 @@ impl Shape {
                         false => &hosts[..1],
                     };
                     let wide = hosts.iter().flat_map(|&(host, no_zmm)| {
-                        let tiers = [Tier::Quick, Tier::Good];
+                        let tiers = [Tier::Baseline, Tier::Optimizing];
                         tiers.map(|tier| ((host, tier, Emitter::Wide), no_zmm))
                     });
                     for ((host, tier, emitter), no_zmm) in narrow.chain(wide) {
@@ -126,7 +127,7 @@ impl Shape {
         if self.counting {
             name += ", counting";
         }
-        if options.tier == Tier::Quick {
+        if options.tier == Tier::Baseline {
             name += ", quickly";
         }
         if options.max_insts < 100 {

@@ -32,7 +32,7 @@ fn engines() -> Vec<(String, u32, Box<dyn Engine + Send>)> {
         hosts.push((HostLevel::Avx2, Emitter::Wide));
     }
     for (host, emitter) in hosts {
-        for tier in [Tier::Quick, Tier::Good] {
+        for tier in [Tier::Baseline, Tier::Optimizing] {
             let options = JitOptions {
                 host,
                 emitter,

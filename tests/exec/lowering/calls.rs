@@ -91,7 +91,7 @@ fn compare(words: &[u32], limits: &[usize]) {
     let mut r = Random::new(5);
     for max_block in limits {
         for emitter in [Emitter::Auto, Emitter::Cranelift] {
-            for tier in [Tier::Quick, Tier::Good] {
+            for tier in [Tier::Baseline, Tier::Optimizing] {
                 let options = JitOptions {
                     max_block: *max_block,
                     emitter,

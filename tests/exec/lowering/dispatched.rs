@@ -71,7 +71,7 @@ impl Dispatch {
 /// An engine that translates with care at once.
 pub(super) fn engine() -> JitEngine {
     let options = JitOptions {
-        tier: Tier::Good,
+        tier: Tier::Optimizing,
         ..JitOptions::default()
     };
     JitEngine::new(options).expect("this host has a code generator")

@@ -59,7 +59,7 @@ fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
 #[test]
 fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
     let options = JitOptions {
-        tier: Tier::Good,
+        tier: Tier::Optimizing,
         ..JitOptions::default()
     };
     let engine = JitEngine::new(options).expect("this host has a code generator");

@@ -225,11 +225,11 @@ pub(super) fn compare_in(
     let want = outcome(&Interpreter);
     // A program runs once, so what is made of hot code must be asked for.
     let hot = |&(name, options): &(&'static str, JitOptions)| {
-        let tier = Tier::Good;
+        let tier = Tier::Optimizing;
         (name, JitOptions { tier, ..options })
     };
     let (name, options) = shapes[0];
-    let tier = Tier::Quick;
+    let tier = Tier::Baseline;
     let little = (name, JitOptions { tier, ..options });
     for (name, options) in shapes.iter().map(hot).chain([little]) {
         let jit = JitEngine::new(options).expect("this host");

@@ -84,12 +84,16 @@ fn a_hot_region_is_translated_again() {
 
 #[test]
 fn a_forced_tier_stays() {
-    for tier in [Tier::Quick, Tier::Good] {
+    for tier in [Tier::Baseline, Tier::Optimizing] {
         let engine = engine(tier, Some(8));
         run(&engine, 21, |runs| runs == 600);
         let all = engine.translated();
         assert_eq!(all.improved, 0, "{tier:?}");
-        let quick = if tier == Tier::Quick { all.regions } else { 0 };
+        let quick = if tier == Tier::Baseline {
+            all.regions
+        } else {
+            0
+        };
         assert_eq!(all.quick, quick, "{tier:?}");
     }
     // Where none is forced the one follows the other. (With other turns, of which no translation is there yet.)
@@ -115,7 +119,7 @@ fn of_many_loops_the_first_translation_has_few_forms() {
     };
     // One loop alone has two. Among others most take less than half of that.
     let bytes = [1, 16, 32].map(|loops| {
-        let engine = engine(Tier::Quick, None);
+        let engine = engine(Tier::Baseline, None);
         run_words(&engine, words(loops), |runs| runs == 10);
         engine.translated().host_bytes
     });

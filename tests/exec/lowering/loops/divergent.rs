@@ -187,7 +187,7 @@ fn registers_of_avx512_are_given_rightly() {
                 },
             ];
             for options in shapes {
-                let made = jit.object(&func, &options, func.entry, Allocation::Quick);
+                let made = jit.object(&func, &options, func.entry, Allocation::Baseline);
                 assert!(made.is_ok(), "program {n}: {:?}", made.err());
             }
         });
