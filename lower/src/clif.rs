@@ -142,7 +142,7 @@ pub fn emit(
             e.profile_interchanged(&form);
             match &form {
                 interchange::Inner::Groups(plan) => e.interchanged(i, plan),
-                interchange::Inner::Alone(plan) => e.alone(i, plan),
+                interchange::Inner::LaneSerial(plan) => e.lane_serial(i, plan),
             }
         }
         e.free_variables();

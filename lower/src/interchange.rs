@@ -19,7 +19,7 @@ use crate::uniformity::LoopEntry;
 use crate::wide;
 use if_conversion::Latch;
 use strides::Strides;
-use used::{Masks, Rounds, Wanted};
+use used::{Granularity, Masks, Used};
 
 pub mod if_conversion;
 pub mod lane_serial;
@@ -76,7 +76,7 @@ pub struct Form {
     /// Other scalars, with their new values.
     pub slots: Vec<(Slot, Val)>,
     /// What decides what comes behind it.
-    pub turn: Turns,
+    pub condition: LoopCondition,
 }
 
 /// The plan of a loop.
@@ -87,7 +87,7 @@ pub struct Plan {
     /// What is known of its turns when the loop begins.
     pub known: trips::Known,
     /// A turn of a group whose lanes that act all go on.
-    pub quick: Option<Quickly>,
+    pub unmasked: Option<UnmaskedForm>,
     /// Only its first turns are made inside the lane groups, each group as many as it can.
     pub peel: Option<Peel>,
     /// The blocks that it was.
@@ -108,7 +108,7 @@ pub struct Plan {
 
 /// A unmasked iteration (see [`unmasked`]).
 #[derive(Debug)]
-pub struct Quickly {
+pub struct UnmaskedForm {
     /// The turn.
     pub form: Form,
     /// What must come out how on all lanes.
@@ -139,10 +139,10 @@ struct Width {
 
 impl Width {
     /// How the turns of loops inside groups of such vectors go round.
-    fn rounds(self) -> Rounds {
+    fn granularity(self) -> Granularity {
         match self.per {
-            wide::LANES.. => Rounds::WideGroups,
-            _ => Rounds::Groups,
+            wide::LANES.. => Granularity::WideGroups,
+            _ => Granularity::Groups,
         }
     }
 
@@ -153,32 +153,32 @@ impl Width {
     }
 }
 
-/// What decides whether a loop goes round once more.
+/// What decides whether a loop makes another iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turns {
+pub enum LoopCondition {
     /// A truth value of the wave: whether it is this.
     While(Val, bool),
     /// A lane is left in this (W64).
     Exec(Val),
     /// The lane is left in this; lanes go round alone, and act when a turn begins.
     Lane(Val),
-    /// Nothing: conditions came out as assumed, and it goes round.
-    Quick,
+    /// Nothing: conditions came out as assumed, and the loop continues.
+    Unmasked,
 }
 
 /// Is this node the mask of all lanes, when EXEC is all ones and stays that, or the bit of a lane that acts?
-pub fn is_all(block: &Block, turn: Turns, node: &Node) -> bool {
+pub fn is_all(block: &Block, condition: LoopCondition, node: &Node) -> bool {
     node.op == Op::ExecMask
-        && matches!(turn, Turns::While(..) | Turns::Lane(_))
+        && matches!(condition, LoopCondition::While(..) | LoopCondition::Lane(_))
         && block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec)
 }
 
 /// A new value without its merge under EXEC, where that is all ones.
-pub fn unmerged(block: &Block, turn: Turns, v: Val) -> Val {
+pub fn unmerged(block: &Block, condition: LoopCondition, v: Val) -> Val {
     let node = &block.nodes[v.index()];
     match node.op {
-        Op::Select if is_all(block, turn, &block.nodes[node.args[0].index()]) => {
-            unmerged(block, turn, node.args[1])
+        Op::Select if is_all(block, condition, &block.nodes[node.args[0].index()]) => {
+            unmerged(block, condition, node.args[1])
         }
         _ => v,
     }
@@ -230,21 +230,28 @@ pub fn plan(
         return None;
     }
     let mut width = Width { row, per, group };
-    let merged = if_conversion::merge(f, head)?;
-    let block = &merged.block;
-    let turn = match merged.latch {
-        Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),
-        Latch::Exec { exec } => Turns::Exec(exec),
+    let converted = if_conversion::merge(f, head)?;
+    let block = &converted.block;
+    let condition = match converted.latch {
+        Latch::Uniform { cond, back_when } => LoopCondition::While(cond, back_when),
+        Latch::Exec { exec } => LoopCondition::Exec(exec),
     };
-    let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
+    let behind = converted.exit.block().map_or(Live::ALL, |b| live[b]);
     let masks = Masks::find(block);
-    if matches!(turn, Turns::Exec(_)) && !block.effects.is_empty() {
-        return peel::plan(f, (merged, &masks), &live[head], entry, width);
+    if matches!(condition, LoopCondition::Exec(_)) && !block.effects.is_empty() {
+        return peel::plan(f, (converted, &masks), &live[head], entry, width);
     }
-    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, width.rounds())?;
+    let used = Used::find(
+        f,
+        &converted,
+        condition,
+        &masks,
+        &behind,
+        width.granularity(),
+    )?;
     let find = |entry: &LoopEntry| {
-        let wanted = (&wanted.needed[..], &wanted.vgprs);
-        Strides::find((block, turn, &masks.nodes), wanted, entry)
+        let used = (&used.needed[..], &used.vgprs);
+        Strides::find((block, condition, &masks.nodes), used, entry)
     };
     let mut strides = find(entry)?;
     if row < LANES && block.effects.is_empty() && !strides.any_carried() {
@@ -252,41 +259,44 @@ pub fn plan(
         strides = find(&LoopEntry::default())?;
         width.row = LANES;
     }
-    let quick = match turn {
-        Turns::Exec(_) if strides.pairs.is_empty() => peel::quickly(&strides, block, &wanted),
+    let unmasked = match condition {
+        LoopCondition::Exec(_) if strides.pairs.is_empty() => {
+            peel::unmasked_form(&strides, block, &used)
+        }
         _ => None,
     };
-    let vectors = match quick {
+    let vectors = match unmasked {
         Some(_) => strides.vectors(),
-        None => strides.vectors() + wanted.masks.len(),
+        None => strides.vectors() + used.masks.len(),
     };
     let slices = match vectors {
-        2..=3 if quick.is_some() => 2,
+        2..=3 if unmasked.is_some() => 2,
         0..=3 => 4,
         4..=7 => 2,
         _ => 1,
     };
-    let full = matches!(turn, Turns::While(..)) || strides.any() || !block.effects.is_empty();
+    let full =
+        matches!(condition, LoopCondition::While(..)) || strides.any() || !block.effects.is_empty();
     let form = Form {
-        block: merged.block,
+        block: converted.block,
         kinds: strides.kinds,
-        outs: wanted.vgprs.into_iter().collect(),
+        outs: used.vgprs.into_iter().collect(),
         pair_outs: strides.pair_outs,
-        masks: wanted.masks,
-        slots: wanted.slots,
-        turn,
+        masks: used.masks,
+        slots: used.slots,
+        condition,
     };
     Some(Plan {
         known: trips::known(&form, &strides.carried, &strides.pairs),
         form,
-        quick,
+        unmasked,
         peel: None,
-        blocks: merged.blocks,
+        blocks: converted.blocks,
         carried: strides.carried,
         pairs: strides.pairs,
         invariant: strides.invariant,
         full,
-        exit: merged.exit,
+        exit: converted.exit,
         group: width.group(slices),
     })
 }

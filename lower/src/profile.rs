@@ -61,18 +61,18 @@ pub struct InterchangedShape {
     pub bytes: u32,
 }
 
-/// In which order lanes make the turns of a loop.
+/// In which order lanes make the iterations of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Inside the loop over lane groups: a group makes all turns before the next begins.
+    /// Inside the loop over lane groups: a group makes all iterations before the next group begins.
     Groups {
-        /// Are there turns without masks, for groups whose acting lanes all go on?
-        quick: bool,
+        /// Are there unmasked iterations, for groups whose active lanes all continue?
+        unmasked: bool,
     },
-    /// The turns that all lanes make are made so; then the wave goes on from instruction to instruction.
-    FirstTurns,
-    /// Each lane makes all its turns before the next begins.
-    Alone,
+    /// The iterations that all lanes make run group by group; the general loop makes the others.
+    Peeled,
+    /// Each lane makes all its iterations before the next lane begins.
+    LaneSerial,
 }
 
 /// A loop over lane groups.

@@ -14,8 +14,8 @@ use super::Emitter;
 use super::boundary::slot_type;
 use super::segment::Body;
 use crate::abi::{Context, ExitCode};
-use crate::interchange::lane_serial::Alone;
-use crate::interchange::{Form, MaskPlace, Plan, Turns};
+use crate::interchange::lane_serial::LaneSerial;
+use crate::interchange::{Form, LoopCondition, MaskPlace, Plan};
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::liveness::Live;
 use crate::maps::HashMap;
@@ -40,7 +40,7 @@ enum Carried {
 }
 
 /// One turn of one group while it is emitted.
-struct Turn<'p> {
+struct Iteration<'p> {
     form: &'p Form,
     plan: &'p Plan,
     /// Classes of the nodes, for the lane operations.
@@ -66,10 +66,10 @@ struct Turn<'p> {
     group: i64,
 }
 
-impl<'p> Turn<'p> {
+impl<'p> Iteration<'p> {
     /// A turn of `body`'s lanes, before anything is known of it.
-    fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: clif::Block) -> Turn<'p> {
-        Turn {
+    fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: clif::Block) -> Iteration<'p> {
+        Iteration {
             form: &plan.form,
             plan,
             schedule,
@@ -103,7 +103,7 @@ pub(super) enum Inner {
     /// Group by group.
     Groups(Box<Plan>),
     /// Lane by lane.
-    Alone(Box<Alone>),
+    LaneSerial(Box<LaneSerial>),
 }
 
 impl Inner {
@@ -111,7 +111,7 @@ impl Inner {
     pub(super) fn blocks(&self) -> &[usize] {
         match self {
             Inner::Groups(plan) => &plan.blocks,
-            Inner::Alone(plan) => &plan.blocks,
+            Inner::LaneSerial(plan) => &plan.blocks,
         }
     }
 }
@@ -144,19 +144,21 @@ impl Emitter<'_> {
 
     /// Does the group go round once more? A value, and whether it does when that is not 0; nothing where it
     /// does. Its masks have their new values already.
-    fn goes_round(&mut self, t: &mut Turn<'_>) -> Option<(Value, bool)> {
-        match t.form.turn {
-            Turns::While(cond, when) => Some((self.scalar(&t.form.block, t.schedule, cond), when)),
-            Turns::Exec(exec) => {
+    fn continues(&mut self, t: &mut Iteration<'_>) -> Option<(Value, bool)> {
+        match t.form.condition {
+            LoopCondition::While(cond, when) => {
+                Some((self.scalar(&t.form.block, t.schedule, cond), when))
+            }
+            LoopCondition::Exec(exec) => {
                 let mask = self.vectors_of(t, exec);
                 Some((self.any_lane(mask), true))
             }
-            Turns::Quick | Turns::Lane(_) => None,
+            LoopCondition::Unmasked | LoopCondition::Lane(_) => None,
         }
     }
 
     /// Makes the scalars of the wave known that a turn reads.
-    fn turn_scalars(&mut self, t: &Turn<'_>, slots: &[Written]) {
+    fn iteration_scalars(&mut self, t: &Iteration<'_>, slots: &[Written]) {
         let form = t.form;
         self.scalars.clone_from(&t.fixed);
         for (i, node) in form.block.nodes.iter().enumerate() {
@@ -189,8 +191,8 @@ impl Emitter<'_> {
         self.jump(exit);
     }
 
-    /// Adds the instructions of `turns` (I64) turns to the counters.
-    fn count_turns(&mut self, block: &Block, turns: Value) {
+    /// Adds the instructions of `iterations` (I64) turns to the counters.
+    fn count_iterations(&mut self, block: &Block, iterations: Value) {
         let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
         let scalar = i64::from(block.guest_insts.saturating_sub(vector));
         let instructions = i64::from(block.guest_insts);
@@ -199,7 +201,7 @@ impl Emitter<'_> {
             (offset_of!(Context, instructions), instructions),
             (offset_of!(Context, lane_instructions), lanes),
         ] {
-            let n = self.b.ins().imul_imm_s(turns, each);
+            let n = self.b.ins().imul_imm_s(iterations, each);
             let old = self.context(types::I64, at);
             let new = self.b.ins().iadd(old, n);
             self.set_context(new, at);
@@ -259,8 +261,8 @@ impl Emitter<'_> {
         let plan = crate::interchange::plan(self.f, head, live, entry, row, self.per(), group);
         let groups = plan.map(|plan| Inner::Groups(Box::new(plan)));
         groups.or_else(|| {
-            let plan = self.plan_alone(head, live, facts)?;
-            Some(Inner::Alone(Box::new(plan)))
+            let plan = self.plan_lane_serial(head, live, facts)?;
+            Some(Inner::LaneSerial(Box::new(plan)))
         })
     }
 
@@ -274,7 +276,10 @@ impl Emitter<'_> {
         let known = |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
         plan.peel.is_none()
             && plan.blocks.len() == 1
-            && !matches!(plan.form.turn, Turns::Exec(_) | Turns::Quick)
+            && !matches!(
+                plan.form.condition,
+                LoopCondition::Exec(_) | LoopCondition::Unmasked
+            )
             && block.counts.iter().all(known)
     }
 

@@ -209,7 +209,7 @@ impl Emitter<'_> {
     }
 
     /// Behind that loop, which made `turns` (I64) turns with all lanes.
-    pub(super) fn profile_turns(&mut self, turns: Value) {
+    pub(super) fn profile_iterations(&mut self, turns: Value) {
         let notes = self.notes.as_ref().filter(|_| self.o.profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
@@ -285,25 +285,25 @@ impl Emitter<'_> {
 impl Inner {
     fn order(&self) -> Order {
         match self {
-            Inner::Groups(plan) if plan.peel.is_some() => Order::FirstTurns,
+            Inner::Groups(plan) if plan.peel.is_some() => Order::Peeled,
             Inner::Groups(plan) => Order::Groups {
-                quick: plan.quick.is_some(),
+                unmasked: plan.unmasked.is_some(),
             },
-            Inner::Alone(_) => Order::Alone,
+            Inner::LaneSerial(_) => Order::LaneSerial,
         }
     }
 
     fn group(&self) -> usize {
         match self {
             Inner::Groups(plan) => plan.group,
-            Inner::Alone(_) => 1,
+            Inner::LaneSerial(_) => 1,
         }
     }
 
     fn is_full(&self) -> bool {
         match self {
             Inner::Groups(plan) => plan.full,
-            Inner::Alone(_) => false,
+            Inner::LaneSerial(_) => false,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::maps::{HashMap, HashSet};
 
 /// A loop as one block.
 #[derive(Debug)]
-pub struct Merged {
+pub struct IfConverted {
     /// Its nodes, effects and writes; its terminator means nothing.
     pub block: Block,
     /// Registers that have no known value at the end.
@@ -65,7 +65,7 @@ struct State {
     vgprs: BTreeMap<u8, Option<Val>>,
 }
 
-struct Merger<'a> {
+struct IfConverter<'a> {
     f: &'a Func,
     b: Build,
     head: usize,
@@ -93,8 +93,8 @@ struct LatchAt {
 
 /// The loop that begins at block `head`, as one block, if it is of the kind that can be run in the lane groups or
 /// by lanes alone.
-pub fn merge(f: &Func, head: usize) -> Option<Merged> {
-    let mut m = Merger {
+pub fn merge(f: &Func, head: usize) -> Option<IfConverted> {
+    let mut m = IfConverter {
         f,
         b: Build::new(),
         head,
@@ -138,7 +138,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     if nodes.len() > MAX_NODES || writes_s.iter().any(|&(s, _)| s == Slot::Mode) {
         return None;
     }
-    Some(Merged {
+    Some(IfConverted {
         block: Block {
             pc: f.blocks[head].pc,
             nodes,
@@ -160,7 +160,7 @@ pub fn merge(f: &Func, head: usize) -> Option<Merged> {
     })
 }
 
-impl Merger<'_> {
+impl IfConverter<'_> {
     fn slot(&self, slot: Slot) -> Option<Val> {
         match self.state.slots.get(&slot) {
             Some(&v) => v,

@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::if_conversion::{self, Latch};
-use super::used::{Masks, Rounds, Wanted};
-use super::{MaskPlace, Turns, mask_read, pair_read, unmerged};
+use super::used::{Granularity, Masks, Used};
+use super::{LoopCondition, MaskPlace, mask_read, pair_read, unmerged};
 use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 use crate::liveness::Live;
 use crate::uniformity::pair_of;
@@ -25,11 +25,11 @@ use trip_count::{Count, Course};
 
 /// The plan of a loop.
 #[derive(Debug)]
-pub struct Alone {
+pub struct LaneSerial {
     /// A turn as one block.
     pub block: Block,
     /// What decides whether the lane goes round once more.
-    pub turn: Turns,
+    pub condition: LoopCondition,
     /// The blocks that it was.
     pub blocks: Vec<usize>,
     /// VGPRs that go round or are wanted behind the loop, with their new values.
@@ -50,7 +50,7 @@ pub struct Alone {
     pub based: BTreeSet<u8>,
     /// Of those VGPRs, the ones that are wanted behind the loop.
     pub keep: BTreeSet<u8>,
-    /// How many turns a lane makes, and the like: see [`Alone::foresee`].
+    /// How many turns a lane makes, and the like: see [`LaneSerial::foresee`].
     pub count: Option<Count>,
     /// Words and pairs that turns which are counted do not hold: each adds a power of two, of which this is the
     /// exponent.
@@ -93,10 +93,10 @@ pub type Strides<'a> = dyn Fn(usize, Val) -> Option<i64> + 'a;
 
 /// Plans the loop that begins at block `head`, if lanes going round alone suit it. `live` are the registers
 /// wanted where a block begins.
-pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Option<Alone> {
-    let merged = if_conversion::merge(f, head)?;
-    let block = &merged.block;
-    let loads = merged.blocks.iter().flat_map(|&b| {
+pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Option<LaneSerial> {
+    let converted = if_conversion::merge(f, head)?;
+    let block = &converted.block;
+    let loads = converted.blocks.iter().flat_map(|&b| {
         let loads = f.blocks[b].effects.iter().copied();
         let loads = loads.filter(move |v| matches!(f.blocks[b].nodes[v.index()].op, Op::Load(..)));
         loads.map(move |v| strides(b, v))
@@ -106,24 +106,31 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
     if loads.iter().all(Option::is_some) || loads.iter().any(in_order) {
         return None;
     }
-    let turn = match merged.latch {
-        Latch::Uniform { cond, back_when } => Turns::While(cond, back_when),
-        Latch::Exec { exec } => Turns::Lane(exec),
+    let condition = match converted.latch {
+        Latch::Uniform { cond, back_when } => LoopCondition::While(cond, back_when),
+        Latch::Exec { exec } => LoopCondition::Lane(exec),
     };
-    let behind = merged.exit.block().map_or(Live::ALL, |b| live[b]);
+    let behind = converted.exit.block().map_or(Live::ALL, |b| live[b]);
     let masks = Masks::find(block);
-    let wanted = Wanted::find(f, &merged, turn, &masks, &behind, Rounds::Alone)?;
-    let mut plan = Alone {
-        turn,
-        blocks: merged.blocks,
-        keep: (wanted.vgprs.keys().copied())
+    let used = Used::find(
+        f,
+        &converted,
+        condition,
+        &masks,
+        &behind,
+        Granularity::LaneSerial,
+    )?;
+    let mut plan = LaneSerial {
+        condition,
+        blocks: converted.blocks,
+        keep: (used.vgprs.keys().copied())
             .filter(|&n| behind.has(n))
             .collect(),
-        outs: wanted.vgprs,
+        outs: used.vgprs,
         pairs: BTreeMap::new(),
-        masks: wanted.masks,
-        slots: wanted.slots,
-        exit: merged.exit,
+        masks: used.masks,
+        slots: used.slots,
+        exit: converted.exit,
         first: Vec::new(),
         left: None,
         based: BTreeSet::new(),
@@ -133,7 +140,7 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
         is_mask: masks.nodes,
         fixed: Vec::new(),
         floats: BTreeSet::new(),
-        block: merged.block,
+        block: converted.block,
     };
     plan.join_pairs();
     plan.left = plan.collects();
@@ -153,7 +160,7 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
     Some(plan)
 }
 
-impl Alone {
+impl LaneSerial {
     /// Is it EXEC as it stands when a turn begins, of which the lane's bit is 1?
     pub fn is_exec(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
@@ -185,7 +192,7 @@ impl Alone {
     pub fn resolve(&self, v: Val) -> Val {
         let mut v = v;
         loop {
-            let next = unmerged(&self.block, self.turn, v);
+            let next = unmerged(&self.block, self.condition, v);
             let node = &self.block.nodes[next.index()];
             v = match node.op {
                 Op::ExecMask | Op::MaskFromBits | Op::Ballot if self.is_mask(node.args[0]) => {
@@ -239,10 +246,10 @@ impl Alone {
         roots.extend(self.pairs.values());
         roots.extend(self.masks.values());
         roots.extend(self.slots.iter().map(|&(_, v)| v));
-        match self.turn {
-            Turns::While(cond, _) => roots.push(cond),
-            Turns::Lane(exec) => roots.push(exec),
-            Turns::Exec(_) | Turns::Quick => {}
+        match self.condition {
+            LoopCondition::While(cond, _) => roots.push(cond),
+            LoopCondition::Lane(exec) => roots.push(exec),
+            LoopCondition::Exec(_) | LoopCondition::Unmasked => {}
         }
         roots.iter().map(|&v| self.resolve(v)).collect()
     }
@@ -267,7 +274,7 @@ impl Alone {
 
     /// The mask that collects the lanes that left, if that is what ends the loop.
     fn collects(&self) -> Option<MaskPlace> {
-        let Turns::Lane(exec) = self.turn else {
+        let LoopCondition::Lane(exec) = self.condition else {
             return None;
         };
         let node = &self.block.nodes[self.resolve(exec).index()];
@@ -345,7 +352,7 @@ impl Alone {
             .filter_map(|node| pair_read(&self.block, node))
             .collect();
         for n in reads {
-            let new = |n: u8| Some(unmerged(&self.block, self.turn, *self.outs.get(&n)?));
+            let new = |n: u8| Some(unmerged(&self.block, self.condition, *self.outs.get(&n)?));
             let wide = match (new(n), n.checked_add(1).and_then(new)) {
                 (Some(low), Some(high)) => pair_of(&self.block, low, high),
                 _ => None,
@@ -375,7 +382,7 @@ impl Alone {
 
     /// The nodes of which `is` is true, or is true of something that they are computed from; addresses count
     /// for what is loaded when `loads` is set.
-    fn spread(&self, is: &dyn Fn(&Alone, Val) -> bool, loads: bool) -> Vec<bool> {
+    fn spread(&self, is: &dyn Fn(&LaneSerial, Val) -> bool, loads: bool) -> Vec<bool> {
         let mut found = vec![false; self.block.nodes.len()];
         for i in 0..found.len() {
             let v = Val(i as u32);
@@ -420,7 +427,7 @@ impl Alone {
                 break loaded;
             }
         };
-        if let Turns::Lane(exec) = self.turn
+        if let LoopCondition::Lane(exec) = self.condition
             && loaded[self.resolve(exec).index()]
         {
             return true;
@@ -437,7 +444,7 @@ impl Alone {
 
     /// Loads whose addresses depend on no load of the turn.
     fn known_at_once(&self) -> Vec<Val> {
-        let is_load = |p: &Alone, v: Val| {
+        let is_load = |p: &LaneSerial, v: Val| {
             matches!(
                 p.block.nodes[v.index()].op,
                 Op::Load(..) | Op::ScalarLoad(..)

@@ -4,8 +4,10 @@
 //! lane has left then, so EXEC is what it was.
 
 use super::strides::Strides;
-use super::used::{Masks, Wanted};
-use super::{Form, Kind, Peel, Plan, Quickly, Turns, Width, if_conversion, trips, unmasked};
+use super::used::{Masks, Used};
+use super::{
+    Form, Kind, LoopCondition, Peel, Plan, UnmaskedForm, Width, if_conversion, trips, unmasked,
+};
 use std::collections::BTreeMap;
 
 use crate::ir::{Block, Func, Op, Val};
@@ -13,53 +15,53 @@ use crate::liveness::Live;
 use crate::uniformity::LoopEntry;
 
 /// The quick form of a turn.
-pub(super) fn quickly(p: &Strides, block: &Block, wanted: &Wanted) -> Option<Quickly> {
-    let quick = unmasked::quick(&unmasked::Turn {
+pub(super) fn unmasked_form(p: &Strides, block: &Block, used: &Used) -> Option<UnmaskedForm> {
+    let unmasked = unmasked::unmasked(&unmasked::Iteration {
         block,
-        needed: &wanted.needed,
-        vgprs: &wanted.vgprs,
-        slots: &wanted.slots,
-        masks: &wanted.masks,
+        needed: &used.needed,
+        vgprs: &used.vgprs,
+        slots: &used.slots,
+        masks: &used.masks,
     })?;
-    let needed = needed(&quick, wanted)?;
-    let kinds = p.of_form(&quick.block, &needed)?;
+    let needed = needed(&unmasked, used)?;
+    let kinds = p.of_form(&unmasked.block, &needed)?;
     // Lanes that do not act keep what they have.
-    let mut written = quick.vgprs.keys();
+    let mut written = unmasked.vgprs.keys();
     let held = written.all(|n| p.carried.get(n) == Some(&Kind::Lanes));
-    let constant = |v: &Val| match quick.block.nodes[v.index()].op {
+    let constant = |v: &Val| match unmasked.block.nodes[v.index()].op {
         Op::Const(c) => c == 0 || c == u64::MAX,
         _ => false,
     };
-    let held = held && quick.masks.values().all(constant);
-    held.then_some(Quickly {
-        tests: quick.tests,
-        zero: quick.zero,
+    let held = held && unmasked.masks.values().all(constant);
+    held.then_some(UnmaskedForm {
+        tests: unmasked.tests,
+        zero: unmasked.zero,
         form: Form {
-            block: quick.block,
+            block: unmasked.block,
             kinds,
-            outs: quick.vgprs.into_iter().collect(),
+            outs: unmasked.vgprs.into_iter().collect(),
             pair_outs: BTreeMap::new(),
-            masks: quick.masks,
-            slots: quick.slots,
-            turn: Turns::Quick,
+            masks: unmasked.masks,
+            slots: unmasked.slots,
+            condition: LoopCondition::Unmasked,
         },
     })
 }
 
 /// Which nodes of a quick turn are wanted; nothing if it looks at masks.
-fn needed(quick: &unmasked::Quick, wanted: &Wanted) -> Option<Vec<bool>> {
-    let mut needed = vec![false; quick.block.nodes.len()];
-    let mut work: Vec<Val> = quick.vgprs.values().copied().collect();
-    work.extend(quick.slots.iter().map(|s| s.1));
-    work.extend(quick.tests.iter().map(|t| t.0));
-    work.extend(&quick.block.effects);
+fn needed(unmasked: &unmasked::Unmasked, used: &Used) -> Option<Vec<bool>> {
+    let mut needed = vec![false; unmasked.block.nodes.len()];
+    let mut work: Vec<Val> = unmasked.vgprs.values().copied().collect();
+    work.extend(unmasked.slots.iter().map(|s| s.1));
+    work.extend(unmasked.tests.iter().map(|t| t.0));
+    work.extend(&unmasked.block.effects);
     while let Some(v) = work.pop() {
         if std::mem::replace(&mut needed[v.index()], true) {
             continue;
         }
-        let node = &quick.block.nodes[v.index()];
+        let node = &unmasked.block.nodes[v.index()];
         let of_masks = match node.op {
-            Op::ReadS(slot) => wanted.masks.keys().any(|m| m.slots().contains(&Some(slot))),
+            Op::ReadS(slot) => used.masks.keys().any(|m| m.slots().contains(&Some(slot))),
             Op::Ballot | Op::ExecMask | Op::MaskFromBits => true,
             _ => false,
         };
@@ -78,35 +80,42 @@ fn needed(quick: &unmasked::Quick, wanted: &Wanted) -> Option<Vec<bool>> {
 /// Plans a loop that loads and that lanes leave; `live` are the registers wanted where it begins.
 pub(super) fn plan(
     f: &Func,
-    (merged, masks): (if_conversion::Merged, &Masks),
+    (converted, masks): (if_conversion::IfConverted, &Masks),
     live: &Live,
     entry: &LoopEntry,
     width: Width,
 ) -> Option<Plan> {
-    let if_conversion::Latch::Exec { exec, .. } = merged.latch else {
+    let if_conversion::Latch::Exec { exec, .. } = converted.latch else {
         return None;
     };
     // The general loop is what comes behind the turns.
-    let wanted = Wanted::find(f, &merged, Turns::Exec(exec), masks, live, width.rounds())?;
-    if !wanted.slots.is_empty() {
+    let used = Used::find(
+        f,
+        &converted,
+        LoopCondition::Exec(exec),
+        masks,
+        live,
+        width.granularity(),
+    )?;
+    if !used.slots.is_empty() {
         // Groups would leave different scalars behind.
         return None;
     }
-    let quick = unmasked::quick(&unmasked::Turn {
-        block: &merged.block,
-        needed: &wanted.needed,
-        vgprs: &wanted.vgprs,
-        slots: &wanted.slots,
-        masks: &wanted.masks,
+    let unmasked = unmasked::unmasked(&unmasked::Iteration {
+        block: &converted.block,
+        needed: &used.needed,
+        vgprs: &used.vgprs,
+        slots: &used.slots,
+        masks: &used.masks,
     })?;
-    if !quick.masks.is_empty() {
+    if !unmasked.masks.is_empty() {
         return None;
     }
-    let needed = needed(&quick, &wanted)?;
+    let needed = needed(&unmasked, &used)?;
     let none = vec![false; needed.len()];
     let strides = Strides::find(
-        (&quick.block, Turns::Quick, &none),
-        (&needed, &quick.vgprs),
+        (&unmasked.block, LoopCondition::Unmasked, &none),
+        (&needed, &unmasked.vgprs),
         entry,
     )?;
     let slices = match strides.vectors() {
@@ -115,28 +124,28 @@ pub(super) fn plan(
         _ => 1,
     };
     let form = Form {
-        block: quick.block,
+        block: unmasked.block,
         kinds: strides.kinds,
-        outs: quick.vgprs.into_iter().collect(),
+        outs: unmasked.vgprs.into_iter().collect(),
         pair_outs: strides.pair_outs,
         masks: BTreeMap::new(),
         slots: Vec::new(),
-        turn: Turns::Quick,
+        condition: LoopCondition::Unmasked,
     };
     Some(Plan {
         known: trips::known(&form, &strides.carried, &strides.pairs),
         form,
-        quick: None,
+        unmasked: None,
         peel: Some(Peel {
-            tests: quick.tests,
-            zero: quick.zero,
+            tests: unmasked.tests,
+            zero: unmasked.zero,
         }),
-        blocks: merged.blocks,
+        blocks: converted.blocks,
         carried: strides.carried,
         pairs: strides.pairs,
         invariant: strides.invariant,
         full: true,
-        exit: merged.exit,
+        exit: converted.exit,
         group: width.group(slices),
     })
 }

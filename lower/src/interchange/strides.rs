@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Kind, Turns, is_all, pair_read, unmerged};
+use super::{Kind, LoopCondition, is_all, pair_read, unmerged};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::uniformity::{LoopEntry, pair_of};
 
@@ -30,7 +30,7 @@ impl Strides {
     /// Finds them for the turn in `block`, of whose wave values `is_mask` are lanes' bits. `needed` are the
     /// nodes wanted, `written` the VGPRs wanted behind a turn, `entry` is known where the loop begins.
     pub(super) fn find(
-        (block, turn, is_mask): (&Block, Turns, &[bool]),
+        (block, condition, is_mask): (&Block, LoopCondition, &[bool]),
         (needed, written): (&[bool], &BTreeMap<u8, Val>),
         entry: &LoopEntry,
     ) -> Option<Strides> {
@@ -42,7 +42,7 @@ impl Strides {
         let read: BTreeSet<u8> = read.collect();
         let mut p = Planner {
             block,
-            turn,
+            condition,
             is_mask,
             vgprs: read
                 .iter()
@@ -86,7 +86,9 @@ impl Strides {
                 let kind = match p.vgprs.get(&n) {
                     Some(&kind) => kind,
                     // A group whose first iteration is left to the general loop keeps the register's old value.
-                    None if turn == Turns::Quick && at_entry != Some(new) => Kind::Lanes,
+                    None if condition == LoopCondition::Unmasked && at_entry != Some(new) => {
+                        Kind::Lanes
+                    }
                     None => new,
                 };
                 carried.insert(n, kind);
@@ -114,7 +116,7 @@ impl Strides {
     pub(super) fn of_form(&self, block: &Block, needed: &[bool]) -> Option<Vec<Option<Kind>>> {
         let planner = Planner {
             block,
-            turn: Turns::Quick,
+            condition: LoopCondition::Unmasked,
             is_mask: &vec![false; needed.len()],
             vgprs: self.vgprs.clone(),
             pairs: BTreeMap::new(),
@@ -145,7 +147,7 @@ impl Strides {
 
 struct Planner<'a> {
     block: &'a Block,
-    turn: Turns,
+    condition: LoopCondition,
     /// Which nodes are masks.
     is_mask: &'a [bool],
     vgprs: BTreeMap<u8, Kind>,
@@ -170,10 +172,11 @@ impl Planner<'_> {
         for (i, node) in self.block.nodes.iter().enumerate() {
             if self.is_mask[i] {
                 kinds[i] = Some(Kind::Lanes);
-            } else if node.ty.vary == Vary::Wave && needed[i] || is_all(self.block, self.turn, node)
+            } else if node.ty.vary == Vary::Wave && needed[i]
+                || is_all(self.block, self.condition, node)
             {
                 kinds[i] = Some(Kind::Affine(0));
-            } else if unmerged(self.block, self.turn, Val(i as u32)).index() != i {
+            } else if unmerged(self.block, self.condition, Val(i as u32)).index() != i {
                 kinds[i] = kinds[node.args[1].index()];
             } else if needed[i] {
                 kinds[i] = Some(self.kind(node, &kinds)?);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Form, Kind, Turns, pair_read, unmerged};
+use super::{Form, Kind, LoopCondition, pair_read, unmerged};
 use crate::ir::{Icmp, Op, Slot, Val, Vary, Width};
 
 /// How many turns a loop makes: as many as it takes a scalar, changed by a constant each turn, to become
@@ -58,7 +58,7 @@ pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<
                 _ => node.args.iter().all(|a| stays[a.index()]),
             };
         let v = Val(i as u32);
-        if stays[i] && !node.args.is_empty() && unmerged(&form.block, form.turn, v) == v {
+        if stays[i] && !node.args.is_empty() && unmerged(&form.block, form.condition, v) == v {
             fixed.push(v);
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<
 }
 
 fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
-    let Turns::While(mut cond, mut when) = form.turn else {
+    let LoopCondition::While(mut cond, mut when) = form.condition else {
         return None;
     };
     let nodes = &form.block.nodes;
@@ -117,7 +117,7 @@ fn advance(
     load: Val,
 ) -> Option<Option<Val>> {
     let nodes = &form.block.nodes;
-    let plain = |v: Val| unmerged(&form.block, form.turn, v);
+    let plain = |v: Val| unmerged(&form.block, form.condition, v);
     let mut at = plain(nodes[load.index()].args[0]);
     if stays[at.index()] {
         return Some(None);

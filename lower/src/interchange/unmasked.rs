@@ -13,7 +13,7 @@ use super::{MaskPlace, mask_read};
 
 /// A quick turn.
 #[derive(Debug)]
-pub struct Quick {
+pub struct Unmasked {
     /// Its nodes, with the values that VGPRs, scalars and masks have behind it.
     pub block: Block,
     /// VGPRs.
@@ -40,7 +40,7 @@ fn cheaper(b: &Build, test: Val, when: bool) -> (Val, bool) {
 const MAX_CONDITIONS: usize = 3;
 
 /// What a turn is made from.
-pub(super) struct Turn<'a> {
+pub(super) struct Iteration<'a> {
     pub(super) block: &'a Block,
     pub(super) needed: &'a [bool],
     pub(super) vgprs: &'a BTreeMap<u8, Val>,
@@ -49,7 +49,7 @@ pub(super) struct Turn<'a> {
 }
 
 /// The quick form of a turn, if there is one.
-pub(super) fn quick(t: &Turn<'_>) -> Option<Quick> {
+pub(super) fn unmasked(t: &Iteration<'_>) -> Option<Unmasked> {
     let conditions = t.conditions();
     if conditions.is_empty() || conditions.len() > MAX_CONDITIONS {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn quick(t: &Turn<'_>) -> Option<Quick> {
     })
 }
 
-impl Turn<'_> {
+impl Iteration<'_> {
     /// Lane conditions that masks are made from, without negation, and what they are where that is said to
     /// be true.
     fn conditions(&self) -> Vec<(Val, bool)> {
@@ -88,7 +88,7 @@ impl Turn<'_> {
         found
     }
 
-    fn with(&self, assumed: &HashMap<Val, bool>) -> Option<Quick> {
+    fn with(&self, assumed: &HashMap<Val, bool>) -> Option<Unmasked> {
         let mut zero = BTreeSet::new();
         loop {
             let (b, values, tests) = self.fold(assumed, &zero)?;
@@ -128,7 +128,7 @@ impl Turn<'_> {
                 slots.collect::<Option<_>>()?,
             );
             let (nodes, effects) = b.finish();
-            return Some(Quick {
+            return Some(Unmasked {
                 block: Block {
                     nodes,
                     effects,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use frontend::op::{Data, Space};
 
-use super::if_conversion::{Latch, Merged};
-use super::{MaskPlace, Turns, is_all, mask_read, unmerged};
+use super::if_conversion::{IfConverted, Latch};
+use super::{LoopCondition, MaskPlace, is_all, mask_read, unmerged};
 use crate::ir::{Block, Func, Node, Op, SiteId, Slot, Val, Vary, Width};
 use crate::liveness::Live;
 use crate::schedule;
@@ -98,7 +98,7 @@ impl Masks {
 }
 
 /// What is wanted of a loop.
-pub(super) struct Wanted {
+pub(super) struct Used {
     pub(super) needed: Vec<bool>,
     pub(super) vgprs: BTreeMap<u8, Val>,
     pub(super) masks: BTreeMap<MaskPlace, Val>,
@@ -107,51 +107,51 @@ pub(super) struct Wanted {
 
 /// How a loop's turns go round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rounds {
+pub(super) enum Granularity {
     /// Lane group by lane group, in vectors of Cranelift's.
     Groups,
     /// The same in those of the wide back end, which has more functions.
     WideGroups,
     /// Each lane alone.
-    Alone,
+    LaneSerial,
 }
 
-impl Wanted {
+impl Used {
     /// Follows what the next turn and what lies behind the loop read; nothing if something of it is not
-    /// to be had where the turns go `rounds`.
+    /// to be had where the turns go `granularity`.
     pub(super) fn find(
         f: &Func,
-        merged: &Merged,
-        turn: Turns,
+        converted: &IfConverted,
+        condition: LoopCondition,
         masks: &Masks,
         behind: &Live,
-        rounds: Rounds,
-    ) -> Option<Wanted> {
-        let alone = rounds == Rounds::Alone;
-        let block = &merged.block;
-        let mut w = Wanted {
+        granularity: Granularity,
+    ) -> Option<Used> {
+        let lane_serial = granularity == Granularity::LaneSerial;
+        let block = &converted.block;
+        let mut w = Used {
             needed: vec![false; block.nodes.len()],
             vgprs: BTreeMap::new(),
             masks: BTreeMap::new(),
             slots: Vec::new(),
         };
         // Lanes that do not act may miss turns.
-        let some = matches!(merged.latch, Latch::Exec { .. }) || alone;
+        let some = matches!(converted.latch, Latch::Exec { .. }) || lane_serial;
         let mut work = block.effects.clone();
-        match turn {
-            Turns::While(cond, _) => work.push(cond),
-            Turns::Exec(exec) | Turns::Lane(exec) => work.push(exec),
-            Turns::Quick => {}
+        match condition {
+            LoopCondition::While(cond, _) => work.push(cond),
+            LoopCondition::Exec(exec) | LoopCondition::Lane(exec) => work.push(exec),
+            LoopCondition::Unmasked => {}
         }
         let written_s: BTreeMap<Slot, Val> = block.writes_s.iter().copied().collect();
         let written_v: BTreeMap<u8, Val> = block.writes_v.iter().copied().collect();
-        let slots = written_s.keys().chain(&merged.unknown_s);
+        let slots = written_s.keys().chain(&converted.unknown_s);
         let mut slots: Vec<Slot> = slots.copied().filter(|&s| behind.has_slot(s)).collect();
-        let vgprs = written_v.keys().chain(&merged.unknown_v);
+        let vgprs = written_v.keys().chain(&converted.unknown_v);
         let mut vgprs: Vec<u8> = vgprs.copied().filter(|&n| behind.has(n)).collect();
         loop {
             while let Some(slot) = slots.pop() {
-                if merged.unknown_s.contains(&slot) {
+                if converted.unknown_s.contains(&slot) {
                     return None;
                 }
                 let Some(&v) = written_s.get(&slot) else {
@@ -161,7 +161,7 @@ impl Wanted {
                     continue;
                 }
                 if let Some(place) = masks.of_slot(slot) {
-                    let kept = |s: &Slot| merged.kept_s.contains(s);
+                    let kept = |s: &Slot| converted.kept_s.contains(s);
                     if some && !place.slots().iter().flatten().all(kept) {
                         return None;
                     }
@@ -175,7 +175,7 @@ impl Wanted {
                 }
             }
             while let Some(n) = vgprs.pop() {
-                if merged.unknown_v.contains(&n) {
+                if converted.unknown_v.contains(&n) {
                     return None;
                 }
                 let Some(&v) = written_v.get(&n) else {
@@ -184,10 +184,10 @@ impl Wanted {
                 if block.nodes[v.index()].op == Op::ReadV(n) {
                     continue;
                 }
-                if some && !merged.kept_v.contains(&n) {
+                if some && !converted.kept_v.contains(&n) {
                     return None;
                 }
-                let v = unmerged(block, turn, v);
+                let v = unmerged(block, condition, v);
                 if w.vgprs.insert(n, v).is_none() {
                     work.push(v);
                 }
@@ -195,7 +195,7 @@ impl Wanted {
             let Some(v) = work.pop() else {
                 break;
             };
-            let v = unmerged(block, turn, v);
+            let v = unmerged(block, condition, v);
             if std::mem::replace(&mut w.needed[v.index()], true) {
                 continue;
             }
@@ -223,19 +223,20 @@ impl Wanted {
                 Op::ReadS(slot) => slots.push(slot),
                 Op::ReadV(n) => vgprs.push(n),
                 Op::Load(..) | Op::ScalarLoad(..) => {
-                    if !suits(f, block, turn, node, alone) {
+                    if !suits(f, block, condition, node, lane_serial) {
                         return None;
                     }
                     work.push(node.args[0]);
                     if let Op::Load(..) = node.op
-                        && (alone || matches!(turn, Turns::Exec(_)))
+                        && (lane_serial || matches!(condition, LoopCondition::Exec(_)))
                     {
                         // Whether all lanes act is found out from its mask.
                         work.push(node.args[1]);
                     }
                     continue;
                 }
-                Op::Call(..) if schedule::is_inline(node, rounds == Rounds::WideGroups) => {}
+                Op::Call(..)
+                    if schedule::is_inline(node, granularity == Granularity::WideGroups) => {}
                 Op::Store(..) | Op::Atomic(..) | Op::Effect { .. } | Op::Call(..) | Op::LaneAt => {
                     return None;
                 }
@@ -256,7 +257,13 @@ impl Wanted {
 }
 
 /// May a load be done group by group? Not if it is to see what others store meanwhile.
-fn suits(f: &Func, block: &Block, turn: Turns, node: &Node, alone: bool) -> bool {
+fn suits(
+    f: &Func,
+    block: &Block,
+    condition: LoopCondition,
+    node: &Node,
+    lane_serial: bool,
+) -> bool {
     let coherent = |site: SiteId| f.sites[site.0 as usize].inst.mem.glc;
     match node.op {
         Op::Load(Space::Global | Space::Flat | Space::Lds, data, site) => {
@@ -265,9 +272,11 @@ fn suits(f: &Func, block: &Block, turn: Turns, node: &Node, alone: bool) -> bool
                 Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16
             );
             let mask = &block.nodes[node.args[1].index()];
-            let place = match alone {
+            let place = match lane_serial {
                 true => mask.op == Op::ExecMask,
-                false => is_all(block, turn, mask) || matches!(turn, Turns::Exec(_)),
+                false => {
+                    is_all(block, condition, mask) || matches!(condition, LoopCondition::Exec(_))
+                }
             };
             known && place && !coherent(site)
         }

@@ -100,7 +100,7 @@ impl AccessLine {
             Access::Call => "call of the runtime".to_owned(),
         };
         let how = match order {
-            Some(Order::Alone) => format!("inline, lane by lane; in the general loop {how}"),
+            Some(Order::LaneSerial) => format!("inline, lane by lane; in the general loop {how}"),
             _ => how,
         };
         AccessLine { place, text, how }
@@ -172,9 +172,9 @@ impl Uncounted {
         let lanes = shape.group;
         Some(Uncounted {
             form: match shape.order {
-                Order::Groups { quick } => LoopForm::Groups { lanes, quick },
-                Order::FirstTurns => LoopForm::FirstTurns { lanes },
-                Order::Alone => LoopForm::Alone,
+                Order::Groups { unmasked: quick } => LoopForm::Groups { lanes, quick },
+                Order::Peeled => LoopForm::FirstTurns { lanes },
+                Order::LaneSerial => LoopForm::Alone,
             },
             host_bytes: shape.bytes,
         })

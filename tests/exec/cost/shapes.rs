@@ -61,11 +61,11 @@ fn code_with_and_without_notes_is_the_same() {
                             continue;
                         };
                         let order = match form.order {
-                            Order::Groups { quick } => {
-                                ["groups", "groups, quick"][usize::from(quick)]
+                            Order::Groups { unmasked } => {
+                                ["groups", "groups, quick"][usize::from(unmasked)]
                             }
-                            Order::FirstTurns => "first turns",
-                            Order::Alone => "alone",
+                            Order::Peeled => "first turns",
+                            Order::LaneSerial => "alone",
                         };
                         forms.insert((order, b.interchanged.is_some()));
                     }

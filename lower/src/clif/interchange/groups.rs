@@ -8,7 +8,7 @@ use cranelift_frontend::Variable;
 
 use super::memory::span_in_arena;
 use super::results::Results;
-use super::{Turn, Written};
+use super::{Iteration, Written};
 use crate::abi::Context;
 use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
@@ -49,8 +49,8 @@ impl Emitter<'_> {
         let groups = self.b.create_block();
         self.b.ins().jump(groups, &[]);
         self.b.switch_to_block(groups);
-        let turns = self.b.use_var(l.budget);
-        let results = self.begin_results(&plan.form.masks, turns, &l.slots);
+        let iterations = self.b.use_var(l.budget);
+        let results = self.begin_results(&plan.form.masks, iterations, &l.slots);
         for &var in results.masks.values() {
             let none = self.b.ins().iconst(types::I64, 0);
             self.b.def_var(var, none);
@@ -64,7 +64,7 @@ impl Emitter<'_> {
 
         self.b.switch_to_block(done);
         if plan.peel.is_some() {
-            let rest = self.same_turns(&results, l.budget, (groups, fail));
+            let rest = self.same_iterations(&results, l.budget, (groups, fail));
             self.commit(&l.shadows);
             let most = self.b.use_var(l.budget);
             let burnt = self.b.ins().isub(most, rest);
@@ -133,8 +133,8 @@ impl Emitter<'_> {
         let lane = self.b.ins().ushr_imm_u(offset, 2);
         let wave = self.b.ins().iadd(self.wave, offset);
         let frame = self.b.ins().iadd(self.frame, offset);
-        let turns = self.b.use_var(l.budget);
-        self.b.def_var(l.left, turns);
+        let iterations = self.b.use_var(l.budget);
+        self.b.def_var(l.left, iterations);
         for &(slot, var, _) in &l.slots {
             let before = self.read_slot(slot);
             self.b.def_var(var, before);
@@ -154,35 +154,41 @@ impl Emitter<'_> {
             selectors: HashMap::default(),
             at: Vec::new(),
         };
-        let mut turn = Turn::new(plan, &schedule, body, l.fail);
-        self.begin_group(&mut turn);
-        turn.body.values = self.fixed(&turn, &plan.form);
+        let mut iteration = Iteration::new(plan, &schedule, body, l.fail);
+        self.begin_group(&mut iteration);
+        iteration.body.values = self.fixed(&iteration, &plan.form);
         if self.o.has(Forms::HOISTED) {
-            self.before_turns(&mut turn, &l.slots, l.fuel);
+            self.before_iterations(&mut iteration, &l.slots, l.fuel);
         }
-        self.turns(&mut turn, l);
+        self.iterations(&mut iteration, l);
 
         for &(n, slot) in &l.shadows {
-            let value = self.out_value(&turn, n);
+            let value = self.out_value(&iteration, n);
             for (j, x) in value.into_iter().enumerate() {
                 let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
                 self.b.ins().store(trusted(), x, frame, at);
             }
         }
-        self.group_results(&turn, results, (l.left, l.taken), &l.slots, lane);
+        self.group_results(&iteration, results, (l.left, l.taken), &l.slots, lane);
         let done = self.b.create_block();
         self.end_offsets((header, offset), 4 * plan.group, done);
         done
     }
 
     /// Emits the turns of a group, and goes to where they end.
-    fn turns(&mut self, turn: &mut Turn<'_>, l: &Loop<'_>) {
+    fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
         let head = self.b.create_block();
         let group_end = self.b.create_block();
-        let quick = match &l.plan.quick {
-            Some(quick) => {
+        let unmasked = match &l.plan.unmasked {
+            Some(unmasked) => {
                 let ways = (head, group_end);
-                Some(self.quick_turns(turn, quick, (l.left, l.taken), &l.slots, ways))
+                Some(self.unmasked_iterations(
+                    iteration,
+                    unmasked,
+                    (l.left, l.taken),
+                    &l.slots,
+                    ways,
+                ))
             }
             None => {
                 self.b.ins().jump(head, &[]);
@@ -190,9 +196,9 @@ impl Emitter<'_> {
             }
         };
         self.b.switch_to_block(head);
-        let acting = quick.map(|_| self.mask_now(turn, MaskPlace::Exec));
+        let acting = unmasked.map(|_| self.mask_now(iteration, MaskPlace::Exec));
         let (on, out) = (self.b.create_block(), self.b.create_block());
-        self.turn(turn, l, on, out);
+        self.iteration(iteration, l, on, out);
 
         self.b.switch_to_block(out);
         let none = self.b.ins().iconst(types::I8, 0);
@@ -209,14 +215,14 @@ impl Emitter<'_> {
         let end = if l.plan.peel.is_some() { out } else { tired };
         self.b.ins().brif(more, again, &[], end, &[]);
         self.b.switch_to_block(again);
-        match (quick, acting) {
-            (Some(quick), Some(acting)) => {
+        match (unmasked, acting) {
+            (Some(unmasked), Some(acting)) => {
                 // Where lanes have left, the others may be quick again.
-                let now = self.mask_now(turn, MaskPlace::Exec);
+                let now = self.mask_now(iteration, MaskPlace::Exec);
                 let pairs = acting.into_iter().zip(now);
                 let gone = pairs.map(|(a, b)| self.b.ins().bxor(a, b)).collect();
                 let gone = self.any_lane(gone);
-                self.b.ins().brif(gone, quick, &[], head, &[]);
+                self.b.ins().brif(gone, unmasked, &[], head, &[]);
             }
             _ => {
                 self.b.ins().jump(head, &[]);
@@ -230,27 +236,33 @@ impl Emitter<'_> {
     }
 
     /// Emits a turn, which ends in `on` where the group goes round once more, else in `out`.
-    fn turn(&mut self, turn: &mut Turn<'_>, l: &Loop<'_>, on: clif::Block, out: clif::Block) {
-        let (block, schedule) = (&turn.form.block, turn.schedule);
-        self.turn_scalars(turn, &l.slots);
+    fn iteration(
+        &mut self,
+        iteration: &mut Iteration<'_>,
+        l: &Loop<'_>,
+        on: clif::Block,
+        out: clif::Block,
+    ) {
+        let (block, schedule) = (&iteration.form.block, iteration.schedule);
+        self.iteration_scalars(iteration, &l.slots);
         for &load in &block.effects {
             match block.nodes[load.index()].op {
-                Op::ScalarLoad(n, _) => self.turn_scalar_load(turn, load, n),
-                _ => self.turn_load(turn, load),
+                Op::ScalarLoad(n, _) => self.iteration_scalar_load(iteration, load, n),
+                _ => self.iteration_load(iteration, load),
             }
         }
         if let Some(peel) = &l.plan.peel {
             // What is not as assumed is left to the general loop.
-            let good = self.all_go_on(turn, &peel.tests);
+            let good = self.all_go_on(iteration, &peel.tests);
             let as_assumed = self.b.create_block();
             self.b.ins().brif(good, as_assumed, &[], out, &[]);
             self.b.switch_to_block(as_assumed);
         }
-        self.end_turn(turn);
+        self.end_iteration(iteration);
         let news = l.slots.iter();
         let news = news.map(|&(_, var, v)| (var, self.scalar(block, schedule, v)));
         let news: Vec<(Variable, Value)> = news.collect();
-        let back = self.goes_round(turn);
+        let back = self.continues(iteration);
         for (var, value) in news {
             self.b.def_var(var, value);
         }
@@ -272,12 +284,12 @@ impl Emitter<'_> {
             let backs = self.b.ins().isub(l.fuel, rest);
             let last = self.b.ins().bxor_imm_u(taken, 1);
             let last = self.b.ins().uextend(types::I32, last);
-            let turns = self.b.ins().iadd(backs, last);
-            let turns = self.b.ins().uextend(types::I64, turns);
+            let iterations = self.b.ins().iadd(backs, last);
+            let iterations = self.b.ins().uextend(types::I64, iterations);
             if self.o.count {
-                self.count_turns(&self.f.blocks[index], turns);
+                self.count_iterations(&self.f.blocks[index], iterations);
             }
-            self.profile_turns(turns);
+            self.profile_iterations(iterations);
         }
         let pc = l.plan.form.block.pc;
         self.leave_loop(taken, (index, pc), &l.plan.exit);

@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Turn, Written, memory};
+use super::{Iteration, Written, memory};
 use crate::clif::Emitter;
 use crate::interchange::trips::Trips;
 use crate::ir::Val;
@@ -11,8 +11,13 @@ use crate::ir::Val;
 impl Emitter<'_> {
     /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
     /// number is known.
-    pub(super) fn before_turns(&mut self, t: &mut Turn<'_>, slots: &[Written], fuel: Value) {
-        self.turn_scalars(t, slots);
+    pub(super) fn before_iterations(
+        &mut self,
+        t: &mut Iteration<'_>,
+        slots: &[Written],
+        fuel: Value,
+    ) {
+        self.iteration_scalars(t, slots);
         let known = &t.plan.known;
         for &v in &known.fixed {
             self.base(t, v);
@@ -30,7 +35,7 @@ impl Emitter<'_> {
             return;
         }
         let bases = t.bases.clone();
-        let last = known.trips.map(|trips| self.last_turn(t, trips, fuel));
+        let last = known.trips.map(|trips| self.last_iteration(t, trips, fuel));
         for (&load, &advance) in &known.checked {
             let start = self.load_start(t, load);
             let (space, span) = (memory::space_of(t.plan, load), memory::span(t.plan, load));
@@ -50,7 +55,7 @@ impl Emitter<'_> {
     }
 
     /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
-    fn last_turn(&mut self, t: &Turn<'_>, trips: Trips, fuel: Value) -> Value {
+    fn last_iteration(&mut self, t: &Iteration<'_>, trips: Trips, fuel: Value) -> Value {
         let from = self.read_slot(trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);
         let away = if trips.step > 0 {
@@ -59,7 +64,7 @@ impl Emitter<'_> {
             self.b.ins().isub(from, to)
         };
         let size = trips.step.unsigned_abs();
-        let turns = if size == 1 {
+        let iterations = if size == 1 {
             away
         } else {
             let rest = self.b.ins().band_imm_u(away, i64::from(size - 1));
@@ -69,10 +74,13 @@ impl Emitter<'_> {
                 .ins()
                 .ushr_imm_u(away, i64::from(size.trailing_zeros()))
         };
-        let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, turns, 0);
+        let some = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::SignedGreaterThan, iterations, 0);
         self.require(t.fail, some);
-        let turns = self.b.ins().smin(turns, fuel);
-        let last = self.b.ins().iadd_imm_s(turns, -1);
+        let iterations = self.b.ins().smin(iterations, fuel);
+        let last = self.b.ins().iadd_imm_s(iterations, -1);
         let zero = self.b.ins().iconst(types::I32, 0);
         let last = self.b.ins().smax(last, zero);
         self.b.ins().uextend(types::I64, last)

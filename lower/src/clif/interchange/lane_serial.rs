@@ -16,7 +16,7 @@ use super::Written;
 use super::results::Results;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, access, affine, trusted};
-use crate::interchange::lane_serial::Alone;
+use crate::interchange::lane_serial::LaneSerial;
 use crate::interchange::{self, MaskPlace};
 use crate::ir::{Float, Op, Val};
 use crate::liveness::Live;
@@ -34,14 +34,14 @@ use trip_count::Array;
 
 /// What the emission of a loop knows.
 struct Lane<'p> {
-    plan: &'p Alone,
+    plan: &'p LaneSerial,
     schedule: Schedule,
     /// The lane's number, I64.
     number: Value,
     /// The wave plus the lane's byte offset.
     wave: Value,
     /// The number of the turn, I64, from 0; none before the first one, or where turns are not counted.
-    turn: Option<Value>,
+    iteration: Option<Value>,
     /// VGPRs that go round, other than pairs.
     words: BTreeMap<u8, Variable>,
     /// Pairs that go round.
@@ -96,7 +96,12 @@ fn shape(op: Op) -> Option<(bool, Data)> {
 
 impl Emitter<'_> {
     /// Plans the loop that begins at block `head` for lanes alone.
-    pub(super) fn plan_alone(&self, head: usize, live: &[Live], facts: &Facts) -> Option<Alone> {
+    pub(super) fn plan_lane_serial(
+        &self,
+        head: usize,
+        live: &[Live],
+        facts: &Facts,
+    ) -> Option<LaneSerial> {
         if !self.o.has(Forms::LANE_SERIAL) {
             return None;
         }
@@ -113,7 +118,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the loop that begins at block `index` where control enters it.
-    pub(in super::super) fn alone(&mut self, index: usize, plan: &Alone) {
+    pub(in super::super) fn lane_serial(&mut self, index: usize, plan: &LaneSerial) {
         let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
         };
@@ -148,7 +153,7 @@ impl Emitter<'_> {
             schedule: Schedule::unplaced(&plan.block, false),
             number: exec,
             wave: self.wave,
-            turn: None,
+            iteration: None,
             words: BTreeMap::new(),
             pairs: BTreeMap::new(),
             origins: BTreeMap::new(),
@@ -168,7 +173,7 @@ impl Emitter<'_> {
         self.declare(&mut lane);
         self.not_in_order(&mut lane);
         self.wave_fixed(&lane);
-        self.lanes_alone(&mut lane, &job);
+        self.lane_serial_loop(&mut lane, &job);
         self.all_done(&lane, &job, exec);
         let tired = self.read_shared(job.shared.tired, types::I64);
         let [again, out] = [(); 2].map(|()| self.b.create_block());
@@ -184,7 +189,7 @@ impl Emitter<'_> {
     }
 
     /// All turns of all lanes, one after the other.
-    fn lanes_alone(&mut self, t: &mut Lane<'_>, job: &Job) {
+    fn lane_serial_loop(&mut self, t: &mut Lane<'_>, job: &Job) {
         let (block, shared) = (&t.plan.block, &job.shared);
         let fixed = self.scalars.clone();
 
@@ -210,7 +215,7 @@ impl Emitter<'_> {
         // A turn.
         let head = self.b.create_block();
         let first = more.map(|_| {
-            t.turn = Some(self.b.append_block_param(head, types::I64));
+            t.iteration = Some(self.b.append_block_param(head, types::I64));
             BlockArg::Value(self.b.ins().iconst(types::I64, 0))
         });
         self.b.ins().jump(head, first.as_slice());
@@ -226,11 +231,11 @@ impl Emitter<'_> {
         }
         for &load in &block.effects {
             match block.nodes[load.index()].op {
-                Op::ScalarLoad(n, _) => self.alone_scalar_load(t, load, n),
-                _ => self.alone_load(t, load),
+                Op::ScalarLoad(n, _) => self.serial_scalar_load(t, load, n),
+                _ => self.serial_load(t, load),
             }
         }
-        let back = self.end_alone(t, &job.slots);
+        let back = self.end_lane_serial(t, &job.slots);
         let [tired, end] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(tired);
         match more {
@@ -261,7 +266,7 @@ impl Emitter<'_> {
         self.keep_results(t, &job.wanted);
         self.lane_masks(t, &job.results);
         match more {
-            Some(more) => self.lane_turns(more, job),
+            Some(more) => self.lane_iterations(more, job),
             None => self.lane_fuel(job),
         }
         let others = self.but_first(rest);
@@ -339,7 +344,7 @@ impl Emitter<'_> {
     }
 
     /// Finds out what may be accessed; leaves for `fail` where nothing may.
-    fn reach(&mut self, plan: &Alone, fail: clif::Block) -> Reach {
+    fn reach(&mut self, plan: &LaneSerial, fail: clif::Block) -> Reach {
         let (base, len) = self.memory_of(Space::Global);
         let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
         let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
@@ -441,7 +446,7 @@ impl Emitter<'_> {
             let bit = self.bit_of(t, bits);
             self.b.def_var(var, bit);
         }
-        t.turn = None;
+        t.iteration = None;
         self.begin_steady(t);
     }
 
@@ -533,7 +538,7 @@ impl Emitter<'_> {
     }
 
     /// The same for a lane whose turns are counted: so many behind the first.
-    fn lane_turns(&mut self, more: Value, job: &Job) {
+    fn lane_iterations(&mut self, more: Value, job: &Job) {
         let mine = self.b.ins().ireduce(types::I32, more);
         let most = self.read_shared(job.shared.furthest, types::I32);
         let further = self.b.ins().icmp(IntCC::SignedGreaterThan, mine, most);

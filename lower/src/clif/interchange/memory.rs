@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Loaded, Turn};
+use super::{Iteration, Loaded};
 use frontend::op::Space;
 use frontend::state::LANES;
 
@@ -22,7 +22,7 @@ pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
         Op::ScalarLoad(n, _) => 4 * u32::from(n),
         op => unreachable!("bug: {op:?} inside a loop"),
     };
-    let address = unmerged(block, plan.form.turn, node.args[0]);
+    let address = unmerged(block, plan.form.condition, node.args[0]);
     let Some(Kind::Affine(stride)) = plan.form.kinds[address.index()] else {
         unreachable!("bug: an address held in vectors")
     };
@@ -45,7 +45,7 @@ pub(super) fn space_of(plan: &Plan, load: Val) -> Space {
 
 impl Emitter<'_> {
     /// Emits a load of `n` dwords at a wave address.
-    pub(super) fn turn_scalar_load(&mut self, t: &Turn<'_>, v: Val, n: u8) {
+    pub(super) fn iteration_scalar_load(&mut self, t: &Iteration<'_>, v: Val, n: u8) {
         let node = &t.form.block.nodes[v.index()];
         let start = self.scalar(&t.form.block, t.schedule, node.args[0]);
         let words = usize::from(n);
@@ -68,9 +68,9 @@ impl Emitter<'_> {
     }
 
     /// Where a load begins (I64): its address in the group's first lane.
-    pub(super) fn load_start(&mut self, t: &mut Turn<'_>, v: Val) -> Value {
+    pub(super) fn load_start(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
         let node = &t.form.block.nodes[v.index()];
-        let address = unmerged(&t.form.block, t.form.turn, node.args[0]);
+        let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
         let start = self.base(t, address);
         match space_of(t.plan, v) {
             Space::Lds => self.b.ins().uextend(types::I64, start),
@@ -81,7 +81,7 @@ impl Emitter<'_> {
     /// Requires that the bytes from `below` on at `start` lie in memory of a space, `reach` of them.
     pub(super) fn inside(
         &mut self,
-        t: &Turn<'_>,
+        t: &Iteration<'_>,
         space: Space,
         start: Value,
         (below, reach): (i64, i64),
@@ -113,12 +113,12 @@ impl Emitter<'_> {
     }
 
     /// Emits a load: one address and one check for the group.
-    pub(super) fn turn_load(&mut self, t: &mut Turn<'_>, v: Val) {
+    pub(super) fn iteration_load(&mut self, t: &mut Iteration<'_>, v: Val) {
         let node = &t.form.block.nodes[v.index()];
         let Op::Load(_, data, _) = node.op else {
             unreachable!("bug: {:?} inside a loop", node.op)
         };
-        let address = unmerged(&t.form.block, t.form.turn, node.args[0]);
+        let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
         let Kind::Affine(stride) = Self::kind(t, address) else {
             unreachable!("bug: an address held in vectors")
         };

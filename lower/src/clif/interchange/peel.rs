@@ -5,7 +5,7 @@ use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value};
 use cranelift_frontend::Variable;
 
-use super::Turn;
+use super::Iteration;
 use super::results::Results;
 use crate::clif::Emitter;
 use crate::clif::scalar::int_cc;
@@ -16,7 +16,7 @@ impl Emitter<'_> {
     /// Sees to it that all groups made the same number of turns, so that the wave is in one turn again: where they
     /// did not, they begin again and make as many as the group with fewest made. Gives what is left of the
     /// budget.
-    pub(super) fn same_turns(
+    pub(super) fn same_iterations(
         &mut self,
         results: &Results,
         budget: Variable,
@@ -36,7 +36,7 @@ impl Emitter<'_> {
     }
 
     /// Do all of `tests` come out as they must on all lanes of the group?
-    pub(super) fn all_go_on(&mut self, t: &mut Turn<'_>, tests: &[(Val, bool)]) -> Value {
+    pub(super) fn all_go_on(&mut self, t: &mut Iteration<'_>, tests: &[(Val, bool)]) -> Value {
         let (mut scalars, mut all, mut none) = (Vec::new(), Vec::new(), Vec::new());
         for &(v, when) in tests {
             match self.at_both_ends(t, v, when) {
@@ -60,7 +60,7 @@ impl Emitter<'_> {
     /// Whether a comparison of values that count by lane comes out so on all lanes, from the group's first and
     /// last lane: what lies between them is then between their values, unless a value wraps, which counts
     /// as otherwise.
-    fn at_both_ends(&mut self, t: &mut Turn<'_>, v: Val, when: bool) -> Option<Value> {
+    fn at_both_ends(&mut self, t: &mut Iteration<'_>, v: Val, when: bool) -> Option<Value> {
         let node = &t.form.block.nodes[v.index()];
         if Self::kind(t, v) == Kind::Affine(0) {
             let value = self.base(t, v);

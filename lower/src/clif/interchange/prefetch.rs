@@ -5,7 +5,7 @@
 use frontend::op::Space;
 use frontend::state::LANES;
 
-use super::{Turn, memory};
+use super::{Iteration, memory};
 use crate::clif::Emitter;
 use crate::clif::contiguous::is_made_without;
 use crate::interchange::{Kind, unmerged};
@@ -13,7 +13,7 @@ use crate::ir::{Block, Op, Val};
 
 impl Emitter<'_> {
     /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
-    pub(super) fn expect_turns(&mut self, t: &mut Turn<'_>) {
+    pub(super) fn expect_turns(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && self.o.far_memory;
         if !over_grid || t.plan.group != LANES || !self.has_prefetches {
             return;
@@ -21,7 +21,7 @@ impl Emitter<'_> {
         let bases = t.bases.clone();
         for &load in &t.form.block.effects {
             let node = &t.form.block.nodes[load.index()];
-            let address = unmerged(&t.form.block, t.form.turn, node.args[0]);
+            let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
             let line = match (node.op, t.form.kinds[address.index()]) {
                 (Op::Load(..), Some(Kind::Affine(stride))) => stride.unsigned_abs() == 4,
                 _ => false,

@@ -7,11 +7,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
-use super::{Turn, Written};
+use super::{Iteration, Written};
 use crate::clif::boundary::slot_type;
 use crate::clif::lanes::dwords_type;
 use crate::clif::{Emitter, trusted};
-use crate::interchange::{MaskPlace, Turns};
+use crate::interchange::{LoopCondition, MaskPlace};
 use crate::ir::{Slot, Val, Width};
 
 /// What the wave gets of its groups.
@@ -66,7 +66,7 @@ impl Emitter<'_> {
     /// Adds a group's results: its masks' bits, and the scalars if it made more turns than those before.
     pub(super) fn group_results(
         &mut self,
-        t: &Turn<'_>,
+        t: &Iteration<'_>,
         results: &Results,
         (left, taken): (Variable, Variable),
         slots: &[Written],
@@ -92,10 +92,12 @@ impl Emitter<'_> {
         pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
         for (from, to) in pairs {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
-            let chosen = match t.form.turn {
+            let chosen = match t.form.condition {
                 // All groups make the same turns.
-                Turns::While(..) | Turns::Lane(_) => new,
-                Turns::Exec(_) | Turns::Quick => self.b.ins().select(further, new, old),
+                LoopCondition::While(..) | LoopCondition::Lane(_) => new,
+                LoopCondition::Exec(_) | LoopCondition::Unmasked => {
+                    self.b.ins().select(further, new, old)
+                }
             };
             self.b.def_var(to, chosen);
         }

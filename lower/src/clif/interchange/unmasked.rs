@@ -4,10 +4,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
 use cranelift_frontend::Variable;
 
-use super::{Carried, Turn, Written};
+use super::{Carried, Iteration, Written};
 use crate::clif::segment::Body;
 use crate::clif::{Emitter, trusted};
-use crate::interchange::{MaskPlace, Quickly};
+use crate::interchange::{MaskPlace, UnmaskedForm};
 use crate::ir::{Op, Width};
 use crate::maps::HashMap;
 use crate::schedule::{Place, Schedule};
@@ -16,24 +16,24 @@ impl Emitter<'_> {
     /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
     /// where fuel runs out. Lanes that do not act are computed as if they did, and get what they had back
     /// behind the last turn. Gives the block where control enters, again behind turns with masks.
-    pub(super) fn quick_turns(
+    pub(super) fn unmasked_iterations(
         &mut self,
-        t: &Turn<'_>,
-        quick: &Quickly,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
         (left, taken): (Variable, Variable),
         slots: &[Written],
         (slow, end): (clif::Block, clif::Block),
     ) -> clif::Block {
         let (enter, head) = (self.b.create_block(), self.b.create_block());
-        let values = self.fixed(t, &quick.form);
+        let values = self.fixed(t, &unmasked.form);
         self.b.ins().jump(enter, &[]);
         self.b.switch_to_block(enter);
         let exec = self.mask_now(t, MaskPlace::Exec);
         let mut zero = Vec::new();
-        for &place in &quick.zero {
+        for &place in &unmasked.zero {
             zero.push(self.mask_now(t, place));
         }
-        let kept = self.keep(t, quick);
+        let kept = self.keep(t, unmasked);
         let entered = self.b.use_var(left);
         let good = self.as_assumed(&exec, &[], &zero);
         // Without a lane no turn would be the last.
@@ -43,7 +43,7 @@ impl Emitter<'_> {
         self.b.ins().brif(good, head, &[], slow, &[]);
 
         self.b.switch_to_block(head);
-        let block = &quick.form.block;
+        let block = &unmasked.form.block;
         let schedule = Schedule::unplaced(block, self.o.wide);
         let body = Body {
             values,
@@ -53,17 +53,17 @@ impl Emitter<'_> {
             at: Vec::new(),
             ..t.body
         };
-        let mut own = Turn {
-            form: &quick.form,
+        let mut own = Iteration {
+            form: &unmasked.form,
             carried: t.carried.clone(),
             pairs: t.pairs.clone(),
             invariant: t.invariant.clone(),
             masks: t.masks.clone(),
-            ..Turn::new(t.plan, &schedule, body, t.fail)
+            ..Iteration::new(t.plan, &schedule, body, t.fail)
         };
-        self.turn_scalars(&own, slots);
+        self.iteration_scalars(&own, slots);
         let (mut all, mut none) = (Vec::new(), Vec::new());
-        for &(v, when) in &quick.tests {
+        for &(v, when) in &unmasked.tests {
             let mask = self.vectors_of(&mut own, v);
             if when { &mut all } else { &mut none }.push(mask);
         }
@@ -71,11 +71,11 @@ impl Emitter<'_> {
         let (on, other) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(good, on, &[], other, &[]);
         self.b.switch_to_block(other);
-        self.give_back(t, quick, &exec, &kept);
-        self.fix_masks(t, quick, &exec, (entered, left));
+        self.give_back(t, unmasked, &exec, &kept);
+        self.fix_masks(t, unmasked, &exec, (entered, left));
         self.b.ins().jump(slow, &[]);
         self.b.switch_to_block(on);
-        let news: Vec<(Variable, Value)> = quick
+        let news: Vec<(Variable, Value)> = unmasked
             .form
             .slots
             .iter()
@@ -88,7 +88,7 @@ impl Emitter<'_> {
                 (var, self.scalar(block, &schedule, v))
             })
             .collect();
-        self.end_turn(&mut own);
+        self.end_iteration(&mut own);
         for (var, value) in news {
             self.b.def_var(var, value);
         }
@@ -99,8 +99,8 @@ impl Emitter<'_> {
         let tired = self.b.create_block();
         self.b.ins().brif(more, head, &[], tired, &[]);
         self.b.switch_to_block(tired);
-        self.give_back(t, quick, &exec, &kept);
-        self.fix_masks(t, quick, &exec, (entered, left));
+        self.give_back(t, unmasked, &exec, &kept);
+        self.fix_masks(t, unmasked, &exec, (entered, left));
         let some = self.b.ins().iconst(types::I8, 1);
         self.b.def_var(taken, some);
         self.b.ins().jump(end, &[]);
@@ -108,13 +108,17 @@ impl Emitter<'_> {
     }
 
     /// A mask of the group as it is now.
-    pub(super) fn mask_now(&mut self, t: &Turn<'_>, place: MaskPlace) -> Vec<Value> {
+    pub(super) fn mask_now(&mut self, t: &Iteration<'_>, place: MaskPlace) -> Vec<Value> {
         t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
     }
 
     /// The vectors of the VGPRs that a quick turn changes.
-    fn changed(t: &Turn<'_>, quick: &Quickly) -> Vec<Vec<Variable>> {
-        let vgprs = quick.form.outs.iter().filter_map(|(n, _)| t.carried.get(n));
+    fn changed(t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<Vec<Variable>> {
+        let vgprs = unmasked
+            .form
+            .outs
+            .iter()
+            .filter_map(|(n, _)| t.carried.get(n));
         let vectors = vgprs.map(|carried| match carried {
             Carried::Vectors(vars) => vars.clone(),
             Carried::Scalar(_) => unreachable!("bug: a scalar would change for all lanes"),
@@ -123,9 +127,9 @@ impl Emitter<'_> {
     }
 
     /// Keeps what a quick turn changes in the frame, where it takes no registers. Gives the slots.
-    fn keep(&mut self, t: &Turn<'_>, quick: &Quickly) -> Vec<u32> {
+    fn keep(&mut self, t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<u32> {
         let mut slots = Vec::new();
-        for vars in Self::changed(t, quick) {
+        for vars in Self::changed(t, unmasked) {
             let slot = self.take_slot();
             for (j, var) in vars.into_iter().enumerate() {
                 let value = self.b.use_var(var);
@@ -138,8 +142,14 @@ impl Emitter<'_> {
     }
 
     /// Puts what was kept back on lanes outside of `exec`.
-    fn give_back(&mut self, t: &Turn<'_>, quick: &Quickly, exec: &[Value], kept: &[u32]) {
-        for (vars, &slot) in Self::changed(t, quick).into_iter().zip(kept) {
+    fn give_back(
+        &mut self,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
+        exec: &[Value],
+        kept: &[u32],
+    ) {
+        for (vars, &slot) in Self::changed(t, unmasked).into_iter().zip(kept) {
             let old = self.reload(&t.body, Place::Frame(slot));
             let now: Vec<Value> = vars.iter().map(|&x| self.b.use_var(x)).collect();
             let chosen = self.lanes(&t.body).select(Width::W32, exec, &now, &old);
@@ -153,20 +163,20 @@ impl Emitter<'_> {
     /// fuel is left than when they were entered.
     fn fix_masks(
         &mut self,
-        t: &Turn<'_>,
-        quick: &Quickly,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
         exec: &[Value],
         (entered, left): (Value, Variable),
     ) {
-        if quick.form.masks.is_empty() {
+        if unmasked.form.masks.is_empty() {
             return;
         }
         let left = self.b.use_var(left);
         let some = self.b.ins().icmp(IntCC::NotEqual, entered, left);
         let some = self.lanes(&t.body).splat(Width::W1, some);
         let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
-        for (place, &v) in &quick.form.masks {
-            let Op::Const(all) = quick.form.block.nodes[v.index()].op else {
+        for (place, &v) in &unmasked.form.masks {
+            let Op::Const(all) = unmasked.form.block.nodes[v.index()].op else {
                 unreachable!("bug: a quick turn makes a mask that is no constant")
             };
             let old = self.mask_now(t, *place);

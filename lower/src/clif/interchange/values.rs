@@ -4,20 +4,22 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Carried, Loaded, Turn};
+use super::{Carried, Iteration, Loaded};
 use cranelift_frontend::Variable;
 
 use crate::clif::lanes::dwords_type;
 use crate::clif::scalar::joined;
 use crate::clif::{Emitter, trusted};
-use crate::interchange::{Form, Kind, MaskPlace, Turns, is_all, mask_read, pair_read, unmerged};
+use crate::interchange::{
+    Form, Kind, LoopCondition, MaskPlace, is_all, mask_read, pair_read, unmerged,
+};
 use crate::ir::{Op, Slot, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::schedule::Place;
 
 impl Emitter<'_> {
     /// Loads what goes round and what stays.
-    pub(super) fn begin_group(&mut self, t: &mut Turn<'_>) {
+    pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
             let at = Self::home_offset(n) + 4 * lane as i32;
@@ -95,7 +97,7 @@ impl Emitter<'_> {
     }
 
     /// Vectors of what a form of the turn reads and no turn writes, once for the group.
-    pub(super) fn fixed(&mut self, t: &Turn<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
+    pub(super) fn fixed(&mut self, t: &Iteration<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
         let mut fixed = HashMap::default();
         let mut wanted = vec![false; form.block.nodes.len()];
         for (i, node) in form.block.nodes.iter().enumerate() {
@@ -130,13 +132,13 @@ impl Emitter<'_> {
         fixed
     }
 
-    pub(super) fn kind(t: &Turn<'_>, v: Val) -> Kind {
+    pub(super) fn kind(t: &Iteration<'_>, v: Val) -> Kind {
         t.form.kinds[v.index()].unwrap_or_else(|| panic!("bug: %{} has no kind", v.0))
     }
 
     /// The scalar of a value that is held as one.
-    pub(super) fn base(&mut self, t: &mut Turn<'_>, v: Val) -> Value {
-        let v = unmerged(&t.form.block, t.form.turn, v);
+    pub(super) fn base(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
+        let v = unmerged(&t.form.block, t.form.condition, v);
         if let Some(&value) = t.bases.get(&v) {
             return value;
         }
@@ -144,16 +146,16 @@ impl Emitter<'_> {
         if node.ty.vary == Vary::Wave {
             return self.scalar(&t.form.block, t.schedule, v);
         }
-        let stride = |t: &Turn<'_>, i: usize| match Self::kind(
+        let stride = |t: &Iteration<'_>, i: usize| match Self::kind(
             t,
-            unmerged(&t.form.block, t.form.turn, node.args[i]),
+            unmerged(&t.form.block, t.form.condition, node.args[i]),
         ) {
             Kind::Affine(s) => s,
             Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
         };
         let value = match node.op {
             Op::LaneId => self.b.ins().ireduce(types::I32, t.body.lane),
-            _ if is_all(&t.form.block, t.form.turn, node) => self.b.ins().iconst(types::I8, 1),
+            _ if is_all(&t.form.block, t.form.condition, node) => self.b.ins().iconst(types::I8, 1),
             Op::ReadV(n) => self.base_register(t, n),
             Op::Result(r) => match &t.results[&(node.args[0], r)] {
                 Loaded::Scalar(x) => *x,
@@ -203,7 +205,7 @@ impl Emitter<'_> {
         value
     }
 
-    fn base_register(&mut self, t: &mut Turn<'_>, n: u8) -> Value {
+    fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {
         if let Some(&pair) = t.pairs.get(&n) {
             let wide = self.b.use_var(pair);
             return self.b.ins().ireduce(types::I32, wide);
@@ -226,7 +228,7 @@ impl Emitter<'_> {
     }
 
     /// Requires that a word with this stride does not wrap within the group.
-    fn no_wrap(&mut self, t: &Turn<'_>, word: Value, stride: i64, signed: bool) {
+    fn no_wrap(&mut self, t: &Iteration<'_>, word: Value, stride: i64, signed: bool) {
         if stride == 0 {
             return;
         }
@@ -247,14 +249,14 @@ impl Emitter<'_> {
     }
 
     /// A value as the group's vectors.
-    pub(super) fn vectors_of(&mut self, t: &mut Turn<'_>, v: Val) -> Vec<Value> {
-        let v = unmerged(&t.form.block, t.form.turn, v);
+    pub(super) fn vectors_of(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
+        let v = unmerged(&t.form.block, t.form.condition, v);
         if let Some(value) = t.body.values.get(&v) {
             return value.clone();
         }
         let node = &t.form.block.nodes[v.index()];
         let value = match (Self::kind(t, v), node.op) {
-            _ if is_all(&t.form.block, t.form.turn, node) => self.lanes(&t.body).all_true(),
+            _ if is_all(&t.form.block, t.form.condition, node) => self.lanes(&t.body).all_true(),
             (Kind::Lanes, _) if node.ty.vary == Vary::Wave => self.mask(t, v),
             (_, Op::Const(c)) if node.ty.width != Width::W1 => {
                 self.lanes(&t.body).const_lanes(node.ty.width, c)
@@ -300,12 +302,16 @@ impl Emitter<'_> {
     }
 
     /// Is a node the mask of all lanes?
-    fn all_of(&self, t: &Turn<'_>, v: Val) -> bool {
-        is_all(&t.form.block, t.form.turn, &t.form.block.nodes[v.index()])
+    fn all_of(&self, t: &Iteration<'_>, v: Val) -> bool {
+        is_all(
+            &t.form.block,
+            t.form.condition,
+            &t.form.block.nodes[v.index()],
+        )
     }
 
     /// The bits of a wave value as the group's masks.
-    fn mask_bits_of(&mut self, t: &mut Turn<'_>, v: Val) -> Vec<Value> {
+    fn mask_bits_of(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
         if Self::kind(t, v) == Kind::Lanes {
             return self.vectors_of(t, v);
         }
@@ -314,7 +320,7 @@ impl Emitter<'_> {
     }
 
     /// A wave value made of lanes' bits, as the group's masks.
-    fn mask(&mut self, t: &mut Turn<'_>, v: Val) -> Vec<Value> {
+    fn mask(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
         let node = &t.form.block.nodes[v.index()];
         if let Some(place) = mask_read(&t.form.block, node) {
             return match t.masks.get(&place) {
@@ -332,7 +338,7 @@ impl Emitter<'_> {
     }
 
     /// `base`, `base + stride`, … in the group's lanes.
-    fn ramp(&mut self, t: &Turn<'_>, width: Width, base: Value, stride: i64) -> Vec<Value> {
+    fn ramp(&mut self, t: &Iteration<'_>, width: Width, base: Value, stride: i64) -> Vec<Value> {
         let flat = self.lanes(&t.body).splat(width, base);
         if stride == 0 {
             return flat;
@@ -361,7 +367,7 @@ impl Emitter<'_> {
     }
 
     /// Makes the new values of what goes round the values of the next turn.
-    pub(super) fn end_turn(&mut self, t: &mut Turn<'_>) {
+    pub(super) fn end_iteration(&mut self, t: &mut Iteration<'_>) {
         let mut news: Vec<(Variable, Value)> = Vec::new();
         for (&n, &v) in &t.form.pair_outs {
             let value = self.base(t, v);
@@ -382,7 +388,11 @@ impl Emitter<'_> {
             news.extend(vars.into_iter().zip(value));
         }
         // Quick turns have constants, which are seen to behind them.
-        let masks = t.form.masks.iter().filter(|_| t.form.turn != Turns::Quick);
+        let masks = t
+            .form
+            .masks
+            .iter()
+            .filter(|_| t.form.condition != LoopCondition::Unmasked);
         for (&place, &v) in masks {
             let value = self.mask_bits_of(t, v);
             news.extend(t.masks[&place].iter().copied().zip(value));
@@ -393,7 +403,7 @@ impl Emitter<'_> {
     }
 
     /// The group's lanes of VGPR `n` behind the loop.
-    pub(super) fn out_value(&mut self, t: &Turn<'_>, n: u8) -> Vec<Value> {
+    pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
         let half = |e: &mut Self, m: u8, op: Op| {
             let wide = e.b.use_var(t.pairs[&m]);
             let wide = e.ramp(t, Width::W64, wide, t.plan.pairs[&m]);

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Alone, Term};
-use crate::interchange::Turns;
+use super::{LaneSerial, Term};
+use crate::interchange::LoopCondition;
 use crate::ir::{Icmp, Op, Val, Width};
 
 /// How many turns a lane makes: as many as it takes a word, to which each turn adds 1, to become no less than
@@ -37,7 +37,7 @@ const MAX_SHIFT: u32 = 16;
 /// Steps that the host's addresses multiply by are these powers of two at most.
 const MAX_SCALE: u32 = 3;
 
-impl Alone {
+impl LaneSerial {
     /// Finds out what is known of the turns ahead; without it they are made one by one.
     pub fn foresee(&mut self) {
         self.count = self.count();
@@ -57,7 +57,7 @@ impl Alone {
 
     /// The number of a lane's turns, if it is known.
     fn count(&self) -> Option<Count> {
-        let Turns::Lane(exec) = self.turn else {
+        let LoopCondition::Lane(exec) = self.condition else {
             return None;
         };
         let nodes = &self.block.nodes;

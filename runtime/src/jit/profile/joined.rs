@@ -225,8 +225,8 @@ impl BlockProfile<'_> {
             let bytes = f64::from(part.form.bytes) * f64::from(self.shape.insts)
                 / f64::from(part.insts.max(1));
             let rounds = match part.form.order {
-                Order::Alone => part.lanes,
-                Order::Groups { .. } | Order::FirstTurns => rounds(part.form.group),
+                Order::LaneSerial => part.lanes,
+                Order::Groups { .. } | Order::Peeled => rounds(part.form.group),
             };
             inside as f64 * bytes * rounds
         });

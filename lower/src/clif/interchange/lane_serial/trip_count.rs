@@ -119,31 +119,31 @@ impl Emitter<'_> {
 
     /// Ends a turn: goes to `head` for the next one, if `more` turns behind the first are not made, else on.
     pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: clif::Block) {
-        let turn = t.turn.expect("a counted turn has a number");
-        let next = self.b.ins().iadd_imm_s(turn, 1);
+        let iteration = t.iteration.expect("a counted turn has a number");
+        let next = self.b.ins().iadd_imm_s(iteration, 1);
         let last = self.b.create_block();
         let on = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, next, more);
         self.b
             .ins()
             .brif(on, head, &[BlockArg::Value(next)], last, &[]);
         self.b.switch_to_block(last);
-        t.turn = Some(next);
+        t.iteration = Some(next);
     }
 
     /// What a steady word or pair is now: so much more than in the first turn as the number of the turn says.
     pub(super) fn steady(&mut self, t: &Lane<'_>, n: u8) -> Option<Value> {
         let scale = *t.plan.steady.get(&n)?;
         let first = t.origins[&n];
-        let Some(turn) = t.turn else {
+        let Some(iteration) = t.iteration else {
             return Some(first);
         };
-        let turn = match self.b.func.dfg.value_type(first) {
-            types::I64 => turn,
-            ty => self.b.ins().ireduce(ty, turn),
+        let iteration = match self.b.func.dfg.value_type(first) {
+            types::I64 => iteration,
+            ty => self.b.ins().ireduce(ty, iteration),
         };
         let way = match scale {
-            0 => turn,
-            _ => self.b.ins().ishl_imm_u(turn, i64::from(scale)),
+            0 => iteration,
+            _ => self.b.ins().ishl_imm_u(iteration, i64::from(scale)),
         };
         Some(self.b.ins().iadd(first, way))
     }

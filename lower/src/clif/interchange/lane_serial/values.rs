@@ -10,7 +10,7 @@ use crate::clif::interchange::Written;
 use crate::clif::scalar::Scalars;
 use crate::clif::{Emitter, access, flags, trusted};
 use crate::interchange::lane_serial::Term;
-use crate::interchange::{Turns, mask_read};
+use crate::interchange::{LoopCondition, mask_read};
 use crate::ir::{Float, Op, Val, Vary, Width};
 
 impl Emitter<'_> {
@@ -236,7 +236,7 @@ impl Emitter<'_> {
     }
 
     /// Emits a load of `n` dwords at a wave address.
-    pub(super) fn alone_scalar_load(&mut self, t: &Lane<'_>, v: Val, n: u8) {
+    pub(super) fn serial_scalar_load(&mut self, t: &Lane<'_>, v: Val, n: u8) {
         let block = &t.plan.block;
         let start = self.scalar(block, &t.schedule, block.nodes[v.index()].args[0]);
         let offset = self.b.ins().isub(start, t.memory.base);
@@ -299,7 +299,7 @@ impl Emitter<'_> {
     }
 
     /// Emits the lane's load.
-    pub(super) fn alone_load(&mut self, t: &mut Lane<'_>, v: Val) {
+    pub(super) fn serial_load(&mut self, t: &mut Lane<'_>, v: Val) {
         let node = &t.plan.block.nodes[v.index()];
         let (lds, data) = shape(node.op).expect("the plan has only loads");
         let at = match self.on_course(t, v) {
@@ -327,7 +327,7 @@ impl Emitter<'_> {
 
     /// Makes the new values of what goes round the values of the next turn; gives a condition (I8), and what it is
     /// when the lane goes round once more.
-    pub(super) fn end_alone(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
+    pub(super) fn end_lane_serial(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
         let plan = t.plan;
         let mut news: Vec<(Variable, Value)> = Vec::new();
         for (&n, &var) in &t.words.clone() {
@@ -355,16 +355,16 @@ impl Emitter<'_> {
             let value = self.scalar(&plan.block, &t.schedule, v);
             news.push((var, value));
         }
-        let back = match plan.turn {
-            Turns::While(cond, when) => (self.scalar(&plan.block, &t.schedule, cond), when),
-            Turns::Lane(exec) => {
+        let back = match plan.condition {
+            LoopCondition::While(cond, when) => (self.scalar(&plan.block, &t.schedule, cond), when),
+            LoopCondition::Lane(exec) => {
                 let exec = plan.resolve(exec);
                 match &plan.block.nodes[exec.index()] {
                     not if not.op == Op::Not => (self.mask_bit(t, not.args[0]), false),
                     _ => (self.mask_bit(t, exec), true),
                 }
             }
-            turn => unreachable!("bug: {turn:?} of lanes alone"),
+            condition => unreachable!("bug: {condition:?} of a lane-serial loop"),
         };
         for (var, value) in news {
             self.b.def_var(var, value);
