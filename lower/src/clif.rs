@@ -125,7 +125,7 @@ pub fn emit(
     let facts = uniformity::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
-    e.find_ways();
+    e.find_predecessors();
     let prefetches = prefetch::suits(f, options);
     e.has_prefetches = prefetches;
     if prefetches {
@@ -149,7 +149,7 @@ pub fn emit(
     }
     e.epilogue();
     let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
-    let (relays, straight, wave) = (e.relay.is_some(), e.straight, e.wave);
+    let (relays, straight, wave) = (e.wave_switch.is_some(), e.straight, e.wave);
     e.b.seal_all_blocks();
     e.b.finalize(config);
     Ok(Emitted {
@@ -193,7 +193,7 @@ struct Emitter<'f> {
     /// Those that some block writes.
     slots_written: Live,
     /// What was emitted and can be used again.
-    again: value_numbering::Again,
+    numbering: value_numbering::ValueNumbering,
     blocks: Vec<clif::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
@@ -205,8 +205,8 @@ struct Emitter<'f> {
     /// Integers of little code.
     numbers: HashMap<(clif::Type, i64), Value>,
     /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
-    ways_out_apart: bool,
-    relay: Option<wave_switch::Relay>,
+    separate_exits: bool,
+    wave_switch: Option<wave_switch::WaveSwitch>,
     lane_sig: SigRef,
     effect_sig: SigRef,
     arg_slot: StackSlot,
@@ -249,7 +249,7 @@ struct Emitter<'f> {
     fusion: fuse::Fusion,
     /// Accesses are emitted for when a segment could not make them: not all lanes act, a range is not in bounds, or addresses
     /// are no line. The code where all is well is elsewhere, and in little code little is wanted here.
-    beside: bool,
+    out_of_line: bool,
     /// The region has prefetches.
     has_prefetches: bool,
     /// The block being emitted has prefetches.
@@ -257,7 +257,7 @@ struct Emitter<'f> {
     /// Entries of `WaveState::last` that are taken.
     expected: usize,
     /// What is still to be prefetched.
-    later: prefetch::Later,
+    deferred: prefetch::Deferred,
 }
 
 /// Most results of a call.
@@ -331,7 +331,7 @@ impl<'f> Emitter<'f> {
             held: HashMap::default(),
             variables: variables::Variables::default(),
             slots_written: liveness::written_anywhere(f),
-            again: value_numbering::Again::default(),
+            numbering: value_numbering::ValueNumbering::default(),
             slots_since,
             blocks,
             entry_numbers: HashMap::default(),
@@ -339,8 +339,8 @@ impl<'f> Emitter<'f> {
             back: None,
             faulted: None,
             numbers: HashMap::default(),
-            ways_out_apart: false,
-            relay: None,
+            separate_exits: false,
+            wave_switch: None,
             lane_sig,
             effect_sig,
             arg_slot,
@@ -365,11 +365,11 @@ impl<'f> Emitter<'f> {
             guards: HashMap::default(),
             singles: affine::Singles::default(),
             fusion: fuse::Fusion::default(),
-            beside: false,
+            out_of_line: false,
             has_prefetches: false,
             prefetches: false,
             expected: 0,
-            later: prefetch::Later::default(),
+            deferred: prefetch::Deferred::default(),
         }
     }
 

@@ -217,7 +217,7 @@ impl Emitter<'_> {
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
             16 if between && is_pairwise(data, stride) => 16,
-            16 if load && between && strided::is_spaced(data, stride) => 16,
+            16 if load && between && strided::is_strided(data, stride) => 16,
             wide::LANES.. if eight::suits_eight(data, stride) => wide::LANES,
             _ => 4,
         }
@@ -243,8 +243,8 @@ impl Emitter<'_> {
         } else if lanes > wide::LANES {
             return if is_pairwise(data, stride) {
                 vec![self.load_window(start, &pairwise(away))]
-            } else if strided::is_spaced(data, stride) {
-                self.load_spaced((start, away), stride, data)
+            } else if strided::is_strided(data, stride) {
+                self.load_strided((start, away), stride, data)
             } else {
                 self.load_sixteen(start, away, data)
             };

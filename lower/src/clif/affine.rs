@@ -138,7 +138,7 @@ impl Access {
 /// An access that was checked.
 enum Inline<'a> {
     /// Of runs of lanes: is it one, of the whole wave?
-    Runs(bool, Vec<Access>),
+    Contiguous(bool, Vec<Access>),
     Spread(offset_tables::Spread<'a>),
 }
 
@@ -168,7 +168,7 @@ impl Emitter<'_> {
             bounding.push(self.wave_word(block, plan, bound));
         }
         let masked = matches!(known, Known::Affine(affine) if affine.masked);
-        let inline = !(self.beside && (masked || self.o.baseline));
+        let inline = !(self.out_of_line && (masked || self.o.baseline));
         let kind = (space, data);
         let bits = match known {
             Known::Affine(_) => None,
@@ -216,11 +216,11 @@ impl Emitter<'_> {
                     let mut runs = self.checked(&runs, affine, kind, exec, slow);
                     if space != Space::Lds {
                         let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
-                        self.expect_runs(&starts, affine);
+                        self.expect_contiguous(&starts, affine);
                     }
                     runs.iter_mut()
                         .for_each(|run| run.full_apart = before.is_some());
-                    Inline::Runs(affine.whole, runs)
+                    Inline::Contiguous(affine.whole, runs)
                 }
                 Known::Table(table) => {
                     Inline::Spread(self.checked_table(&runs[0], (table, bits), kind, exec, slow))
@@ -238,13 +238,13 @@ impl Emitter<'_> {
             let site = (site, new_exec);
             let kind = (load, space, data);
             let lists = (places.as_slice(), bounding.as_slice());
-            self.long_way(block, plan, v, kind, site, exec, lists, done);
+            self.slow_path(block, plan, v, kind, site, exec, lists, done);
         }
 
         if let Some((fast, access)) = inline {
             self.enter(fast);
             match access {
-                Inline::Runs(whole, runs) => {
+                Inline::Contiguous(whole, runs) => {
                     self.inline_access(load, whole, &runs, &places, done);
                 }
                 Inline::Spread(access) => self.spread_access(load, &access, &places, done),
@@ -272,7 +272,7 @@ impl Emitter<'_> {
         let memory = self.memory_of(space);
         let lds = space == Space::Lds;
         let reach = (0, i64::from(access::bytes(data)));
-        let checked = self.check_runs(runs, affine, (lds, memory), reach);
+        let checked = self.check_contiguous(runs, affine, (lds, memory), reach);
         for good in checked.conditions {
             self.require(slow, good);
         }

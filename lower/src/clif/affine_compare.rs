@@ -39,7 +39,7 @@ struct Compare {
 }
 
 /// What is known of a segment all of whose masks are known from lines.
-pub(super) struct ByLines {
+pub(super) struct AffineMasks {
     /// What must hold (I8): among it is that all lanes act that must.
     pub(super) good: Vec<Value>,
     /// The 64 bits of its masks.
@@ -51,7 +51,7 @@ pub(super) struct ByLines {
 impl Emitter<'_> {
     /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
     /// other. Nothing where there is no such way.
-    pub(super) fn by_lines(&mut self, work: Work<'_>, after: HostBlock) {
+    pub(super) fn by_affine(&mut self, work: Work<'_>, after: HostBlock) {
         let Work { block, segment, .. } = work;
         if !self.lines_suit(work) {
             return;
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         if !self.rows_pay(block, segment, &rest) {
             return;
         }
-        let known = self.known_by_lines(work, rest);
+        let known = self.known_affine(work, rest);
         let general = self.b.create_block();
         for &good in &known.good {
             self.require(general, good);
@@ -77,7 +77,7 @@ impl Emitter<'_> {
 
     /// The masks of a segment that makes loads or stores, if they are known from lines that all of the wave is on: the way
     /// of other waves is long.
-    pub(super) fn fused_by_lines(&mut self, work: Work<'_>) -> Option<ByLines> {
+    pub(super) fn fused_affine(&mut self, work: Work<'_>) -> Option<AffineMasks> {
         let Work { block, segment, .. } = work;
         if !self.lines_suit(work) {
             return None;
@@ -88,7 +88,7 @@ impl Emitter<'_> {
             .filter(|&&v| matches!(block.nodes[v.index()].op, Op::Icmp(_)));
         let mut known = compares.filter_map(|&v| self.compare_of(block, v));
         let surely = known.all(|c| c.affine.whole && !c.affine.stepped && !c.affine.guarded);
-        surely.then(|| self.known_by_lines(work, without_ballots(block, segment)))
+        surely.then(|| self.known_affine(work, without_ballots(block, segment)))
     }
 
     /// Are all masks of a segment known from lines, and are there any?
@@ -110,7 +110,7 @@ impl Emitter<'_> {
     }
 
     /// Computes the masks of a segment that suits, of which `rest` is left.
-    fn known_by_lines(&mut self, work: Work<'_>, rest: Segment) -> ByLines {
+    fn known_affine(&mut self, work: Work<'_>, rest: Segment) -> AffineMasks {
         let Work {
             block,
             plan,
@@ -129,13 +129,13 @@ impl Emitter<'_> {
             .collect();
         let masks = bits
             .iter()
-            .map(|&(v, _)| self.mask_by_lines(block, plan, segment, v, &mut good))
+            .map(|&(v, _)| self.affine_mask(block, plan, segment, v, &mut good))
             .collect();
-        ByLines { good, masks, rest }
+        AffineMasks { good, masks, rest }
     }
 
     /// Computes what is left of a segment of which the masks are known.
-    pub(super) fn rest_of(&mut self, work: Work<'_>, known: &ByLines, after: HostBlock) {
+    pub(super) fn rest_of(&mut self, work: Work<'_>, known: &AffineMasks, after: HostBlock) {
         self.set_masks(work, known);
         let rest = Work {
             segment: &known.rest,
@@ -146,7 +146,7 @@ impl Emitter<'_> {
     }
 
     /// The variables of a segment's masks hold what was computed.
-    fn set_masks(&mut self, work: Work<'_>, known: &ByLines) {
+    fn set_masks(&mut self, work: Work<'_>, known: &AffineMasks) {
         for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
             self.b.def_var(var, mask);
         }
@@ -255,7 +255,7 @@ impl Emitter<'_> {
     }
 
     /// The 64 bits of a mask, if `good` (I8), to which is added what must hold.
-    fn mask_by_lines(
+    fn affine_mask(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -270,12 +270,12 @@ impl Emitter<'_> {
         if let Op::Icmp(_) = node.op {
             let compare = self.compare_of(block, v);
             let compare = compare.expect("a mask that suits has compares with lines");
-            return self.compare_by_line(block, plan, &compare, good);
+            return self.compare_affine(block, plan, &compare, good);
         }
         let args: Vec<Value> = node
             .args
             .iter()
-            .map(|&a| self.mask_by_lines(block, plan, segment, a, good))
+            .map(|&a| self.affine_mask(block, plan, segment, a, good))
             .collect();
         match node.op {
             Op::And => self.b.ins().band(args[0], args[1]),
@@ -286,7 +286,7 @@ impl Emitter<'_> {
     }
 
     /// The 64 bits of a compare with a line, likewise.
-    fn compare_by_line(
+    fn compare_affine(
         &mut self,
         block: &Block,
         plan: &Schedule,

@@ -141,7 +141,7 @@ impl Emitter<'_> {
     }
 
     /// Begins the ways to the entries of little code, by the number in `entry` (I32).
-    pub(super) fn begin_ways(&mut self, entry: Value, targets: &[usize]) {
+    pub(super) fn begin_entries(&mut self, entry: Value, targets: &[usize]) {
         let [ways, back] = [(); 2].map(|()| self.b.create_block());
         let number = self.b.append_block_param(ways, types::I32);
         self.b.append_block_param(back, types::I64);
@@ -149,12 +149,12 @@ impl Emitter<'_> {
         self.b.ins().jump(ways, &[BlockArg::Value(entry)]);
         self.b.switch_to_block(ways);
         let targets: Vec<clif::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
-        self.find_way(number, 0, &targets);
+        self.dispatch_entry(number, 0, &targets);
         self.back = Some(Back { ways, back });
     }
 
     /// Where a jump back to a block goes in little code, and with what; nothing where it goes straight there.
-    pub(super) fn way_back(
+    pub(super) fn back_edge(
         &mut self,
         block: usize,
         pc: u64,
@@ -205,7 +205,7 @@ impl Emitter<'_> {
     }
 
     /// What all ways back come by.
-    pub(super) fn end_ways(&mut self) {
+    pub(super) fn end_entries(&mut self) {
         let Some(Back { ways, back }) = self.back else {
             return;
         };
@@ -236,7 +236,7 @@ impl Emitter<'_> {
 
     /// Finds which blocks' code leads to which others. Of a loop in two forms the other form stands with its first
     /// block.
-    pub(super) fn find_ways(&mut self) {
+    pub(super) fn find_predecessors(&mut self) {
         let count = self.f.blocks.len();
         let mut stands: Vec<usize> = (0..count).collect();
         for &(head, block) in &self.inside {

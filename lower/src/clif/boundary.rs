@@ -30,7 +30,7 @@ impl Emitter<'_> {
         }
         let entries = entries(self.f);
         let relays = !self.o.baseline && wave_switch::suits(self.f);
-        self.ways_out_apart = relays && self.straight;
+        self.separate_exits = relays && self.straight;
         if relays {
             let resident = self.residents(&entries, live_in);
             touched.retain(|slot| !resident.contains(slot));
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         }
         let mut entry = self.context(types::I32, offset_of!(Context, entry));
         if relays {
-            entry = self.begin_relay(entry, &entries);
+            entry = self.begin_wave_switch(entry, &entries);
         }
         let targets = std::iter::once(0).chain(entries.iter().copied());
         for (n, block) in targets.clone().enumerate().skip(1) {
@@ -60,13 +60,13 @@ impl Emitter<'_> {
         }
         if self.o.baseline {
             let targets: Vec<usize> = targets.collect();
-            self.begin_ways(entry, &targets);
+            self.begin_entries(entry, &targets);
             return;
         }
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
         let ways: Vec<clif::Block> = targets.clone().map(|_| self.b.create_block()).collect();
-        self.find_way(entry, 0, &ways);
+        self.dispatch_entry(entry, 0, &ways);
         for (way, to) in ways.into_iter().zip(targets) {
             self.b.switch_to_block(way);
             self.load_slots(&live_in[to]);
@@ -76,7 +76,12 @@ impl Emitter<'_> {
     }
 
     /// Goes to one of the ways, of which `entry` is one's number and `first` the first one's, by halves.
-    pub(super) fn find_way(&mut self, entry: clif::Value, first: usize, ways: &[clif::Block]) {
+    pub(super) fn dispatch_entry(
+        &mut self,
+        entry: clif::Value,
+        first: usize,
+        ways: &[clif::Block],
+    ) {
         if let [way] = ways {
             self.b.ins().jump(*way, &[]);
             return;
@@ -97,7 +102,7 @@ impl Emitter<'_> {
         for (to, first, half) in [(below, first, low), (above, middle, high)] {
             if half.len() > 1 {
                 self.b.switch_to_block(to);
-                self.find_way(entry, first, half);
+                self.dispatch_entry(entry, first, half);
             }
         }
     }
@@ -149,7 +154,7 @@ impl Emitter<'_> {
             return;
         }
         // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
-        if self.relay.is_some() && self.entry_numbers.contains_key(&self.current) {
+        if self.wave_switch.is_some() && self.entry_numbers.contains_key(&self.current) {
             for low in block.pairs_read() {
                 self.hold_pair(low);
             }
@@ -204,7 +209,7 @@ impl Emitter<'_> {
     /// Sets what slots hold, those that stay in the wave by two where they are halves of one value.
     pub(super) fn write_slots(&mut self, writes: &[(Slot, Value)]) {
         let mut done = None;
-        let stay = self.relay.is_some();
+        let stay = self.wave_switch.is_some();
         for &(slot, v) in writes {
             if done == Some(slot) {
                 continue;
@@ -320,7 +325,7 @@ impl Emitter<'_> {
     /// Writes the scalar slots that the region may have written by the end of the current block to the wave; where
     /// all ways out have that in common, those that it writes anywhere.
     pub(super) fn store_written(&mut self) {
-        let written = match self.ways_out_apart {
+        let written = match self.separate_exits {
             true => self.slots_since.end[self.current],
             false => self.slots_written,
         };
@@ -332,13 +337,13 @@ impl Emitter<'_> {
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
-        if !self.ways_out_apart {
+        if !self.separate_exits {
             self.store_written();
         }
         self.return_at(params[0], params[1]);
-        self.end_ways();
+        self.end_entries();
         self.end_faulted();
-        self.end_relay();
+        self.end_wave_switch();
     }
 
     pub(super) fn return_at(&mut self, pc: Value, code: Value) {
@@ -420,7 +425,7 @@ impl Emitter<'_> {
 
     /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are wanted.
     pub(super) fn leave(&mut self, pc: Value, code: ExitCode, live: &Live) {
-        if self.ways_out_apart {
+        if self.separate_exits {
             let written = self.slots_since.end[self.current];
             self.store_slots(&written.common(live));
         }
@@ -433,7 +438,7 @@ impl Emitter<'_> {
     /// (Ways out of their own for all code make `regalloc2` split ranges in spmv-256k's inner loop, which takes 1.4 times
     /// as long.)
     pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
-        if self.ways_out_apart {
+        if self.separate_exits {
             let written = self.slots_since.start[self.current].has_slot(Slot::Exec);
             let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
             if let Some(exec) = exec {

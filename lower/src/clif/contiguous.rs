@@ -24,7 +24,7 @@ use crate::options::Forms;
 use crate::schedule::Schedule;
 
 /// Elements of lanes that are moved a group at a time.
-pub(super) struct Runs<'a> {
+pub(super) struct Contiguous<'a> {
     pub(super) load: bool,
     pub(super) data: Data,
     /// Bytes from one to the next.
@@ -70,7 +70,7 @@ pub(super) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> boo
 
 impl Emitter<'_> {
     /// Is a node an access that goes inline in runs?
-    pub(super) fn goes_in_runs(&self, block: &Block, v: Val) -> bool {
+    pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, space, data, _)) = load_or_store(node.op) else {
             return false;
@@ -83,18 +83,18 @@ impl Emitter<'_> {
     }
 
     /// Emits such an access.
-    pub(super) fn in_runs(&mut self, block: &Block, plan: &Schedule, v: Val) {
+    pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
         // Both ways have it.
         self.new_exec(block, plan, v);
         let places = self.places(block, plan, v);
-        self.runs_or_other(block, plan, v, (&addresses, exec, &places));
+        self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
     }
 
     /// The same once it is known where the addresses and the data or results lie.
-    pub(super) fn runs_or_other(
+    pub(super) fn contiguous_or_other(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -104,7 +104,7 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, _) = access.expect("bug: no load and no store");
-        let runs = Runs {
+        let runs = Contiguous {
             load,
             data,
             stride: i64::from(access::bytes(data)),
@@ -152,7 +152,13 @@ impl Emitter<'_> {
 
     /// The loop over the groups that are runs, which goes to `done`. Leaves the builder where a group is none; gives
     /// its first lane (I64).
-    fn runs(&mut self, a: &Runs<'_>, space: Space, addresses: &[Value], done: HostBlock) -> Value {
+    fn runs(
+        &mut self,
+        a: &Contiguous<'_>,
+        space: Space,
+        addresses: &[Value],
+        done: HostBlock,
+    ) -> Value {
         let count = self.lanes_of_group(a.data);
         let (base, len) = self.memory_of(space);
         let all = count as i64 * i64::from(access::bytes(a.data));
@@ -210,7 +216,7 @@ impl Emitter<'_> {
     }
 
     /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
-    pub(super) fn whole_run(&mut self, a: &Runs<'_>, start: Value, done: HostBlock) {
+    pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
         let lane = self.b.ins().ushr_imm_u(offset, 2);
         let away = self.b.ins().imul_imm_s(lane, a.stride);
@@ -252,7 +258,7 @@ impl Emitter<'_> {
 
     /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
     /// first lane, if that is given.
-    fn group(&mut self, a: &Runs<'_>, start: Value, group: Group, other: Option<HostBlock>) {
+    fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
         let every = (1 << self.lanes_of_group(a.data)) - 1;
         let on = self.b.ins().ushr(a.exec, group.lane);
         let on = self.b.ins().band_imm_u(on, every);
@@ -276,7 +282,7 @@ impl Emitter<'_> {
     }
 
     /// Moves the elements of a group; the lanes that are not in `on`, if it is given, keep what they have.
-    fn elements(&mut self, a: &Runs<'_>, start: Value, group: Group, on: Option<Value>) {
+    fn elements(&mut self, a: &Contiguous<'_>, start: Value, group: Group, on: Option<Value>) {
         let count = self.lanes_of_group(a.data);
         let ty = dwords_type(count);
         let slots = self.places_at(a.places, group.offset);

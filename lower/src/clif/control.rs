@@ -44,10 +44,10 @@ impl Emitter<'_> {
             Term::Barrier { next } => {
                 let pc = self.address(next.pc());
                 let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
-                match (&self.relay, entry) {
+                match (&self.wave_switch, entry) {
                     (Some(_), Some(&entry)) => {
                         self.settle_at(pc, live);
-                        self.arrive(entry);
+                        self.arrive_at_barrier(entry);
                     }
                     _ => {
                         self.note_resume(next.block());
@@ -106,7 +106,7 @@ impl Emitter<'_> {
                 back: true,
                 pc,
             } => {
-                if let Some((back, args)) = self.way_back(block, pc) {
+                if let Some((back, args)) = self.back_edge(block, pc) {
                     self.b.ins().jump(back, &args);
                     return;
                 }

@@ -14,7 +14,7 @@ use super::Emitter;
 use super::access;
 use super::affine::Spot;
 use super::lanes::dwords_type;
-use super::prefetch::Ahead;
+use super::prefetch::Prefetch;
 use super::segment::Body;
 use super::whole_wave::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
@@ -40,7 +40,7 @@ pub(super) struct Fused {
     /// Host address of lane 0's element without the constant part, for those affine in the whole wave.
     start: Option<Value>,
     /// Where it is expected next, unless it has the lines of another access.
-    ahead: Option<Ahead>,
+    ahead: Option<Prefetch>,
     /// A load's result for each word.
     words: Vec<Option<Val>>,
     store: bool,

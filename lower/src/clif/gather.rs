@@ -12,9 +12,9 @@ use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::contiguous::{Runs, is_computed};
+use super::contiguous::{Contiguous, is_computed};
 use super::lanes::dwords_type;
-use super::prefetch::Foreseen;
+use super::prefetch::Indirect;
 use super::whole_wave::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::ir::{Block, Op, Val, Vary, Width};
@@ -55,7 +55,7 @@ struct Group {
 
 impl Emitter<'_> {
     /// Is a node an access that goes inline wherever its elements are?
-    pub(super) fn goes_anywhere(&self, block: &Block, v: Val) -> bool {
+    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((load, space, data, _)) = load_or_store(node.op) else {
             return false;
@@ -78,7 +78,7 @@ impl Emitter<'_> {
     }
 
     /// Emits such an access.
-    pub(super) fn anywhere(&mut self, block: &Block, plan: &Schedule, v: Val) {
+    pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         }
         let places = self.places(block, plan, v);
         let foreseen = match addresses[..] {
-            [low, _] => self.foresee(block, plan, (v, exec), low),
+            [low, _] => self.predict(block, plan, (v, exec), low),
             _ => None,
         };
         let lists = (addresses.as_slice(), exec, places.as_slice());
@@ -104,12 +104,12 @@ impl Emitter<'_> {
         plan: &Schedule,
         v: Val,
         lists: (&[Value], Value, &[Value]),
-        foreseen: Option<&Foreseen>,
+        foreseen: Option<&Indirect>,
     ) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
-        if !self.goes_anywhere(block, v) {
+        if !self.can_gather(block, v) {
             self.memory_call(block, plan, v, (space, data, site), lists);
             return;
         }
@@ -132,15 +132,15 @@ impl Emitter<'_> {
         match data {
             Data::Dwords(words) => {
                 self.require_bounds(a, &window, &groups, slow);
-                let ask = |e: &mut Self, lanes| {
+                let request = |e: &mut Self, lanes| {
                     if let Some(foreseen) = foreseen {
-                        e.ask(block, plan, foreseen, lanes);
+                        e.request(block, plan, foreseen, lanes);
                     }
                 };
                 if words == 1 {
-                    self.move_lanes(load, a, &window, &groups, ask);
+                    self.move_lanes(load, a, &window, &groups, request);
                 } else {
-                    ask(self, (0, LANES));
+                    request(self, (0, LANES));
                     self.load_each(a, &window, &groups);
                 }
                 self.b.ins().jump(done, &[]);
@@ -393,7 +393,7 @@ impl Emitter<'_> {
             }
             e.b.ins().jump(done, &[]);
         });
-        let runs = Runs {
+        let runs = Contiguous {
             load: true,
             data: a.data,
             stride: i64::from(step),

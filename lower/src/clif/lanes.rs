@@ -25,7 +25,7 @@ mod roots;
 
 pub(crate) use self::bytes::Selectors;
 pub(crate) use self::functions::is_inline;
-use super::value_numbering::Again;
+use super::value_numbering::ValueNumbering;
 use super::{Emitter, flags};
 use crate::ir::{Float, Width};
 use crate::wide::{self, Intrinsic};
@@ -45,7 +45,7 @@ pub(crate) struct Lanes<'a, 'f> {
     /// Code of the baseline tier is made: little of it.
     pub(crate) baseline: bool,
     /// What can be used again.
-    pub(crate) again: &'a mut Again,
+    pub(crate) numbering: &'a mut ValueNumbering,
 }
 
 /// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
@@ -95,7 +95,7 @@ impl<'f> Emitter<'f> {
             exact_nan: self.o.exact_nan,
             slices,
             per,
-            again: &mut self.again,
+            numbering: &mut self.numbering,
         }
     }
 }
@@ -152,7 +152,7 @@ impl Lanes<'_, '_> {
         args: &[Value],
         result: Option<Clif>,
     ) -> clif::Inst {
-        let callee = self.again.callee(self.b, name, args, result);
+        let callee = self.numbering.callee(self.b, name, args, result);
         self.b.ins().call(callee, args)
     }
 
@@ -170,13 +170,13 @@ impl Lanes<'_, '_> {
             return self.cast(ty, before);
         }
         if self.per > 4 {
-            let mask = self.again.pattern(self.b, mask);
+            let mask = self.numbering.pattern(self.b, mask);
             let name = UserExternalName::new(wide::SHUFFLE, mask.as_u32());
             return self.call_by_name(name, &[a, b], ty);
         }
         let a = self.cast(types::I8X16, a);
         let b = self.cast(types::I8X16, b);
-        let mask = self.again.pattern(self.b, mask);
+        let mask = self.numbering.pattern(self.b, mask);
         let v = self.b.ins().shuffle(a, b, mask);
         self.cast(ty, v)
     }
@@ -251,12 +251,13 @@ impl Lanes<'_, '_> {
     pub(crate) fn dwords_by(&mut self, word: impl Fn(usize) -> u32) -> Value {
         let bytes: Vec<u8> = (0..self.per).flat_map(|n| word(n).to_le_bytes()).collect();
         let ty = self.dwords_type();
-        self.again.whole(self.b, ty, &bytes)
+        self.numbering.whole(self.b, ty, &bytes)
     }
 
     /// A dword in every lane.
     fn dwords(&mut self, word: u32) -> Value {
-        self.again.vector(self.b, self.dwords_type(), word.into())
+        self.numbering
+            .vector(self.b, self.dwords_type(), word.into())
     }
 
     /// A vector constant: quad n is `quad(n)`.
@@ -264,11 +265,11 @@ impl Lanes<'_, '_> {
         let bytes = (0..self.per / 2).flat_map(|n| quad(n).to_le_bytes());
         let bytes: Vec<u8> = bytes.collect();
         let ty = self.quads_type();
-        self.again.whole(self.b, ty, &bytes)
+        self.numbering.whole(self.b, ty, &bytes)
     }
 
     fn quads(&mut self, word: u64) -> Value {
-        self.again.vector(self.b, self.quads_type(), word)
+        self.numbering.vector(self.b, self.quads_type(), word)
     }
 
     /// Vectors of so many lanes as host vectors.

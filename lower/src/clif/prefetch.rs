@@ -25,8 +25,8 @@ use crate::wide::Intrinsic;
 mod deferred;
 mod indirect;
 
-pub(super) use deferred::Later;
-pub(super) use indirect::Foreseen;
+pub(super) use deferred::Deferred;
+pub(super) use indirect::Indirect;
 
 /// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
 /// to 500.
@@ -40,7 +40,7 @@ const BURST: i64 = 16;
 
 /// Where an access is expected.
 #[derive(Clone, Copy)]
-pub(super) struct Ahead {
+pub(super) struct Prefetch {
     /// How far on from where it is (I64).
     pub(super) delta: Value,
     /// Where its first lane is then.
@@ -69,7 +69,7 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 
 impl Emitter<'_> {
     /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
-    pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Ahead> {
+    pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Prefetch> {
         if !self.prefetches {
             return None;
         }
@@ -80,7 +80,7 @@ impl Emitter<'_> {
     /// An entry of [`WaveState::last`], if there is one left.
     fn new_entry(&mut self) -> Option<usize> {
         let entry = self.expected;
-        if entry + self.later.entries() >= LAST {
+        if entry + self.deferred.entries() >= LAST {
             return None;
         }
         self.expected += 1;
@@ -88,7 +88,7 @@ impl Emitter<'_> {
     }
 
     /// The same, of an access that has an entry of [`WaveState::last`].
-    fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Ahead {
+    fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Prefetch {
         let delta = self.moved(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
         let into = match affine.whole || self.o.far_memory {
@@ -96,7 +96,7 @@ impl Emitter<'_> {
             false => Intrinsic::PrefetchSecond,
         };
         let start = self.b.ins().iadd(first, delta);
-        Ahead {
+        Prefetch {
             delta,
             start,
             into,
@@ -120,7 +120,7 @@ impl Emitter<'_> {
     }
 
     /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.
-    pub(super) fn expect_runs(&mut self, starts: &[Value], affine: Affine) {
+    pub(super) fn expect_contiguous(&mut self, starts: &[Value], affine: Affine) {
         let lanes = match affine.whole {
             true => LANES,
             false => self.row as usize,

@@ -154,7 +154,7 @@ impl Emitter<'_> {
                     guarded: affine.guarded,
                 },
                 None if self.tables.contains_key(v) => Access::Table,
-                None if self.goes_in_runs(block, *v) => Access::Runs,
+                None if self.is_contiguous_form(block, *v) => Access::Runs,
                 None => Access::Call,
             };
             let pc = self.f.sites[site.0 as usize].pc;

@@ -164,12 +164,12 @@ impl<'f> Emitter<'f> {
             group,
         };
         if loads.is_empty() && stores.is_empty() {
-            self.by_lines(work, after);
+            self.by_affine(work, after);
             self.loops(work, after);
         } else {
             let mut all = execs.clone();
             let (mut fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
-            let lines = self.fused_by_lines(Work {
+            let lines = self.fused_affine(Work {
                 execs: &all,
                 ..work
             });
@@ -200,10 +200,10 @@ impl<'f> Emitter<'f> {
             self.fusion = Fusion::default();
             self.enter(other);
             self.profile_after();
-            self.beside = true;
+            self.out_of_line = true;
             let prefetches = std::mem::replace(&mut self.prefetches, false);
             self.one_by_one(work, (loads, stores), after);
-            self.beside = false;
+            self.out_of_line = false;
             self.prefetches = prefetches;
             (self.scalars, self.singles) = (scalars, singles);
         }
@@ -326,14 +326,14 @@ impl<'f> Emitter<'f> {
             group,
             ..
         } = w;
-        let asked = match full && !self.beside {
+        let asked = match full && !self.out_of_line {
             true => self.share(group),
             false => Vec::new(),
         };
         let (header, offset) = self.begin_offsets();
         let two = self.integer(types::I64, 2);
         let lane = self.b.ins().ushr(offset, two);
-        self.ask_for(&asked, lane, group);
+        self.request_at(&asked, lane, group);
         let latch = skip.map(|any| {
             let latch = self.b.create_block();
             let shifted = self.b.ins().ushr(any, lane);

@@ -16,7 +16,7 @@ type Callee = (UserExternalName, [Option<Type>; ARGS], Option<Type>);
 
 /// What of a region can be used again.
 #[derive(Default)]
-pub(crate) struct Again {
+pub(crate) struct ValueNumbering {
     callees: HashMap<Callee, FuncRef>,
     patterns: HashMap<[u8; 16], Immediate>,
     constants: HashMap<(Type, u64), Constant>,
@@ -28,7 +28,7 @@ pub(crate) struct Again {
     dwords: HashMap<[Value; 2], [Value; 2]>,
 }
 
-impl Again {
+impl ValueNumbering {
     /// What is called by this name with such arguments.
     pub(super) fn callee(
         &mut self,

@@ -14,7 +14,7 @@ use crate::functions::EffectFn;
 use crate::ir::{Block, Func, Node, Op, Target, Term};
 
 /// Where waves of a region are handed over.
-pub(super) struct Relay {
+pub(super) struct WaveSwitch {
     /// Enters the region with a wave (I64) by an entry (I32).
     enter: clif::Block,
     /// The wave has come to the barrier before an entry (I32).
@@ -87,7 +87,7 @@ pub(super) fn is_straight(f: &Func) -> bool {
 impl Emitter<'_> {
     /// Has waves handed over from here on: what `self.wave` is and the entry, which is given and returned, are another wave's
     /// each time. `entries` are the blocks of entries from number 1 on.
-    pub(super) fn begin_relay(&mut self, entry: Value, entries: &[usize]) -> Value {
+    pub(super) fn begin_wave_switch(&mut self, entry: Value, entries: &[usize]) -> Value {
         if self.straight {
             // Loaded anew where it is wanted: kept in a register, it would be so through all of the region.
             let (anew, at) = (trusted().with_readonly(), offset_of!(Context, frame));
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         self.b.append_block_param(arrived, types::I32);
         self.b.append_block_param(leave, types::I32);
         self.b.switch_to_block(enter);
-        self.relay = Some(Relay {
+        self.wave_switch = Some(WaveSwitch {
             enter,
             arrived,
             leave,
@@ -116,53 +116,53 @@ impl Emitter<'_> {
     }
 
     /// Emits what waves share that hand over.
-    pub(super) fn end_relay(&mut self) {
-        let Some(relay) = self.relay.take() else {
+    pub(super) fn end_wave_switch(&mut self) {
+        let Some(wave_switch) = self.wave_switch.take() else {
             return;
         };
-        self.b.switch_to_block(relay.arrived);
-        let here = self.b.block_params(relay.arrived)[0];
-        self.arrive_with_others(&relay, here);
+        self.b.switch_to_block(wave_switch.arrived);
+        let here = self.b.block_params(wave_switch.arrived)[0];
+        self.arrive_with_others(&wave_switch, here);
 
-        self.b.switch_to_block(relay.leave);
-        self.b.set_cold_block(relay.leave);
-        let here = self.b.block_params(relay.leave)[0];
+        self.b.switch_to_block(wave_switch.leave);
+        self.b.set_cold_block(wave_switch.leave);
+        let here = self.b.block_params(wave_switch.leave)[0];
         self.set_context(here, offset_of!(Context, resume));
         self.return_with(ExitCode::Barrier);
 
-        self.b.switch_to_block(relay.ended);
-        self.end_by(&relay, None);
-        self.relay = Some(relay);
+        self.b.switch_to_block(wave_switch.ended);
+        self.end_by(&wave_switch, None);
+        self.wave_switch = Some(wave_switch);
     }
 
     /// The wave has come to the barrier before an entry, and has in it what is wanted there; not where waves are not handed over.
-    pub(super) fn arrive(&mut self, entry: u32) {
-        let relay = self.relay.take().expect("waves are handed over");
+    pub(super) fn arrive_at_barrier(&mut self, entry: u32) {
+        let wave_switch = self.wave_switch.take().expect("waves are handed over");
         let here = self.entry_number(entry);
-        match relay.ways_in[self.current] {
+        match wave_switch.ways_in[self.current] {
             // The others that come in this way come to this barrier or end. The latter leave no more rounds.
-            Some(way) => self.arrive_by(&relay, here, Some(way)),
+            Some(way) => self.arrive_by(&wave_switch, here, Some(way)),
             None => {
                 let here = [BlockArg::Value(here)];
-                self.b.ins().jump(relay.arrived, &here);
+                self.b.ins().jump(wave_switch.arrived, &here);
             }
         }
-        self.relay = Some(relay);
+        self.wave_switch = Some(wave_switch);
     }
 
     /// The wave has ended.
     pub(super) fn end_wave(&mut self) {
-        let Some(relay) = self.relay.take() else {
+        let Some(wave_switch) = self.wave_switch.take() else {
             self.return_with(ExitCode::End);
             return;
         };
-        match relay.ways_in[self.current] {
-            Some(way) => self.end_by(&relay, Some(way)),
+        match wave_switch.ways_in[self.current] {
+            Some(way) => self.end_by(&wave_switch, Some(way)),
             None => {
-                self.b.ins().jump(relay.ended, &[]);
+                self.b.ins().jump(wave_switch.ended, &[]);
             }
         }
-        self.relay = Some(relay);
+        self.wave_switch = Some(wave_switch);
     }
 
     fn entry_number(&mut self, entry: u32) -> Value {
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// A wave has come to the barrier before an entry; leaves where it is not the one that others of the round have come to.
-    fn arrive_with_others(&mut self, relay: &Relay, here: Value) {
+    fn arrive_with_others(&mut self, wave_switch: &WaveSwitch, here: Value) {
         let [later, on] = [(); 2].map(|()| self.b.create_block());
         let running = self.context(types::I32, offset_of!(Context, index));
         self.b.ins().brif(running, later, &[], on, &[]);
@@ -178,26 +178,28 @@ impl Emitter<'_> {
         let others = self.context(types::I32, offset_of!(Context, arrived));
         let same = self.b.ins().icmp(IntCC::Equal, others, here);
         let arg = [BlockArg::Value(here)];
-        self.b.ins().brif(same, on, &[], relay.leave, &arg);
+        self.b.ins().brif(same, on, &[], wave_switch.leave, &arg);
         self.b.switch_to_block(on);
-        self.arrive_by(relay, here, None);
+        self.arrive_by(wave_switch, here, None);
     }
 
     /// A wave has come to the barrier before an entry, as the others of the round so far that have not ended. Goes on to the
     /// next one, or behind the last one to the first one behind the barrier; leaves where waves have gone round often enough.
     /// All have come in by the entry `way`, if it is known.
-    fn arrive_by(&mut self, relay: &Relay, here: Value, way: Option<u32>) {
+    fn arrive_by(&mut self, wave_switch: &WaveSwitch, here: Value, way: Option<u32>) {
         let [next, all, again] = [(); 3].map(|()| self.b.create_block());
         self.set_context(here, offset_of!(Context, arrived));
         let (running, more) = self.more_waves();
         self.b.ins().brif(more, next, &[], all, &[]);
         self.b.switch_to_block(next);
-        self.hand_on(relay, running, way);
+        self.hand_on(wave_switch, running, way);
 
         self.b.switch_to_block(all);
         let rounds = self.context(types::I32, offset_of!(Context, rounds));
         let arg = [BlockArg::Value(here)];
-        self.b.ins().brif(rounds, again, &[], relay.leave, &arg);
+        self.b
+            .ins()
+            .brif(rounds, again, &[], wave_switch.leave, &arg);
         self.b.switch_to_block(again);
         let one = self.b.ins().iconst(types::I32, 1);
         let rounds = self.b.ins().isub(rounds, one);
@@ -206,11 +208,11 @@ impl Emitter<'_> {
         let first = self.b.ins().iconst(types::I32, 0);
         self.set_context(first, offset_of!(Context, index));
         let waves = self.context(types::I64, offset_of!(Context, waves));
-        self.hand_over(relay, waves, here);
+        self.hand_over(wave_switch, waves, here);
     }
 
     /// A wave has ended: the others go on without it. All have come in by the entry `way`, if it is known.
-    fn end_by(&mut self, relay: &Relay, way: Option<u32>) {
+    fn end_by(&mut self, wave_switch: &WaveSwitch, way: Option<u32>) {
         let [next, out] = [(); 2].map(|()| self.b.create_block());
         let (running, more) = self.more_waves();
         let one = self.b.ins().iconst(types::I32, 1);
@@ -223,7 +225,7 @@ impl Emitter<'_> {
         self.set_context(none, offset_of!(Context, rounds));
         self.b.ins().brif(more, next, &[], out, &[]);
         self.b.switch_to_block(next);
-        self.hand_on(relay, running, way);
+        self.hand_on(wave_switch, running, way);
         self.b.switch_to_block(out);
         self.return_with(ExitCode::End);
     }
@@ -237,7 +239,7 @@ impl Emitter<'_> {
     }
 
     /// Goes on to the wave behind the one that runs; waves come in by the entry `way`, if it is known.
-    fn hand_on(&mut self, relay: &Relay, running: Value, way: Option<u32>) {
+    fn hand_on(&mut self, wave_switch: &WaveSwitch, running: Value, way: Option<u32>) {
         let one = self.b.ins().iconst(types::I32, 1);
         let to = self.b.ins().iadd(running, one);
         self.set_context(to, offset_of!(Context, index));
@@ -249,11 +251,11 @@ impl Emitter<'_> {
             Some(way) => self.entry_number(way),
             None => self.context(types::I32, offset_of!(Context, entry)),
         };
-        self.hand_over(relay, place, entry);
+        self.hand_over(wave_switch, place, entry);
     }
 
     /// Makes the wave whose address is at a place the one that runs, and enters it by an entry (I32).
-    fn hand_over(&mut self, relay: &Relay, place: Value, entry: Value) {
+    fn hand_over(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
         let wave = self.b.ins().load(types::I64, trusted(), place, 0);
         self.set_context(wave, offset_of!(Context, wave));
         if !self.straight {
@@ -261,6 +263,6 @@ impl Emitter<'_> {
             self.set_fuel(ticket);
         }
         let args = [wave, entry].map(BlockArg::Value);
-        self.b.ins().jump(relay.enter, &args);
+        self.b.ins().jump(wave_switch.enter, &args);
     }
 }

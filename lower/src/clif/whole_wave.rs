@@ -31,12 +31,12 @@ impl Emitter<'_> {
             self.scratch_access(block, plan, v);
             return;
         }
-        if self.goes_in_runs(block, v) {
-            self.in_runs(block, plan, v);
+        if self.is_contiguous_form(block, v) {
+            self.contiguous_access(block, plan, v);
             return;
         }
-        if self.goes_anywhere(block, v) {
-            self.anywhere(block, plan, v);
+        if self.can_gather(block, v) {
+            self.gather_access(block, plan, v);
             return;
         }
         match node.op {

@@ -13,7 +13,7 @@ const LANES: usize = 16;
 const VECTOR: i64 = 4 * LANES as i64;
 
 /// Are elements that are `stride` apart loaded so? In twice as many vectors each would be in one of its own.
-pub(super) fn is_spaced(data: Data, stride: i64) -> bool {
+pub(super) fn is_strided(data: Data, stride: i64) -> bool {
     match (data, stride) {
         (Data::Dwords(2), 4) | (Data::Dwords(4), 4 | 8) => true,
         (Data::Dwords(1 | 2), _) => (12..=VECTOR / 2).contains(&stride) && stride % 4 == 0,
@@ -80,7 +80,7 @@ fn interleaving(unit: usize, high: bool) -> [u32; LANES] {
 
 impl Emitter<'_> {
     /// The words of 16 lanes whose elements are `stride` apart, the first `away` from `start`.
-    pub(super) fn load_spaced(
+    pub(super) fn load_strided(
         &mut self,
         (start, away): (Value, i64),
         stride: i64,
@@ -206,7 +206,7 @@ mod tests {
     fn every_word_is_found_and_nothing_else_is_touched() {
         for stride in (4..=VECTOR / 2).step_by(4) {
             for words in [1, 2, 3, 4] {
-                if !is_spaced(Data::Dwords(words as u8), stride) {
+                if !is_strided(Data::Dwords(words as u8), stride) {
                     continue;
                 }
                 let (starts, held) = places(stride, words);

@@ -7,7 +7,7 @@ use frontend::op::Data;
 use frontend::state::LANES;
 
 use super::super::access::On;
-use super::super::contiguous::Runs;
+use super::super::contiguous::Contiguous;
 use super::super::lanes::dwords_type;
 use super::super::{Emitter, access, trusted};
 use super::Access;
@@ -122,7 +122,7 @@ impl Emitter<'_> {
     /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
     /// where the code for all lanes is elsewhere.
     pub(in crate::clif) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
-        if self.beside && self.o.baseline {
+        if self.out_of_line && self.o.baseline {
             return;
         }
         let full = self.b.create_block();
@@ -270,7 +270,7 @@ impl Emitter<'_> {
         let (all, some) = (self.b.create_block(), self.b.create_block());
         self.b.ins().brif(inside, all, &[], some, &[]);
         self.b.switch_to_block(all);
-        let runs = Runs {
+        let runs = Contiguous {
             load,
             data: a.data,
             stride: a.stride,

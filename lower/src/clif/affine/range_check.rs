@@ -22,7 +22,7 @@ pub(in crate::clif) struct Checked {
 impl Emitter<'_> {
     /// Runs of lanes, of which none is longer than the others, whose bytes lie from `least` to `most` beyond their
     /// addresses; the space begins at `base` and has `len` bytes.
-    pub(in crate::clif) fn check_runs(
+    pub(in crate::clif) fn check_contiguous(
         &mut self,
         runs: &[Ends],
         affine: Affine,

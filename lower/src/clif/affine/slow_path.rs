@@ -15,7 +15,7 @@ use crate::schedule::{Class, Place, Schedule, Segment};
 impl Emitter<'_> {
     /// The runtime's function, with all addresses; goes to `done` behind it.
     #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
-    pub(super) fn long_way(
+    pub(super) fn slow_path(
         &mut self,
         block: &Block,
         plan: &Schedule,
@@ -72,8 +72,8 @@ impl Emitter<'_> {
     ) {
         let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
         let lists = (addresses.as_slice(), exec, places);
-        match self.goes_in_runs(block, v) {
-            true => self.runs_or_other(block, plan, v, lists),
+        match self.is_contiguous_form(block, v) {
+            true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
         }
         self.b.ins().jump(done, &[]);

@@ -87,7 +87,7 @@ impl Emitter<'_> {
             };
             let affine = family.affine;
             let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
-            let mut checked = self.check_runs(&runs, affine, (lds, bounds), family.reach);
+            let mut checked = self.check_contiguous(&runs, affine, (lds, bounds), family.reach);
             for good in checked.conditions.drain(..) {
                 if !conditions.contains(&good) {
                     conditions.push(good);
@@ -141,7 +141,7 @@ impl Emitter<'_> {
                     lines = Some(access.offset);
                     let (offset, affine) = (access.offset, access.affine);
                     let load = !access.store && affine.whole;
-                    if !(load && self.ask_later(ahead, offset, affine.stride)) {
+                    if !(load && self.defer(ahead, offset, affine.stride)) {
                         fusion.accesses[n].ahead = Some(ahead);
                     }
                 }

@@ -30,7 +30,7 @@ impl Emitter<'_> {
             .map(|(&v, &x)| (v, x))
             .collect();
         t.checked = true;
-        self.expect_turns(t);
+        self.expect_iterations(t);
         if known.checked.is_empty() {
             return;
         }

@@ -205,7 +205,10 @@ impl Emitter<'_> {
         }
         self.begin_lane(t);
         self.lane_fixed(t);
-        let more = t.plan.count.map(|count| self.turns_ahead(t, count, shared));
+        let more = t
+            .plan
+            .count
+            .map(|count| self.iterations_ahead(t, count, shared));
         if more.is_none() {
             let fuel = self.read_shared(shared.fuel, types::I32);
             self.b.def_var(job.left, fuel);

@@ -13,7 +13,7 @@ use crate::ir::{Block, Op, Val};
 
 impl Emitter<'_> {
     /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
-    pub(super) fn expect_turns(&mut self, t: &mut Iteration<'_>) {
+    pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && self.o.far_memory;
         if !over_grid || t.plan.group != LANES || !self.has_prefetches {
             return;

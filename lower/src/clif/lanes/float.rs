@@ -19,11 +19,11 @@ impl Lanes<'_, '_> {
 
     /// Zeros with their signs in place of denormals.
     pub(super) fn flush(&mut self, float: Float, v: Value) -> Value {
-        if let Some(flushed) = self.again.flushed(self.b, v) {
+        if let Some(flushed) = self.numbering.flushed(self.b, v) {
             return flushed;
         }
         let flushed = self.flush_anew(float, v);
-        self.again.note_flushed(v, flushed);
+        self.numbering.note_flushed(v, flushed);
         flushed
     }
 
@@ -100,7 +100,7 @@ impl Lanes<'_, '_> {
         let keep = self.constant(float, !l.sign);
         let drop = self.b.ins().band(tiny, keep);
         let result = self.b.ins().band_not(result, drop);
-        self.again.note_flushed(result, result);
+        self.numbering.note_flushed(result, result);
         result
     }
 

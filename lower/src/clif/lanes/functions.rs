@@ -78,7 +78,7 @@ impl Lanes<'_, '_> {
         }
         // With fewer registers more would be kept in memory.
         if self.masks && matches!(f, LaneFn::ExpF32 | LaneFn::LogF32) {
-            self.take_turns(last, &ends, BEHIND);
+            self.interleave(last, &ends, BEHIND);
         }
         words
     }

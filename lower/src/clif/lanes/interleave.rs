@@ -31,7 +31,7 @@ impl Lanes<'_, '_> {
     /// Orders the instructions behind `last` by how long what follows from them takes. None of them has an effect;
     /// those of each vector end with one of `ends`. A vector is so many cycles behind the one before it: its first steps
     /// fill the time in which the others wait for their last ones. (All at once may want more registers than there are.)
-    pub(super) fn take_turns(&mut self, last: Option<clif::Inst>, ends: &[clif::Inst], by: u32) {
+    pub(super) fn interleave(&mut self, last: Option<clif::Inst>, ends: &[clif::Inst], by: u32) {
         let (Some(last), Some(block)) = (last, self.b.current_block()) else {
             return;
         };

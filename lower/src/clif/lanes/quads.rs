@@ -71,21 +71,21 @@ impl Lanes<'_, '_> {
             let [first, second] = quads;
             [EVEN, ODD].map(|half| self.shuffle(ty, first, second, half))
         });
-        self.again.note_dwords(self.b, quads, dwords);
+        self.numbering.note_dwords(self.b, quads, dwords);
         dwords
     }
 
     /// The same, if they are there.
     fn known_dwords(&mut self, quads: Quads) -> Option<Dwords> {
         let quads = quads.map(|v| self.uncast(v));
-        if let Some(dwords) = self.again.dwords(self.b, quads) {
+        if let Some(dwords) = self.numbering.dwords(self.b, quads) {
             return Some(dwords);
         }
         let dwords = match self.unpacked(quads) {
             None if quads[0] == quads[1] => self.dwords_of_all(quads[0]),
             dwords => dwords,
         }?;
-        self.again.note_dwords(self.b, quads, dwords);
+        self.numbering.note_dwords(self.b, quads, dwords);
         Some(dwords)
     }
 

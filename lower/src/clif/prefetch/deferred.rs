@@ -10,7 +10,7 @@ use frontend::state::{LANES, LAST, WaveState};
 
 use super::super::fuse::Fused;
 use super::super::{Emitter, offset32, trusted};
-use super::{Ahead, LINE, lines};
+use super::{LINE, Prefetch, lines};
 use crate::ir::{Func, Op, Term, Val};
 use crate::passes::sink;
 use crate::uniformity::{Affine, Facts};
@@ -28,7 +28,7 @@ struct Lines {
 
 /// What blocks have not asked for, and who will.
 #[derive(Default)]
-pub(in crate::clif) struct Later {
+pub(in crate::clif) struct Deferred {
     lines: Vec<Lines>,
     /// The blocks that wait for it.
     blocks: Vec<usize>,
@@ -38,7 +38,7 @@ pub(in crate::clif) struct Later {
     stores: Vec<Stores>,
 }
 
-impl Later {
+impl Deferred {
     /// How many entries of [`WaveState::last`] are kept free for stores.
     pub(super) fn entries(&self) -> usize {
         self.stores.len()
@@ -62,7 +62,7 @@ const FEWEST: usize = 4;
 const MOST_STORES: usize = 4;
 
 /// What a loop over the lanes asks for in each turn.
-pub(in crate::clif) struct Asked {
+pub(in crate::clif) struct Requested {
     first: Value,
     into: Intrinsic,
 }
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         for block in reached(self.f, *last.unwrap_or(&first)) {
             self.find_stores(block, facts);
         }
-        self.later.blocks = blocks;
+        self.deferred.blocks = blocks;
     }
 
     /// Finds what a block stores at lines.
@@ -157,17 +157,17 @@ impl Emitter<'_> {
         });
         let mut stores: Vec<Fused> = stores.map(|&v| self.access_of(block, v)).collect();
         stores.sort_by_key(|store| store.offset);
-        let later = &mut self.later;
+        let deferred = &mut self.deferred;
         for store in stores {
             let (base, affine) = (store.base, store.affine);
             let key = (number, base, affine);
-            let mut known = later.stores.iter();
+            let mut known = deferred.stores.iter();
             let entry = match known.find(|s| (s.block, s.base, s.affine) == key) {
                 Some(stores) => stores.entry,
-                None if later.stores.len() == MOST_STORES => break,
+                None if deferred.stores.len() == MOST_STORES => break,
                 None => {
-                    let entry = LAST - 1 - later.stores.len();
-                    later.stores.push(Stores {
+                    let entry = LAST - 1 - deferred.stores.len();
+                    deferred.stores.push(Stores {
                         block: number,
                         base,
                         affine,
@@ -177,9 +177,9 @@ impl Emitter<'_> {
                 }
             };
             let away = i64::from(store.offset);
-            let mut asked = later.lines.iter().filter(|lines| lines.entry == entry);
+            let mut asked = deferred.lines.iter().filter(|lines| lines.entry == entry);
             if asked.all(|lines| away - lines.away >= LINE) {
-                later.lines.push(Lines {
+                deferred.lines.push(Lines {
                     entry,
                     away,
                     count: lines(affine.stride, LANES).1,
@@ -192,7 +192,7 @@ impl Emitter<'_> {
     /// Expects accesses, the first lane of the first one at `first`, if blocks before this one ask for their lines.
     pub(in crate::clif) fn expect_stores(&mut self, first: Value, access: &Fused) -> bool {
         let key = (self.current, access.base, access.affine);
-        let mut stores = self.later.stores.iter();
+        let mut stores = self.deferred.stores.iter();
         let Some(stores) = stores.find(|s| (s.block, s.base, s.affine) == key) else {
             return false;
         };
@@ -205,14 +205,14 @@ impl Emitter<'_> {
     }
 
     /// Keeps where an access is expected.
-    fn keep_next(&mut self, ahead: Ahead) {
+    fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
         self.b.ins().store(trusted(), ahead.start, self.wave, at);
     }
 
     /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
     /// this one, if there are such.
-    pub(in crate::clif) fn ask_later(&mut self, ahead: Ahead, offset: i32, stride: i64) -> bool {
+    pub(in crate::clif) fn defer(&mut self, ahead: Prefetch, offset: i32, stride: i64) -> bool {
         if sink::goes_round(self.f, self.current) {
             return false;
         }
@@ -222,8 +222,8 @@ impl Emitter<'_> {
             return false;
         }
         self.keep_next(ahead);
-        self.later.blocks = blocks;
-        self.later.lines.push(Lines {
+        self.deferred.blocks = blocks;
+        self.deferred.lines.push(Lines {
             entry: ahead.entry,
             away: offset.into(),
             count,
@@ -234,40 +234,40 @@ impl Emitter<'_> {
 
     /// Begins a block, which asks for its share.
     pub(in crate::clif) fn begin_share(&mut self, block: usize) {
-        let later = &mut self.later;
-        let at = later.blocks.iter().position(|&waits| waits == block);
-        later.wanted = at.map_or(0, |at| {
-            let lines: i64 = later.lines.iter().map(|lines| lines.count).sum();
-            let blocks = (later.blocks.len() - at) as i64;
+        let deferred = &mut self.deferred;
+        let at = deferred.blocks.iter().position(|&waits| waits == block);
+        deferred.wanted = at.map_or(0, |at| {
+            let lines: i64 = deferred.lines.iter().map(|lines| lines.count).sum();
+            let blocks = (deferred.blocks.len() - at) as i64;
             (lines + blocks - 1) / blocks
         });
     }
 
     /// What the turns of a loop over groups of so many lanes ask for.
-    pub(in crate::clif) fn share(&mut self, group: usize) -> Vec<Asked> {
+    pub(in crate::clif) fn share(&mut self, group: usize) -> Vec<Requested> {
         let turns = (LANES / group) as i64;
         let mut asked = Vec::new();
         while self.prefetches
-            && self.later.wanted > 0
-            && let Some(lines) = self.later.lines.first_mut()
+            && self.deferred.wanted > 0
+            && let Some(lines) = self.deferred.lines.first_mut()
         {
             let (entry, away, into) = (lines.entry, lines.away, lines.into);
             lines.away += turns * LINE;
             lines.count -= turns;
             if lines.count <= 0 {
-                self.later.lines.remove(0);
+                self.deferred.lines.remove(0);
             }
-            self.later.wanted -= turns;
+            self.deferred.wanted -= turns;
             let at = next_at(entry);
             let start = self.b.ins().load(types::I64, trusted(), self.wave, at);
             let first = self.b.ins().iadd_imm_s(start, away);
-            asked.push(Asked { first, into });
+            asked.push(Requested { first, into });
         }
         asked
     }
 
     /// Asks for it in the turn of the group whose first lane is `lane`.
-    pub(in crate::clif) fn ask_for(&mut self, asked: &[Asked], lane: Value, group: usize) {
+    pub(in crate::clif) fn request_at(&mut self, asked: &[Requested], lane: Value, group: usize) {
         for asked in asked {
             let bytes = self.b.ins().imul_imm_s(lane, LINE / group as i64);
             let at = self.b.ins().iadd(asked.first, bytes);

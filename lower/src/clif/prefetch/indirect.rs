@@ -24,7 +24,7 @@ const NEAR: i64 = 1 << 18;
 const MAX_LOADS: usize = 2;
 
 /// What an access in the next workgroup will want.
-pub(in crate::clif) struct Foreseen {
+pub(in crate::clif) struct Indirect {
     /// Its address.
     address: Val,
     /// Where the dwords of the loads will lie that it is made of.
@@ -36,13 +36,13 @@ pub(in crate::clif) struct Foreseen {
 impl Emitter<'_> {
     /// Foresees what an access in the next workgroup will want at addresses that are made of dwords which this one
     /// loaded from a line, on the lanes in `exec`. The low words of its own addresses are at `low`.
-    pub(in crate::clif) fn foresee(
+    pub(in crate::clif) fn predict(
         &mut self,
         block: &Block,
         plan: &Schedule,
         (v, exec): (Val, Value),
         low: Value,
-    ) -> Option<Foreseen> {
+    ) -> Option<Indirect> {
         if !self.prefetches {
             return None;
         }
@@ -71,7 +71,7 @@ impl Emitter<'_> {
                 self.scalar(block, plan, leaf);
             }
         }
-        Some(Foreseen {
+        Some(Indirect {
             address,
             starts,
             wanted,
@@ -80,11 +80,11 @@ impl Emitter<'_> {
 
     /// Asks for what so many lanes from `first` on will want. So many as a gather has, between one and the next: what the
     /// processor cannot take all at once it may forget.
-    pub(in crate::clif) fn ask(
+    pub(in crate::clif) fn request(
         &mut self,
         block: &Block,
         plan: &Schedule,
-        foreseen: &Foreseen,
+        foreseen: &Indirect,
         (first, lanes): (usize, usize),
     ) {
         let [asked, done] = [(); 2].map(|()| self.b.create_block());

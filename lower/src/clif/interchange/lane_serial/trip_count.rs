@@ -23,7 +23,12 @@ pub(super) struct Array {
 
 impl Emitter<'_> {
     /// The turns that a lane makes behind the first one, I64.
-    pub(super) fn turns_ahead(&mut self, t: &mut Lane<'_>, count: Count, shared: &Shared) -> Value {
+    pub(super) fn iterations_ahead(
+        &mut self,
+        t: &mut Lane<'_>,
+        count: Count,
+        shared: &Shared,
+    ) -> Value {
         let before = t.values.clone();
         let next = self.eval(t, count.next);
         let bound = self.eval(t, count.bound);
