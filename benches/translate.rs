@@ -8,11 +8,11 @@ use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use frontend::Gfx;
+use lower::backend::object::Object;
+use lower::host::{self, Isa};
 use lower::jit::{Allocation, HostLevel, Jit};
-use lower::object::Object;
+use lower::lift::region::{self, Request};
 use lower::options::Options;
-use lower::region::{self, Request};
-use lower::wide::{self, Isa};
 
 /// What a kernel is made of.
 #[derive(Clone, Copy, Debug)]
@@ -182,7 +182,7 @@ impl Kernel {
 
 /// What the wide back end writes for this host.
 fn isa() -> Isa {
-    match wide::has_avx512() {
+    match host::has_avx512() {
         true => Isa::Avx512,
         false => Isa::Avx2,
     }
@@ -200,7 +200,7 @@ impl How {
     fn all() -> Vec<How> {
         let emitters = [true, false].into_iter();
         emitters
-            .filter(|&wide| !wide || wide::is_supported())
+            .filter(|&wide| !wide || host::is_supported())
             .flat_map(|wide| {
                 [Allocation::Baseline, Allocation::Optimizing]
                     .map(|allocation| How { wide, allocation })

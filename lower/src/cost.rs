@@ -11,17 +11,18 @@ use frontend::desc::InstDesc;
 use frontend::state::mode;
 use frontend::target::Gfx;
 
-use crate::arms::{Lowered, Sites, lower};
-use crate::build::Build;
-use crate::clif::profile::Notes;
-use crate::clif::{self, Emitted};
-use crate::guest::Guest;
+use crate::backend::x64;
+use crate::host;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
+use crate::legalize::profile::Notes;
+use crate::legalize::{self, Emitted};
+use crate::lift::arms::{Lowered, Sites, lower};
+use crate::lift::build::Build;
+use crate::lift::guest::Guest;
+use crate::lift::support::{is_control, plain};
 use crate::options::{Forms, Options};
 use crate::profile::BlockShape;
-use crate::support::{is_control, plain};
-use crate::wide;
 
 /// Host instructions of one guest instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Costs {
         &mut self,
         f: &Func,
         start: u64,
-        isa: wide::Isa,
+        isa: host::Isa,
         count: &dyn Fn(&[u8]) -> u32,
     ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
@@ -126,12 +127,12 @@ impl Costs {
         };
         let emitted = self.emit(f, &options)?;
         let func = &mut self.codegen.func;
-        let code = wide::compile(
+        let code = x64::compile(
             func,
             emitted.wave,
             options.isa,
             false,
-            &mut wide::Space::default(),
+            &mut x64::Space::default(),
         )
         .map_err(|e| LowerError::Region {
             entry: f.entry,
@@ -168,7 +169,7 @@ impl Costs {
     /// Makes the region's CLIF.
     fn emit(&mut self, f: &Func, options: &Options) -> Result<Emitted, LowerError> {
         self.codegen.clear();
-        clif::emit(
+        legalize::emit(
             f,
             options,
             0,

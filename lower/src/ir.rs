@@ -12,8 +12,9 @@ use std::fmt;
 use frontend::op::{Atomic, Data, Space};
 use serde::{Deserialize, Serialize};
 
-pub use crate::functions::{EffectFn, LaneFn};
+pub use functions::{EffectFn, LaneFn};
 
+pub mod functions;
 pub mod text;
 pub mod verify;
 

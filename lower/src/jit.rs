@@ -10,13 +10,14 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
 use crate::abi::{Context, ExitCode, Site};
-use crate::clif::{self, Emitted};
+use crate::backend::object::Object;
+use crate::backend::placement::Placed;
+use crate::backend::x64::{self, Refused};
+use crate::host;
 use crate::ir::{Func, verify};
-use crate::object::Object;
+use crate::legalize::{self, Emitted};
 use crate::options::Options;
-use crate::placement::Placed;
 use crate::profile::Shape;
-use crate::wide::{self, Refused};
 
 /// Which host instructions may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,8 +35,8 @@ impl HostLevel {
     /// pretends a CPU without it, and no AVX-512 where it has `WAVELIFT_NO_AVX512`.
     pub fn pretended(self) -> HostLevel {
         match self {
-            HostLevel::Native | HostLevel::Avx2 if wide::is_avx2_ruled_out() => HostLevel::Sse41,
-            HostLevel::Native if wide::is_avx512_ruled_out() => HostLevel::Avx2,
+            HostLevel::Native | HostLevel::Avx2 if host::is_avx2_ruled_out() => HostLevel::Sse41,
+            HostLevel::Native if host::is_avx512_ruled_out() => HostLevel::Avx2,
             level => level,
         }
     }
@@ -239,7 +240,7 @@ pub struct Jit {
     isa: [OwnedTargetIsa; 2],
     contexts: FunctionBuilderContext,
     codegen: CodegenContext,
-    space: wide::Space,
+    space: x64::Space,
 }
 
 impl Jit {
@@ -249,7 +250,7 @@ impl Jit {
             isa: [isa(level, "single_pass")?, isa(level, "backtracking")?],
             contexts: FunctionBuilderContext::new(),
             codegen: CodegenContext::new(),
-            space: wide::Space::default(),
+            space: x64::Space::default(),
         })
     }
 
@@ -357,7 +358,7 @@ impl Jit {
     /// Emits a region's CLIF.
     fn emit(&mut self, f: &Func, options: &Options, base: u64) -> Result<Emitted, verify::Broken> {
         self.codegen.clear();
-        clif::emit(
+        legalize::emit(
             f,
             options,
             base,
@@ -377,7 +378,7 @@ impl Jit {
     ) -> Result<Result<Object, Refused>, verify::Broken> {
         let emitted = self.emit(f, options, base)?;
         let quick = allocation == Allocation::Baseline;
-        let code = wide::compile(
+        let code = x64::compile(
             &mut self.codegen.func,
             emitted.wave,
             options.isa,

@@ -1,27 +1,17 @@
-//! GCN instructions to host code: arms write lane IR, passes shape it, an emitter makes machine code.
-//! Never executes guest code and never owns guest memory.
+//! GCN instructions to host code: arms write lane IR ([`lift`]), passes shape it, legalization makes vector IR of it, a back end
+//! makes machine code. Never executes guest code and never owns guest memory.
 
 pub mod abi;
-pub mod arms;
-mod barrier_hoist;
-pub mod build;
-pub mod clif;
+pub mod analysis;
+pub mod backend;
 pub mod cost;
-pub mod functions;
-pub mod guest;
-pub mod interchange;
+pub mod host;
 pub mod ir;
 pub mod jit;
-pub mod liveness;
+pub mod legalize;
+pub mod lift;
 mod maps;
-pub mod object;
 pub mod options;
 pub mod passes;
-mod placement;
 pub mod profile;
-pub mod region;
-pub mod schedule;
-pub mod support;
-pub mod uniformity;
-pub mod value;
-pub mod wide;
+pub mod vir;

@@ -3,7 +3,7 @@
 
 use bitflags::bitflags;
 
-use crate::wide;
+use crate::host;
 
 /// How a region is translated. An engine keeps one value of this for all regions and sets for each what depends on it: `count`,
 /// `profile`, `shapes`, `start`, `baseline`, `wide` and `isa`.
@@ -15,7 +15,7 @@ pub struct Options {
     pub group: Option<u8>,
     /// Forms of code that are not made.
     pub without: Forms,
-    /// The host waits long for memory (see [`wide::is_memory_far`]), which decides about prefetches and lane groups.
+    /// The host waits long for memory (see [`host::is_memory_far`]), which decides about prefetches and lane groups.
     pub far_memory: bool,
     /// Count instructions and lane-instructions.
     pub count: bool,
@@ -30,10 +30,10 @@ pub struct Options {
     /// calls where not all lanes act and the code for all is elsewhere; and scalar registers that are in the wave where a
     /// block begins and ends, so that nothing is to be done at entries and exits.
     pub baseline: bool,
-    /// For the wide back end (see [`crate::wide`]).
+    /// For the wide back end (see [`crate::backend::x64`]).
     pub wide: bool,
     /// What the wide back end writes.
-    pub isa: wide::Isa,
+    pub isa: host::Isa,
 }
 
 bitflags! {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::analysis::liveness::{self, Lives};
 use crate::ir::Func;
-use crate::liveness::{self, Lives};
 use crate::options::{Forms, Options};
 
 pub mod sink;

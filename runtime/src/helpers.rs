@@ -11,7 +11,7 @@
 )]
 
 use lower::abi::{Context, ExitCode, Lanes, Site};
-use lower::functions::{CallHeader, EffectFn, LaneFn};
+use lower::ir::functions::{CallHeader, EffectFn, LaneFn};
 use lower::jit::HostLevel;
 
 mod atomic;
@@ -39,7 +39,7 @@ use quick::Quick;
 /// Addresses of all functions as a host of this level has them: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
 pub fn table(level: HostLevel) -> Box<[usize]> {
     table_for(match level {
-        HostLevel::Native if has_avx2() && lower::wide::has_avx512() => Level::Avx512,
+        HostLevel::Native if has_avx2() && lower::host::has_avx512() => Level::Avx512,
         HostLevel::Native | HostLevel::Avx2 if has_avx2() => Level::Avx2,
         HostLevel::Native | HostLevel::Avx2 | HostLevel::Sse41 => Level::Portable,
     })

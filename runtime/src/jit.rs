@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use frontend::WaveState;
+use lower::host;
 use lower::jit::{HostLevel, Jit};
+use lower::lift::region::{self, Request};
 use lower::options::{Forms, Options};
 use lower::passes;
-use lower::region::{self, Request};
-use lower::wide;
 
 pub use lower::jit::LowerError;
+pub use lower::lift::region::is_vector;
 pub use lower::passes::{PASSES, Pass};
-pub use lower::region::is_vector;
 
 mod cache;
 pub mod profile;
@@ -58,7 +58,7 @@ impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
             code: Options {
-                far_memory: wide::is_memory_far(),
+                far_memory: host::is_memory_far(),
                 ..Options::default()
             },
             no_fallback: false,
@@ -134,7 +134,7 @@ pub fn print_ir(
 
 /// Makes the engine.
 pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineError> {
-    if options.emitter == Emitter::Wide && !wide::is_supported() {
+    if options.emitter == Emitter::Wide && !host::is_supported() {
         return Err(EngineError::NoWide);
     }
     let folder = options.cache.as_deref().map(|path| {
@@ -174,7 +174,7 @@ pub struct JitEngine {
     id: u64,
     options: JitOptions,
     /// What the wide emitter writes.
-    isa: wide::Isa,
+    isa: host::Isa,
     shared: Arc<Shared>,
     improver: Improver,
     compiler: Mutex<Jit>,
@@ -219,14 +219,14 @@ impl JitEngine {
         };
         // From here on it is settled who makes the code.
         let emitter = match options.emitter {
-            Emitter::Auto | Emitter::Wide if host != HostLevel::Sse41 && wide::is_supported() => {
+            Emitter::Auto | Emitter::Wide if host != HostLevel::Sse41 && host::is_supported() => {
                 Emitter::Wide
             }
             _ => Emitter::Cranelift,
         };
         let isa = match host {
-            HostLevel::Native if wide::has_avx512() => wide::Isa::Avx512,
-            _ => wide::Isa::Avx2,
+            HostLevel::Native if host::has_avx512() => host::Isa::Avx512,
+            _ => host::Isa::Avx2,
         };
         let options = JitOptions {
             tier,

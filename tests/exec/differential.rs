@@ -30,7 +30,7 @@ use frontend::{Gfx, decode};
 use harness::random::Random;
 use harness::snippet::{Bench, Outcome, State, differences, memory_differences, set64};
 use harness::words::{As, prepared};
-use lower::region::MAX_BLOCK;
+use lower::lift::region::MAX_BLOCK;
 use runtime::engine::Exit;
 use runtime::interp::Interpreter;
 

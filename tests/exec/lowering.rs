@@ -34,15 +34,15 @@ mod tiers;
 mod words;
 mod wraps;
 
-use lower::build::Build;
+use lower::host::{self, Isa};
 use lower::ir::{Block, Func, Slot, Target, Term, Val};
-use lower::wide::{self, Isa};
+use lower::lift::build::Build;
 
 /// Does the CPU have a wide instruction set? If not, it is said that what its code does is not tested.
 fn can_run(isa: Isa) -> bool {
     let (has, name) = match isa {
-        Isa::Avx2 => (wide::is_supported(), "AVX2"),
-        Isa::Avx512 => (wide::has_avx512(), "AVX-512"),
+        Isa::Avx2 => (host::is_supported(), "AVX2"),
+        Isa::Avx512 => (host::has_avx512(), "AVX-512"),
     };
     if !has {
         eprintln!("NOT TESTED: what code for {name} does, which this CPU lacks");

@@ -10,7 +10,7 @@ use frontend::{Encoding, Gfx, Inst, Op, isa};
 use harness::random::Random;
 use harness::snippet::{self, Bench, Outcome};
 use harness::words::{self, As};
-use lower::support::{Support, support, support_of};
+use lower::lift::support::{Support, support, support_of};
 use runtime::Exit;
 use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions};

@@ -4,7 +4,7 @@
 
 use frontend::op::{Atomic, Data, Space};
 
-use crate::functions::{EffectFn, LaneFn, Takes};
+use crate::ir::functions::{EffectFn, LaneFn, Takes};
 use crate::ir::{
     Block, Float, Func, Halves, Node, Op, SiteId, Target, Term, Type, Val, Vary, Width,
 };

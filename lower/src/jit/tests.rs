@@ -1,6 +1,6 @@
 use super::*;
-use crate::build::{Build, types};
 use crate::ir::{Block, Op, Slot, Term};
+use crate::lift::build::{Build, types};
 
 /// A region of one instruction at 64 that writes a lane value to a scalar register, which no region may.
 fn broken_region() -> Func {
@@ -32,7 +32,7 @@ fn broken_region() -> Func {
 fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
     let f = broken_region();
     let mut jit = Jit::new(HostLevel::Native).expect("this host");
-    for wide in [false, wide::is_supported()] {
+    for wide in [false, host::is_supported()] {
         for allocation in [Allocation::Baseline, Allocation::Optimizing] {
             let options = Options {
                 wide,

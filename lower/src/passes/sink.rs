@@ -13,10 +13,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::Analysed;
-use crate::build::{Build, types};
-use crate::functions::EffectFn;
+use crate::analysis::liveness::{Live, Lives};
+use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
-use crate::liveness::{Live, Lives};
+use crate::lift::build::{Build, types};
 use crate::maps::{HashMap, HashSet};
 
 /// Values that are computed again in the other block at most.

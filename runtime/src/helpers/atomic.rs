@@ -21,7 +21,7 @@ pub(super) struct Rmw {
     denorm: Denorm,
 }
 
-/// Operations by their number in `lower::functions::atomic_code`.
+/// Operations by their number in `lower::ir::functions::atomic_code`.
 pub(super) const OPERATIONS: [Atomic; 21] = [
     Atomic::Swap,
     Atomic::CmpSwap,

@@ -5,7 +5,7 @@ use frontend::inst::{Inst, MemMods};
 use frontend::op::{Atomic, ImageOp, Op};
 use frontend::{Gfx, LANES};
 use lower::abi::ExitCode;
-use lower::functions::{image_addresses, image_slopes};
+use lower::ir::functions::{image_addresses, image_slopes};
 
 use super::atomic::Rmw;
 use super::format::Format;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use frontend::Encoding;
 use frontend::op::{Op, Space};
 use lower::abi::{ExitCode, Lanes};
-use lower::functions::more_of;
+use lower::ir::functions::more_of;
 
 use super::Call;
 use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
@@ -44,7 +44,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// From the code that `lower::functions::mem_code` makes.
+    /// From the code that `lower::ir::functions::mem_code` makes.
     pub(super) fn of(code: u64) -> Element {
         match code & 0xff {
             32 => Element::Byte(false),
@@ -432,7 +432,7 @@ pub(super) fn addresses<'a>(call: &Call<'a>) -> Addresses<'a> {
 
 #[cfg(test)]
 mod tests {
-    use lower::functions::mem_code_more;
+    use lower::ir::functions::mem_code_more;
 
     use super::*;
 

@@ -30,7 +30,7 @@ fn splat<const N: usize>(words: [u32; N]) -> Vec<Lanes> {
 /// What this host has.
 fn levels() -> impl Iterator<Item = Level> {
     let wide = has_avx2();
-    let wider = wide && lower::wide::has_avx512();
+    let wider = wide && lower::host::has_avx512();
     let all = [
         (Level::Portable, true),
         (Level::Avx2, wide),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use lower::object::{FINGERPRINT, Object, Patch, Symbol};
+use lower::backend::object::{FINGERPRINT, Object, Patch, Symbol};
 use sha2::{Digest, Sha256};
 
 use crate::LoadedCode;

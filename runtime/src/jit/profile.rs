@@ -88,7 +88,7 @@ pub struct RegionProfile {
     pub code: u64,
     /// Guest address.
     pub entry: u64,
-    /// The MODE bits that it is for, and what else of the wave's state ([`lower::region::mode_key`]).
+    /// The MODE bits that it is for, and what else of the wave's state ([`lower::lift::region::mode_key`]).
     pub mode: u32,
     /// What it takes for granted of the registers it is entered with, as [`WaveState::START`] has it.
     pub start: u64,

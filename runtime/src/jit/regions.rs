@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use frontend::WaveState;
 use lower::abi::Site;
+use lower::backend::object::Object;
 use lower::jit::{Allocation, Compiled, Jit, LowerError};
-use lower::object::Object;
+use lower::lift::region::{self, Request};
 use lower::options::Options;
-use lower::region::{self, Request};
 
 use super::tiers::{HOT, Job, Tier};
 use super::{JitEngine, cache};

@@ -36,7 +36,7 @@ fn emitters(emitter: &str, cpu: usize) -> Vec<String> {
 #[test]
 fn the_cpu_chooses_unless_it_is_told() {
     let all = |names: &[String], name: &str| !names.is_empty() && names.iter().all(|n| n == name);
-    if lower::wide::is_supported() {
+    if lower::host::is_supported() {
         assert!(all(&emitters("auto", 0), "wide"));
         assert!(all(&emitters("wide", 0), "wide"));
     } else {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use lower::host::{self, Isa};
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::options::Options;
 use lower::profile::{Order, Shape};
-use lower::wide::{self, Isa};
 
 use super::hot_loops::{kernels, regions};
 
 #[test]
 fn code_with_and_without_notes_is_the_same() {
     let mut jit = Jit::new(HostLevel::Native).expect("a code generator");
-    let isa = if wide::has_avx512() {
+    let isa = if host::has_avx512() {
         Isa::Avx512
     } else {
         Isa::Avx2

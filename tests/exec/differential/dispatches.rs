@@ -5,7 +5,7 @@
 use frontend::desc::{Encoding, InstDesc};
 use frontend::{Gfx, isa};
 use harness::random::Random;
-use lower::region::MAX_BLOCK;
+use lower::lift::region::MAX_BLOCK;
 use runtime::dispatch::{Arguments, Dispatcher, KernelCode, Launch, Settings};
 use runtime::engine::Engine;
 use runtime::object::KernelDescriptor;

@@ -60,7 +60,7 @@ impl Shape {
                         (HostLevel::Native, true),
                         (HostLevel::Avx2, false),
                     ];
-                    let hosts = match lower::wide::has_avx512() {
+                    let hosts = match lower::host::has_avx512() {
                         true => &hosts[..],
                         false => &hosts[..1],
                     };

@@ -28,7 +28,7 @@ fn engines() -> Vec<(String, u32, Box<dyn Engine + Send>)> {
         (HostLevel::Sse41, Emitter::Cranelift),
         (HostLevel::Native, Emitter::Wide),
     ];
-    if lower::wide::has_avx512() {
+    if lower::host::has_avx512() {
         hosts.push((HostLevel::Avx2, Emitter::Wide));
     }
     for (host, emitter) in hosts {

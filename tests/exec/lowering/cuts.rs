@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use frontend::Gfx;
-use lower::region::{self, Request};
+use lower::lift::region::{self, Request};
 
 const GFX: Gfx = Gfx::Gfx900;
 // v_add_u32 v6, v6, v7

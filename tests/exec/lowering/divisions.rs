@@ -4,11 +4,11 @@
 use frontend::WaveState;
 use frontend::state::LANES;
 use frontend::target::Gfx;
-use lower::build::{Build, types};
+use lower::host::Isa;
 use lower::ir::{Float, Flush, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::lift::build::{Build, types};
 use lower::options::Options;
-use lower::wide::Isa;
 use runtime::math::{self, Denorm, Env, Round};
 
 use super::operations::run;

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use frontend::WaveState;
 use frontend::state::LANES;
 
-use lower::build::{Build, types};
-use lower::functions::LaneFn;
+use lower::host::Isa;
+use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
+use lower::lift::build::{Build, types};
 use lower::options::Options;
-use lower::wide::Isa;
 use runtime::math;
 
 use super::operations::run;

@@ -2,10 +2,10 @@
 //! that length with the mnemonic of its row and the operands that were asked for, and is encoded alike again.
 
 use iced_x86::{Decoder, DecoderOptions, Encoder, Instruction, OpKind, Register, RoundingControl};
-use lower::wide::encode::{Base, Code, Len, Mem, Rm};
-use lower::wide::evex::{self, Rounding, Tuple, With};
-use lower::wide::evex_forms;
-use lower::wide::rows::{legacy, vex};
+use lower::backend::x64::encode::{Base, Code, Len, Mem, Rm};
+use lower::backend::x64::evex::{self, Rounding, Tuple, With};
+use lower::backend::x64::evex_forms;
+use lower::backend::x64::rows::{legacy, vex};
 
 /// Numbers without a pattern.
 struct Random(u64);

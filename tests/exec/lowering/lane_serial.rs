@@ -5,7 +5,7 @@
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
-use lower::interchange::lane_serial::{self, trip_count::Course};
+use lower::analysis::interchange::lane_serial::{self, trip_count::Course};
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
@@ -150,7 +150,7 @@ fn program(r: &mut Random) -> Vec<u32> {
 /// step through memory or take elements of arrays.
 fn planned(round: &Round<'_>) -> [usize; 4] {
     let (func, facts) = round.analysed();
-    let live = lower::liveness::lives(&func).start;
+    let live = lower::analysis::liveness::lives(&func).start;
     let strides = |block, v| Some(facts.address(block, v)?.stride);
     let mut found = [0; 4];
     for head in facts.loops() {

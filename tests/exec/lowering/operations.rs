@@ -7,12 +7,12 @@ use frontend::WaveState;
 use frontend::state::LANES;
 
 use lower::abi::{Context, ExitCode};
-use lower::build::{Build, types};
-use lower::functions::LaneFn;
+use lower::host::{self, Isa};
+use lower::ir::functions::LaneFn;
 use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::lift::build::{Build, types};
 use lower::options::Options;
-use lower::wide::{self, Isa};
 
 use super::{can_run, region_of};
 
@@ -344,7 +344,7 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(compiled.refused(), None, "{name}");
         assert_eq!(compiled.is_wide(), wide.is_some(), "{name}");
-        if wide == Some(Isa::Avx512) && !wide::has_avx512() {
+        if wide == Some(Isa::Avx512) && !host::has_avx512() {
             continue;
         }
         for exec in [u64::MAX, 0, 0x5555_5555_5555_5555, 1 << 37, 0xffff_ffff] {

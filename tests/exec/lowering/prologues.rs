@@ -147,10 +147,13 @@ fn numbers_of_work_items_and_limits() {
     let mut sunk = 0;
     let total = rounds.run(|round| {
         let (func, _) = round.analysed();
-        let (after, lives) = sink(&func, lower::liveness::lives(&func));
+        let (after, lives) = sink(&func, lower::analysis::liveness::lives(&func));
         sunk += usize::from(after.is_some());
         // What is live is found again only where a write that was put off may have changed it.
-        assert_eq!(lives, lower::liveness::lives(&after.unwrap_or(func)));
+        assert_eq!(
+            lives,
+            lower::analysis::liveness::lives(&after.unwrap_or(func))
+        );
     });
     println!("{sunk} of {total} programs have writes that are put off");
     assert!(sunk * 4 > total, "writes of {sunk} of {total} are put off");

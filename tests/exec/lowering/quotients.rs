@@ -3,11 +3,11 @@
 
 use frontend::WaveState;
 use frontend::state::LANES;
-use lower::build::{Build, types};
+use lower::host::Isa;
 use lower::ir::{Float, Flush, Op, Val, Width};
 use lower::jit::{HostLevel, Jit};
+use lower::lift::build::{Build, types};
 use lower::options::Options;
-use lower::wide::Isa;
 use runtime::math;
 
 use super::operations::run;

@@ -4,12 +4,12 @@
 use frontend::WaveState;
 use frontend::state::{LANES, mode};
 use harness::random::Random;
-use lower::build::{Build, types};
-use lower::functions::LaneFn;
+use lower::host::{self, Isa};
+use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Slot};
 use lower::jit::{Compiled, HostLevel, Jit};
+use lower::lift::build::{Build, types};
 use lower::options::Options;
-use lower::wide::{self, Isa};
 use runtime::math;
 
 use super::operations::run;
@@ -22,10 +22,10 @@ fn hosts() -> Vec<(HostLevel, Option<Isa>)> {
         (HostLevel::Avx2, None),
         (HostLevel::Sse41, None),
     ];
-    if wide::is_supported() {
+    if host::is_supported() {
         hosts.push((HostLevel::Avx2, Some(Isa::Avx2)));
     }
-    if wide::has_avx512() {
+    if host::has_avx512() {
         hosts.push((HostLevel::Native, Some(Isa::Avx512)));
     }
     hosts

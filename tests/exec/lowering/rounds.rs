@@ -4,10 +4,10 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{Bench, State, set64};
+use lower::analysis::uniformity::Facts;
 use lower::ir::Func;
+use lower::lift::region::{self, Request};
 use lower::options::Forms;
-use lower::region::{self, Request};
-use lower::uniformity::Facts;
 use runtime::LoadedCode;
 use runtime::engine::{Emitter, Exit};
 use runtime::interp::Interpreter;
@@ -95,7 +95,7 @@ impl Round<'_> {
             0 => frontend::WaveState::V0_COUNTS,
             n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
         };
-        let facts = lower::uniformity::analyse(&func, start, true);
+        let facts = lower::analysis::uniformity::analyse(&func, start, true);
         (func, facts)
     }
 }

@@ -7,11 +7,11 @@ use frontend::desc::{Encoding, InstDesc};
 use frontend::op::Op;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
-use lower::arms::{Lowered, Sites, lower};
-use lower::build::Build;
-use lower::guest::Guest;
 use lower::ir::{Block, Func, Op as Ir, Term, text, verify};
-use lower::support::*;
+use lower::lift::arms::{Lowered, Sites, lower};
+use lower::lift::build::Build;
+use lower::lift::guest::Guest;
+use lower::lift::support::*;
 
 /// Lowers an instruction as a block of its own; the verifier must accept it.
 fn lowered(inst: &Inst, gfx: Gfx, mode: u32) -> Option<Block> {

@@ -1,8 +1,8 @@
 use frontend::inst::M0;
 
 use super::*;
-use crate::build::{Build, types};
 use crate::ir::Slot;
+use crate::lift::build::{Build, types};
 
 /// A region of one block with these nodes, one site, and what may be wrong.
 fn region(b: &Build, wrong: impl FnOnce(&mut Block)) -> Result<(), String> {

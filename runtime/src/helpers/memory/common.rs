@@ -4,7 +4,7 @@
 
 use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
-use lower::functions::{EffectFn, more_of};
+use lower::ir::functions::{EffectFn, more_of};
 
 use super::atomics::global;
 use super::items::{Byte, Dwords, Item, Short, in_order};

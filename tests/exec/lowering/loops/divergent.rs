@@ -4,9 +4,9 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END};
+use lower::host::Isa;
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::options::{Forms, Options};
-use lower::wide::Isa;
 
 use super::planned;
 use crate::lowering::rounds::{Round, Rounds, compare, shapes, state, with_code};

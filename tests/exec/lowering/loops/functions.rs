@@ -131,7 +131,7 @@ fn loops_with_functions() {
         prepare: |_, _| {},
     };
     let rounds = rounds.run(|round| {
-        inside += usize::from(!planned_for(round, lower::wide::LANES).is_empty());
+        inside += usize::from(!planned_for(round, lower::host::LANES).is_empty());
         alone += usize::from(!planned(round).is_empty());
     });
     println!("{inside} of {rounds} loops go inside, {alone} without functions");

@@ -1,0 +1,7 @@
+//! What is known of a region's lane IR: liveness, uniformity, its loops, and the segments of its blocks. Nothing here changes it or
+//! knows a back end.
+
+pub mod interchange;
+pub mod liveness;
+pub mod schedule;
+pub mod uniformity;

@@ -1,0 +1,491 @@
+//! Which registers a block's successors may still read, so that dead ones are never computed or stored.
+//!
+//! The unit is the region: beyond its exits every register is live, except after the end of the wave.
+//! A VGPR may be live on all lanes or on those only that EXEC has at that point. A write under EXEC does not end
+//! the life of other lanes, so its merge reads the old value where those are wanted; where only lanes within that
+//! EXEC are, it does not, so that what is written before a branch and read under a narrower EXEC behind it is not
+//! live before it was written. A scalar write ends a life.
+
+use frontend::inst::M0;
+
+use crate::abi::RELATIVE_SGPRS;
+use crate::ir::functions::{EffectFn, LaneFn};
+use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
+
+mod all_ones;
+
+/// A set of registers: 256 VGPRs, then the scalar slots; then VGPRs once more, those that are live on lanes
+/// outside of EXEC too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Live([u64; 11]);
+
+/// Number of the first bit that says that a VGPR is live on lanes outside of EXEC too.
+const WHOLE: usize = 448;
+
+/// Bit number of a scalar slot.
+fn slot_bit(slot: Slot) -> usize {
+    256 + match slot {
+        Slot::Sgpr(n) => usize::from(n & 127),
+        Slot::Exec => 128,
+        Slot::Vcc => 129,
+        Slot::Scc => 130,
+        Slot::Mode => 131,
+        Slot::Temp(n) => 132 + usize::from(n),
+    }
+}
+
+impl Live {
+    /// All of them.
+    pub const ALL: Live = Live([u64::MAX; 11]);
+
+    fn bit(&self, n: usize) -> bool {
+        self.0[n / 64] >> (n % 64) & 1 != 0
+    }
+
+    fn set(&mut self, n: usize, on: bool) {
+        let bit = 1 << (n % 64);
+        if on {
+            self.0[n / 64] |= bit;
+        } else {
+            self.0[n / 64] &= !bit;
+        }
+    }
+
+    /// Is VGPR `n` in the set?
+    pub fn has(&self, n: u8) -> bool {
+        self.bit(usize::from(n))
+    }
+
+    /// Is a scalar slot in the set?
+    pub fn has_slot(&self, slot: Slot) -> bool {
+        self.bit(slot_bit(slot))
+    }
+
+    /// Puts a VGPR into the set or takes it out.
+    pub fn put(&mut self, n: u8, on: bool) {
+        self.set(usize::from(n), on);
+    }
+
+    /// The same of a scalar slot.
+    pub fn put_slot(&mut self, slot: Slot, on: bool) {
+        self.set(slot_bit(slot), on);
+    }
+
+    /// What is in both.
+    pub fn common(&self, other: &Live) -> Live {
+        Live(std::array::from_fn(|i| self.0[i] & other.0[i]))
+    }
+
+    fn union(&mut self, other: &Live) {
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a |= b;
+        }
+    }
+}
+
+/// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
+/// whatever EXEC is at the entry, then when it is all ones there; `quickly`: EXEC is not followed beyond the first block.
+pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
+    let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
+    let mut ones = Live::default();
+    ones.put_slot(Slot::Exec, true);
+    let full = live_at_start(&f.blocks[0], lives.end[0], Some(&ones), &mut Vec::new());
+    let mut full = bits(&full);
+    if !quickly && full != [0; 4] {
+        // EXEC is all ones again where the region makes it what it was.
+        let lives = lives_where(f, Some(&all_ones::find(f)));
+        full = bits(&lives.start[0]);
+    }
+    [bits(&lives.start[0]), full]
+}
+
+/// Live registers of a region.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lives {
+    /// At the beginning of each block.
+    pub start: Vec<Live>,
+    /// At its end.
+    pub end: Vec<Live>,
+}
+
+/// Live registers at the beginning and at the end of every block.
+pub fn lives(f: &Func) -> Lives {
+    lives_where(f, None)
+}
+
+/// The same, given the slots that are all ones where each block begins, if they are known.
+fn lives_where(f: &Func, ones: Option<&[Live]>) -> Lives {
+    let none = vec![Live::default(); f.blocks.len()];
+    let mut lives = Lives {
+        start: none.clone(),
+        end: none,
+    };
+    lives.settle(f, ones, vec![false; f.blocks.len()]);
+    lives
+}
+
+impl Lives {
+    /// Finds the live registers anew where others' code may change them: in block `last` and in those that lead to
+    /// it. Where control goes must be as it was.
+    pub fn again(&mut self, f: &Func, last: usize) {
+        let mut known = vec![true; f.blocks.len()];
+        known[last] = false;
+        loop {
+            let before = known.clone();
+            for (i, block) in f.blocks.iter().enumerate().rev() {
+                let mut next = block.term.targets().filter_map(|t| t.block());
+                known[i] &= next.all(|to| known[to]);
+            }
+            if known == before {
+                break;
+            }
+        }
+        for i in (0..known.len()).filter(|&i| !known[i]) {
+            (self.start[i], self.end[i]) = (Live::default(), Live::default());
+        }
+        self.settle(f, None, known);
+    }
+
+    /// Goes over the blocks until nothing changes; the others are `known` already.
+    fn settle(&mut self, f: &Func, ones: Option<&[Live]>, mut known: Vec<bool>) {
+        let mut space = Vec::new();
+        loop {
+            let mut changed = false;
+            for (i, block) in f.blocks.iter().enumerate().rev() {
+                let live = live_at_end(block, &self.start);
+                // A block's beginning follows from its end.
+                if std::mem::replace(&mut known[i], true) && live == self.end[i] {
+                    continue;
+                }
+                changed = true;
+                self.start[i] = live_at_start(block, live, ones.map(|ones| &ones[i]), &mut space);
+                self.end[i] = live;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
+
+/// The scalar slots that the region may have written since a wave came in, at the beginning and at the end of each
+/// block: of the others the wave itself has the values.
+pub fn written(f: &Func) -> Lives {
+    let none = vec![Live::default(); f.blocks.len()];
+    let mut written = Lives {
+        start: none.clone(),
+        end: none,
+    };
+    let mut work: Vec<usize> = (0..f.blocks.len()).rev().collect();
+    while let Some(i) = work.pop() {
+        let block = &f.blocks[i];
+        let mut end = written.start[i];
+        for slot in block.written_slots() {
+            end.put_slot(slot, true);
+        }
+        written.end[i] = end;
+        // Where the wave leaves in between, or is given to a function, everything is in the wave.
+        if let Term::Barrier { .. } | Term::Fallback { .. } | Term::ScalarMove { .. } = block.term {
+            continue;
+        }
+        for to in block.term.targets().filter_map(|t| t.block()) {
+            let mut start = written.start[to];
+            start.union(&end);
+            if start != written.start[to] {
+                written.start[to] = start;
+                work.push(to);
+            }
+        }
+    }
+    written
+}
+
+/// The scalar slots that any block writes.
+pub fn written_anywhere(f: &Func) -> Live {
+    let mut all = Live::default();
+    for slot in f.blocks.iter().flat_map(Block::written_slots) {
+        all.put_slot(slot, true);
+    }
+    all
+}
+
+fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
+    let of = |t: &Target| match *t {
+        Target::Block { block, .. } => live_in[block],
+        Target::Exit { .. } => Live::ALL,
+    };
+    match &block.term {
+        Term::Jump(t) | Term::Barrier { next: t } => of(t),
+        Term::Branch { then, other, .. } => {
+            let mut live = of(then);
+            live.union(&of(other));
+            live
+        }
+        Term::End => Live::default(),
+        Term::ScalarMove { value, next, .. } => {
+            let mut live = of(next);
+            live.put_slot(Slot::Sgpr(M0), true);
+            if value.is_none() {
+                (0..RELATIVE_SGPRS).for_each(|n| live.put_slot(Slot::Sgpr(n), true));
+            }
+            live
+        }
+        // The interpreter may read any register.
+        Term::Fallback { .. } | Term::Indirect(_) | Term::Interpret { .. } => Live::ALL,
+    }
+}
+
+/// Values that the block needs whatever VGPRs are wanted: effects, live scalars, the terminator's.
+pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
+    let slots = block.writes_s.iter().filter(|(s, _)| live.has_slot(*s));
+    let effects = block.effects.iter().copied();
+    effects
+        .chain(slots.map(|&(_, v)| v))
+        .chain(block.execs.iter().map(|&(_, v)| v))
+        .chain(block.counts.iter().map(|&(v, _)| v))
+        .chain(block.term.value())
+}
+
+/// Lanes on which a value is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Demand {
+    Nowhere,
+    /// Those of this EXEC (W64); nothing is EXEC where the block begins.
+    Under(Option<Val>),
+    Everywhere,
+}
+
+/// What is wanted of a block's values, from its end to its beginning.
+struct Demands<'a> {
+    block: &'a Block,
+    /// Slots that are known to be all ones where the block begins.
+    ones: Option<&'a Live>,
+    of: Vec<Demand>,
+}
+
+impl Demands<'_> {
+    fn op(&self, v: Val) -> Op {
+        self.block.nodes[v.index()].op
+    }
+
+    /// A set of lanes by the wave value that has its bits.
+    fn set(&self, exec: Val) -> Option<Val> {
+        (self.op(exec) != Op::ReadS(Slot::Exec)).then_some(exec)
+    }
+
+    /// Is a set known to be all lanes? Only asked where EXEC is when the region begins.
+    fn is_all(&self, set: Option<Val>) -> bool {
+        self.ones.is_some_and(|ones| match set {
+            Some(v) => all_ones::is_ones(self.block, ones, v, DEPTH),
+            None => ones.has_slot(Slot::Exec),
+        })
+    }
+
+    /// Is the set `a` known to lie within `b`?
+    fn within(&self, a: Option<Val>, b: Option<Val>, depth: u32) -> bool {
+        if a == b || self.is_all(b) {
+            return true;
+        }
+        let Some(v) = a.filter(|_| depth > 0) else {
+            return false;
+        };
+        let node = &self.block.nodes[v.index()];
+        let inside = |&x: &Val| self.within(self.set(x), b, depth - 1);
+        match node.op {
+            Op::And => node.args.iter().any(inside),
+            Op::Or => node.args.iter().all(inside),
+            Op::Ballot => self
+                .confined(node.args[0], depth)
+                .is_some_and(|x| inside(&x)),
+            _ => false,
+        }
+    }
+
+    /// An EXEC (W64) that a lane mask lies within.
+    fn confined(&self, mask: Val, depth: u32) -> Option<Val> {
+        let node = &self.block.nodes[mask.index()];
+        match node.op {
+            Op::ExecMask | Op::MaskFromBits => Some(node.args[0]),
+            Op::And if depth > 0 => {
+                let mut args = node.args.iter();
+                args.find_map(|&a| self.confined(a, depth - 1))
+            }
+            _ => None,
+        }
+    }
+
+    /// Wants a value on further lanes.
+    fn want(&mut self, v: Val, more: Demand) {
+        let old = self.of[v.index()];
+        let sum = match (old, more) {
+            (Demand::Nowhere, d) => d,
+            (Demand::Everywhere, _) | (_, Demand::Nowhere) => return,
+            _ if old == more => return,
+            (Demand::Under(a), Demand::Under(b)) => {
+                let mut sets = [b, a, None].into_iter();
+                let around =
+                    |&s: &Option<Val>| self.within(a, s, DEPTH) && self.within(b, s, DEPTH);
+                sets.find(around).map_or(Demand::Everywhere, Demand::Under)
+            }
+            _ => Demand::Everywhere,
+        };
+        self.of[v.index()] = sum;
+    }
+
+    /// What is left of a demand where a mask is true.
+    fn under(&self, demand: Demand, mask: Val) -> Demand {
+        let Some(exec) = self.confined(mask, DEPTH).map(|v| self.set(v)) else {
+            return demand;
+        };
+        match demand {
+            Demand::Under(set) if self.within(set, exec, DEPTH) => demand,
+            _ => Demand::Under(exec),
+        }
+    }
+
+    /// What is left of a demand where the mask of an EXEC is false.
+    fn beside(&self, demand: Demand, mask: Val) -> Demand {
+        let node = &self.block.nodes[mask.index()];
+        if node.op != Op::ExecMask {
+            return demand;
+        }
+        let exec = self.set(node.args[0]);
+        match demand {
+            Demand::Under(set) if self.within(set, exec, DEPTH) => Demand::Nowhere,
+            Demand::Everywhere if self.is_all(exec) => Demand::Nowhere,
+            _ => demand,
+        }
+    }
+
+    /// Wants what a value is made of.
+    fn follow(&mut self, v: Val) {
+        let node = &self.block.nodes[v.index()];
+        let demand = self.of[v.index()];
+        let all = Demand::Everywhere;
+        match node.op {
+            Op::Select => {
+                let (mask, new, old) = (node.args[0], node.args[1], node.args[2]);
+                let (under, beside) = (self.under(demand, mask), self.beside(demand, mask));
+                self.want(mask, demand);
+                self.want(new, under);
+                self.want(old, beside);
+            }
+            Op::And => {
+                let (a, b) = (node.args[0], node.args[1]);
+                let (for_a, for_b) = (self.under(demand, b), self.under(demand, a));
+                self.want(a, for_a);
+                self.want(b, for_b);
+            }
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
+                let mask = node.args[1];
+                let under = self.under(all, mask);
+                for (i, &a) in node.args.iter().enumerate() {
+                    self.want(a, if i == 1 { all } else { under });
+                }
+            }
+            Op::Effect { .. }
+            | Op::Ballot
+            | Op::LaneAt
+            | Op::Call(LaneFn::Dpp | LaneFn::Swizzle | LaneFn::Permute | LaneFn::Bpermute, _) => {
+                node.args.iter().for_each(|&a| self.want(a, all));
+            }
+            _ => node.args.iter().for_each(|&a| self.want(a, demand)),
+        }
+    }
+}
+
+/// How far to follow how a set of lanes was made from others.
+const DEPTH: u32 = 4;
+
+/// What is wanted of the block's values when the registers in `live` are wanted at its end, and the slots in `ones` are
+/// known to be all ones where it begins. `space` is used again.
+fn demands<'a>(
+    block: &'a Block,
+    live: &Live,
+    ones: Option<&'a Live>,
+    mut space: Vec<Demand>,
+) -> Demands<'a> {
+    space.clear();
+    space.resize(block.nodes.len(), Demand::Nowhere);
+    let mut demands = Demands {
+        block,
+        ones,
+        of: space,
+    };
+    for v in roots(block, live) {
+        demands.want(v, Demand::Everywhere);
+    }
+    let end = exec_at_end(&demands);
+    for &(n, v) in block.writes_v.iter().filter(|&&(n, _)| live.has(n)) {
+        let whole = live.bit(WHOLE + usize::from(n));
+        let lanes = if whole {
+            Demand::Everywhere
+        } else {
+            Demand::Under(end)
+        };
+        demands.want(v, lanes);
+    }
+    for i in (0..block.nodes.len()).rev() {
+        if demands.of[i] != Demand::Nowhere {
+            demands.follow(Val(i as u32));
+        }
+    }
+    demands
+}
+
+/// EXEC at the end of a block.
+fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
+    let mut writes = demands.block.writes_s.iter();
+    let write = writes.find(|&&(slot, _)| slot == Slot::Exec);
+    write.and_then(|&(_, v)| demands.set(v))
+}
+
+/// What is live at the beginning of a block, from what is at its end. `space` is used again.
+fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec<Demand>) -> Live {
+    let demands = demands(block, &live, ones, std::mem::take(space));
+    let mut entry = live;
+    // What EXEC gains lanes for passes through on lanes outside of it.
+    if !demands.within(exec_at_end(&demands), None, DEPTH) {
+        for i in 0..4 {
+            entry.0[WHOLE / 64 + i] |= entry.0[i];
+        }
+    }
+    for &(n, _) in &block.writes_v {
+        entry.set(usize::from(n), false);
+        entry.set(WHOLE + usize::from(n), false);
+    }
+    for &(slot, _) in &block.writes_s {
+        entry.set(slot_bit(slot), false);
+    }
+    // A fault tells EXEC.
+    if !block.effects.is_empty() {
+        entry.set(slot_bit(Slot::Exec), true);
+    }
+    for (i, node) in block.nodes.iter().enumerate() {
+        let demand = demands.of[i];
+        match node.op {
+            Op::ReadV(n) if demand != Demand::Nowhere => {
+                entry.set(usize::from(n), true);
+                let within = match demand {
+                    Demand::Under(set) => demands.within(set, None, DEPTH),
+                    _ => false,
+                };
+                if !within {
+                    entry.set(WHOLE + usize::from(n), true);
+                }
+            }
+            // It reads a register by number.
+            Op::Effect {
+                f: EffectFn::ReadRelative,
+                ..
+            } => {
+                entry.0[..4].fill(u64::MAX);
+                entry.0[WHOLE / 64..].fill(u64::MAX);
+            }
+            Op::ReadS(slot) if demand != Demand::Nowhere => entry.set(slot_bit(slot), true),
+            _ => {}
+        }
+    }
+    *space = demands.of;
+    entry
+}

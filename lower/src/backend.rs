@@ -1,0 +1,5 @@
+//! Host code: two readers of the vector IR, and where their code is put.
+
+pub mod object;
+pub(crate) mod placement;
+pub mod x64;

@@ -1,0 +1,117 @@
+//! Registers for a function.
+
+use regalloc2::checker::Checker;
+use regalloc2::{Algorithm, Edit, MachineEnv, Output, PRegSet, RegallocOptions};
+
+use super::inst::{HostFunc, general, mask, vector, vector_count};
+use super::linear_scan;
+use crate::host::Isa;
+
+/// General registers that a call keeps, but for those of pins; the frame saves those that are used.
+pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
+
+/// All general registers that can be given, those that a call keeps last.
+pub(super) const FREE: [u8; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// The registers to choose from: all but the stack's and those of pins, and the mask register that means none.
+fn environment(isa: Isa) -> MachineEnv {
+    let set = |numbers: &[u8]| {
+        let mut set = PRegSet::empty();
+        for &n in numbers {
+            set.add(general(n));
+        }
+        set
+    };
+    let mut vectors = PRegSet::empty();
+    for n in 0..vector_count(isa) {
+        vectors.add(vector(n));
+    }
+    let mut masks = PRegSet::empty();
+    if isa == Isa::Avx512 {
+        for n in 1..8 {
+            masks.add(mask(n));
+        }
+    }
+    MachineEnv {
+        preferred_regs_by_class: [set(&FREE[..FREE.len() - KEPT.len()]), vectors, masks],
+        non_preferred_regs_by_class: [set(&KEPT), PRegSet::empty(), PRegSet::empty()],
+        scratch_by_class: [None, None, None],
+        fixed_stack_slots: Vec::new(),
+    }
+}
+
+/// Gives every operand a register by a linear scan. In debug builds the result is checked.
+pub(super) fn allocate_quickly(func: &HostFunc) -> Result<Output, String> {
+    let output = linear_scan::allocate(func)?;
+    check(func, &output);
+    Ok(output)
+}
+
+/// The same with care: by `regalloc2`, unless that spends clearly more on moves in inner loops than the linear scan. It is not asked
+/// about large functions, since the time that it takes grows faster than they do.
+pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
+    let scanned = allocate_quickly(func);
+    if scanned.is_ok() && func.insts.len() > LARGE {
+        return scanned;
+    }
+    let options = RegallocOptions {
+        verbose_log: false,
+        validate_ssa: cfg!(debug_assertions),
+        algorithm: Algorithm::Ion,
+    };
+    let output =
+        regalloc2::run(func, &environment(func.isa), &options).map_err(|e| format!("{e:?}"));
+    match (scanned, output) {
+        (Ok(scanned), Err(_)) => Ok(scanned),
+        (Ok(scanned), Ok(output)) if CLEARLY * cost(func, &scanned) < cost(func, &output) => {
+            Ok(scanned)
+        }
+        (_, output) => {
+            let output = output?;
+            check(func, &output);
+            Ok(output)
+        }
+    }
+}
+
+/// Instructions of the largest function that `regalloc2` is asked about.
+const LARGE: usize = 10_000;
+
+/// How many times more what `regalloc2` gives must cost for the linear scan to be better: how often loops run is not known.
+const CLEARLY: f64 = 1.5;
+
+/// Loops that a block is in at least for its moves to count: the outermost may be the one over the waves.
+const INNER: u8 = 2;
+
+/// What the moves in inner loops cost that an allocation needs; only to compare two of a function.
+fn cost(func: &HostFunc, output: &Output) -> f64 {
+    let depths = func.depths();
+    let mut cost = 0.0;
+    let mut block = 0;
+    for (at, Edit::Move { from, to }) in &output.edits {
+        while func.range(block).end <= at.inst().index() {
+            block += 1;
+        }
+        if depths[block] >= INNER && !func.blocks[block].cold {
+            let often = 10f64.powi(i32::from(depths[block].min(6)));
+            let memory = from.is_stack() || to.is_stack();
+            cost += often * if memory { 2.0 } else { 1.0 };
+        }
+    }
+    cost
+}
+
+/// Instructions of the largest function that is checked: the checker's time grows faster than the function.
+const CHECKED: usize = 5000;
+
+/// In debug builds: does everything have a place, and every operand the right value?
+fn check(func: &HostFunc, output: &Output) {
+    if cfg!(debug_assertions) && func.insts.len() <= CHECKED {
+        let env = environment(func.isa);
+        let mut checker = Checker::new(func, &env);
+        checker.prepare(output);
+        if let Err(errors) = checker.run() {
+            panic!("bug: registers were given badly: {errors:?}");
+        }
+    }
+}

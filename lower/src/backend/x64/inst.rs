@@ -1,0 +1,634 @@
+//! Host instructions before they have registers: static single assignment over virtual registers of three
+//! classes, general, vector and, for AVX-512, mask. What register allocation asks of a function is answered here.
+
+use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
+
+use super::encode::{Len, Row};
+use super::evex::{Evex, Rounding, Tuple};
+use super::evex_forms::twin;
+use super::space::Space;
+use crate::backend::object::Symbol;
+use crate::host::Isa;
+use crate::maps::HashMap;
+
+mod blocks;
+
+/// Condition codes as the host numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the suffixes of the mnemonics")]
+pub(super) enum Cc {
+    B = 2,
+    Ae = 3,
+    E = 4,
+    Ne = 5,
+    Be = 6,
+    A = 7,
+    L = 12,
+    Ge = 13,
+    Le = 14,
+    G = 15,
+}
+
+impl Cc {
+    /// The opposite.
+    pub(super) fn not(self) -> Cc {
+        match self {
+            Cc::B => Cc::Ae,
+            Cc::Ae => Cc::B,
+            Cc::E => Cc::Ne,
+            Cc::Ne => Cc::E,
+            Cc::Be => Cc::A,
+            Cc::A => Cc::Be,
+            Cc::L => Cc::Ge,
+            Cc::Ge => Cc::L,
+            Cc::Le => Cc::G,
+            Cc::G => Cc::Le,
+        }
+    }
+}
+
+/// What an address begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AddrBase {
+    /// A register.
+    Reg(VReg),
+    /// A constant of the region.
+    Pool(u32),
+    /// The words that the function keeps on the stack.
+    Stack,
+    /// A register that the allocator does not give.
+    Pin(Pin),
+}
+
+/// A value that has a register of its own in the whole function: addresses begin with it all the time, and the
+/// allocator would take it from the stack again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pin {
+    /// The context, the function's parameter.
+    Context,
+    /// The running wave.
+    Wave,
+}
+
+impl Pin {
+    /// The number of its general register, which a call keeps.
+    pub(super) fn number(self) -> u8 {
+        match self {
+            Pin::Context => RBP,
+            Pin::Wave => RBX,
+        }
+    }
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Addr {
+    /// Where it begins.
+    pub(super) base: AddrBase,
+    /// A register to add, shifted left by so many bits, at most 3.
+    pub(super) index: Option<(VReg, u8)>,
+    /// Bytes to add.
+    pub(super) disp: i32,
+}
+
+/// An operand that may lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Src {
+    /// A register.
+    Reg(VReg),
+    /// Memory.
+    Mem(Addr),
+}
+
+/// Where the registers of a coded instruction come from, in the order of its operands; `rm` is always
+/// last, as a register or as those of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// reg (defined) from vvvv and rm.
+    Rvm,
+    /// The same of registers alone, rounded in a direction of its own.
+    Rounded(Rounding),
+    /// As [`Form::Fma`], likewise.
+    RoundedFma(Rounding),
+    /// reg (defined) from vvvv and rm and a register in the constant.
+    Rvmr,
+    /// reg (defined) from rm.
+    Rm,
+    /// rm from reg: a store.
+    Store,
+    /// rm (defined, a register) from reg.
+    Mr,
+    /// vvvv (defined) from rm, with a digit.
+    Digit(u8),
+    /// reg (defined) from itself, vvvv and rm.
+    Fma,
+    /// reg (defined) under a mask from vvvv and rm.
+    MaskedRvm,
+    /// reg (defined) from rm, with zeros outside a mask.
+    ZeroedRm,
+    /// reg (defined) from vvvv and rm, with zeros outside a mask.
+    ZeroedRvm,
+    /// reg (defined) from itself outside a mask, and vvvv and rm.
+    MergedRvm,
+    /// reg (defined) from itself outside a mask, and rm.
+    MergedRm,
+    /// vvvv (defined) from itself outside a mask, and rm, with a digit.
+    MergedDigit(u8),
+    /// reg (defined) and a mask (defined) from both, lanes outside the mask from reg itself and others from memory of
+    /// each lane.
+    Gather,
+    /// rm (memory) from reg under a mask.
+    StoreSome,
+    /// A mask (defined) from itself, and memory of each of its lanes from reg.
+    Scatter,
+    /// reg (defined) from itself and rm.
+    Tied,
+    /// rm (defined, a register) from itself, with a digit.
+    TiedDigit(u8),
+    /// An address in rm, with a digit.
+    Address(u8),
+}
+
+/// What an instruction compares before it acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Compare {
+    /// The condition.
+    pub(super) cc: Cc,
+    /// 64 bits.
+    pub(super) wide: bool,
+    /// The second source, when it is a constant; else it is a register.
+    pub(super) imm: Option<i32>,
+}
+
+/// A constant behind an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Imm {
+    /// None.
+    No,
+    /// One byte.
+    Byte(u8),
+    /// Four bytes.
+    Word(i32),
+}
+
+/// What an instruction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    /// VEX coded.
+    Vex(Row, Len, Form, Imm),
+    /// EVEX coded.
+    Evex(Evex, Len, Form, Imm),
+    /// Legacy coded; true: 64 bits.
+    Legacy(Row, bool, Form, Imm),
+    /// A constant in a general register.
+    MovImm(u64),
+    /// An address that is known when the code has its place.
+    MovSymbol(Symbol, i64),
+    /// All zeros in a vector.
+    Zero,
+    /// All ones in a vector.
+    Ones,
+    /// 1 or 0 by a comparison: defined, sources.
+    Set(Compare),
+    /// defined, taken otherwise (the same register), taken when true, sources.
+    Select(Compare),
+    /// High half of a product: source in rax, source, defined in rdx; true: signed, 64 bits.
+    MulHigh(bool, bool),
+    /// A call of an address with arguments in their registers.
+    Call,
+    /// Nothing: an instruction that stands elsewhere.
+    Nothing,
+    /// A value to its register.
+    Pin(Pin),
+    /// To the first target.
+    Jump,
+    /// To the first target when the comparison holds, else to the second.
+    Branch(Compare),
+    /// The end, with the result in rax.
+    Return,
+}
+
+/// What the memory operand of an instruction begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceBase {
+    /// A register among the operands.
+    Operand,
+    /// A constant.
+    Pool(u32),
+    /// A register, by its number, that the allocator does not give.
+    Fixed(u8),
+}
+
+/// How the memory operand of an instruction is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) base: PlaceBase,
+    /// There is an index among the operands, shifted left by so many bits.
+    pub(super) indexed: Option<u8>,
+    /// Bytes to add.
+    pub(super) disp: i32,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HostInst {
+    /// What it is.
+    pub(super) op: Op,
+    /// Its operand in memory.
+    pub(super) mem: Option<Place>,
+    /// What of the region it is for.
+    pub(super) loc: u32,
+    operands: (u32, u32),
+}
+
+/// A block.
+#[derive(Debug)]
+pub(super) struct HostBlock {
+    first: u32,
+    end: u32,
+    params: Vec<VReg>,
+    /// How many successors it has, and these.
+    ways: u8,
+    succs: [Block; 2],
+    /// Arguments for each of them.
+    args: [Vec<VReg>; 2],
+    /// Its part of [`HostFunc::preds`].
+    preds: (u32, u32),
+    /// Seldom executed.
+    pub(super) cold: bool,
+    /// Its place in memory among the others: the number of the block as it was made, and how many
+    /// parted edges of that block come before it.
+    pub(super) place: (usize, usize),
+}
+
+impl HostBlock {
+    /// A block without instructions.
+    pub(super) fn new(place: usize, cold: bool) -> HostBlock {
+        HostBlock {
+            first: 0,
+            end: 0,
+            params: Vec::new(),
+            ways: 0,
+            succs: [Block::invalid(); 2],
+            args: [Vec::new(), Vec::new()],
+            preds: (0, 0),
+            cold,
+            place: (place, 0),
+        }
+    }
+
+    fn succs(&self) -> &[Block] {
+        &self.succs[..usize::from(self.ways)]
+    }
+}
+
+/// A function.
+#[derive(Default)]
+pub(super) struct HostFunc {
+    /// Instructions in the order of the blocks.
+    pub(super) insts: Vec<HostInst>,
+    /// Blocks; 0 is the entry.
+    pub(super) blocks: Vec<HostBlock>,
+    /// Predecessors of the blocks, one block's after the other's.
+    preds: Vec<Block>,
+    operands: Vec<Operand>,
+    vregs: usize,
+    /// Constants.
+    pub(super) pool: Vec<Vec<u8>>,
+    pool_places: HashMap<Vec<u8>, u32>,
+    /// What is written.
+    pub(super) isa: Isa,
+    /// Bytes of the stack that the function's own words take.
+    pub(super) stack: u32,
+    /// What of the region is being emitted.
+    pub(super) loc: u32,
+}
+
+/// General registers by number.
+pub(super) const RAX: u8 = 0;
+/// Second argument of a call, and so on.
+pub(super) const RCX: u8 = 1;
+/// See [`RCX`].
+pub(super) const RDX: u8 = 2;
+/// See [`Pin`].
+pub(super) const RBX: u8 = 3;
+/// The stack's.
+pub(super) const RSP: u8 = 4;
+/// See [`Pin`].
+pub(super) const RBP: u8 = 5;
+/// See [`RCX`].
+pub(super) const RSI: u8 = 6;
+/// See [`RCX`].
+pub(super) const RDI: u8 = 7;
+
+/// A general register for the allocator.
+pub(super) fn general(n: u8) -> PReg {
+    PReg::new(usize::from(n), RegClass::Int)
+}
+
+/// A vector register for the allocator.
+pub(super) fn vector(n: u8) -> PReg {
+    PReg::new(usize::from(n), RegClass::Float)
+}
+
+/// A mask register for the allocator.
+pub(super) fn mask(n: u8) -> PReg {
+    PReg::new(usize::from(n), MASK)
+}
+
+/// The class of mask registers.
+pub(super) const MASK: RegClass = RegClass::Vector;
+
+/// Words of 8 bytes in which a vector is kept.
+pub(super) fn vector_words(isa: Isa) -> usize {
+    match isa {
+        Isa::Avx2 => 4,
+        Isa::Avx512 => 8,
+    }
+}
+
+/// Vector registers that there are.
+pub(super) fn vector_count(isa: Isa) -> u8 {
+    match isa {
+        Isa::Avx2 => 16,
+        Isa::Avx512 => 32,
+    }
+}
+
+/// Does an instruction take a whole vector as its last operand, which may lie in memory?
+fn reads_vectors(op: Op) -> bool {
+    let (Op::Vex(_, _, form, _) | Op::Evex(_, _, form, _)) = op else {
+        return false;
+    };
+    if !matches!(
+        form,
+        Form::Rvm | Form::Rm | Form::Fma | Form::MaskedRvm | Form::ZeroedRvm | Form::MergedRvm
+    ) {
+        return false;
+    }
+    let row = match op {
+        Op::Vex(row, ..) => twin(row),
+        Op::Evex(row, ..) => Some(row),
+        _ => None,
+    };
+    row.is_some_and(|row| matches!(row.tuple, Tuple::Full(_)))
+}
+
+impl HostFunc {
+    /// An empty function.
+    pub(super) fn new(isa: Isa, space: &mut Space) -> HostFunc {
+        let mut func = HostFunc {
+            isa,
+            insts: std::mem::take(&mut space.insts[0]),
+            operands: std::mem::take(&mut space.operands),
+            ..HostFunc::default()
+        };
+        func.insts.clear();
+        func.operands.clear();
+        func
+    }
+
+    /// Gives back the memory of a function that is done with.
+    pub(super) fn give_back(self, space: &mut Space) {
+        space.insts[0] = self.insts;
+        space.operands = self.operands;
+    }
+
+    /// A virtual register.
+    pub(super) fn vreg(&mut self, class: RegClass) -> VReg {
+        self.vregs += 1;
+        VReg::new(self.vregs - 1, class)
+    }
+
+    /// The number of a constant.
+    pub(super) fn constant(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(&n) = self.pool_places.get(bytes) {
+            return n;
+        }
+        let n = self.pool.len() as u32;
+        self.pool.push(bytes.to_vec());
+        self.pool_places.insert(bytes.to_vec(), n);
+        n
+    }
+
+    /// Begins the next block, which must be `index`.
+    pub(super) fn begin(&mut self, index: usize) {
+        assert!(index < self.blocks.len(), "bug: no such block");
+        self.blocks[index].first = self.insts.len() as u32;
+        self.blocks[index].end = self.insts.len() as u32;
+    }
+
+    /// Ends block `index`, going to `targets` with their arguments.
+    pub(super) fn end(
+        &mut self,
+        index: usize,
+        targets: impl IntoIterator<Item = (usize, Vec<VReg>)>,
+    ) {
+        let end = self.insts.len() as u32;
+        let block = &mut self.blocks[index];
+        block.end = end;
+        for (to, args) in targets {
+            let n = usize::from(block.ways);
+            (block.succs[n], block.args[n]) = (Block::new(to), args);
+            block.ways += 1;
+        }
+    }
+
+    /// Sets the parameters of a block.
+    pub(super) fn set_params(&mut self, index: usize, params: Vec<VReg>) {
+        self.blocks[index].params = params;
+    }
+
+    /// Appends an instruction with operands and at last an operand that may lie in memory.
+    pub(super) fn push(&mut self, op: Op, operands: &[Operand], rm: Option<Src>) {
+        let first = self.operands.len() as u32;
+        self.operands.extend(operands);
+        let mut mem = None;
+        match rm {
+            Some(Src::Reg(v)) => self.operands.push(Operand::reg_use(v)),
+            Some(Src::Mem(addr)) => {
+                let base = match addr.base {
+                    AddrBase::Reg(v) => {
+                        self.operands.push(Operand::reg_use(v));
+                        PlaceBase::Operand
+                    }
+                    AddrBase::Pool(n) => PlaceBase::Pool(n),
+                    AddrBase::Stack => PlaceBase::Fixed(RSP),
+                    AddrBase::Pin(pin) => PlaceBase::Fixed(pin.number()),
+                };
+                let index = addr.index.map(|(index, _)| Operand::reg_use(index));
+                self.operands.extend(index);
+                mem = Some(Place {
+                    base,
+                    indexed: addr.index.map(|(_, shift)| shift),
+                    disp: addr.disp,
+                });
+            }
+            None => {}
+        }
+        self.append(op, first, mem);
+    }
+
+    /// Appends an instruction whose operands from `first` on are there.
+    fn append(&mut self, op: Op, first: u32, mem: Option<Place>) {
+        if self.isa == Isa::Avx512
+            && mem.is_none()
+            && reads_vectors(op)
+            && let Some(last) = self.operands[first as usize..].last_mut()
+        {
+            // It may stay on the stack. (With AVX2's 16 registers nbody-16k takes 2 % more so, other kernels the same.)
+            *last = Operand::any_use(last.vreg());
+        }
+        self.insts.push(HostInst {
+            op,
+            mem,
+            loc: self.loc,
+            operands: (first, self.operands.len() as u32),
+        });
+    }
+
+    /// Appends an instruction whose operand in memory is given as that of another.
+    pub(super) fn push_at(&mut self, op: Op, operands: &[Operand], mem: Option<Place>) {
+        let first = self.operands.len() as u32;
+        self.operands.extend(operands);
+        self.append(op, first, mem);
+    }
+
+    /// How many virtual registers there are.
+    pub(super) fn vregs(&self) -> usize {
+        self.vregs
+    }
+
+    /// Is a register what the last instruction gives?
+    pub(super) fn last_gives(&self, reg: VReg) -> bool {
+        self.insts.last().is_some_and(|host| {
+            let operand = self.operands.get(host.operands.0 as usize);
+            let first = operand.filter(|_| host.operands.0 < host.operands.1);
+            first.is_some_and(|o| o.kind() == OperandKind::Def && o.vreg() == reg)
+        })
+    }
+
+    /// The registers that an instruction takes, behind the one that it gives.
+    pub(super) fn sources(&self, inst: usize) -> Vec<VReg> {
+        let (first, end) = self.insts[inst].operands;
+        let sources = &self.operands[first as usize + 1..end as usize];
+        sources.iter().map(|operand| operand.vreg()).collect()
+    }
+
+    /// Takes an instruction away: where its operand in memory is.
+    pub(super) fn take(&mut self, inst: usize) -> Option<Place> {
+        let host = &mut self.insts[inst];
+        host.op = Op::Nothing;
+        host.operands.1 = host.operands.0;
+        host.mem.take()
+    }
+
+    /// The instructions of a block.
+    pub(super) fn range(&self, block: usize) -> std::ops::Range<usize> {
+        self.blocks[block].first as usize..self.blocks[block].end as usize
+    }
+
+    /// Does an instruction destroy what registers hold that it does not name?
+    #[inline]
+    pub(super) fn clobbers(&self, inst: usize) -> bool {
+        matches!(self.insts[inst].op, Op::Call | Op::MulHigh(..))
+    }
+
+    /// Where a block goes.
+    pub(super) fn succs(&self, block: usize) -> &[Block] {
+        self.blocks[block].succs()
+    }
+}
+
+impl regalloc2::Function for HostFunc {
+    #[inline]
+    fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        let block = &self.blocks[block.index()];
+        InstRange::new(
+            Inst::new(block.first as usize),
+            Inst::new(block.end as usize),
+        )
+    }
+
+    #[inline]
+    fn block_succs(&self, block: Block) -> &[Block] {
+        self.blocks[block.index()].succs()
+    }
+
+    #[inline]
+    fn block_preds(&self, block: Block) -> &[Block] {
+        let (first, end) = self.blocks[block.index()].preds;
+        &self.preds[first as usize..end as usize]
+    }
+
+    #[inline]
+    fn block_params(&self, block: Block) -> &[VReg] {
+        &self.blocks[block.index()].params
+    }
+
+    fn is_ret(&self, inst: Inst) -> bool {
+        self.insts[inst.index()].op == Op::Return
+    }
+
+    fn is_branch(&self, inst: Inst) -> bool {
+        matches!(self.insts[inst.index()].op, Op::Jump | Op::Branch(_))
+    }
+
+    #[inline]
+    fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[VReg] {
+        &self.blocks[block.index()].args[succ]
+    }
+
+    #[inline]
+    fn inst_operands(&self, inst: Inst) -> &[Operand] {
+        let (first, end) = self.insts[inst.index()].operands;
+        &self.operands[first as usize..end as usize]
+    }
+
+    fn inst_clobbers(&self, inst: Inst) -> PRegSet {
+        let mut set = PRegSet::empty();
+        match self.insts[inst.index()].op {
+            Op::Call => {
+                // What the host's calling convention does not keep; rax is defined.
+                for n in [RCX, RDX, RSI, RDI, 8, 9, 10, 11] {
+                    set.add(general(n));
+                }
+                for n in 0..vector_count(self.isa) {
+                    set.add(vector(n));
+                }
+                if self.isa == Isa::Avx512 {
+                    for n in 1..8 {
+                        set.add(mask(n));
+                    }
+                }
+            }
+            Op::MulHigh(..) => set.add(general(RAX)),
+            _ => {}
+        }
+        set
+    }
+
+    #[inline]
+    fn num_vregs(&self) -> usize {
+        self.vregs
+    }
+
+    fn spillslot_size(&self, class: RegClass) -> usize {
+        match class {
+            RegClass::Int | MASK => 1,
+            RegClass::Float => vector_words(self.isa),
+        }
+    }
+}

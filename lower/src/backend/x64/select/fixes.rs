@@ -1,0 +1,83 @@
+//! For AVX-512: parts of floats, and what stands in place of those that are no number near which there are others.
+
+use regalloc2::{Operand, VReg};
+
+use super::Select;
+use crate::backend::x64::encode::Len;
+use crate::backend::x64::evex::rows;
+use crate::backend::x64::inst::{Form, Imm, MASK, Op, Src};
+use crate::backend::x64::rows::vex;
+use crate::vir::Fixes;
+use crate::vir::fix::{By, Of};
+
+impl Select<'_> {
+    /// What stands for the numbers of `d` where those of `x` are special.
+    pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
+        let op = Op::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
+        self.over_first(op, [d, x], fixes)
+    }
+
+    /// See [`crate::vir::Intrinsic::ZeroOrInfinite`].
+    pub(super) fn zero_or_infinite(&mut self, len: Len, a: VReg) -> VReg {
+        // Zeros of both signs, infinities, denormal numbers.
+        const KINDS: u8 = 0b0011_1110;
+        let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
+        self.define(MASK, op, &[], Some(Src::Reg(a)))
+    }
+
+    /// See [`crate::vir::Intrinsic::Flush`]: the sign alone where the exponent is least.
+    pub(super) fn flushed(&mut self, len: Len, a: VReg) -> VReg {
+        let exponent = self.dwords(len, 0x7f80_0000);
+        let op = Op::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);
+        let denormal = self.define(MASK, op, &[a], Some(exponent));
+        let sign = self.dwords(len, 1 << 31);
+        let d = self.vec_reg();
+        let operands = [
+            Operand::reg_reuse_def(d, 1),
+            Operand::reg_use(a),
+            Operand::reg_use(denormal),
+            Operand::reg_use(a),
+        ];
+        let op = Op::Evex(rows::VPANDD, len, Form::MergedRvm, Imm::No);
+        self.h.push(op, &operands, Some(sign));
+        d
+    }
+
+    /// See [`crate::vir::Intrinsic::Mantissa`].
+    pub(super) fn mantissa(&mut self, len: Len, a: VReg) -> VReg {
+        const FIXES: Fixes = Fixes::NONE
+            .with(Of::Zero, By::Itself)
+            .with(Of::NegativeInfinity, By::Itself)
+            .with(Of::Infinity, By::Itself);
+        let d = self.plain_mantissa(len, a);
+        let fixes = self.dwords(len, FIXES.bits());
+        self.fixed(len, d, a, fixes)
+    }
+
+    /// See [`crate::vir::Intrinsic::Exponent`].
+    pub(super) fn exponent(&mut self, len: Len, a: VReg) -> VReg {
+        const FIXES: Fixes = Fixes::NONE
+            .with_nans(By::MinusOne)
+            .with(Of::Zero, By::MinusOne)
+            .with(Of::NegativeInfinity, By::MinusOne)
+            .with(Of::Infinity, By::MinusOne);
+        let d = self.plain_exponent(len, a);
+        let fixes = self.dwords(len, FIXES.bits());
+        let d = self.fixed(len, d, a, fixes);
+        let d = self.rm(vex::VCVTTPS2DQ, len, Src::Reg(d), Imm::No);
+        let one = self.dwords(len, 1);
+        self.rvm(vex::VPADDD, len, d, one)
+    }
+
+    /// See [`crate::vir::Intrinsic::PlainMantissa`].
+    pub(super) fn plain_mantissa(&mut self, len: Len, a: VReg) -> VReg {
+        // From 1/2 to 1, with the sign of the source.
+        self.evex_rm(rows::VGETMANTPS, len, Src::Reg(a), Imm::Byte(2))
+    }
+
+    /// See [`crate::vir::Intrinsic::PlainExponent`].
+    pub(super) fn plain_exponent(&mut self, len: Len, a: VReg) -> VReg {
+        // The instruction counts from numbers from 1 to 2.
+        self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No)
+    }
+}

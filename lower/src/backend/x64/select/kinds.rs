@@ -1,0 +1,115 @@
+//! For AVX-512: comparisons of f32 that one instruction does where CLIF has several.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
+use regalloc2::VReg;
+
+use super::{Select, length};
+use crate::backend::x64::evex::rows;
+use crate::backend::x64::inst::{Form, Imm, MASK, Op, Src};
+
+const MAGNITUDE: u32 = 0x7fff_ffff;
+
+/// The magnitudes of kinds of f32, as bits: the first, how many, and what `vfpclassps` knows them by.
+const KINDS: [(u32, u32, u8); 3] = [
+    (0, 1, 0b0000_0110),
+    (1, 0x007f_ffff, 0b0010_0000),
+    (0x7f80_0000, 1, 0b0001_1000),
+];
+
+impl Select<'_> {
+    /// The constant that all dwords of a vector are.
+    fn dword_constant(&self, v: Value) -> Option<u32> {
+        let bytes = self.vector_constant(self.resolve(v))?;
+        let first = bytes.first_chunk::<4>()?;
+        let same = bytes.chunks_exact(4).all(|dword| dword == first);
+        same.then(|| u32::from_le_bytes(*first))
+    }
+
+    /// The source of an operation with a constant, and that.
+    fn with_constant(&self, v: Value, opcodes: [Opcode; 2]) -> Option<(Value, Opcode, u32)> {
+        let InstructionData::Binary { opcode, args } = *self.data(self.def(self.resolve(v))?)
+        else {
+            return None;
+        };
+        let constant = self.dword_constant(args[1])?;
+        opcodes
+            .contains(&opcode)
+            .then_some((args[0], opcode, constant))
+    }
+
+    /// Which f32 are of a kind: `(bits & MAGNITUDE) - first < count`, without a sign.
+    pub(super) fn kind(&mut self, cond: IntCC, args: &[Value]) -> Option<VReg> {
+        if cond != IntCC::UnsignedLessThan || self.ty(args[0]).lane_type() != types::I32 {
+            return None;
+        }
+        let count = self.dword_constant(args[1])?;
+        let (magnitude, opcode, first) =
+            self.with_constant(args[0], [Opcode::Iadd, Opcode::Isub])?;
+        let first = match opcode {
+            Opcode::Iadd => first.wrapping_neg(),
+            _ => first,
+        };
+        let &(.., kind) = KINDS
+            .iter()
+            .find(|kind| (kind.0, kind.1) == (first, count))?;
+        let (bits, _, mask) = self.with_constant(magnitude, [Opcode::Band; 2])?;
+        if mask != MAGNITUDE {
+            return None;
+        }
+        let len = length(self.ty(args[0])).ok()?;
+        let bits = self.reg(bits).ok()?;
+        // What has no other use is not wanted.
+        if let Some(made) = self.made_for_one(args[0]) {
+            self.h.take(made);
+            if let Some(made) = self.made_for_one(magnitude) {
+                self.h.take(made);
+            }
+        }
+        let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(kind));
+        Some(self.define(MASK, op, &[], Some(Src::Reg(bits))))
+    }
+
+    /// A comparison that is true for NaNs, too, of one that is not and one for NaNs alone.
+    pub(super) fn unordered_or(&mut self, inst: clif::Inst) -> Option<VReg> {
+        let InstructionData::Binary {
+            opcode: Opcode::Bor,
+            args: [one, other],
+        } = *self.data(inst)
+        else {
+            return None;
+        };
+        let [(cond, a), (nan, b)] = [self.float_comparison(one)?, self.float_comparison(other)?];
+        let (cond, which) = match (cond, nan) {
+            (FloatCC::Unordered, cond) | (cond, FloatCC::Unordered) => (cond, a),
+            _ => return None,
+        };
+        let cond = match cond {
+            FloatCC::Equal => FloatCC::UnorderedOrEqual,
+            FloatCC::LessThan => FloatCC::UnorderedOrLessThan,
+            FloatCC::LessThanOrEqual => FloatCC::UnorderedOrLessThanOrEqual,
+            FloatCC::GreaterThan => FloatCC::UnorderedOrGreaterThan,
+            FloatCC::GreaterThanOrEqual => FloatCC::UnorderedOrGreaterThanOrEqual,
+            _ => return None,
+        };
+        let made = [self.made_for_one(one)?, self.made_for_one(other)?];
+        if a != b {
+            return None;
+        }
+        for inst in made {
+            self.h.take(inst);
+        }
+        self.compare_floats_into_mask(cond, &which).ok()
+    }
+
+    /// How a value compares vectors of floats.
+    fn float_comparison(&self, v: Value) -> Option<(FloatCC, [Value; 2])> {
+        let InstructionData::FloatCompare { cond, args, .. } =
+            *self.data(self.def(self.resolve(v))?)
+        else {
+            return None;
+        };
+        let args = args.map(|v| self.resolve(v));
+        self.ty(args[0]).is_vector().then_some((cond, args))
+    }
+}

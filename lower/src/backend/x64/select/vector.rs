@@ -1,0 +1,586 @@
+//! Selection for vectors, and for single floats, which lie in the same registers. Truth values of lanes
+//! are all ones or zeros. Changes of a vector's type between integer and float cost nothing and are looked
+//! through.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, types};
+use regalloc2::{Operand, RegClass, VReg};
+
+use super::{Select, length};
+use crate::backend::x64::Refused;
+use crate::backend::x64::encode::{Len, Row};
+use crate::backend::x64::inst::{Form, Imm, Op, Src};
+use crate::backend::x64::rows::{legacy, vex};
+use crate::vir::Intrinsic;
+
+/// The number by which comparisons know what they ask; none of these faults on quiet NaNs or cares for MXCSR.
+pub(super) fn predicate(cond: FloatCC) -> u8 {
+    match cond {
+        FloatCC::Equal => 0,
+        FloatCC::LessThan => 1,
+        FloatCC::LessThanOrEqual => 2,
+        FloatCC::Unordered => 3,
+        FloatCC::NotEqual => 4,
+        FloatCC::UnorderedOrGreaterThanOrEqual => 5,
+        FloatCC::UnorderedOrGreaterThan => 6,
+        FloatCC::Ordered => 7,
+        FloatCC::UnorderedOrEqual => 8,
+        FloatCC::UnorderedOrLessThan => 9,
+        FloatCC::UnorderedOrLessThanOrEqual => 10,
+        FloatCC::OrderedNotEqual => 12,
+        FloatCC::GreaterThanOrEqual => 13,
+        FloatCC::GreaterThan => 14,
+    }
+}
+
+/// The row of an operation by its type: single f32 or f64, vectors of f32 or f64.
+fn by_type(ty: Type, rows: [Row; 4]) -> Row {
+    let wide = usize::from(ty.lane_type() == types::F64);
+    rows[wide + if ty.is_vector() { 2 } else { 0 }]
+}
+
+/// Vector operations of two sources: the row, and whether the sources may be exchanged.
+fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
+    let quads = ty.lane_bits() == 64;
+    let words = ty.lane_bits() == 16;
+    let int = |dwords: Row, qwords: Row| if quads { qwords } else { dwords };
+    let float = |rows| by_type(ty, rows);
+    if !ty.is_vector() && !ty.is_float() {
+        return None;
+    }
+    Some(match opcode {
+        Opcode::Iadd if words => (vex::VPADDW, true),
+        Opcode::Isub if words => (vex::VPSUBW, false),
+        Opcode::Imul if words => (vex::VPMULLW, true),
+        Opcode::Umin if words => (vex::VPMINUW, true),
+        Opcode::Umax if words => (vex::VPMAXUW, true),
+        Opcode::Smin if words => (vex::VPMINSW, true),
+        Opcode::Smax if words => (vex::VPMAXSW, true),
+        Opcode::UaddSat if words => (vex::VPADDUSW, true),
+        Opcode::SaddSat if words => (vex::VPADDSW, true),
+        Opcode::UsubSat if words => (vex::VPSUBUSW, false),
+        Opcode::SsubSat if words => (vex::VPSUBSW, false),
+        Opcode::Iadd => (int(vex::VPADDD, vex::VPADDQ), true),
+        Opcode::Isub => (int(vex::VPSUBD, vex::VPSUBQ), false),
+        Opcode::Imul if !quads => (vex::VPMULLD, true),
+        Opcode::Band => (vex::VPAND, true),
+        Opcode::Bor => (vex::VPOR, true),
+        Opcode::Bxor => (vex::VPXOR, true),
+        Opcode::Umin if ty.lane_bits() == 8 => (vex::VPMINUB, true),
+        Opcode::Umin if !quads => (vex::VPMINUD, true),
+        Opcode::Umax if !quads => (vex::VPMAXUD, true),
+        Opcode::Smin if !quads => (vex::VPMINSD, true),
+        Opcode::Smax if !quads => (vex::VPMAXSD, true),
+        // Which of two NaNs a sum or product is depends on the order.
+        Opcode::Fadd => (
+            float([vex::VADDSS, vex::VADDSD, vex::VADDPS, vex::VADDPD]),
+            false,
+        ),
+        Opcode::Fsub => (
+            float([vex::VSUBSS, vex::VSUBSD, vex::VSUBPS, vex::VSUBPD]),
+            false,
+        ),
+        Opcode::Fmul => (
+            float([vex::VMULSS, vex::VMULSD, vex::VMULPS, vex::VMULPD]),
+            false,
+        ),
+        Opcode::Fdiv => (
+            float([vex::VDIVSS, vex::VDIVSD, vex::VDIVPS, vex::VDIVPD]),
+            false,
+        ),
+        _ => return None,
+    })
+}
+
+impl Select<'_> {
+    /// May `user` take `v` from memory?
+    pub(super) fn takes_memory(&self, user: clif::Inst, v: Value) -> bool {
+        let args = self.clif.dfg.inst_args(user);
+        let is = |n: usize| self.resolve(args[n]) == v;
+        if let Some(logic) = self.logic.get(&user) {
+            return logic.sources.get(2) == Some(&v);
+        }
+        if let Some((a, _)) = self.and_not(user) {
+            return self.ty(a).is_vector() && is(0);
+        }
+        match *self.data(user) {
+            InstructionData::Binary { opcode, .. } => {
+                let ty = self.ty(args[0]);
+                ty.is_vector()
+                    && binary_row(opcode, ty)
+                        .is_some_and(|(_, commutes)| is(1) || commutes && is(0))
+            }
+            InstructionData::Ternary {
+                opcode: Opcode::Fma,
+                ..
+            } => is(1) && !is(2),
+            InstructionData::Ternary {
+                opcode: Opcode::Bitselect | Opcode::Blendv,
+                ..
+            } => is(1),
+            InstructionData::Unary {
+                opcode: Opcode::Splat | Opcode::ScalarToVector,
+                ..
+            } => self.ty(v).is_int(),
+            InstructionData::TernaryImm8 {
+                opcode: Opcode::Insertlane,
+                ..
+            } => is(1) && matches!(self.ty(v), types::I32 | types::I64),
+            InstructionData::Call { .. } => match self.called(user) {
+                Some(Intrinsic::Join) => is(1) && !is(0),
+                Some(
+                    Intrinsic::WidenBytesU
+                    | Intrinsic::WidenBytesS
+                    | Intrinsic::WidenShortsU
+                    | Intrinsic::WidenShortsS,
+                ) => true,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// A vector as an operand that may lie in memory.
+    pub(super) fn src(&mut self, v: Value) -> Result<Src, Refused> {
+        let v = self.resolve(v);
+        if let Some(inst) = self.def(v) {
+            if self.folded[inst.as_u32() as usize]
+                && let InstructionData::Load { arg, offset, .. } = *self.data(inst)
+            {
+                return Ok(Src::Mem(self.addr(arg, offset.into())?));
+            }
+            if let Some(bytes) = self.vector_constant(v) {
+                return Ok(self.pool(bytes));
+            }
+        }
+        Ok(Src::Reg(self.reg(v)?))
+    }
+
+    /// A vector constant of this lane in every lane.
+    pub(super) fn lanes_of(&mut self, len: Len, lane: &[u8]) -> Src {
+        let size = 16 << len as usize;
+        let mut bytes = [0; 64];
+        for (byte, &of_lane) in bytes.iter_mut().zip(lane.iter().cycle()) {
+            *byte = of_lane;
+        }
+        self.pool(&bytes[..size])
+    }
+
+    pub(super) fn dwords(&mut self, len: Len, value: u32) -> Src {
+        self.lanes_of(len, &value.to_le_bytes())
+    }
+
+    pub(super) fn rvm(&mut self, row: Row, len: Len, a: VReg, b: Src) -> VReg {
+        self.rvm_imm(row, len, a, b, Imm::No)
+    }
+
+    pub(super) fn rvm_imm(&mut self, row: Row, len: Len, a: VReg, b: Src, imm: Imm) -> VReg {
+        let op = Op::Vex(row, len, Form::Rvm, imm);
+        self.define(RegClass::Float, op, &[a], Some(b))
+    }
+
+    /// Lanes of `yes` where those of `which`, which are all ones or zeros, are ones, else of `no`.
+    pub(super) fn blend(&mut self, len: Len, which: VReg, yes: Src, no: VReg) -> VReg {
+        let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
+        self.define(RegClass::Float, op, &[no, which], Some(yes))
+    }
+
+    pub(super) fn rm(&mut self, row: Row, len: Len, a: Src, imm: Imm) -> VReg {
+        let op = Op::Vex(row, len, Form::Rm, imm);
+        self.define(RegClass::Float, op, &[], Some(a))
+    }
+
+    /// A source from a general register.
+    pub(super) fn move_from_general(&mut self, wide: bool, a: VReg) -> VReg {
+        let row = if wide {
+            vex::VMOVD_TO.w1()
+        } else {
+            vex::VMOVD_TO
+        };
+        self.rm(row, Len::L128, Src::Reg(a), Imm::No)
+    }
+
+    /// The lowest lane in a general register.
+    pub(super) fn move_to_general(&mut self, wide: bool, a: VReg) -> VReg {
+        let row = if wide {
+            vex::VMOVD_FROM.w1()
+        } else {
+            vex::VMOVD_FROM
+        };
+        let d = self.int_reg();
+        let operands = [Operand::reg_def(d), Operand::reg_use(a)];
+        self.h
+            .push(Op::Vex(row, Len::L128, Form::Mr, Imm::No), &operands, None);
+        d
+    }
+
+    /// Sources of which the one that may be exchanged and lies in memory comes second.
+    fn operands(&mut self, a: Value, b: Value, commutes: bool) -> Result<(VReg, Src), Refused> {
+        let in_memory = |s: &Self, v: Value| {
+            let v = s.resolve(v);
+            let folded = s.def(v).is_some_and(|i| s.folded[i.as_u32() as usize]);
+            folded || s.vector_constant(v).is_some()
+        };
+        let (a, b) = if commutes && in_memory(self, a) {
+            (b, a)
+        } else {
+            (a, b)
+        };
+        Ok((self.reg(a)?, self.src(b)?))
+    }
+
+    /// Selects an instruction on vectors or single floats.
+    pub(super) fn vector(&mut self, inst: clif::Inst) -> Result<(), Refused> {
+        let data = *self.data(inst);
+        let args = self.clif.dfg.inst_args(inst);
+        let result = self.ty(self.clif.dfg.first_result(inst));
+        let ty = self.ty(args[0]);
+        let len = length(ty)?;
+        let opcode = data.opcode();
+        if let Some((a, b)) = self.and_not(inst) {
+            let (a, b) = (self.src(a)?, self.reg(b)?);
+            let d = self.rvm(vex::VPANDN, len, b, a);
+            self.set(inst, d);
+            return Ok(());
+        }
+        if let Some((row, commutes)) = binary_row(opcode, ty).filter(|_| args.len() == 2) {
+            let (a, b) = self.operands(args[0], args[1], commutes)?;
+            let d = self.rvm(row, len, a, b);
+            self.set(inst, d);
+            return Ok(());
+        }
+        let reg = match opcode {
+            Opcode::Imul => self.multiply_quads(len, args[0], args[1])?,
+            Opcode::Bnot => {
+                let a = self.reg(args[0])?;
+                let ones = self.dwords(len, u32::MAX);
+                self.rvm(vex::VPXOR, len, a, ones)
+            }
+            Opcode::Fabs => {
+                let a = self.reg(args[0])?;
+                let mask: &[u8] = if ty.lane_bits() == 64 {
+                    &(u64::MAX >> 1).to_le_bytes()
+                } else {
+                    &(u32::MAX >> 1).to_le_bytes()
+                };
+                let mask = self.lanes_of(len, mask);
+                self.rvm(vex::VPAND, len, a, mask)
+            }
+            Opcode::Icmp => self.compare_lanes(inst, len, args)?,
+            Opcode::Fcmp => self.compare_floats(inst, len, args)?,
+            Opcode::Bitselect | Opcode::Blendv => {
+                // The sources' lanes are truth values; see the module.
+                let c = self.reg(args[0])?;
+                let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
+                self.blend(len, c, yes, no)
+            }
+            Opcode::Fma => match self.fused(inst) {
+                Some(fused) => self.fused_sum(ty, &fused)?,
+                None => {
+                    let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
+                    let sum = self.reg(args[2])?;
+                    let row = match ty {
+                        types::F64 => vex::VFMADD231SD,
+                        _ => vex::VFMADD231SS,
+                    };
+                    let d = self.vec_reg();
+                    let operands = [
+                        Operand::reg_reuse_def(d, 1),
+                        Operand::reg_use(sum),
+                        Operand::reg_use(a),
+                    ];
+                    let op = Op::Vex(row, len, Form::Fma, Imm::No);
+                    self.h.push(op, &operands, Some(b));
+                    d
+                }
+            },
+            Opcode::Sqrt => {
+                let a = self.reg(args[0])?;
+                let rows = [vex::VSQRTSS, vex::VSQRTSD, vex::VSQRTPS, vex::VSQRTPD];
+                self.one_float(by_type(ty, rows), ty, a, Imm::No)?
+            }
+            Opcode::Floor | Opcode::Ceil | Opcode::Trunc | Opcode::Nearest => {
+                let a = self.reg(args[0])?;
+                let mode = match opcode {
+                    Opcode::Nearest => 8,
+                    Opcode::Floor => 9,
+                    Opcode::Ceil => 10,
+                    _ => 11,
+                };
+                let rows = [vex::VROUNDSS, vex::VROUNDSD, vex::VROUNDPS, vex::VROUNDPD];
+                self.one_float(by_type(ty, rows), ty, a, Imm::Byte(mode))?
+            }
+            Opcode::Ishl | Opcode::Ushr | Opcode::Sshr => {
+                self.shift_lanes(opcode, ty, args[0], args[1])?
+            }
+            Opcode::Splat => self.splat(result, args[0])?,
+            Opcode::ScalarToVector if self.ty(args[0]).is_int() => {
+                let a = self.src(args[0])?;
+                let row = match self.ty(args[0]) {
+                    types::I64 => vex::VMOVD_TO.w1(),
+                    _ => vex::VMOVD_TO,
+                };
+                self.rm(row, Len::L128, a, Imm::No)
+            }
+            Opcode::Insertlane | Opcode::Extractlane => self.one_lane(inst, args)?,
+            Opcode::VhighBits if ty.lane_bits() == 32 => {
+                let a = self.reg(args[0])?;
+                let d = self.int_reg();
+                let op = Op::Vex(vex::VMOVMSKPS, len, Form::Rm, Imm::No);
+                self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
+                d
+            }
+            Opcode::Bitcast => self.cast(ty, result, args[0])?,
+            Opcode::Shuffle => {
+                let InstructionData::Shuffle { imm, .. } = data else {
+                    return Err(self.refuse(inst));
+                };
+                let pattern = self.clif.dfg.immediates[imm].as_slice();
+                self.shuffle(len, args[0], args[1], pattern)?
+            }
+            Opcode::SwidenLow | Opcode::UwidenLow if ty.lane_bits() < 32 && len == Len::L128 => {
+                let a = self.reg(args[0])?;
+                let row = match (opcode, ty.lane_bits()) {
+                    (Opcode::SwidenLow, 8) => vex::VPMOVSXBW,
+                    (Opcode::SwidenLow, _) => vex::VPMOVSXWD,
+                    (_, 8) => vex::VPMOVZXBW,
+                    _ => vex::VPMOVZXWD,
+                };
+                self.rm(row, len, Src::Reg(a), Imm::No)
+            }
+            Opcode::Popcnt if ty.lane_bits() == 8 => self.count_bits(len, args[0])?,
+            Opcode::FcvtFromSint | Opcode::FcvtFromUint => {
+                self.integer_to_float(inst, result, args[0])?
+            }
+            Opcode::FcvtToSintSat | Opcode::FcvtToUintSat if result.lane_type() == types::I32 => {
+                let unsigned = opcode == Opcode::FcvtToUintSat;
+                self.float_to_integer(unsigned, ty, result, args[0])?
+            }
+            Opcode::Fpromote => {
+                let a = self.reg(args[0])?;
+                self.rvm(vex::VCVTSS2SD, len, a, Src::Reg(a))
+            }
+            Opcode::Fdemote => {
+                let a = self.reg(args[0])?;
+                self.rvm(vex::VCVTSD2SS, len, a, Src::Reg(a))
+            }
+            Opcode::FvpromoteLow => {
+                let a = self.src(args[0])?;
+                self.rm(vex::VCVTPS2PD, Len::L128, a, Imm::No)
+            }
+            Opcode::Fvdemote => {
+                let a = self.reg(args[0])?;
+                self.rm(vex::VCVTPD2PS, Len::L128, Src::Reg(a), Imm::No)
+            }
+            _ => return Err(self.refuse(inst)),
+        };
+        self.set(inst, reg);
+        Ok(())
+    }
+
+    /// An operation of one float source; single ones take the rest of the register from it, too.
+    fn one_float(&mut self, row: Row, ty: Type, a: VReg, imm: Imm) -> Result<VReg, Refused> {
+        let len = length(ty)?;
+        Ok(if ty.is_vector() {
+            self.rm(row, len, Src::Reg(a), imm)
+        } else {
+            self.rvm_imm(row, len, a, Src::Reg(a), imm)
+        })
+    }
+
+    fn cast(&mut self, from: Type, to: Type, v: Value) -> Result<VReg, Refused> {
+        let wide = from.bits() == 64;
+        let a = self.reg(v)?;
+        match (from, to) {
+            (types::I32 | types::I64, _) => Ok(self.move_from_general(wide, a)),
+            (_, types::I32 | types::I64) => Ok(self.move_to_general(wide, a)),
+            _ => Err(Refused(format!("a cast of {from} to {to}"))),
+        }
+    }
+
+    fn splat(&mut self, to: Type, v: Value) -> Result<VReg, Refused> {
+        let wide = to.lane_bits() == 64;
+        let row = match to.lane_bits() {
+            32 => vex::VPBROADCASTD,
+            64 => vex::VPBROADCASTQ,
+            _ => return Err(Refused(format!("a splat to {to}"))),
+        };
+        let len = length(to)?;
+        if let Some(n) = self.int(v) {
+            let bytes = if wide {
+                self.lanes_of(len, &n.to_le_bytes())
+            } else {
+                self.dwords(len, n as u32)
+            };
+            return Ok(self.rm(vex::VMOVAPS, len, bytes, Imm::No));
+        }
+        let from = match self.src(v)? {
+            Src::Reg(a) if self.ty(v).is_int() => Src::Reg(self.move_from_general(wide, a)),
+            src => src,
+        };
+        Ok(self.rm(row, len, from, Imm::No))
+    }
+
+    // ---- comparisons
+
+    fn invert(&mut self, len: Len, mask: VReg) -> VReg {
+        let ones = self.dwords(len, u32::MAX);
+        self.rvm(vex::VPXOR, len, mask, ones)
+    }
+
+    fn compare_lanes(
+        &mut self,
+        inst: clif::Inst,
+        len: Len,
+        args: &[Value],
+    ) -> Result<VReg, Refused> {
+        let InstructionData::IntCompare { cond, .. } = *self.data(inst) else {
+            return Err(self.refuse(inst));
+        };
+        let quads = self.ty(args[0]).lane_bits() == 64;
+        let (equal, greater) = if quads {
+            (vex::VPCMPEQQ, vex::VPCMPGTQ)
+        } else {
+            (vex::VPCMPEQD, vex::VPCMPGTD)
+        };
+        let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
+        Ok(match cond {
+            IntCC::Equal => self.rvm(equal, len, a, Src::Reg(b)),
+            IntCC::NotEqual => {
+                let same = self.rvm(equal, len, a, Src::Reg(b));
+                self.invert(len, same)
+            }
+            IntCC::SignedLessThan => self.rvm(greater, len, b, Src::Reg(a)),
+            IntCC::SignedLessThanOrEqual => {
+                let above = self.rvm(greater, len, a, Src::Reg(b));
+                self.invert(len, above)
+            }
+            // a <= b when a is the lesser; a < b when it is not so that b <= a.
+            IntCC::UnsignedLessThanOrEqual if !quads => {
+                let least = self.rvm(vex::VPMINUD, len, a, Src::Reg(b));
+                self.rvm(equal, len, a, Src::Reg(least))
+            }
+            IntCC::UnsignedLessThan if !quads => {
+                let least = self.rvm(vex::VPMINUD, len, b, Src::Reg(a));
+                let other = self.rvm(equal, len, b, Src::Reg(least));
+                self.invert(len, other)
+            }
+            _ => return Err(self.refuse(inst)),
+        })
+    }
+
+    fn compare_floats(
+        &mut self,
+        inst: clif::Inst,
+        len: Len,
+        args: &[Value],
+    ) -> Result<VReg, Refused> {
+        let InstructionData::FloatCompare { cond, .. } = *self.data(inst) else {
+            return Err(self.refuse(inst));
+        };
+        let ty = self.ty(args[0]);
+        let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
+        let row = by_type(ty, [vex::VCMPSS, vex::VCMPSD, vex::VCMPPS, vex::VCMPPD]);
+        let code = Imm::Byte(predicate(cond));
+        let mask = self.rvm_imm(row, len, a, Src::Reg(b), code);
+        if ty.is_vector() {
+            return Ok(mask);
+        }
+        let bits = self.move_to_general(false, mask);
+        Ok(self.tied(legacy::ALU_I8, 4, false, bits, Imm::Byte(1)))
+    }
+
+    // ---- shifts and products
+
+    pub(super) fn shift_constant(&mut self, row: Row, digit: u8, len: Len, a: VReg, n: u8) -> VReg {
+        let d = self.vec_reg();
+        let op = Op::Vex(row, len, Form::Digit(digit), Imm::Byte(n));
+        self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
+        d
+    }
+
+    fn shift_lanes(
+        &mut self,
+        opcode: Opcode,
+        ty: Type,
+        v: Value,
+        amount: Value,
+    ) -> Result<VReg, Refused> {
+        let len = length(ty)?;
+        let quads = ty.lane_bits() == 64;
+        let a = self.reg(v)?;
+        if ty.lane_bits() == 16 {
+            let by = self.int(amount);
+            let by = by.ok_or_else(|| Refused(format!("a shift of {ty} by no constant")))?;
+            let digit = match opcode {
+                Opcode::Ishl => 6,
+                Opcode::Ushr => 2,
+                _ => 4,
+            };
+            return Ok(self.shift_constant(vex::VPSHIFTW_I, digit, len, a, by as u8 & 15));
+        }
+        let limit = if quads { 63 } else { 31 };
+        let (row, constant_row, digit) = match (opcode, quads) {
+            (Opcode::Ishl, false) => (vex::VPSLLD, vex::VPSHIFTD_I, 6),
+            (Opcode::Ushr, false) => (vex::VPSRLD, vex::VPSHIFTD_I, 2),
+            (Opcode::Sshr, false) => (vex::VPSRAD, vex::VPSHIFTD_I, 4),
+            (Opcode::Ishl, true) => (vex::VPSLLQ, vex::VPSHIFTQ_I, 6),
+            _ => (vex::VPSRLQ, vex::VPSHIFTQ_I, 2),
+        };
+        let constant = self.int(amount).map(|n| n as u8 & limit);
+        if constant == Some(0) {
+            return Ok(a);
+        }
+        let count = match constant {
+            Some(_) => None,
+            None => {
+                let n = self.reg(amount)?;
+                let n = self.tied(legacy::ALU_I8, 4, false, n, Imm::Byte(limit));
+                Some(self.move_from_general(false, n))
+            }
+        };
+        let shift = |s: &mut Self, a: VReg| match (constant, count) {
+            (Some(n), _) => s.shift_constant(constant_row, digit, len, a, n),
+            (None, Some(count)) => s.rvm(row, len, a, Src::Reg(count)),
+            (None, None) => unreachable!("bug: a shift without an amount"),
+        };
+        let shifted = shift(self, a);
+        if !(quads && opcode == Opcode::Sshr) {
+            return Ok(shifted);
+        }
+        // The sign bit, where it came to lie, is spread by (x ^ m) - m.
+        let top = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
+        let top = self.rm(vex::VMOVAPS, len, top, Imm::No);
+        let sign = shift(self, top);
+        let flipped = self.rvm(vex::VPXOR, len, shifted, Src::Reg(sign));
+        Ok(self.rvm(vex::VPSUBQ, len, flipped, Src::Reg(sign)))
+    }
+
+    /// Low halves of products of quads: the low product, and the cross products in the high half.
+    fn multiply_quads(&mut self, len: Len, a: Value, b: Value) -> Result<VReg, Refused> {
+        let (a, b) = (self.reg(a)?, self.reg(b)?);
+        let low = self.rvm(vex::VPMULUDQ, len, a, Src::Reg(b));
+        let a_high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, a, 32);
+        let b_high = self.shift_constant(vex::VPSHIFTQ_I, 2, len, b, 32);
+        let one = self.rvm(vex::VPMULUDQ, len, a_high, Src::Reg(b));
+        let other = self.rvm(vex::VPMULUDQ, len, b_high, Src::Reg(a));
+        let cross = self.rvm(vex::VPADDQ, len, one, Src::Reg(other));
+        let cross = self.shift_constant(vex::VPSHIFTQ_I, 6, len, cross, 32);
+        Ok(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross)))
+    }
+
+    /// Ones in each byte, by a table of the halves of bytes.
+    fn count_bits(&mut self, len: Len, v: Value) -> Result<VReg, Refused> {
+        let a = self.reg(v)?;
+        let table: Vec<u8> = (0..16u8).map(|n| n.count_ones() as u8).collect();
+        let table = self.lanes_of(len, &table);
+        let table = self.rm(vex::VMOVAPS, len, table, Imm::No);
+        let mask = self.lanes_of(len, &[0x0f]);
+        let low = self.rvm(vex::VPAND, len, a, mask);
+        let high = self.shift_constant(vex::VPSHIFTW_I, 2, len, a, 4);
+        let high = self.rvm(vex::VPAND, len, high, mask);
+        let low = self.rvm(vex::VPSHUFB, len, table, Src::Reg(low));
+        let high = self.rvm(vex::VPSHUFB, len, table, Src::Reg(high));
+        Ok(self.rvm(vex::VPADDB, len, low, Src::Reg(high)))
+    }
+}

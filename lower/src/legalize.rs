@@ -1,0 +1,608 @@
+//! Lane IR to CLIF: the complete emitter. One CLIF function a region; scalar slots are variables, VGPRs
+//! live in the wave, each segment is one loop over lane groups in two versions (EXEC all ones, and
+//! masked).
+
+use std::collections::BTreeSet;
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{
+    self as clif, AbiParam, Endianness, ExternalName, GlobalValueData, InstBuilder, MemFlagsData,
+    SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef, Value, types,
+};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
+use frontend::state::WaveState;
+
+use crate::abi::{Context, Lanes as LaneSlot, Site};
+use crate::analysis::liveness::{self, Live, Lives};
+use crate::analysis::schedule::{self, Schedule, Segment};
+use crate::analysis::uniformity::{self, Affine, Table};
+use crate::backend::object;
+use crate::host;
+use crate::ir::functions::{EffectFn, LaneFn};
+use crate::ir::{Block, Func, Slot, Val, verify};
+use crate::maps::{HashMap, HashSet};
+use crate::options::{Forms, Options};
+use crate::passes::{self, Analysed, sink};
+
+mod access;
+mod affine;
+mod affine_compare;
+mod baseline;
+mod block_facts;
+mod boundary;
+mod compound;
+mod contiguous;
+mod control;
+mod division;
+mod fuse;
+mod gather;
+mod interchange;
+pub(crate) mod lanes;
+mod offsets;
+mod prefetch;
+pub mod profile;
+mod roots;
+mod scalar;
+mod scratch;
+mod segment;
+mod value_numbering;
+mod variables;
+mod wave_switch;
+mod whole_wave;
+
+pub(crate) use scalar::{halves_of, is_constant, operands};
+
+/// Flags of accesses to our own structures, and of bit casts.
+pub(crate) fn flags() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
+}
+
+/// Flags of accesses that cannot trap and are aligned.
+fn trusted() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// Signature of a compiled region.
+pub fn entry_signature(call_conv: CallConv) -> Signature {
+    let mut sig = Signature::new(call_conv);
+    sig.params.push(AbiParam::new(types::I64));
+    sig.returns.push(AbiParam::new(types::I64));
+    sig
+}
+
+/// What was emitted.
+pub struct Emitted {
+    /// Frame slots used.
+    pub slots: u32,
+    /// VGPRs that are read before they are written; see [`liveness::reads`].
+    pub reads: [[u64; 4]; 2],
+    /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
+    /// block reads does not go there. 0, too, of little code that writes scalar registers to it.
+    pub writes_from: u32,
+    /// Waves go on to others; see `wave_switch`.
+    pub relays: bool,
+    /// No way of it goes back: a wave burns no fuel in it.
+    pub straight: bool,
+    /// The running wave.
+    pub wave: Value,
+    /// What was noted of the shapes chosen.
+    pub notes: Option<profile::Notes>,
+}
+
+/// Emits `f` into `func`. Guest addresses in the code are relative to `base`. A region that breaks a rule of the lane IR
+/// is not emitted.
+pub fn emit(
+    f: &Func,
+    options: &Options,
+    base: u64,
+    func: &mut clif::Function,
+    contexts: &mut FunctionBuilderContext,
+    config: TargetFrontendConfig,
+) -> Result<Emitted, verify::Broken> {
+    if cfg!(debug_assertions) {
+        verify::func(f)?;
+    }
+    let mut region = Analysed::new(f);
+    // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
+    let reads = liveness::reads(f, &region.lives, options.baseline);
+    passes::run(&mut region, options);
+    let Analysed { func: f, lives } = &region;
+    // As it is behind the last pass: nothing changes it any more.
+    verify::func(f)?;
+    func.signature = entry_signature(config.default_call_conv);
+    let mut e = Emitter::new(
+        f,
+        *options,
+        base,
+        FunctionBuilder::new(func, contexts),
+        config,
+    );
+    e.notes = profile::Notes::wanted(options);
+    let (live_in, live) = (&lives.start, &lives.end);
+    e.live_in = live_in;
+    e.prologue(live_in);
+    let facts = uniformity::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
+    e.row = facts.row() as i64;
+    let mut loops = e.interchange(live_in, &facts);
+    e.find_predecessors();
+    let prefetches = prefetch::suits(f, options);
+    e.has_prefetches = prefetches;
+    if prefetches {
+        e.find_last_stores(&facts);
+    }
+    for (i, block) in f.blocks.iter().enumerate() {
+        e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
+        e.learn(i, block, &facts);
+        let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
+        e.current = i;
+        e.begin_share(i);
+        e.block(i, block, &plan, &live[i]);
+        if let Some(form) = loops.remove(&i) {
+            e.profile_interchanged(&form);
+            match &form {
+                interchange::Inner::Groups(plan) => e.interchanged(i, plan),
+                interchange::Inner::LaneSerial(plan) => e.lane_serial(i, plan),
+            }
+        }
+        e.free_variables();
+    }
+    e.epilogue();
+    let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
+    let (relays, straight, wave) = (e.wave_switch.is_some(), e.straight, e.wave);
+    e.b.seal_all_blocks();
+    e.b.finalize(config);
+    Ok(Emitted {
+        slots,
+        reads,
+        writes_from,
+        relays,
+        straight,
+        wave,
+        notes,
+    })
+}
+
+/// Emission of one region.
+struct Emitter<'f> {
+    f: &'f Func,
+    /// No wave burns fuel in it.
+    straight: bool,
+    o: Options,
+    b: FunctionBuilder<'f>,
+    base: u64,
+    guest: UserExternalNameRef,
+    sites: UserExternalNameRef,
+    ctx: Value,
+    wave: Value,
+    frame: Value,
+    /// Of the slots that the region reads and writes; those without stay in the wave (see [`Emitter::residents`]).
+    vars: HashMap<Slot, Variable>,
+    /// The same in the order of the slots.
+    slots_of_region: Vec<(Slot, Variable)>,
+    /// For each block the last one whose code leads to it.
+    led_by: Vec<Option<usize>>,
+    /// What is live at the beginning of each block.
+    live_in: &'f [Live],
+    /// What the slots that are live at the beginning of the block being emitted hold there.
+    held: HashMap<Slot, Value>,
+    /// Those of the block being emitted, and others to take.
+    variables: variables::Variables,
+    /// Slots that were written since the wave came in, before and behind each block; not known in little code.
+    slots_since: Lives,
+    /// Those that some block writes.
+    slots_written: Live,
+    /// What was emitted and can be used again.
+    numbering: value_numbering::ValueNumbering,
+    blocks: Vec<clif::Block>,
+    /// Number by which a wave enters a block again.
+    entry_numbers: HashMap<usize, u32>,
+    exit: clif::Block,
+    /// Where little code goes back.
+    back: Option<baseline::Back>,
+    /// Where little code leaves for a fault.
+    faulted: Option<clif::Block>,
+    /// Integers of little code.
+    numbers: HashMap<(clif::Type, i64), Value>,
+    /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
+    separate_exits: bool,
+    wave_switch: Option<wave_switch::WaveSwitch>,
+    lane_sig: SigRef,
+    effect_sig: SigRef,
+    arg_slot: StackSlot,
+    /// Where scalar loads that the runtime makes leave their words, if they are checked together.
+    loaded_slot: Option<StackSlot>,
+    out_slot: StackSlot,
+    /// Arguments of the call that the code of this block is behind.
+    args_there: Option<(clif::Block, Vec<Value>)>,
+    slots: u32,
+    /// See [`Emitted::writes_from`].
+    writes_from: u32,
+    notes: Option<profile::Notes>,
+    // The block being emitted.
+    /// Memory nodes with affine addresses.
+    affine: HashMap<Val, Affine>,
+    /// The leaves of those addresses, and of those that are known but for a base.
+    leaves: schedule::Leaves,
+    /// The latter.
+    tables: HashMap<Val, Table>,
+    /// Accesses of scratch at one offset of all lanes that act, where that is no wave value.
+    level: HashSet<Val>,
+    /// Operands of compares that are affine.
+    lines: HashMap<Val, Affine>,
+    /// Lanes in a row of what is affine within rows only.
+    row: i64,
+    /// General loops of blocks that have an interchanged one before them.
+    heads: HashMap<usize, clif::Block>,
+    /// Those loops and their blocks.
+    inside: BTreeSet<(usize, usize)>,
+    /// The block that is being emitted.
+    current: usize,
+    scalars: HashMap<Val, Value>,
+    bits: HashMap<Val, Value>,
+    /// What address expressions that step must be checked for.
+    steps: HashMap<Val, uniformity::Step>,
+    /// On what it depends that values which were made wider are on a line; nothing where that is not known here.
+    guards: HashMap<Val, Option<uniformity::Guard>>,
+    singles: affine::Singles,
+    /// Loads that the loop being emitted makes itself.
+    fusion: fuse::Fusion,
+    /// Accesses are emitted for when a segment could not make them: not all lanes act, a range is not in bounds, or addresses
+    /// are no line. The code where all is well is elsewhere, and in little code little is wanted here.
+    out_of_line: bool,
+    /// The region has prefetches.
+    has_prefetches: bool,
+    /// The block being emitted has prefetches.
+    prefetches: bool,
+    /// Entries of `WaveState::last` that are taken.
+    expected: usize,
+    /// What is still to be prefetched.
+    deferred: prefetch::Deferred,
+}
+
+/// Most results of a call.
+const MAX_RESULTS: usize = 16;
+
+fn offset32(n: usize) -> i32 {
+    i32::try_from(n).expect("structures are small")
+}
+
+impl<'f> Emitter<'f> {
+    fn new(
+        f: &'f Func,
+        o: Options,
+        base: u64,
+        mut b: FunctionBuilder<'f>,
+        config: TargetFrontendConfig,
+    ) -> Emitter<'f> {
+        let mut lane = Signature::new(config.default_call_conv);
+        lane.params.push(AbiParam::new(types::I64));
+        lane.params.push(AbiParam::new(types::I64));
+        lane.params.push(AbiParam::new(types::I32));
+        let mut effect = Signature::new(config.default_call_conv);
+        effect.params.extend([AbiParam::new(types::I64); 4]);
+        effect.returns.push(AbiParam::new(types::I64));
+        let lane_sig = b.import_signature(lane);
+        let effect_sig = b.import_signature(effect);
+        let words = |n: usize| StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * n as u32, 3);
+        let arg_slot = b.create_sized_stack_slot(words(2 * crate::ir::Args::MAX));
+        let out_slot = b.create_sized_stack_slot(words(MAX_RESULTS));
+        let guest = b.func.declare_imported_user_function(object::GUEST);
+        let sites = b.func.declare_imported_user_function(object::SITES);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let ctx = b.block_params(entry)[0];
+        let wave = b.ins().load(
+            types::I64,
+            trusted(),
+            ctx,
+            offset32(offset_of!(Context, wave)),
+        );
+        let frame = b.ins().load(
+            types::I64,
+            trusted(),
+            ctx,
+            offset32(offset_of!(Context, frame)),
+        );
+        let blocks = f.blocks.iter().map(|_| b.create_block()).collect();
+        let exit = b.create_block();
+        b.append_block_param(exit, types::I64);
+        b.append_block_param(exit, types::I64);
+        let slots_since = match o.baseline {
+            true => Lives::default(),
+            false => liveness::written(f),
+        };
+        Emitter {
+            f,
+            straight: wave_switch::is_straight(f),
+            o,
+            b,
+            base,
+            guest,
+            sites,
+            ctx,
+            wave,
+            frame,
+            vars: HashMap::default(),
+            slots_of_region: Vec::new(),
+            led_by: Vec::new(),
+            live_in: &[],
+            held: HashMap::default(),
+            variables: variables::Variables::default(),
+            slots_written: liveness::written_anywhere(f),
+            numbering: value_numbering::ValueNumbering::default(),
+            slots_since,
+            blocks,
+            entry_numbers: HashMap::default(),
+            exit,
+            back: None,
+            faulted: None,
+            numbers: HashMap::default(),
+            separate_exits: false,
+            wave_switch: None,
+            lane_sig,
+            effect_sig,
+            arg_slot,
+            loaded_slot: None,
+            out_slot,
+            args_there: None,
+            slots: 0,
+            writes_from: 256,
+            notes: None,
+            affine: HashMap::default(),
+            leaves: HashMap::default(),
+            tables: HashMap::default(),
+            level: HashSet::default(),
+            lines: HashMap::default(),
+            row: 64,
+            heads: HashMap::default(),
+            inside: BTreeSet::new(),
+            current: 0,
+            scalars: HashMap::default(),
+            bits: HashMap::default(),
+            steps: HashMap::default(),
+            guards: HashMap::default(),
+            singles: affine::Singles::default(),
+            fusion: fuse::Fusion::default(),
+            out_of_line: false,
+            has_prefetches: false,
+            prefetches: false,
+            expected: 0,
+            deferred: prefetch::Deferred::default(),
+        }
+    }
+
+    /// Lanes in a host vector.
+    fn per(&self) -> usize {
+        let longest = self.o.isa == host::Isa::Avx512 && self.o.has(Forms::ZMM);
+        match self.o.wide {
+            // Rows of lanes are not shorter than vectors, where that can be.
+            true if longest && self.row >= 2 * host::LANES as i64 => 2 * host::LANES,
+            true => host::LANES,
+            false => 4,
+        }
+    }
+
+    /// A guest address.
+    fn address(&mut self, pc: u64) -> Value {
+        let distance = pc.wrapping_sub(self.base);
+        self.symbol(self.guest, distance as i64)
+    }
+
+    /// The address of something whose place is known later.
+    fn symbol(&mut self, name: UserExternalNameRef, distance: i64) -> Value {
+        let symbol = self.b.create_global_value(GlobalValueData::Symbol {
+            name: ExternalName::user(name),
+            offset: distance.into(),
+            colocated: false,
+            tls: false,
+        });
+        self.b.ins().symbol_value(types::I64, symbol)
+    }
+
+    /// Leaves for another block unless `good` (I8).
+    fn require(&mut self, other: clif::Block, good: Value) {
+        let on = self.b.create_block();
+        self.b.ins().brif(good, on, &[], other, &[]);
+        self.enter(on);
+    }
+
+    /// The same unless one of two is, the second of which is looked at where the first is not.
+    fn require_either(&mut self, other: clif::Block, first: Value, second: Value) {
+        let [look, on] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(look);
+        self.b.ins().brif(first, on, &[], look, &[]);
+        self.enter(look);
+        self.b.ins().brif(second, on, &[], other, &[]);
+        self.enter(on);
+    }
+
+    fn block(&mut self, index: usize, block: &Block, plan: &Schedule, live: &Live) {
+        let head = *self.heads.get(&index).unwrap_or(&self.blocks[index]);
+        self.b.switch_to_block(head);
+        if self.is_led_to(index) {
+            self.seal(head);
+        }
+        self.hold_slots();
+        self.scalars.clear();
+        self.bits.clear();
+        self.singles.clear();
+        self.slots = self.slots.max(plan.slots);
+        if self.o.count {
+            self.count(block);
+        }
+        self.profile_block(block);
+        // Calls at the beginning of a gap that the segment before it made.
+        let mut made = 0;
+        for (gap, calls) in plan.gaps.iter().enumerate() {
+            let calls = &calls[made..];
+            let segment = plan.segments.get(gap);
+            let fused = segment.map_or(0, |_| self.fusable(block, calls));
+            let (calls, loads) = calls.split_at(calls.len() - fused);
+            self.calls(block, plan, gap, calls);
+            let Some(segment) = segment else { continue };
+            let behind = plan.gaps.get(gap + 1).map_or(&[][..], Vec::as_slice);
+            made = self.fusable_stores(block, plan, gap, loads, behind);
+            self.segment(block, plan, segment, loads, &behind[..made]);
+        }
+        if self.o.count {
+            self.count_lanes(block, plan);
+        }
+        self.profile_lanes(block, plan);
+        let writes = block.writes_s.iter().copied();
+        let writes: Vec<(Slot, Val)> = writes.filter(|(slot, _)| live.has_slot(*slot)).collect();
+        let value = if self.o.baseline {
+            let value = block.term.value().map(|v| self.scalar(block, plan, v));
+            self.write_resident(block, &writes, |e, v| e.scalar(block, plan, v));
+            value
+        } else {
+            let writes: Vec<(Slot, Value)> = writes
+                .into_iter()
+                .map(|(slot, v)| (slot, self.scalar(block, plan, v)))
+                .collect();
+            let value = block.term.value().map(|v| self.scalar(block, plan, v));
+            if self.b.current_block() != Some(head) {
+                self.tell_held();
+            }
+            self.write_slots(&writes);
+            value
+        };
+        self.terminate(&block.term, value, live);
+        self.held.clear();
+    }
+
+    /// The calls of a gap. Loads whose results are stored as they are go as one segment.
+    fn calls(&mut self, block: &Block, plan: &Schedule, gap: usize, mut calls: &[Val]) {
+        while let Some(&call) = calls.first() {
+            let loads = self.fusable_from(block, calls);
+            let (first, rest) = calls.split_at(loads);
+            let stores = match loads {
+                0 => 0,
+                _ => self.fusable_stores(block, plan, gap, first, rest),
+            };
+            if stores > 0 {
+                let (stores, rest) = rest.split_at(stores);
+                self.segment(block, plan, &Segment::default(), first, stores);
+                calls = rest;
+                continue;
+            }
+            let together = self.scalar_loads(block, plan, calls);
+            if together == 0 {
+                self.whole(block, plan, call);
+            }
+            calls = &calls[together.max(1)..];
+        }
+    }
+
+    /// Parts the way of a status that is not `Continue`, which is taken first; gives the other.
+    fn unless(&mut self, status: Value) -> clif::Block {
+        let bad = self.b.create_block();
+        let good = self.b.create_block();
+        self.b.set_cold_block(bad);
+        self.b.ins().brif(status, bad, &[], good, &[]);
+        self.seal(good);
+        self.enter(bad);
+        good
+    }
+
+    /// EXEC (I64) at an effect, when it is not what its variable holds.
+    fn new_exec(&mut self, block: &Block, plan: &Schedule, v: Val) -> Option<Value> {
+        let exec = block.exec_at(v)?;
+        Some(self.scalar(block, plan, exec))
+    }
+
+    /// Leaves with an effect's own status when it is not `Continue`.
+    fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
+        if self.o.baseline {
+            self.check_quickly(status, new_exec);
+            return;
+        }
+        let good = self.unless(status);
+        let pc = self.address(pc);
+        self.fail(pc, status, new_exec);
+        self.b.switch_to_block(good);
+    }
+
+    /// Calls a function with effects; `args` and `out` are addresses. Gives the status.
+    fn call_effect(
+        &mut self,
+        f: EffectFn,
+        site: crate::ir::SiteId,
+        args: Value,
+        out: Value,
+    ) -> Value {
+        let index = LaneFn::ALL.len() + f as usize;
+        let callee = self.function(index);
+        let distance = site.0 as usize * size_of::<Site>();
+        let site = self.symbol(self.sites, distance as i64);
+        let call =
+            self.b
+                .ins()
+                .call_indirect(self.effect_sig, callee, &[self.ctx, site, args, out]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Address of the runtime's function number `index`.
+    fn function(&mut self, index: usize) -> Value {
+        let offset = offset32(offset_of!(Context, functions));
+        let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+        self.b
+            .ins()
+            .load(types::I64, trusted(), table, offset32(index * 8))
+    }
+
+    /// Adds the block's instructions to the counters.
+    fn count(&mut self, block: &Block) {
+        let add = |e: &mut Self, offset: usize, n: Value| {
+            let offset = offset32(offset);
+            let old = e.b.ins().load(types::I64, trusted(), e.ctx, offset);
+            let new = e.b.ins().iadd(old, n);
+            e.b.ins().store(trusted(), new, e.ctx, offset);
+        };
+        let n = self
+            .b
+            .ins()
+            .iconst(types::I64, i64::from(block.guest_insts));
+        add(self, offset_of!(Context, instructions), n);
+    }
+
+    /// Adds the block's lane-instructions to the counters, once its EXEC values are known: a vector
+    /// instruction counts once for every active lane, a scalar one once.
+    fn count_lanes(&mut self, block: &Block, plan: &Schedule) {
+        let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
+        let scalar = i64::from(block.guest_insts.saturating_sub(vector));
+        let mut total = Some(self.b.ins().iconst(types::I64, scalar));
+        for &(exec, n) in &block.counts {
+            let exec = self.scalar(block, plan, exec);
+            let lanes = self.b.ins().popcnt(exec);
+            let all = self.b.ins().imul_imm_u(lanes, i64::from(n));
+            total = Some(match total {
+                None => all,
+                Some(sum) => self.b.ins().iadd(sum, all),
+            });
+        }
+        if let Some(total) = total {
+            let offset = offset32(offset_of!(Context, lane_instructions));
+            let old = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+            let new = self.b.ins().iadd(old, total);
+            self.b.ins().store(trusted(), new, self.ctx, offset);
+        }
+    }
+
+    /// Address of a VGPR's home.
+    fn home_offset(n: u8) -> i32 {
+        offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
+    }
+
+    /// The same for one that the code writes.
+    fn home_to_write(&mut self, n: u8) -> i32 {
+        self.writes_from = self.writes_from.min(n.into());
+        Self::home_offset(n)
+    }
+
+    /// Offset of a frame slot.
+    fn frame_offset(slot: u32) -> i32 {
+        offset32(slot as usize * size_of::<LaneSlot>())
+    }
+}

@@ -1,0 +1,537 @@
+//! Elements of guest memory and LDS, one lane, four lanes or eight at a time, as words in registers. All addresses
+//! are host addresses that were checked.
+//!
+//! An aligned element of two or four dwords is one access of the host, so that other threads see all of it or nothing:
+//! it never comes from two vectors and is never stored by two. Hosts access at least the aligned 16 bytes within a vector
+//! at once: Intel and AMD guarantee it for moves of 16 bytes on processors with AVX, and larger moves are made of such.
+
+use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
+use frontend::op::Data;
+
+use super::scalar::joined;
+use super::{Emitter, flags, trusted};
+use crate::host;
+
+mod eight;
+mod masked;
+mod sixteen;
+mod strided;
+mod window;
+
+pub(super) use strided::is_interleaved;
+pub(super) use window::{On, Window};
+
+/// Does inline code know how such an element lies in memory?
+pub(super) fn is_known(data: Data) -> bool {
+    matches!(
+        data,
+        Data::Dwords(1..=4) | Data::U8 | Data::I8 | Data::U16 | Data::I16
+    )
+}
+
+/// Bytes of an element.
+pub(super) fn bytes(data: Data) -> u32 {
+    match data {
+        Data::Dwords(n) => 4 * u32::from(n),
+        Data::U8 | Data::I8 => 1,
+        Data::U16 | Data::I16 => 2,
+        _ => unreachable!("bug: {data:?} is not accessed inline"),
+    }
+}
+
+/// Registers of an element.
+pub(super) fn words(data: Data) -> usize {
+    match data {
+        Data::Dwords(n) => usize::from(n),
+        _ => 1,
+    }
+}
+
+/// Do elements that are `stride` apart follow one another?
+pub(super) fn is_run(data: Data, stride: i64) -> bool {
+    is_known(data) && stride == i64::from(bytes(data))
+}
+
+/// Elements of three dwords that reach into those of the next lanes: the dwords of them follow one another from lane to
+/// lane. How many these are, each a stride behind the other. (Of other elements a lane's dwords must come from one vector.)
+fn overlapping(data: Data, stride: i64) -> Option<i64> {
+    (data == Data::Dwords(3) && stride == 4).then_some(3)
+}
+
+/// Are elements every other dword, so that those of 16 lanes are in two vectors?
+pub(super) fn is_pairwise(data: Data, stride: i64) -> bool {
+    data == Data::Dwords(1) && stride == 8
+}
+
+/// Where 16 lanes' dwords are that are every other one, the first `away` from an address.
+pub(super) fn pairwise(away: i64) -> Window {
+    let lanes = std::array::from_fn(|lane| away + 8 * lane as i64);
+    let window = Window::of(lanes, (lanes[0], lanes[15]));
+    window.expect("bug: 31 dwords are more than two vectors")
+}
+
+/// What two shuffles of two vectors each make of the dwords of four lanes: a dword of the result is the one with this number
+/// of both sources, those of the second counting from 4 on. The sources of the first are two of three values, by their
+/// numbers, those of the second its result and the third value.
+pub(super) struct Triple {
+    pub(super) first: [usize; 2],
+    pub(super) picks: [u8; 4],
+    pub(super) third: usize,
+    pub(super) then: [u8; 4],
+}
+
+const fn triple(first: [usize; 2], picks: [u8; 4], third: usize, then: [u8; 4]) -> Triple {
+    Triple {
+        first,
+        picks,
+        third,
+        then,
+    }
+}
+
+/// Four structures of three dwords as they lie in memory, in three vectors, to one vector a dword.
+pub(super) const SPLIT_TRIPLES: [Triple; 3] = [
+    triple([0, 1], [0, 3, 6, 0], 2, [0, 1, 2, 5]),
+    triple([0, 1], [1, 4, 7, 0], 2, [0, 1, 2, 6]),
+    triple([0, 1], [2, 5, 0, 0], 2, [0, 1, 4, 7]),
+];
+
+/// The reverse.
+pub(super) const JOIN_TRIPLES: [Triple; 3] = [
+    triple([0, 1], [0, 4, 1, 0], 2, [0, 1, 4, 2]),
+    triple([1, 2], [1, 5, 2, 0], 0, [0, 1, 6, 2]),
+    triple([0, 1], [3, 7, 0, 0], 2, [6, 0, 1, 7]),
+];
+
+/// The bytes of four dwords of two vectors.
+pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
+    std::array::from_fn(|n| 4 * dwords[n / 4] + n as u8 % 4)
+}
+
+/// Guest memory may be anywhere, and was checked.
+fn guest() -> MemFlagsData {
+    flags().with_notrap()
+}
+
+impl Emitter<'_> {
+    // ---- one lane
+
+    /// A lane's words; pairs and fours in one piece, as other waves store them.
+    pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
+        let ins = self.b.ins();
+        match data {
+            Data::U8 => vec![ins.uload8(types::I32, guest(), from, 0)],
+            Data::I8 => vec![ins.sload8(types::I32, guest(), from, 0)],
+            Data::U16 => vec![ins.uload16(types::I32, guest(), from, 0)],
+            Data::I16 => vec![ins.sload16(types::I32, guest(), from, 0)],
+            Data::Dwords(4) => {
+                let four = self.b.ins().load(types::I32X4, guest(), from, 0);
+                (0..4).map(|n| self.b.ins().extractlane(four, n)).collect()
+            }
+            _ => self.load_words(from, words(data)),
+        }
+    }
+
+    /// A lane's one to three dwords; a pair in one piece.
+    fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
+        let mut out = Vec::with_capacity(words);
+        while out.len() + 1 < words {
+            let offset = 4 * out.len() as i32;
+            let pair = self.b.ins().load(types::I64, guest(), from, offset);
+            let high = self.b.ins().ushr_imm_u(pair, 32);
+            out.push(self.b.ins().ireduce(types::I32, pair));
+            out.push(self.b.ins().ireduce(types::I32, high));
+        }
+        if out.len() < words {
+            let offset = 4 * out.len() as i32;
+            out.push(self.b.ins().load(types::I32, guest(), from, offset));
+        }
+        out
+    }
+
+    /// Stores a lane's words; pairs and fours in one piece.
+    pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
+        match data {
+            Data::U8 | Data::I8 => {
+                self.b.ins().istore8(guest(), words[0], to, 0);
+                return;
+            }
+            Data::U16 | Data::I16 => {
+                self.b.ins().istore16(guest(), words[0], to, 0);
+                return;
+            }
+            Data::Dwords(4) => {
+                let [low, high] = [0, 2].map(|n| joined(&mut self.b, words[n], words[n + 1]));
+                let pairs = self.b.ins().scalar_to_vector(types::I64X2, low);
+                let pairs = self.b.ins().insertlane(pairs, high, 1);
+                self.b.ins().store(guest(), pairs, to, 0);
+                return;
+            }
+            _ => {}
+        }
+        for (i, pair) in words.chunks(2).enumerate() {
+            let value = match *pair {
+                [low, high] => joined(&mut self.b, low, high),
+                _ => pair[0],
+            };
+            self.b.ins().store(guest(), value, to, 8 * i as i32);
+        }
+    }
+
+    // ---- vectors
+
+    /// A vector of dwords that follow one another.
+    pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
+        self.b.ins().load(ty, guest(), start, offset)
+    }
+
+    /// Stores a vector of dwords one after the other.
+    pub(super) fn store_vector(&mut self, vector: Value, start: Value, offset: i32) {
+        self.b.ins().store(guest(), vector, start, offset);
+    }
+
+    /// Stores two lanes' pairs of dwords.
+    pub(super) fn store_two(&mut self, to: [Value; 2], pairs: Value) {
+        let pairs = self.b.ins().bitcast(types::I64X2, flags(), pairs);
+        for (n, at) in to.into_iter().enumerate() {
+            let pair = self.b.ins().extractlane(pairs, n as u8);
+            self.b.ins().store(guest(), pair, at, 0);
+        }
+    }
+
+    /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16. `between`: what lies between
+    /// their elements may be moved with them.
+    pub(super) fn lanes_at_once(
+        &self,
+        load: bool,
+        data: Data,
+        stride: i64,
+        between: bool,
+    ) -> usize {
+        let data = match overlapping(data, stride) {
+            Some(_) if load => Data::Dwords(1),
+            _ => data,
+        };
+        // Nothing lies between elements that overlap.
+        let between = between || stride < i64::from(bytes(data));
+        match self.per() {
+            16 if sixteen::suits_sixteen(data, stride) => 16,
+            16 if between && is_pairwise(data, stride) => 16,
+            16 if load && between && strided::is_strided(data, stride) => 16,
+            host::LANES.. if eight::suits_eight(data, stride) => host::LANES,
+            _ => 4,
+        }
+    }
+
+    /// The words of four, eight or 16 lanes whose elements are `stride` apart, the first `away` from `start`: a vector
+    /// for each word.
+    pub(super) fn load_lanes(
+        &mut self,
+        lanes: usize,
+        (start, away): (Value, i64),
+        stride: i64,
+        data: Data,
+    ) -> Vec<Value> {
+        if let Some(count) = overlapping(data, stride) {
+            let parts = (0..count).map(|n| away + n * stride);
+            return parts
+                .flat_map(|away| self.load_lanes(lanes, (start, away), stride, Data::Dwords(1)))
+                .collect();
+        }
+        if lanes == host::LANES {
+            return self.load_eight(start, away, stride, data);
+        } else if lanes > host::LANES {
+            return if is_pairwise(data, stride) {
+                vec![self.load_window(start, &pairwise(away))]
+            } else if strided::is_strided(data, stride) {
+                self.load_strided((start, away), stride, data)
+            } else {
+                self.load_sixteen(start, away, data)
+            };
+        }
+        match i32::try_from(away) {
+            Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
+            Ok(away) if (data, stride) == (Data::Dwords(2), 4) => {
+                self.load_neighbours(start, away).to_vec()
+            }
+            _ => {
+                let from = self.four_addresses(start, away, stride);
+                self.load_four(from, data)
+            }
+        }
+    }
+
+    /// Stores four, eight or 16 lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
+    /// first; `words` is a vector for each word.
+    pub(super) fn store_lanes(
+        &mut self,
+        lanes: usize,
+        (start, away): (Value, i64),
+        stride: i64,
+        data: Data,
+        words: &[Value],
+    ) {
+        if lanes == host::LANES {
+            self.store_eight(start, away, stride, data, words);
+            return;
+        } else if lanes > host::LANES {
+            match is_pairwise(data, stride) {
+                true => self.store_window(start, &pairwise(away), words[0], None),
+                false => self.store_sixteen(start, away, data, words),
+            }
+            return;
+        }
+        match i32::try_from(away) {
+            Ok(away) if is_run(data, stride) => self.store_run(start, away, data, words),
+            _ => {
+                let to = self.four_addresses(start, away, stride);
+                self.store_four(to, data, words);
+            }
+        }
+    }
+
+    fn four_addresses(&mut self, start: Value, away: i64, stride: i64) -> [Value; 4] {
+        [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away + stride * k))
+    }
+
+    // ---- slots of the frame
+
+    /// Addresses `bytes` into the slots at some places.
+    pub(super) fn places_at(&mut self, places: &[Value], bytes: Value) -> Vec<Value> {
+        let place = |&place: &Value| self.b.ins().iadd(place, bytes);
+        places.iter().map(place).collect()
+    }
+
+    /// What is at places in slots, a value for each.
+    pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
+        let load = |&place: &Value| self.b.ins().load(ty, trusted(), place, 0);
+        places.iter().map(load).collect()
+    }
+
+    /// Puts a value at each place.
+    pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
+        for (&place, &word) in places.iter().zip(words) {
+            self.b.ins().store(trusted(), word, place, 0);
+        }
+    }
+
+    // ---- four lanes
+
+    /// The words of four lanes whose elements follow one another from `start + offset` on: a vector for each
+    /// word.
+    fn load_run(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
+        let size = match data {
+            Data::Dwords(n) => {
+                let loaded: Vec<Value> = (0..i32::from(n))
+                    .map(|i| {
+                        let at = offset + 16 * i;
+                        self.b.ins().load(types::I32X4, guest(), start, at)
+                    })
+                    .collect();
+                return self.split(&loaded);
+            }
+            _ => bytes(data),
+        };
+        let signed = matches!(data, Data::I8 | Data::I16);
+        let shorts = if size == 1 {
+            let four = self.b.ins().load(types::I32, guest(), start, offset);
+            let v = self.b.ins().scalar_to_vector(types::I32X4, four);
+            let v = self.b.ins().bitcast(types::I8X16, flags(), v);
+            match signed {
+                true => self.b.ins().swiden_low(v),
+                false => self.b.ins().uwiden_low(v),
+            }
+        } else {
+            let four = self.b.ins().load(types::I64, guest(), start, offset);
+            let v = self.b.ins().scalar_to_vector(types::I64X2, four);
+            self.b.ins().bitcast(types::I16X8, flags(), v)
+        };
+        vec![match signed {
+            true => self.b.ins().swiden_low(shorts),
+            false => self.b.ins().uwiden_low(shorts),
+        }]
+    }
+
+    /// Two dwords of each of four lanes, of which the second is the next lane's first. The last lane's come from a vector
+    /// that has both.
+    pub(super) fn load_neighbours(&mut self, start: Value, offset: i32) -> [Value; 2] {
+        let [a, b] = [0, 4].map(|n| self.load_vector(types::I32X4, start, offset + n));
+        [[0, 1, 2, 6], [1, 2, 3, 7]].map(|lanes| self.pick(a, b, lanes))
+    }
+
+    /// Stores four lanes' elements one after the other; `lanes` is a vector for each word.
+    fn store_run(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
+        if let Data::Dwords(_) = data {
+            for (i, value) in self.join(lanes).into_iter().enumerate() {
+                let at = offset + 16 * i as i32;
+                self.b.ins().store(guest(), value, start, at);
+            }
+            return;
+        }
+        // The low bytes of the four, packed.
+        let size = bytes(data) as u8;
+        let mut mask = [0u8; 16];
+        for lane in 0..4 {
+            for byte in 0..size {
+                mask[usize::from(lane * size + byte)] = 4 * lane + byte;
+            }
+        }
+        let v = self.b.ins().bitcast(types::I8X16, flags(), lanes[0]);
+        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
+        let v = self.b.ins().shuffle(v, v, mask);
+        let (vector, scalar) = match size {
+            1 => (types::I32X4, types::I32),
+            _ => (types::I64X2, types::I64),
+        };
+        let v = self.b.ins().bitcast(vector, flags(), v);
+        let packed = self.b.ins().extractlane(v, 0);
+        debug_assert_eq!(self.b.func.dfg.value_type(packed), scalar);
+        self.b.ins().store(guest(), packed, start, offset);
+    }
+
+    /// The words of four lanes whose elements are anywhere: a vector for each word.
+    pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
+        match data {
+            Data::Dwords(4) => {
+                let whole = from.map(|at| self.b.ins().load(types::I32X4, guest(), at, 0));
+                self.transpose(&whole)
+            }
+            Data::Dwords(2) => {
+                let pairs = from.map(|at| {
+                    let pair = self.b.ins().load(types::I64, guest(), at, 0);
+                    let v = self.b.ins().scalar_to_vector(types::I64X2, pair);
+                    self.b.ins().bitcast(types::I32X4, flags(), v)
+                });
+                let low = self.pick(pairs[0], pairs[1], [0, 1, 4, 5]);
+                let high = self.pick(pairs[2], pairs[3], [0, 1, 4, 5]);
+                self.split(&[low, high])
+            }
+            _ => {
+                let lanes = from.map(|at| self.load_one(at, data));
+                (0..words(data))
+                    .map(|w| {
+                        let mut v = self.b.ins().scalar_to_vector(types::I32X4, lanes[0][w]);
+                        for (k, lane) in lanes.iter().enumerate().skip(1) {
+                            v = self.b.ins().insertlane(v, lane[w], k as u8);
+                        }
+                        v
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// Stores four lanes' elements anywhere, the lowest lane's first; `lanes` is a vector for each word.
+    pub(super) fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
+        match data {
+            Data::Dwords(4) => {
+                let whole = self.transpose(lanes);
+                for (at, whole) in to.into_iter().zip(whole) {
+                    self.b.ins().store(guest(), whole, at, 0);
+                }
+            }
+            Data::Dwords(2) => {
+                let pairs = self
+                    .join(lanes)
+                    .into_iter()
+                    .flat_map(|two| [(two, 0), (two, 1)]);
+                for (at, (two, n)) in to.into_iter().zip(pairs) {
+                    let two = self.b.ins().bitcast(types::I64X2, flags(), two);
+                    let pair = self.b.ins().extractlane(two, n);
+                    self.b.ins().store(guest(), pair, at, 0);
+                }
+            }
+            _ => {
+                for (k, at) in to.into_iter().enumerate() {
+                    let words: Vec<Value> = lanes
+                        .iter()
+                        .map(|&word| self.b.ins().extractlane(word, k as u8))
+                        .collect();
+                    self.store_one(at, data, &words);
+                }
+            }
+        }
+    }
+
+    // ---- shuffles
+
+    /// Four dwords of two vectors.
+    fn pick(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
+        let mask = bytes_of_dwords(lanes);
+        let a = self.b.ins().bitcast(types::I8X16, flags(), a);
+        let b = self.b.ins().bitcast(types::I8X16, flags(), b);
+        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
+        let v = self.b.ins().shuffle(a, b, mask);
+        self.b.ins().bitcast(types::I32X4, flags(), v)
+    }
+
+    /// Four lanes' structures of 1 to 4 dwords as they lie in memory, to one vector a dword.
+    pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![self.pick(a, b, [0, 2, 4, 6]), self.pick(a, b, [1, 3, 5, 7])],
+            [a, b, c] => self.triples([a, b, c], &SPLIT_TRIPLES),
+            [..] => self.transpose(m),
+        }
+    }
+
+    /// The reverse of `split`.
+    pub(super) fn join(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => vec![self.pick(a, b, [0, 4, 1, 5]), self.pick(a, b, [2, 6, 3, 7])],
+            [a, b, c] => self.triples([a, b, c], &JOIN_TRIPLES),
+            [..] => self.transpose(m),
+        }
+    }
+
+    fn triples(&mut self, m: [Value; 3], triples: &[Triple; 3]) -> Vec<Value> {
+        let made = triples.iter().map(|triple| {
+            let [a, b] = triple.first.map(|n| m[n]);
+            let two = self.pick(a, b, triple.picks);
+            self.pick(two, m[triple.third], triple.then)
+        });
+        made.collect()
+    }
+
+    fn transpose(&mut self, m: &[Value]) -> Vec<Value> {
+        let low01 = self.pick(m[0], m[1], [0, 4, 1, 5]);
+        let high01 = self.pick(m[0], m[1], [2, 6, 3, 7]);
+        let low23 = self.pick(m[2], m[3], [0, 4, 1, 5]);
+        let high23 = self.pick(m[2], m[3], [2, 6, 3, 7]);
+        vec![
+            self.pick(low01, low23, [0, 1, 4, 5]),
+            self.pick(low01, low23, [2, 3, 6, 7]),
+            self.pick(high01, high23, [0, 1, 4, 5]),
+            self.pick(high01, high23, [2, 3, 6, 7]),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_come_apart_and_together() {
+        let run = |m: [[u8; 4]; 3], triples: &[Triple; 3]| -> [[u8; 4]; 3] {
+            std::array::from_fn(|n| {
+                let Triple {
+                    first,
+                    picks,
+                    third,
+                    then,
+                } = triples[n];
+                let pick = |a: [u8; 4], b: [u8; 4], picks: [u8; 4]| {
+                    picks.map(|n| [a, b].concat()[usize::from(n)])
+                };
+                let [a, b] = first.map(|n| m[n]);
+                pick(pick(a, b, picks), m[third], then)
+            })
+        };
+        let memory = std::array::from_fn(|n| std::array::from_fn(|i| (4 * n + i) as u8));
+        let words = std::array::from_fn(|word| std::array::from_fn(|lane| (3 * lane + word) as u8));
+        assert_eq!(run(memory, &SPLIT_TRIPLES), words);
+        assert_eq!(run(words, &JOIN_TRIPLES), memory);
+    }
+}

@@ -1,0 +1,286 @@
+//! Elements of eight lanes at a time, for the wide back end. In a vector of eight lanes whatever works within 128
+//! bits works on lanes 0 to 3 and 4 to 7 side by side, so these are brought there first.
+
+use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use frontend::op::Data;
+
+use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, guest, is_run};
+use crate::host;
+use crate::legalize::Emitter;
+use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
+use crate::vir::Intrinsic;
+
+/// The low quads of two vectors, in each half.
+pub(super) const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+/// The high quads.
+pub(super) const HIGH_QUADS: [u8; 16] =
+    [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
+
+/// Are elements that are `stride` apart moved eight lanes at a time?
+pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
+    is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
+}
+
+impl Emitter<'_> {
+    fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
+        self.b.ins().load(types::I32X4, guest(), start, offset)
+    }
+
+    fn in_eight(&mut self, f: Intrinsic, args: &[Value], result: Type) -> Value {
+        self.of_lanes(1, host::LANES).intrinsic(f, args, result)
+    }
+
+    /// Two pieces of 16 bytes as one vector.
+    pub(in crate::legalize) fn two_pieces(&mut self, low: Value, high: Value) -> Value {
+        self.in_eight(Intrinsic::Join, &[low, high], types::I32X8)
+    }
+
+    fn shuffled(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
+        self.of_lanes(1, host::LANES)
+            .shuffle(types::I32X8, a, b, pattern)
+    }
+
+    /// Halves of a vector, of so many lanes each.
+    pub(in crate::legalize) fn halves(&mut self, lanes: usize, v: Value) -> [Value; 2] {
+        [Intrinsic::LowHalf, Intrinsic::HighHalf]
+            .map(|half| self.in_eight(half, &[v], dwords_type(lanes)))
+    }
+
+    /// Where something `away` bytes from `start` is: an address and a constant.
+    pub(super) fn near(&mut self, start: Value, away: i64) -> (Value, i32) {
+        // Room for what is added to it.
+        match i32::try_from(away) {
+            Ok(away) if away < i32::MAX - 256 => (start, away),
+            _ => (self.b.ins().iadd_imm_s(start, away), 0),
+        }
+    }
+
+    /// The words of eight lanes whose elements are `stride` apart, the first `away` from `start`.
+    pub(super) fn load_eight(
+        &mut self,
+        start: Value,
+        away: i64,
+        stride: i64,
+        data: Data,
+    ) -> Vec<Value> {
+        let (start, offset) = self.near(start, away);
+        if stride == i64::from(bytes(data)) {
+            self.load_run_of_eight(start, offset, data)
+        } else if (data, stride) == (Data::Dwords(2), 4) {
+            let [low, high] = [0, 16].map(|n| self.load_neighbours(start, offset + n));
+            let both = low.into_iter().zip(high);
+            both.map(|(low, high)| self.two_pieces(low, high)).collect()
+        } else {
+            let at = i64::from(offset);
+            let from = std::array::from_fn(|k| {
+                let away = at + stride * k as i64;
+                self.b.ins().iadd_imm_s(start, away)
+            });
+            self.load_each_of_eight(from, data)
+        }
+    }
+
+    /// Stores eight lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
+    /// first; `lanes` is a vector for each word.
+    pub(super) fn store_eight(
+        &mut self,
+        start: Value,
+        away: i64,
+        stride: i64,
+        data: Data,
+        lanes: &[Value],
+    ) {
+        let (start, offset) = self.near(start, away);
+        if stride == i64::from(bytes(data)) {
+            self.store_run_of_eight(start, offset, data, lanes);
+        } else {
+            let at = i64::from(offset);
+            let to = std::array::from_fn(|k| {
+                let away = at + stride * k as i64;
+                self.b.ins().iadd_imm_s(start, away)
+            });
+            self.store_each_of_eight(to, data, lanes);
+        }
+    }
+
+    /// The words of eight lanes whose elements follow one another from `start + offset` on.
+    fn load_run_of_eight(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
+        match data {
+            Data::Dwords(1) => vec![self.load_vector(types::I32X8, start, offset)],
+            Data::Dwords(words @ 2..=4) => {
+                // Of two words a piece is two lanes, of four it is one. In all pieces those of lanes 4 to 7 are behind.
+                let words = i32::from(words);
+                let pieces: Vec<Value> = (0..words)
+                    .map(|n| {
+                        let low = self.bytes_at(start, offset + 16 * n);
+                        let high = self.bytes_at(start, offset + 16 * (n + words));
+                        self.two_pieces(low, high)
+                    })
+                    .collect();
+                self.split_eight(&pieces)
+            }
+            _ => vec![self.load_parts(start, offset, data)],
+        }
+    }
+
+    /// Bytes or shorts of eight lanes.
+    fn load_parts(&mut self, start: Value, offset: i32, data: Data) -> Value {
+        let (ty, widen) = match data {
+            Data::U8 => (types::I64, Intrinsic::WidenBytesU),
+            Data::I8 => (types::I64, Intrinsic::WidenBytesS),
+            Data::U16 => (types::I32X4, Intrinsic::WidenShortsU),
+            Data::I16 => (types::I32X4, Intrinsic::WidenShortsS),
+            _ => unreachable!("bug: {data:?} is no run of eight"),
+        };
+        let mut parts = self.b.ins().load(ty, guest(), start, offset);
+        if ty == types::I64 {
+            parts = self.b.ins().scalar_to_vector(types::I64X2, parts);
+        }
+        self.in_eight(widen, &[parts], types::I32X8)
+    }
+
+    /// The words of eight lanes whose elements of two or four words are anywhere.
+    pub(in crate::legalize) fn load_each_of_eight(
+        &mut self,
+        from: [Value; 8],
+        data: Data,
+    ) -> Vec<Value> {
+        let piece = |e: &mut Self, lane: usize| match data {
+            Data::Dwords(4) => e.bytes_at(from[lane], 0),
+            _ => {
+                let [a, b] =
+                    [lane, lane + 1].map(|lane| e.b.ins().load(types::I64, guest(), from[lane], 0));
+                let first = e.b.ins().scalar_to_vector(types::I64X2, a);
+                // An instruction that loads what it inserts.
+                let both = e.b.ins().insertlane(first, b, 1);
+                e.b.ins().bitcast(types::I32X4, super::flags(), both)
+            }
+        };
+        let step = if data == Data::Dwords(4) { 1 } else { 2 };
+        let pieces: Vec<Value> = (0..4)
+            .step_by(step)
+            .map(|lane| {
+                let (low, high) = (piece(self, lane), piece(self, lane + 4));
+                self.two_pieces(low, high)
+            })
+            .collect();
+        self.split_eight(&pieces)
+    }
+
+    /// Stores eight lanes' elements one after the other; `lanes` is a vector for each word.
+    fn store_run_of_eight(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
+        if lanes.len() == 1 && data != Data::Dwords(1) {
+            self.store_parts(start, offset, data, lanes[0]);
+            return;
+        }
+        let pieces = self.join_eight(lanes);
+        let mut stored = pieces.clone();
+        if let [a, b, c] = pieces[..] {
+            let low = self.in_eight(Intrinsic::LowHalves, &[a, b], types::I32X8);
+            let high = self.in_eight(Intrinsic::HighHalves, &[b, c], types::I32X8);
+            let (first, last) = (self.halves(4, a), self.halves(4, c));
+            stored = vec![low, self.two_pieces(last[0], first[1]), high];
+        } else if pieces.len() > 1 {
+            // Lower halves first.
+            stored.clear();
+            for halves in [Intrinsic::LowHalves, Intrinsic::HighHalves] {
+                for two in pieces.chunks_exact(2) {
+                    stored.push(self.in_eight(halves, two, types::I32X8));
+                }
+            }
+        }
+        for (n, value) in stored.into_iter().enumerate() {
+            let at = offset + 32 * n as i32;
+            self.b.ins().store(guest(), value, start, at);
+        }
+    }
+
+    /// Stores the low bytes or shorts of eight lanes.
+    fn store_parts(&mut self, start: Value, offset: i32, data: Data, lanes: Value) {
+        let size = bytes(data) as u8;
+        // In each half the parts of its four lanes, again and again.
+        let pattern = std::array::from_fn(|n| {
+            let n = n as u8 % (4 * size);
+            4 * (n / size) + n % size
+        });
+        let packed = self.shuffled(lanes, lanes, pattern);
+        let [low, high] = self.halves(4, packed);
+        let pattern = if size == 1 { UNPACK_LOW } else { LOW_QUADS };
+        let mut four = self.of_lanes(1, 4);
+        if size == 1 {
+            let both = four.shuffle(types::I64X2, low, high, pattern);
+            let both = self.b.ins().extractlane(both, 0);
+            self.b.ins().store(guest(), both, start, offset);
+        } else {
+            let both = four.shuffle(types::I32X4, low, high, pattern);
+            self.b.ins().store(guest(), both, start, offset);
+        }
+    }
+
+    /// Stores eight lanes' elements of two or four words anywhere, the lowest lane's first.
+    pub(in crate::legalize) fn store_each_of_eight(
+        &mut self,
+        to: [Value; 8],
+        data: Data,
+        lanes: &[Value],
+    ) {
+        let pieces = self.join_eight(lanes);
+        let halves: Vec<[Value; 2]> = pieces.iter().map(|&piece| self.halves(4, piece)).collect();
+        for (lane, at) in to.into_iter().enumerate() {
+            let (high, lane) = (lane / 4, lane % 4);
+            let value = match data {
+                Data::Dwords(4) => halves[lane][high],
+                _ => {
+                    let piece = halves[lane / 2][high];
+                    let quads = self.b.ins().bitcast(types::I64X2, super::flags(), piece);
+                    self.b.ins().extractlane(quads, lane as u8 % 2)
+                }
+            };
+            self.b.ins().store(guest(), value, at, 0);
+        }
+    }
+
+    /// Pieces of eight lanes' structures of two to four dwords, of lanes 0 to 3 and 4 to 7 side by side, to one
+    /// vector a dword.
+    fn split_eight(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a, b] => vec![self.shuffled(a, b, EVEN), self.shuffled(a, b, ODD)],
+            [a, b, c] => self.triples_of_eight([a, b, c], &SPLIT_TRIPLES),
+            _ => self.transpose_eight(m),
+        }
+    }
+
+    /// The reverse.
+    fn join_eight(&mut self, m: &[Value]) -> Vec<Value> {
+        match *m {
+            [a] => vec![a],
+            [a, b] => [UNPACK_LOW, UNPACK_HIGH]
+                .map(|pattern| self.shuffled(a, b, pattern))
+                .to_vec(),
+            [a, b, c] => self.triples_of_eight([a, b, c], &JOIN_TRIPLES),
+            _ => self.transpose_eight(m),
+        }
+    }
+
+    fn triples_of_eight(&mut self, m: [Value; 3], triples: &[Triple; 3]) -> Vec<Value> {
+        let made = triples.iter().map(|triple| {
+            let [a, b] = triple.first.map(|n| m[n]);
+            let two = self.shuffled(a, b, bytes_of_dwords(triple.picks));
+            self.shuffled(two, m[triple.third], bytes_of_dwords(triple.then))
+        });
+        made.collect()
+    }
+
+    fn transpose_eight(&mut self, m: &[Value]) -> Vec<Value> {
+        let low01 = self.shuffled(m[0], m[1], UNPACK_LOW);
+        let high01 = self.shuffled(m[0], m[1], UNPACK_HIGH);
+        let low23 = self.shuffled(m[2], m[3], UNPACK_LOW);
+        let high23 = self.shuffled(m[2], m[3], UNPACK_HIGH);
+        vec![
+            self.shuffled(low01, low23, LOW_QUADS),
+            self.shuffled(low01, low23, HIGH_QUADS),
+            self.shuffled(high01, high23, LOW_QUADS),
+            self.shuffled(high01, high23, HIGH_QUADS),
+        ]
+    }
+}

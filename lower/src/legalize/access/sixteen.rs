@@ -1,0 +1,127 @@
+//! Elements of 16 lanes at a time, for AVX-512. Pairs of dwords are sorted within 128 bits, so that lanes 0 to 3, 4 to 7,
+//! 8 to 11 and 12 to 15 have their words in one of the four parts of both vectors first.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::op::Data;
+
+use super::eight::{HIGH_QUADS, LOW_QUADS};
+use super::{bytes, guest, is_run};
+use crate::legalize::Emitter;
+use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::vir::Intrinsic;
+
+const LANES: usize = 16;
+
+/// Are elements that are `stride` apart moved 16 lanes at a time?
+pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
+    is_run(data, stride)
+}
+
+impl Emitter<'_> {
+    fn in_sixteen(&mut self, f: Intrinsic, args: &[Value]) -> Value {
+        self.of_lanes(1, LANES).intrinsic(f, args, types::I32X16)
+    }
+
+    fn shuffled_sixteen(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
+        self.of_lanes(1, LANES)
+            .shuffle(types::I32X16, a, b, pattern)
+    }
+
+    /// The words of 16 lanes whose elements follow one another, the first `away` from `start`.
+    pub(super) fn load_sixteen(&mut self, start: Value, away: i64, data: Data) -> Vec<Value> {
+        let (start, offset) = self.near(start, away);
+        let (ty, widen) = match data {
+            Data::Dwords(1) => return vec![self.load_vector(types::I32X16, start, offset)],
+            Data::Dwords(2) => {
+                let both = [0, 64].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                return self.split_pairs(both).to_vec();
+            }
+            Data::Dwords(3) => {
+                let lines =
+                    [0, 64, 128].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                return self.separated_triples(lines).to_vec();
+            }
+            Data::Dwords(4) => {
+                let lines =
+                    [0, 64, 128, 192].map(|n| self.load_vector(types::I32X16, start, offset + n));
+                let parts = self.transposed_parts(lines);
+                return self.transposed_within(parts).to_vec();
+            }
+            Data::U8 => (types::I32X4, Intrinsic::WidenBytesU),
+            Data::I8 => (types::I32X4, Intrinsic::WidenBytesS),
+            Data::U16 => (types::I32X8, Intrinsic::WidenShortsU),
+            Data::I16 => (types::I32X8, Intrinsic::WidenShortsS),
+            _ => unreachable!("bug: {data:?} is no run of 16"),
+        };
+        let parts = self.load_vector(ty, start, offset);
+        vec![self.in_sixteen(widen, &[parts])]
+    }
+
+    /// Stores 16 lanes' elements one after the other, the first `away` from `start`; `lanes` is a vector for each
+    /// word.
+    pub(super) fn store_sixteen(&mut self, start: Value, away: i64, data: Data, lanes: &[Value]) {
+        let (start, offset) = self.near(start, away);
+        let stored = match (data, lanes) {
+            (Data::Dwords(_), &[low, high]) => self.join_pairs([low, high]).to_vec(),
+            (Data::Dwords(_), &[a, b, c]) => self.interleaved_triples([a, b, c]).to_vec(),
+            (Data::Dwords(_), &[a, b, c, d]) => {
+                let parts = self.transposed_within([a, b, c, d]);
+                self.transposed_parts(parts).to_vec()
+            }
+            (Data::Dwords(_), _) => lanes.to_vec(),
+            _ => {
+                let (narrow, ty) = match bytes(data) {
+                    1 => (Intrinsic::NarrowBytes, types::I32X4),
+                    _ => (Intrinsic::NarrowShorts, types::I32X8),
+                };
+                vec![self.of_lanes(1, LANES).intrinsic(narrow, lanes, ty)]
+            }
+        };
+        for (n, value) in stored.into_iter().enumerate() {
+            let at = offset + 64 * n as i32;
+            self.b.ins().store(guest(), value, start, at);
+        }
+    }
+
+    /// 16 lanes' pairs of dwords as they lie in memory, to one vector a dword.
+    fn split_pairs(&mut self, pairs: [Value; 2]) -> [Value; 2] {
+        let [even, odd] =
+            [Intrinsic::EvenParts, Intrinsic::OddParts].map(|parts| self.in_sixteen(parts, &pairs));
+        [EVEN, ODD].map(|pattern| self.shuffled_sixteen(even, odd, pattern))
+    }
+
+    /// The reverse.
+    fn join_pairs(&mut self, [low, high]: [Value; 2]) -> [Value; 2] {
+        let parts = [UNPACK_LOW, UNPACK_HIGH].map(|p| self.shuffled_sixteen(low, high, p));
+        [Intrinsic::LowHalves, Intrinsic::HighHalves].map(|halves| {
+            let both = self.in_sixteen(halves, &parts);
+            self.in_sixteen(Intrinsic::MixParts, &[both])
+        })
+    }
+
+    /// Part `n` of vector `m` becomes part `m` of vector `n`.
+    fn transposed_parts(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
+        let mut sorted = |parts, pair: [Value; 2]| self.in_sixteen(parts, &pair);
+        let [even, odd] = [Intrinsic::EvenParts, Intrinsic::OddParts]
+            .map(|parts| [[a, b], [c, d]].map(|pair| sorted(parts, pair)));
+        [
+            sorted(Intrinsic::EvenParts, even),
+            sorted(Intrinsic::EvenParts, odd),
+            sorted(Intrinsic::OddParts, even),
+            sorted(Intrinsic::OddParts, odd),
+        ]
+    }
+
+    /// The same of the dwords of each part.
+    fn transposed_within(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
+        let mut sorted = |pattern, [a, b]: [Value; 2]| self.shuffled_sixteen(a, b, pattern);
+        let [low, high] =
+            [UNPACK_LOW, UNPACK_HIGH].map(|half| [[a, b], [c, d]].map(|pair| sorted(half, pair)));
+        [
+            sorted(LOW_QUADS, low),
+            sorted(HIGH_QUADS, low),
+            sorted(LOW_QUADS, high),
+            sorted(HIGH_QUADS, high),
+        ]
+    }
+}

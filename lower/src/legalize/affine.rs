@@ -1,0 +1,327 @@
+//! Memory accesses whose addresses are known to be affine, or known but for a base: one scalar address for the wave, or
+//! for each of its rows, and one range check, then vectors. What the check does not cover (a wrapped address, a registered
+//! range, a fault) goes the long way: all addresses are computed and the runtime's function is called.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::Emitter;
+use super::access;
+use super::whole_wave::{bounds, load_or_store};
+use crate::abi::Context;
+use crate::analysis::schedule::Schedule;
+use crate::analysis::uniformity::{Affine, Table};
+use crate::ir::{Block, Op, Val, Vary};
+
+pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
+
+mod ends;
+mod moves;
+mod offset_tables;
+mod range_check;
+mod slow_path;
+
+/// Longest address expression that is computed anew for single lanes.
+const MAX_NODES: usize = 128;
+
+/// Bytes between neighbouring lanes at most.
+const MAX_STRIDE: i64 = 1 << 24;
+
+/// The leaves of an address expression, if it can be computed for a single lane: registers, results in
+/// memory, wave values.
+pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
+    walk(block, address).map(|(leaves, _)| leaves)
+}
+
+/// The values of an address expression that differ by lane.
+pub(super) fn expression(block: &Block, address: Val) -> Vec<Val> {
+    let mut all = walk(block, address).map_or(Vec::new(), |(_, all)| all);
+    all.retain(|v| block.nodes[v.index()].ty.vary != Vary::Wave);
+    all.sort_unstable();
+    all
+}
+
+/// The leaves of an address expression, and all its values.
+fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
+    let mut leaves = Vec::new();
+    let mut work = vec![address];
+    let mut seen = Vec::new();
+    while let Some(v) = work.pop() {
+        if seen.contains(&v) {
+            continue;
+        }
+        seen.push(v);
+        if seen.len() > MAX_NODES {
+            return None;
+        }
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            leaves.push(v);
+            continue;
+        }
+        match node.op {
+            Op::ReadV(_)
+            | Op::Result(_)
+            | Op::Call(..)
+            | Op::Load(..)
+            | Op::Atomic(..)
+            | Op::Effect { .. } => {
+                leaves.push(v);
+            }
+            Op::LaneId => {}
+            Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
+                // On the lanes that act it is the new value.
+                work.push(node.args[1]);
+            }
+            op if op.is_address_part() => work.extend(node.args.iter()),
+            _ => return None,
+        }
+    }
+    Some((leaves, seen))
+}
+
+/// Is a memory node one that this file emits, given how its address varies?
+pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
+    let few_rows = affine.whole || row >= 8;
+    few_rows && affine.stride.abs() < MAX_STRIDE && suits_some(block, v)
+}
+
+/// The same, given that each lane's distance from the others is known.
+pub(crate) fn suits_some(block: &Block, v: Val) -> bool {
+    let node = &block.nodes[v.index()];
+    let Some((_, space, data, _)) = load_or_store(node.op) else {
+        return false;
+    };
+    let known_space = matches!(space, Space::Global | Space::Flat | Space::Lds);
+    let bits_known = matches!(block.nodes[node.args[1].index()].op, Op::ExecMask);
+    known_space && access::is_known(data) && bits_known && leaves(block, node.args[0]).is_some()
+}
+
+/// What is known of an access's addresses.
+#[derive(Clone, Copy)]
+pub(super) enum Known<'a> {
+    /// They are on a line, or on one in each row.
+    Affine(Affine),
+    /// How far they are from each other, for all lanes.
+    Table(&'a Table),
+}
+
+/// What an access needs to know.
+struct Access {
+    /// Lanes that act.
+    exec: Value,
+    /// The first lane that acts.
+    first: Number,
+    /// The last lane that acts.
+    last: Number,
+    /// Address of the first lane that acts.
+    start: Value,
+    stride: i64,
+    data: Data,
+    /// The bytes of LDS (I64), if it is there.
+    lds: Option<Value>,
+    /// The code for all lanes is elsewhere.
+    full_apart: bool,
+}
+
+impl Access {
+    /// Do the lanes follow one another without gaps?
+    fn is_run(&self) -> bool {
+        access::is_run(self.data, self.stride)
+    }
+}
+
+/// An access that was checked.
+enum Inline<'a> {
+    /// Of runs of lanes: is it one, of the whole wave?
+    Contiguous(bool, Vec<Access>),
+    Spread(offset_tables::Spread<'a>),
+}
+
+impl Emitter<'_> {
+    /// Emits a load or store of whose addresses so much is known.
+    pub(super) fn known_access(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        known: Known<'_>,
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        // Everything that both ways need is computed before they part.
+        for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
+            if block.nodes[leaf.index()].ty.vary == Vary::Wave {
+                self.scalar(block, plan, leaf);
+            }
+        }
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        let new_exec = self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        let mut bounding = Vec::new();
+        for &bound in bounds(node) {
+            bounding.push(self.wave_word(block, plan, bound));
+        }
+        let masked = matches!(known, Known::Affine(affine) if affine.masked);
+        let inline = !(self.out_of_line && (masked || self.o.baseline));
+        let kind = (space, data);
+        let bits = match known {
+            Known::Affine(_) => None,
+            Known::Table(table) => offset_tables::bits_in_part(table, load, kind),
+        };
+        let bits = bits.as_ref();
+        let [done, slow] = [(); 2].map(|()| self.b.create_block());
+        let mut before = None;
+        if inline
+            && space == Space::Lds
+            && let Known::Affine(affine) = known
+            && affine.whole
+            && affine.stride != 0
+        {
+            let singles = self.singles.clone();
+            let [all, others] = [(); 2].map(|()| self.b.create_block());
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.b.ins().brif(full, all, &[], others, &[]);
+            self.enter(all);
+            let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
+            let runs = self.checked(&runs, affine, kind, exec, others);
+            self.vectors(load, &runs[0], &places, done);
+            self.singles.clone_from(&singles);
+            before = Some(singles);
+            self.enter(others);
+        }
+        let runs = inline.then(|| match known {
+            Known::Affine(affine) => {
+                let run = [Lane::First(exec), Lane::Last(exec)];
+                self.all_ends(block, plan, node.args[0], affine, run)
+            }
+            Known::Table(table) => {
+                vec![self.table_ends(block, plan, node.args[0], (table, bits), (space, exec))]
+            }
+        });
+        if !masked {
+            self.b.set_cold_block(slow);
+        }
+        let some = if inline { self.b.create_block() } else { slow };
+        self.b.ins().brif(exec, some, &[], done, &[]);
+        let inline = runs.map(|runs| {
+            self.enter(some);
+            let access = match known {
+                Known::Affine(affine) => {
+                    let mut runs = self.checked(&runs, affine, kind, exec, slow);
+                    if space != Space::Lds {
+                        let starts: Vec<Value> = runs.iter().map(|run| run.start).collect();
+                        self.expect_contiguous(&starts, affine);
+                    }
+                    runs.iter_mut()
+                        .for_each(|run| run.full_apart = before.is_some());
+                    Inline::Contiguous(affine.whole, runs)
+                }
+                Known::Table(table) => {
+                    Inline::Spread(self.checked_table(&runs[0], (table, bits), kind, exec, slow))
+                }
+            };
+            let fast = self.b.create_block();
+            self.b.ins().jump(fast, &[]);
+            (fast, access)
+        });
+
+        self.enter(slow);
+        if masked {
+            self.unknown_way(block, plan, v, (exec, &places), done);
+        } else {
+            let site = (site, new_exec);
+            let kind = (load, space, data);
+            let lists = (places.as_slice(), bounding.as_slice());
+            self.slow_path(block, plan, v, kind, site, exec, lists, done);
+        }
+
+        if let Some((fast, access)) = inline {
+            self.enter(fast);
+            match access {
+                Inline::Contiguous(whole, runs) => {
+                    self.inline_access(load, whole, &runs, &places, done);
+                }
+                Inline::Spread(access) => self.spread_access(load, &access, &places, done),
+            }
+        }
+        self.enter(done);
+        if let Some(singles) = before {
+            self.singles = singles;
+        }
+    }
+
+    /// The runs of an access, checked; leaves for `slow` where a check fails.
+    fn checked(
+        &mut self,
+        runs: &[Ends],
+        affine: Affine,
+        (space, data): (Space, Data),
+        exec: Value,
+        slow: HostBlock,
+    ) -> Vec<Access> {
+        if !affine.whole {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.require(slow, full);
+        }
+        let memory = self.memory_of(space);
+        let lds = space == Space::Lds;
+        let reach = (0, i64::from(access::bytes(data)));
+        let checked = self.check_contiguous(runs, affine, (lds, memory), reach);
+        for good in checked.conditions {
+            self.require(slow, good);
+        }
+        let lds_start = lds.then(|| self.lds_start());
+        let runs = runs.iter().zip(checked.starts).map(|(ends, start)| Access {
+            exec,
+            first: ends.lanes[0],
+            last: ends.lanes[1],
+            start: lds_start.map_or(start, |at| self.b.ins().iadd(at, start)),
+            stride: affine.stride,
+            data,
+            lds: lds.then_some(memory.1),
+            full_apart: false,
+        });
+        runs.collect()
+    }
+
+    /// The vectors of an access: of the whole wave, or of rows all of whose lanes act.
+    fn inline_access(
+        &mut self,
+        load: bool,
+        whole: bool,
+        runs: &[Access],
+        places: &[Value],
+        done: HostBlock,
+    ) {
+        match (whole, load) {
+            (true, true) => self.fast_load(&runs[0], places, done),
+            (true, false) => self.fast_store(&runs[0], places, done),
+            (false, _) => {
+                let rows = LANES / self.row as usize;
+                for (n, row) in runs.iter().cycle().take(rows).enumerate() {
+                    let bytes = 4 * n as i64 * self.row;
+                    self.row_access(load, row, places, bytes);
+                }
+                self.b.ins().jump(done, &[]);
+            }
+        }
+    }
+
+    /// Where a space's bytes are and how many inline accesses may touch (both I64).
+    pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
+        if space == Space::Lds {
+            let base = self.b.ins().iconst(types::I64, 0);
+            let len = self.context(types::I64, offset_of!(Context, lds_inline));
+            return (base, len);
+        }
+        let len = self.context(types::I64, offset_of!(Context, arena_len));
+        let base = self.context(types::I64, offset_of!(Context, arena_base));
+        (base, len)
+    }
+}

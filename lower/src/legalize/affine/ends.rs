@@ -1,0 +1,452 @@
+//! Values of lane expressions at single lanes, and addresses at the ends of runs of lanes.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use frontend::state::LANES;
+
+use super::super::scratch::Window;
+use super::super::segment::Body;
+use super::super::{Emitter, trusted};
+use super::expression;
+use crate::analysis::schedule::{Place, Schedule};
+use crate::analysis::uniformity::{Affine, Step};
+use crate::ir::{Block, Op, Val, Vary};
+use crate::maps::HashMap;
+
+/// A lane as it is named where addresses are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::legalize) enum Lane {
+    /// The first that is on in these 64 bits, any if none is.
+    First(Value),
+    /// The last.
+    Last(Value),
+    /// This one.
+    Number(u8),
+}
+
+/// What was computed of single lanes in the block being emitted.
+#[derive(Clone, Default)]
+pub(in crate::legalize) struct Singles {
+    /// Values of lane expressions.
+    at: HashMap<Lane, HashMap<Val, Value>>,
+    /// Where the lanes are.
+    spots: HashMap<Lane, Spot>,
+    /// Whether words of the lanes from some lane on do not wrap (I8).
+    steady: HashMap<(Lane, Val), Value>,
+    /// Whether values are at the ends of runs what they must be (I8).
+    held: HashMap<([Lane; 2], Val), Vec<Value>>,
+    /// What accesses of scratch reach, by what their nodes have last.
+    pub(in crate::legalize) scratch: HashMap<Vec<Val>, Window>,
+}
+
+impl Singles {
+    /// Forgets all, for another block.
+    pub(in crate::legalize) fn clear(&mut self) {
+        self.at.clear();
+        self.spots.clear();
+        self.steady.clear();
+        self.held.clear();
+        self.scratch.clear();
+    }
+}
+
+impl Lane {
+    /// The ends of the wave.
+    pub(in crate::legalize) const OF_WAVE: [Lane; 2] =
+        [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
+}
+
+/// A number of lanes or of bytes: what is computed (I64), if anything, and so many more.
+#[derive(Clone, Copy)]
+pub(in crate::legalize) struct Number {
+    pub(super) computed: Option<Value>,
+    pub(super) more: i64,
+}
+
+impl Number {
+    pub(in crate::legalize) fn known(n: i64) -> Number {
+        Number {
+            computed: None,
+            more: n,
+        }
+    }
+
+    fn computed(n: Value) -> Number {
+        Number {
+            computed: Some(n),
+            more: 0,
+        }
+    }
+}
+
+/// Where values of a lane are found.
+#[derive(Clone, Copy)]
+pub(in crate::legalize) struct Spot {
+    lane: Number,
+    /// The wave and the frame plus the bytes of the computed part of the lane's number.
+    wave: Value,
+    frame: Value,
+}
+
+impl Spot {
+    /// A lane of the group that a loop is at.
+    pub(in crate::legalize) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
+        let computed = Some(lane);
+        Spot {
+            lane: Number { computed, more },
+            wave: body.wave,
+            frame: body.frame,
+        }
+    }
+}
+
+/// A run of lanes: addresses at its ends.
+pub(in crate::legalize) struct Ends {
+    /// Its first and last lane.
+    pub(super) lanes: [Number; 2],
+    /// Addresses of the two; the first twice where one is enough.
+    pub(in crate::legalize) addresses: [Value; 2],
+    /// Is it on a line only if the last address is where it should be?
+    pub(in crate::legalize) guarded: bool,
+    /// Further conditions (I8) on which it is affine.
+    pub(in crate::legalize) conditions: Vec<Value>,
+}
+
+impl Emitter<'_> {
+    /// The value of a lane expression at one lane.
+    pub(in crate::legalize) fn at_lane(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        spot: Spot,
+        known: &mut HashMap<Val, Value>,
+    ) -> Value {
+        if let Some(&value) = known.get(&v) {
+            return value;
+        }
+        let node = &block.nodes[v.index()];
+        let word = |e: &mut Self, base: Value, offset: i32| {
+            let offset = offset + 4 * spot.lane.more as i32;
+            e.b.ins().load(types::I32, trusted(), base, offset)
+        };
+        let value = if node.ty.vary == Vary::Wave {
+            self.scalar(block, plan, v)
+        } else {
+            match (node.op, plan.place[v.index()]) {
+                (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                    word(self, spot.wave, Self::home_offset(n))
+                }
+                (Op::LaneId, _) => {
+                    let lane = self.number(spot.lane);
+                    self.b.ins().ireduce(types::I32, lane)
+                }
+                (
+                    Op::Result(_)
+                    | Op::Call(..)
+                    | Op::Load(..)
+                    | Op::Atomic(..)
+                    | Op::Effect { .. },
+                    Some(Place::Frame(slot)),
+                ) => word(self, spot.frame, Self::frame_offset(slot)),
+                (Op::Select, _) => self.at_lane(block, plan, node.args[1], spot, known),
+                _ => {
+                    let args: Vec<Value> = node
+                        .args
+                        .iter()
+                        .map(|&a| self.at_lane(block, plan, a, spot, known))
+                        .collect();
+                    self.wave_op(block, node, &args)
+                }
+            }
+        };
+        known.insert(v, value);
+        value
+    }
+
+    /// A number as a value.
+    pub(super) fn number(&mut self, n: Number) -> Value {
+        match n.computed {
+            None => self.b.ins().iconst(types::I64, n.more),
+            Some(computed) => self.plus(computed, n.more),
+        }
+    }
+
+    /// A value (I64) and so many bytes.
+    pub(super) fn plus(&mut self, v: Value, bytes: i64) -> Value {
+        match bytes {
+            0 => v,
+            _ => self.b.ins().iadd_imm_s(v, bytes),
+        }
+    }
+
+    /// What lies between two lanes that are `stride` apart from their neighbours.
+    pub(super) fn span(&mut self, [first, last]: [Number; 2], stride: i64) -> Number {
+        if let (None, None) = (first.computed, last.computed) {
+            return Number::known((last.more - first.more) * stride);
+        }
+        let (first, last) = (self.number(first), self.number(last));
+        let distance = self.b.ins().isub(last, first);
+        Number::computed(self.b.ins().imul_imm_s(distance, stride))
+    }
+
+    /// A value (I64) and a number of bytes beyond it.
+    pub(super) fn beyond(&mut self, v: Value, bytes: Number) -> Value {
+        let v = match bytes.computed {
+            None => v,
+            Some(computed) => self.b.ins().iadd(v, computed),
+        };
+        self.plus(v, bytes.more)
+    }
+
+    /// Is a value (I32 or I64) this number, or its low word?
+    fn is_number(&mut self, v: Value, n: Number) -> Value {
+        let ty = self.b.func.dfg.value_type(v);
+        if n.computed.is_none() {
+            let n = match ty {
+                types::I32 => i64::from(n.more as i32),
+                _ => n.more,
+            };
+            return self.b.ins().icmp_imm_s(IntCC::Equal, v, n);
+        }
+        let mut n = self.number(n);
+        if ty == types::I32 {
+            n = self.b.ins().ireduce(types::I32, n);
+        }
+        self.b.ins().icmp(IntCC::Equal, v, n)
+    }
+
+    /// Where values of a lane are found.
+    pub(in crate::legalize) fn spot(&mut self, lane: Lane) -> Spot {
+        if let Some(&spot) = self.singles.spots.get(&lane) {
+            return spot;
+        }
+        let number = match lane {
+            Lane::First(exec) => self.b.ins().ctz(exec),
+            Lane::Last(exec) => {
+                let zeros = self.b.ins().clz(exec);
+                let c63 = self.b.ins().iconst(types::I64, 63);
+                self.b.ins().isub(c63, zeros)
+            }
+            Lane::Number(n) => {
+                let (wave, frame) = (self.wave, self.frame);
+                let lane = Number::known(i64::from(n));
+                return Spot { lane, wave, frame };
+            }
+        };
+        let number = self.b.ins().band_imm_u(number, 63);
+        let spot = self.computed_spot(number);
+        self.singles.spots.insert(lane, spot);
+        spot
+    }
+
+    /// The same of a lane that is computed (I64).
+    pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
+        let lane = Number::computed(lane);
+        Spot { lane, wave, frame }
+    }
+
+    /// The value of a lane expression at a lane, if it was computed.
+    pub(in crate::legalize) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
+        self.singles.at.get(&lane)?.get(&v).copied()
+    }
+
+    /// The value of a lane expression at a lane; computed once in a block.
+    fn at(&mut self, block: &Block, plan: &Schedule, v: Val, lane: Lane) -> Value {
+        let spot = self.spot(lane);
+        let mut known = self.singles.at.remove(&lane).unwrap_or_default();
+        let value = self.at_lane(block, plan, v, spot, &mut known);
+        self.singles.at.insert(lane, known);
+        value
+    }
+
+    /// The ends of the runs that make up the wave: of the one that `whole` names where the addresses are affine in the
+    /// whole wave, else of each row.
+    pub(in crate::legalize) fn all_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        whole: [Lane; 2],
+    ) -> Vec<Ends> {
+        if affine.whole {
+            return vec![self.ends(block, plan, address, affine, whole)];
+        }
+        // Of rows with the same addresses the first is enough.
+        let rows = if affine.alike { self.row } else { LANES as i64 };
+        let rows = (0..rows).step_by(self.row as usize);
+        rows.map(|first| {
+            let row = [first, first + self.row - 1].map(|n| Lane::Number(n as u8));
+            self.ends(block, plan, address, affine, row)
+        })
+        .collect()
+    }
+
+    /// The addresses of two lanes.
+    pub(super) fn both_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        run: [Lane; 2],
+    ) -> Ends {
+        Ends {
+            lanes: run.map(|lane| self.spot(lane).lane),
+            addresses: run.map(|lane| self.at(block, plan, address, lane)),
+            guarded: true,
+            conditions: Vec::new(),
+        }
+    }
+
+    /// The addresses at the ends of a run, and on what it depends that those between are on a line.
+    pub(in crate::legalize) fn ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        run: [Lane; 2],
+    ) -> Ends {
+        let lanes = run.map(|lane| self.spot(lane).lane);
+        let first = self.at(block, plan, address, run[0]);
+        let mut ends = Ends {
+            lanes,
+            addresses: [first; 2],
+            guarded: affine.guarded && affine.stride != 0,
+            conditions: Vec::new(),
+        };
+        if ends.guarded
+            && !affine.stepped
+            && let Some(good) = self.words_stay(block, plan, address, affine, run[0])
+        {
+            ends.conditions = good;
+            ends.guarded = false;
+        }
+        if affine.stepped || ends.guarded {
+            ends.addresses[1] = self.at(block, plan, address, run[1]);
+        }
+        if !affine.stepped {
+            return ends;
+        }
+        for v in expression(block, address) {
+            let Some(&step) = self.steps.get(&v) else {
+                continue;
+            };
+            let good = self.step_holds(block, plan, (v, step), (run, lanes));
+            ends.conditions.extend(good);
+        }
+        ends
+    }
+
+    /// That a value of an address expression is at a run's ends what it must be; found once in a block.
+    fn step_holds(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        (v, step): (Val, Step),
+        (run, lanes): ([Lane; 2], [Number; 2]),
+    ) -> Vec<Value> {
+        if let Some(good) = self.singles.held.get(&(run, v)) {
+            return good.clone();
+        }
+        let mut good = Vec::new();
+        let of = match step {
+            Step::Mask(line) => block.nodes[v.index()].args[line],
+            _ => v,
+        };
+        let [a, b] = run.map(|lane| self.at(block, plan, of, lane));
+        match step {
+            Step::Equal => good.push(self.b.ins().icmp(IntCC::Equal, a, b)),
+            Step::Stride(stride) => good.push(self.is_apart(a, b, lanes, stride)),
+            Step::Clamp(stride, signed) => {
+                let order = match signed {
+                    true => IntCC::SignedLessThanOrEqual,
+                    false => IntCC::UnsignedLessThanOrEqual,
+                };
+                good.push(self.b.ins().icmp(order, a, b));
+                good.push(self.is_apart(a, b, lanes, stride));
+            }
+            Step::Mask(line) => {
+                // The mask's ones up to its lowest zero: the lanes between have no other bits above these than the ends,
+                // nor do they wrap unless all bits are kept.
+                let mask = block.nodes[v.index()].args[1 - line];
+                let mask = self.at(block, plan, mask, run[0]);
+                let more = self.b.ins().iadd_imm_s(mask, 1);
+                let kept = self.b.ins().band_not(mask, more);
+                let differ = self.b.ins().bxor(a, b);
+                let order = IntCC::UnsignedLessThanOrEqual;
+                good.push(self.b.ins().icmp(order, differ, kept));
+            }
+        }
+        self.singles.held.insert((run, v), good.clone());
+        good
+    }
+
+    /// Do the values of two lanes differ by `stride` times the lanes' distance?
+    fn is_apart(&mut self, a: Value, b: Value, lanes: [Number; 2], stride: i64) -> Value {
+        let real = self.b.ins().isub(b, a);
+        let span = self.span(lanes, stride);
+        self.is_number(real, span)
+    }
+
+    /// That the words of which parts of an address were made do not wrap between `first` and the last lane of as many as a
+    /// wave has, or a row; nothing where these words are not known.
+    fn words_stay(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        affine: Affine,
+        first: Lane,
+    ) -> Option<Vec<Value>> {
+        let lanes = if affine.whole { LANES as i64 } else { self.row };
+        let wider = expression(block, address);
+        let wider = wider.into_iter().filter(|v| self.guards.contains_key(v));
+        let mut words = Vec::new();
+        for v in wider {
+            let guard = self.guards[&v]?;
+            let reach = guard.stride.abs().checked_mul(lanes - 1)?;
+            if reach > i64::from(i32::MAX) {
+                return None;
+            }
+            words.push((v, guard, reach));
+        }
+        let mut good = Vec::new();
+        for (v, guard, reach) in words {
+            if let Some(&same) = self.singles.steady.get(&(first, v)) {
+                good.push(same);
+                continue;
+            }
+            let word = self.at(block, plan, block.nodes[v.index()].args[0], first);
+            let rises = guard.stride >= 0;
+            let (order, end) = match (guard.signed, rises) {
+                (false, true) => (IntCC::UnsignedLessThanOrEqual, i64::from(u32::MAX) - reach),
+                (false, false) => (IntCC::UnsignedGreaterThanOrEqual, reach),
+                (true, true) => (IntCC::SignedLessThanOrEqual, i64::from(i32::MAX) - reach),
+                (true, false) => (IntCC::SignedGreaterThanOrEqual, i64::from(i32::MIN) + reach),
+            };
+            let end = self.b.ins().iconst(types::I32, i64::from(end as u32));
+            let stays = self.b.ins().icmp(order, word, end);
+            self.singles.steady.insert((first, v), stays);
+            good.push(stays);
+        }
+        Some(good)
+    }
+
+    /// Are values (all I32 or all I64) this number, or its low word? Nothing if there is no value.
+    pub(in crate::legalize) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
+        match *values {
+            [] => return None,
+            [one] => return Some(self.is_number(one, n)),
+            _ => {}
+        }
+        debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
+        let differ = values.iter().map(|&v| self.b.ins().bxor_imm_s(v, n.more));
+        let differ: Vec<Value> = differ.collect();
+        let any = differ.into_iter().reduce(|a, b| self.b.ins().bor(a, b))?;
+        Some(self.b.ins().icmp_imm_u(IntCC::Equal, any, 0))
+    }
+}

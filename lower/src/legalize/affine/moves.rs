@@ -1,0 +1,341 @@
+//! Elements between memory and slots, for lanes whose addresses were checked: all lanes of the wave, those of a
+//! row, or those that act.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use frontend::op::Data;
+use frontend::state::LANES;
+
+use super::super::access::On;
+use super::super::contiguous::Contiguous;
+use super::super::lanes::dwords_type;
+use super::super::{Emitter, access, trusted};
+use super::Access;
+use crate::host;
+
+impl Emitter<'_> {
+    /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
+    pub(super) fn row_access(&mut self, load: bool, a: &Access, places: &[Value], bytes: i64) {
+        match (load, a.stride) {
+            (true, 0) => {
+                let loaded = self.load_one(a.start, a.data);
+                for (&place, word) in places.iter().zip(loaded) {
+                    let four = self.b.ins().splat(types::I32X4, word);
+                    for j in 0..self.row / 4 {
+                        let at = (bytes + 16 * j) as i32;
+                        self.b.ins().store(trusted(), four, place, at);
+                    }
+                }
+            }
+            (false, 0) => {
+                // The highest lane wins.
+                let at = self.b.ins().iconst(types::I64, bytes + 4 * (self.row - 1));
+                self.store_from(places, at, a.start, a.data);
+            }
+            _ => {
+                let lanes = self.at_once(load, a).min(self.row as usize);
+                for first in (0..self.row).step_by(lanes) {
+                    let at = self.b.ins().iadd_imm_s(a.start, first * a.stride);
+                    let bytes = self.b.ins().iconst(types::I64, bytes + 4 * first);
+                    self.some(lanes, load, a, at, places, bytes);
+                }
+            }
+        }
+    }
+
+    /// Moves four, eight or 16 lanes of which the first is at `at`, between memory and places.
+    fn some(
+        &mut self,
+        lanes: usize,
+        load: bool,
+        a: &Access,
+        at: Value,
+        places: &[Value],
+        bytes: Value,
+    ) {
+        let slots = self.places_at(places, bytes);
+        if load {
+            let words = self.load_lanes(lanes, (at, 0), a.stride, a.data);
+            self.store_places(&slots, &words);
+        } else if lanes >= host::LANES || a.is_run() {
+            let words = self.load_places(dwords_type(lanes), &slots);
+            self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
+        } else {
+            for k in 0..lanes as i64 {
+                let to = self.b.ins().iadd_imm_s(at, k * a.stride);
+                let lane = self.b.ins().iconst(types::I64, 4 * k);
+                self.store_from(&slots, lane, to, a.data);
+            }
+        }
+    }
+
+    /// Goes over the lanes that act, lowest first; `body` gets the lane (I64).
+    fn each_lane(&mut self, exec: Value, done: HostBlock, body: &mut dyn FnMut(&mut Self, Value)) {
+        let head = self.b.create_block();
+        let left = self.b.append_block_param(head, types::I64);
+        self.b.ins().jump(head, &[BlockArg::Value(exec)]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ctz(left);
+        body(self, lane);
+        let less = self.b.ins().iadd_imm_s(left, -1);
+        let rest = self.b.ins().band(left, less);
+        self.b
+            .ins()
+            .brif(rest, head, &[BlockArg::Value(rest)], done, &[]);
+    }
+
+    /// Goes over the lanes that act, lowest first: four at once where four that a vector of a slot has all act,
+    /// else one. `body` gets whether it is four, the address of the first and its byte offset in a slot.
+    fn each_run(
+        &mut self,
+        a: &Access,
+        done: HostBlock,
+        body: &mut dyn FnMut(&mut Self, bool, Value, Value),
+    ) {
+        let head = self.b.create_block();
+        let left = self.b.append_block_param(head, types::I64);
+        let (four, one) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().jump(head, &[BlockArg::Value(a.exec)]);
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ctz(left);
+        let at = self.lane_address(a, lane);
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let next = self.b.ins().ushr(left, lane);
+        let next = self.b.ins().band_imm_u(next, 15);
+        let within = self.b.ins().band_imm_u(lane, 3);
+        let within = self.b.ins().ishl_imm_u(within, 4);
+        let both = self.b.ins().bor(next, within);
+        let is_four = self.b.ins().icmp_imm_u(IntCC::Equal, both, 15);
+        self.b.ins().brif(is_four, four, &[], one, &[]);
+        for (block, lanes) in [(four, 15), (one, 1)] {
+            self.b.switch_to_block(block);
+            body(self, lanes == 15, at, bytes);
+            let these = self.b.ins().iconst(types::I64, lanes);
+            let these = self.b.ins().ishl(these, lane);
+            let rest = self.b.ins().bxor(left, these);
+            self.b
+                .ins()
+                .brif(rest, head, &[BlockArg::Value(rest)], done, &[]);
+        }
+    }
+
+    /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
+    /// where the code for all lanes is elsewhere.
+    pub(in crate::legalize) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
+        if self.out_of_line && self.o.baseline {
+            return;
+        }
+        let full = self.b.create_block();
+        let partial = self.b.create_block();
+        let ones = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+        self.b.ins().brif(ones, full, &[], partial, &[]);
+        self.b.switch_to_block(full);
+        body(self);
+        self.b.switch_to_block(partial);
+    }
+
+    /// Address of lane `lane`.
+    fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
+        let first = self.number(a.first);
+        let away = self.b.ins().isub(lane, first);
+        let bytes = self.b.ins().imul_imm_s(away, a.stride);
+        self.b.ins().iadd(a.start, bytes)
+    }
+
+    pub(super) fn fast_load(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+        if a.stride == 0 {
+            let words = self.load_one(a.start, a.data);
+            self.if_full(a.exec, |e| {
+                for (&place, &word) in places.iter().zip(&words) {
+                    let four = e.b.ins().splat(types::I32X4, word);
+                    for i in 0..16 {
+                        e.b.ins().store(trusted(), four, place, 16 * i);
+                    }
+                }
+                e.b.ins().jump(done, &[]);
+            });
+            self.each_lane(a.exec, done, &mut |e, lane| {
+                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                e.words_to(places, bytes, &words);
+            });
+            return;
+        }
+        self.lanes_in_turn(true, a, places, done);
+    }
+
+    pub(super) fn fast_store(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+        if a.stride == 0 {
+            // The highest lane wins.
+            let last = self.number(a.last);
+            let bytes = self.b.ins().ishl_imm_u(last, 2);
+            self.store_from(places, bytes, a.start, a.data);
+            self.b.ins().jump(done, &[]);
+            return;
+        }
+        self.lanes_in_turn(false, a, places, done);
+    }
+
+    /// Loads or stores lanes that have addresses of their own.
+    fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+        if !a.full_apart {
+            self.if_full(a.exec, |e| e.vectors(load, a, places, done));
+        }
+        if self.o.baseline {
+            self.each_lane(a.exec, done, &mut |e, lane| {
+                let at = e.lane_address(a, lane);
+                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                match load {
+                    true => e.load_to(places, bytes, at, a.data),
+                    false => e.store_from(places, bytes, at, a.data),
+                }
+            });
+            return;
+        }
+        if self.moves_some(a.data, a.stride) {
+            self.by_masks(load, a, places, done);
+            return;
+        }
+        let pairwise = self.per() > host::LANES && access::is_pairwise(a.data, a.stride);
+        if pairwise && !load && a.lds.is_some() {
+            self.some_windows(a, places, done);
+            return;
+        }
+        if let Some(len) = a.lds
+            && (pairwise || !load && a.is_run())
+        {
+            self.part_of_line(load, a, len, places, done);
+        }
+        self.each_run(a, done, &mut |e, four, at, bytes| match (four, load) {
+            (true, _) => e.some(4, load, a, at, places, bytes),
+            (false, true) => e.load_to(places, bytes, at, a.data),
+            (false, false) => e.store_from(places, bytes, at, a.data),
+        });
+    }
+
+    /// Moves the lanes that act, which follow one another, 16 at a time; what others would have is neither read nor written.
+    fn by_masks(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+        let start = self.line_start(a);
+        for first in (0..LANES).step_by(self.per()) {
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let place = self.places_at(places, bytes)[0];
+            let at = self.b.ins().iadd_imm_s(start, first as i64 * a.stride);
+            self.move_some(load, (a.exec, first), at, place);
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Stores every other dword of a line, those of the lanes that act.
+    fn some_windows(&mut self, a: &Access, places: &[Value], done: HostBlock) {
+        let start = self.line_start(a);
+        let halves = [0, 1].map(|half| self.word_of(a.exec, half));
+        for first in (0..LANES).step_by(self.per()) {
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let place = self.places_at(places, bytes);
+            let words = self.load_places(types::I32X16, &place)[0];
+            let on = On {
+                word: halves[first / 32],
+                first: first as u32 % 32,
+            };
+            let window = access::pairwise(first as i64 * a.stride);
+            self.store_window(start, &window, words, Some(on));
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Where lane 0 would have its element.
+    fn line_start(&mut self, a: &Access) -> Value {
+        let first = self.number(a.first);
+        let before = self.b.ins().imul_imm_s(first, a.stride);
+        self.b.ins().isub(a.start, before)
+    }
+
+    /// Moves some lanes' elements, of which all lie on a line in LDS, where those of all lanes are in bounds: to store some, all
+    /// are loaded and stored. Leaves the builder where they are not.
+    fn part_of_line(
+        &mut self,
+        load: bool,
+        a: &Access,
+        len: Value,
+        places: &[Value],
+        done: HostBlock,
+    ) {
+        let lds = self.lds_start();
+        let start = self.line_start(a);
+        let low = self.b.ins().isub(start, lds);
+        let high = self.b.ins().iadd_imm_s(low, LANES as i64 * a.stride);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let below = self.b.ins().icmp(order, low, len);
+        let above = self.b.ins().icmp(order, high, len);
+        let inside = self.b.ins().band(below, above);
+        let (all, some) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(inside, all, &[], some, &[]);
+        self.b.switch_to_block(all);
+        let runs = Contiguous {
+            load,
+            data: a.data,
+            stride: a.stride,
+            places,
+            exec: a.exec,
+        };
+        self.whole_run(&runs, start, done);
+        self.b.switch_to_block(some);
+    }
+
+    /// A lane's words from memory, `bytes` into their places.
+    fn load_to(&mut self, places: &[Value], bytes: Value, from: Value, data: Data) {
+        let words = self.load_one(from, data);
+        self.words_to(places, bytes, &words);
+    }
+
+    fn words_to(&mut self, places: &[Value], bytes: Value, words: &[Value]) {
+        let slots = self.places_at(places, bytes);
+        self.store_places(&slots, words);
+    }
+
+    /// A lane's words, `bytes` into their places, to memory.
+    fn store_from(&mut self, places: &[Value], bytes: Value, to: Value, data: Data) {
+        let slots = self.places_at(places, bytes);
+        let words = self.load_places(types::I32, &slots);
+        self.store_one(to, data, &words);
+    }
+
+    /// How many lanes of an access move at once.
+    fn at_once(&self, load: bool, a: &Access) -> usize {
+        // What lies between may be loaded, and in LDS, which one wave at a time writes, stored as it was.
+        self.lanes_at_once(load, a.data, a.stride, load || a.lds.is_some())
+    }
+
+    /// Moves all lanes of the wave between memory and places, as many at a time as there are in a host vector or can be.
+    pub(super) fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
+        let lanes = self.at_once(load, a);
+        if a.lds.is_some() && lanes > host::LANES && places.len() == 1 {
+            // Less than a loop.
+            for first in (0..LANES as i64).step_by(lanes) {
+                let at = self.plus(a.start, first * a.stride);
+                let bytes = self.b.ins().iconst(types::I64, 4 * first);
+                self.some(lanes, load, a, at, places, bytes);
+            }
+            self.b.ins().jump(done, &[]);
+            return;
+        }
+        let (head, mut at) = self.begin_offsets();
+        // Two steps a turn where time counts: the loop's own instructions do.
+        let steps = if self.o.baseline { 1 } else { 2 };
+        for step in 0..steps {
+            if step > 0 {
+                at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
+            }
+            // By one, too: without it `gather-16m` takes 15 % more, for reasons not found.
+            let guest_bytes = match a.stride % 4 {
+                0 => self.b.ins().imul_imm_s(at, a.stride / 4),
+                _ => {
+                    let lane = self.b.ins().ushr_imm_u(at, 2);
+                    self.b.ins().imul_imm_s(lane, a.stride)
+                }
+            };
+            let guest = self.b.ins().iadd(a.start, guest_bytes);
+            self.some(lanes, load, a, guest, places, at);
+        }
+        self.end_offsets((head, at), 4 * lanes, done);
+    }
+}

@@ -1,0 +1,448 @@
+//! Accesses at addresses that are no line, but of which all is known except the first: one scalar address, one check,
+//! then vectors at distances that are in the code.
+//!
+//! In LDS lanes may be off. Loading what they do not ask for does no harm, and nobody else uses the workgroup's LDS while
+//! its wave runs, so what lies at such a lane's place is stored again. Elsewhere all lanes must act.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::super::access::{On, Window};
+use super::super::lanes::dwords_type;
+use super::super::{Emitter, access};
+use super::{Ends, Lane};
+use crate::analysis::schedule::Schedule;
+use crate::analysis::uniformity::Table;
+use crate::host;
+use crate::ir::{Block, Val, Width};
+
+/// Lanes of AVX-512.
+const SIXTEEN: usize = 2 * host::LANES;
+
+/// An access that was checked.
+pub(super) struct Spread<'a> {
+    /// Address of the lane with the lowest offset.
+    start: Value,
+    table: &'a Table,
+    data: Data,
+    /// Is it in LDS?
+    lds: bool,
+    /// Lanes that act, where that may be some only.
+    exec: Option<Value>,
+}
+
+/// Some lanes that are moved at once.
+enum Piece {
+    /// So many on a line of this stride.
+    Line(usize, i64),
+    /// 16 of them, near one another.
+    Window(Window),
+    /// So many wherever they are.
+    Anywhere(usize),
+}
+
+impl Piece {
+    fn lanes(&self) -> usize {
+        match *self {
+            Piece::Line(lanes, _) | Piece::Anywhere(lanes) => lanes,
+            Piece::Window(_) => SIXTEEN,
+        }
+    }
+}
+
+impl Spread<'_> {
+    /// How far a lane's element is from the first.
+    fn away(&self, lane: usize) -> i64 {
+        self.table.away(lane)
+    }
+
+    /// Have so many lanes from `first` on the elements of those from `before` on?
+    fn are_same(&self, before: usize, first: usize, lanes: usize) -> bool {
+        (0..lanes).all(|n| self.away(before + n) == self.away(first + n))
+    }
+
+    /// The stride of `lanes` lanes from `first` on, if they lie on a line.
+    fn stride(&self, first: usize, lanes: usize) -> Option<i64> {
+        let step = |lane: usize| self.away(lane + 1) - self.away(lane);
+        let stride = step(first);
+        (first..first + lanes - 1)
+            .all(|lane| step(lane) == stride)
+            .then_some(stride)
+    }
+}
+
+/// What the bits of a lane's number add to its address, if the access can be made when some lanes are off.
+pub(super) fn bits_in_part(
+    table: &Table,
+    load: bool,
+    (space, data): (Space, Data),
+) -> Option<[i64; 6]> {
+    let apart = i64::from(access::bytes(data));
+    let possible = space == Space::Lds && (load || table.least_distance() >= apart);
+    table.bits().filter(|_| possible)
+}
+
+impl Emitter<'_> {
+    /// The addresses that the others follow from; `bits` are those of [`bits_in_part`]. LDS needs only one.
+    pub(super) fn table_ends(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        (table, bits): (&Table, Option<&[i64; 6]>),
+        (space, exec): (Space, Value),
+    ) -> Ends {
+        let [lowest, highest] = table.ends().map(|lane| Lane::Number(lane as u8));
+        let run = match (space, bits) {
+            (Space::Lds, Some(_)) => [Lane::First(exec); 2],
+            (Space::Lds, None) => [lowest; 2],
+            _ => [lowest, highest],
+        };
+        self.both_ends(block, plan, address, run)
+    }
+
+    /// The access, checked; leaves for `slow` where a check fails.
+    pub(super) fn checked_table<'t>(
+        &mut self,
+        ends: &Ends,
+        (table, bits): (&'t Table, Option<&[i64; 6]>),
+        (space, data): (Space, Data),
+        exec: Value,
+        slow: HostBlock,
+    ) -> Spread<'t> {
+        if bits.is_none() {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.require(slow, full);
+        }
+        let (base, len) = self.memory_of(space);
+        let [_, highest] = table.ends();
+        let span = table.away(highest);
+        let (start, first) = if space == Space::Lds {
+            let mut start = ends.addresses[0];
+            if let Some(bits) = bits {
+                let lane = self.number(ends.lanes[0]);
+                let lane = self.b.ins().ireduce(types::I32, lane);
+                let away = self.away_of(lane, bits, table.away(0));
+                start = self.b.ins().isub(start, away);
+            }
+            // Where 32 bits wrap between the lanes, the last byte is beyond all LDS.
+            let start = self.b.ins().uextend(types::I64, start);
+            (start, start)
+        } else {
+            let [start, end] = ends.addresses;
+            let length = self.b.ins().isub(end, start);
+            let known = self.b.ins().icmp_imm_s(IntCC::Equal, length, span);
+            self.require(slow, known);
+            (start, self.b.ins().isub(start, base))
+        };
+        let last = self.plus(first, span + i64::from(access::bytes(data)));
+        for at in [first, last] {
+            let inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, len);
+            self.require(slow, inside);
+        }
+        let start = match space {
+            Space::Lds => {
+                let lds = self.lds_start();
+                self.b.ins().iadd(lds, start)
+            }
+            _ => start,
+        };
+        Spread {
+            start,
+            table,
+            data,
+            lds: space == Space::Lds,
+            exec: bits.map(|_| exec),
+        }
+    }
+
+    /// How far a lane (I32) is from the one with the lowest offset: lane 0 is so far, and each bit of the lane's number
+    /// adds what is in `bits`. Bits that follow one another, each twice the one before, go together.
+    fn away_of(&mut self, lane: Value, bits: &[i64; 6], zero: i64) -> Value {
+        let mut parts = Vec::new();
+        let mut first = 0;
+        while first < bits.len() {
+            let mut end = first + 1;
+            while end < bits.len() && bits[end] == 2 * bits[end - 1] {
+                end += 1;
+            }
+            if bits[first] != 0 {
+                let mut part = lane;
+                if first > 0 {
+                    part = self.b.ins().ushr_imm_u(part, first as i64);
+                }
+                if end < bits.len() {
+                    part = self.b.ins().band_imm_u(part, (1 << (end - first)) - 1);
+                }
+                parts.push(match u64::try_from(bits[first]) {
+                    Ok(bit) if bit.is_power_of_two() => {
+                        self.b.ins().ishl_imm_u(part, i64::from(bit.ilog2()))
+                    }
+                    _ => self.b.ins().imul_imm_s(part, bits[first]),
+                });
+            }
+            first = end;
+        }
+        let sum = parts.into_iter().reduce(|a, b| self.b.ins().iadd(a, b));
+        match sum {
+            Some(sum) if zero == 0 => sum,
+            Some(sum) => self.b.ins().iadd_imm_s(sum, zero),
+            None => self.b.ins().iconst(types::I32, zero),
+        }
+    }
+
+    /// Moves the elements of the lanes between memory and places, the lowest lane's first.
+    pub(super) fn spread_access(
+        &mut self,
+        load: bool,
+        a: &Spread<'_>,
+        places: &[Value],
+        done: HostBlock,
+    ) {
+        match a.exec {
+            None => self.pieces(load, a, places, None),
+            Some(exec) => {
+                self.if_full(exec, |e| {
+                    e.pieces(load, a, places, None);
+                    e.b.ins().jump(done, &[]);
+                });
+                self.pieces(load, a, places, Some(exec));
+            }
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// All pieces, of the lanes in `exec` if that is given.
+    fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
+        let mut first = 0;
+        // For windows: which lanes act, of the lower and of the higher 32.
+        let mut halves = [None; 2];
+        // Lanes may load what others before them do, as those of the next period of a factor.
+        let mut loaded: Vec<(usize, usize, Vec<Value>)> = Vec::new();
+        while first < LANES {
+            let piece = &self.piece_at(load, a, first);
+            let lanes = piece.lanes();
+            let ty = dwords_type(lanes);
+            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let slots = self.places_at(places, bytes);
+            let same = loaded
+                .iter()
+                .find(|&&(before, count, _)| count == lanes && a.are_same(before, first, lanes));
+            let mut new = match (load, same) {
+                (true, Some((_, _, words))) => words.clone(),
+                (true, None) => self.load_piece(a, first, piece),
+                (false, _) => self.load_places(ty, &slots),
+            };
+            if load {
+                loaded.push((first, lanes, new.clone()));
+            }
+            let mut on = None;
+            match (exec, piece) {
+                (Some(exec), Piece::Window(_)) if !load => {
+                    let half = first / 32;
+                    let word = *halves[half].get_or_insert_with(|| self.word_of(exec, half));
+                    on = Some(On {
+                        word,
+                        first: first as u32 % 32,
+                    });
+                }
+                (Some(exec), _) => {
+                    let old = match load {
+                        true => self.load_places(ty, &slots),
+                        false => self.load_piece(a, first, piece),
+                    };
+                    new = self.where_on(exec, first, lanes, (&new, &old));
+                }
+                _ => {}
+            }
+            match load {
+                true => self.store_places(&slots, &new),
+                false => self.store_piece(a, (first, on), piece, &new),
+            }
+            first += lanes;
+        }
+    }
+
+    /// Which of the lower or the higher 32 lanes are on, in all lanes of a vector.
+    pub(super) fn word_of(&mut self, exec: Value, half: usize) -> Value {
+        let bits = self.b.ins().ushr_imm_u(exec, 32 * half as i64);
+        let word = self.b.ins().ireduce(types::I32, bits);
+        self.b.ins().splat(types::I32X16, word)
+    }
+
+    /// Of `lanes` lanes from `first` on, the new words of those that are on and the old ones of the others.
+    fn where_on(
+        &mut self,
+        exec: Value,
+        first: usize,
+        lanes: usize,
+        (new, old): (&[Value], &[Value]),
+    ) -> Vec<Value> {
+        let on = [self.on_from(exec, first, lanes)];
+        let mut group = self.of_lanes(1, lanes);
+        let both = new.iter().zip(old);
+        both.map(|(&new, &old)| group.select(Width::W32, &on, &[new], &[old])[0])
+            .collect()
+    }
+
+    /// How the lanes from `first` on are moved: as many as there are on a line and go at once, else a host vector of
+    /// them. What is stored by halves would not be loaded as one for some time.
+    fn piece_at(&self, load: bool, a: &Spread<'_>, first: usize) -> Piece {
+        let between = load || a.lds;
+        let group = self.per().min(host::LANES);
+        let stride = a.stride(first, group).filter(|&stride| stride != 0);
+        if let Some(stride) = stride {
+            let lanes = self.lanes_at_once(load, a.data, stride, between);
+            let on_line = first.is_multiple_of(lanes) && a.stride(first, lanes) == Some(stride);
+            if lanes >= group && on_line && (lanes > 4 || access::is_run(a.data, stride)) {
+                return Piece::Line(lanes, stride);
+            }
+        }
+        if between
+            && a.data == Data::Dwords(1)
+            && self.per() > host::LANES
+            && first.is_multiple_of(self.per())
+        {
+            let [_, highest] = a.table.ends();
+            let lanes = std::array::from_fn(|lane| a.away(first + lane));
+            if let Some(window) = Window::of(lanes, (0, a.away(highest))) {
+                return Piece::Window(window);
+            }
+        }
+        if a.data == Data::Dwords(2) && self.per() > host::LANES && first.is_multiple_of(self.per())
+        {
+            return Piece::Anywhere(self.per());
+        }
+        Piece::Anywhere(group)
+    }
+
+    fn load_piece(&mut self, a: &Spread<'_>, first: usize, piece: &Piece) -> Vec<Value> {
+        match (piece, a.data) {
+            (Piece::Window(window), _) => vec![self.load_window(a.start, window)],
+            (&Piece::Line(lanes, stride), _) => {
+                self.load_lanes(lanes, (a.start, a.away(first)), stride, a.data)
+            }
+            (Piece::Anywhere(SIXTEEN), _) => self.load_sixteen_of(a, first),
+            (Piece::Anywhere(host::LANES), Data::Dwords(2 | 4)) => {
+                let each = self.each_address(a, first);
+                self.load_each_of_eight(each, a.data)
+            }
+            (&Piece::Anywhere(lanes), _) => {
+                let fours = (first..first + lanes).step_by(4);
+                let fours: Vec<Vec<Value>> =
+                    fours.map(|first| self.load_four_of(a, first)).collect();
+                match &fours[..] {
+                    [low, high] => low
+                        .iter()
+                        .zip(high)
+                        .map(|(&low, &high)| self.two_pieces(low, high))
+                        .collect(),
+                    _ => fours.concat(),
+                }
+            }
+        }
+    }
+
+    /// Pairs of 16 lanes. What lanes have in common with those before them is loaded once.
+    fn load_sixteen_of(&mut self, a: &Spread<'_>, first: usize) -> Vec<Value> {
+        let same = |lanes: usize| {
+            let mut others = (first..first + SIXTEEN).step_by(lanes);
+            others.all(|other| a.are_same(first, other, lanes))
+        };
+        let (lanes, parts) = if same(4) {
+            (4, vec![self.load_four_of(a, first); 4])
+        } else if same(host::LANES) {
+            let each = self.each_address(a, first);
+            let part = self.load_each_of_eight(each, a.data);
+            (host::LANES, vec![part; 2])
+        } else {
+            let parts = [first, first + host::LANES].map(|first| {
+                let each = self.each_address(a, first);
+                self.load_each_of_eight(each, a.data)
+            });
+            (host::LANES, parts.to_vec())
+        };
+        let mut all = Vec::new();
+        for word in 0..access::words(a.data) {
+            let parts = parts.iter().map(|part| part[word]).collect();
+            all.extend(self.of_lanes(1, SIXTEEN).join_parts(lanes, parts));
+        }
+        all
+    }
+
+    /// Stores pairs of 16 lanes: those of lanes that follow one another, as far as they do, in one piece.
+    fn store_sixteen_of(&mut self, a: &Spread<'_>, first: usize, words: &[Value]) {
+        let runs = |lanes: usize| {
+            let mut firsts = (first..first + SIXTEEN).step_by(lanes);
+            let apart = Some(i64::from(access::bytes(a.data)));
+            firsts.all(|first| a.stride(first, lanes) == apart)
+        };
+        let run = [host::LANES, 4, 2].into_iter().find(|&lanes| runs(lanes));
+        let lanes = run.unwrap_or(2);
+        let mut parts = self.interleaved(words);
+        let mut dwords = SIXTEEN;
+        while dwords > 2 * lanes {
+            dwords /= 2;
+            let halves = parts.iter().map(|&part| self.halves(dwords, part));
+            parts = halves.flatten().collect();
+        }
+        for (part, first) in parts.into_iter().zip((first..).step_by(lanes)) {
+            let to = self.each_address(a, first);
+            match run {
+                Some(_) => self.store_vector(part, to[0], 0),
+                None => self.store_two(to, part),
+            }
+        }
+    }
+
+    fn load_four_of(&mut self, a: &Spread<'_>, first: usize) -> Vec<Value> {
+        let each = self.each_address(a, first);
+        if a.stride(first, 4) != Some(0) {
+            return self.load_four(each, a.data);
+        }
+        let one = self.load_one(each[0], a.data);
+        one.into_iter()
+            .map(|word| self.b.ins().splat(types::I32X4, word))
+            .collect()
+    }
+
+    /// Stores a piece whose first lane is `first`; of a window the lanes that are `on`, if that is given.
+    fn store_piece(
+        &mut self,
+        a: &Spread<'_>,
+        (first, on): (usize, Option<On>),
+        piece: &Piece,
+        words: &[Value],
+    ) {
+        match (piece, a.data) {
+            (Piece::Window(window), _) => self.store_window(a.start, window, words[0], on),
+            (&Piece::Line(lanes, stride), _) => {
+                self.store_lanes(lanes, (a.start, a.away(first)), stride, a.data, words);
+            }
+            (Piece::Anywhere(SIXTEEN), _) => self.store_sixteen_of(a, first, words),
+            (Piece::Anywhere(host::LANES), Data::Dwords(2 | 4)) => {
+                let each = self.each_address(a, first);
+                self.store_each_of_eight(each, a.data, words);
+            }
+            (Piece::Anywhere(host::LANES), _) => {
+                let halves: Vec<[Value; 2]> = words.iter().map(|&v| self.halves(4, v)).collect();
+                for (n, first) in [first, first + 4].into_iter().enumerate() {
+                    let words: Vec<Value> = halves.iter().map(|half| half[n]).collect();
+                    let each = self.each_address(a, first);
+                    self.store_four(each, a.data, &words);
+                }
+            }
+            (Piece::Anywhere(_), _) => {
+                let each = self.each_address(a, first);
+                self.store_four(each, a.data, words);
+            }
+        }
+    }
+
+    /// Addresses of lanes from `first` on.
+    fn each_address<const N: usize>(&mut self, a: &Spread<'_>, first: usize) -> [Value; N] {
+        std::array::from_fn(|k| self.plus(a.start, a.away(first + k)))
+    }
+}

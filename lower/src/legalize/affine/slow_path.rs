@@ -1,0 +1,191 @@
+//! The long way of an access whose addresses ought to be affine: where its check fails.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+
+use super::super::fuse::parts;
+use super::super::segment::Work;
+use super::super::{Emitter, trusted};
+use crate::analysis::schedule::{Class, Place, Schedule, Segment};
+use crate::ir::functions::{EffectFn, mem_code, mem_code_more};
+use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
+use crate::maps::HashMap;
+
+impl Emitter<'_> {
+    /// The runtime's function, with all addresses; goes to `done` behind it.
+    #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
+    pub(super) fn slow_path(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (load, space, data): (bool, Space, Data),
+        (site, new_exec): (SiteId, Option<Value>),
+        exec: Value,
+        (places, bounding): (&[Value], &[Value]),
+        done: HostBlock,
+    ) {
+        let address = block.nodes[v.index()].args[0];
+        let lying = match space {
+            Space::Lds if self.o.baseline => self.lying(block, plan, address),
+            _ => None,
+        };
+        let (mut args, more) = match lying {
+            Some((place, more)) => (vec![place], more),
+            None => (self.spread_addresses(block, plan, address, space), 0),
+        };
+        if space == Space::Lds {
+            // No high words.
+            args.push(self.b.ins().iconst(types::I64, 0));
+        }
+        args.push(exec);
+        let code = mem_code(space, data) | mem_code_more(more);
+        args.push(self.b.ins().iconst(types::I64, code as i64));
+        let function = if load {
+            EffectFn::Load
+        } else {
+            EffectFn::Store
+        };
+        let out = if load {
+            self.store_words(self.out_slot, places)
+        } else {
+            args.extend(places);
+            self.b.ins().iconst(types::I64, 0)
+        };
+        args.extend(bounding);
+        let args = self.store_words(self.arg_slot, &args);
+        let status = self.call_effect(function, site, args, out);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, new_exec);
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// As if nothing were known of the addresses, which are computed for that; goes to `done` behind it.
+    pub(super) fn unknown_way(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (exec, places): (Value, &[Value]),
+        done: HostBlock,
+    ) {
+        let addresses = self.computed_addresses(block, plan, block.nodes[v.index()].args[0]);
+        let lists = (addresses.as_slice(), exec, places);
+        match self.is_contiguous_form(block, v) {
+            true => self.contiguous_or_other(block, plan, v, lists),
+            false => self.inline_or_call(block, plan, v, lists, None),
+        }
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Computes the addresses of all lanes in a loop of their own; gives where their low and their high words lie.
+    fn computed_addresses(&mut self, block: &Block, plan: &Schedule, address: Val) -> Vec<Value> {
+        let mut nodes = Vec::new();
+        let mut work = vec![address];
+        while let Some(v) = work.pop() {
+            let lies = matches!(plan.place[v.index()], Some(Place::Home(_)));
+            if lies || plan.class[v.index()] != Class::Lane || nodes.contains(&v) {
+                continue;
+            }
+            nodes.push(v);
+            let node = &block.nodes[v.index()];
+            match node.op {
+                // On the lanes that act it is the new value.
+                Op::Select => work.push(node.args[1]),
+                _ => work.extend(node.args.iter()),
+            }
+        }
+        nodes.sort_unstable();
+        let [low, high] = [(); 2].map(|()| self.take_slot());
+        let segment = Segment {
+            nodes,
+            spills: vec![(address, low)],
+            ..Segment::default()
+        };
+        let group = self.group_of(block, &segment, &[]);
+        let work = Work {
+            block,
+            plan,
+            segment: &segment,
+            bits: &[],
+            execs: &[],
+            selectors: &HashMap::default(),
+            group,
+        };
+        let behind = self.b.create_block();
+        self.lane_loop(work, true, None, behind);
+        self.enter(behind);
+        let slots = [low, high].map(|slot| i64::from(Self::frame_offset(slot)));
+        let [low, high] = slots.map(|at| self.b.ins().iadd_imm_s(self.frame, at));
+        match block.nodes[address.index()].ty.width {
+            Width::W64 => vec![low, high],
+            _ => vec![low, self.b.ins().iconst(types::I64, 0)],
+        }
+    }
+
+    /// Where the addresses of all lanes lie (I64), but for what is to be added to each, if they are in memory anyway.
+    /// For little code only: `regalloc2` gives other registers to what is around it, not always better ones.
+    fn lying(&mut self, block: &Block, plan: &Schedule, address: Val) -> Option<(Value, u32)> {
+        let (base, more) = parts(block, address);
+        let node = &block.nodes[base.index()];
+        let lies = matches!(
+            (node.op, plan.place[base.index()]),
+            (Op::ReadV(_), _)
+                | (_, Some(Place::Home(_)))
+                | (
+                    Op::Result(_) | Op::Call(..) | Op::Load(..),
+                    Some(Place::Frame(_))
+                )
+        );
+        let lies = lies && node.ty.vary != Vary::Wave && node.ty.width == Width::W32;
+        lies.then(|| (self.place_address(block, plan, base), more as u32))
+    }
+
+    /// Computes all addresses by scalar code, lane by lane; gives where they lie, the low words and, outside of LDS,
+    /// the high ones.
+    fn spread_addresses(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        address: Val,
+        space: Space,
+    ) -> Vec<Value> {
+        let (low, high) = (self.take_slot(), self.take_slot());
+        let each = self.b.create_block();
+        let lane = self.b.append_block_param(each, types::I64);
+        let call = self.b.create_block();
+        self.b.set_cold_block(each);
+        self.b.set_cold_block(call);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().jump(each, &[BlockArg::Value(zero)]);
+        self.b.switch_to_block(each);
+        let spot = self.computed_spot(lane);
+        let address = self.at_lane(block, plan, address, spot, &mut HashMap::default());
+        let words = if space == Space::Lds {
+            vec![(address, low)]
+        } else {
+            let lo = self.b.ins().ireduce(types::I32, address);
+            let hi = self.b.ins().ushr_imm_u(address, 32);
+            let hi = self.b.ins().ireduce(types::I32, hi);
+            vec![(lo, low), (hi, high)]
+        };
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let at = self.b.ins().iadd(self.frame, bytes);
+        for &(word, slot) in &words {
+            let offset = Self::frame_offset(slot);
+            self.b.ins().store(trusted(), word, at, offset);
+        }
+        let next = self.b.ins().iadd_imm_s(lane, 1);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
+        self.b
+            .ins()
+            .brif(more, each, &[BlockArg::Value(next)], call, &[]);
+        self.seal(each);
+        self.enter(call);
+        let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
+        slots
+            .map(|offset| self.b.ins().iadd_imm_s(self.frame, i64::from(offset)))
+            .collect()
+    }
+}

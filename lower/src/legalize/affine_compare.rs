@@ -1,0 +1,499 @@
+//! Masks of compares with values that lie on a line. Whether `base + stride * lane` is below a limit is true of
+//! the lanes up to some lane, so the 64 bits of such a mask need no loop over the lanes: two lanes' values show
+//! that no word wraps between them, and the distance to the limit how many lanes there are below it. Where only
+//! the lanes of a row lie on a line, the least and the greatest value tell whether all lanes are on one side of it, as
+//! they mostly are.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use frontend::state::LANES;
+
+use super::Emitter;
+use super::affine::{self, Lane, Number};
+use super::scalar::int_cc;
+use super::segment::Work;
+use crate::analysis::schedule::{Class, Place, Schedule, Segment};
+use crate::analysis::uniformity::Affine;
+use crate::host;
+use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
+use crate::maps::HashSet;
+use crate::options::Forms;
+
+/// Compares in a segment at most: beyond, a loop is not much longer.
+const MAX_COMPARES: usize = 8;
+
+/// Between neighbouring lanes at most.
+const MAX_STRIDE: i64 = 1 << 24;
+
+/// Lanes in a row at least: of shorter rows there are too many.
+const MIN_ROW: i64 = 8;
+
+/// A compare with a value on a line.
+struct Compare {
+    cond: Icmp,
+    line: Val,
+    limit: Val,
+    /// The line is the left operand.
+    left: bool,
+    affine: Affine,
+}
+
+/// What is known of a segment all of whose masks are known from lines.
+pub(super) struct AffineMasks {
+    /// What must hold (I8): among it is that all lanes act that must.
+    pub(super) good: Vec<Value>,
+    /// The 64 bits of its masks.
+    masks: Vec<Value>,
+    /// What is left of it.
+    rest: Segment,
+}
+
+impl Emitter<'_> {
+    /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
+    /// other. Nothing where there is no such way.
+    pub(super) fn by_affine(&mut self, work: Work<'_>, after: HostBlock) {
+        let Work { block, segment, .. } = work;
+        if !self.lines_suit(work) {
+            return;
+        }
+        let rest = without_ballots(block, segment);
+        if !self.rows_pay(block, segment, &rest) {
+            return;
+        }
+        let known = self.known_affine(work, rest);
+        let general = self.b.create_block();
+        for &good in &known.good {
+            self.require(general, good);
+        }
+        if known.rest.nodes.is_empty() && known.rest.stores.is_empty() {
+            self.set_masks(work, &known);
+            self.b.ins().jump(after, &[]);
+        } else {
+            self.rest_of(work, &known, after);
+        }
+        self.b.switch_to_block(general);
+        self.profile_after();
+    }
+
+    /// The masks of a segment that makes loads or stores, if they are known from lines that all of the wave is on: the way
+    /// of other waves is long.
+    pub(super) fn fused_affine(&mut self, work: Work<'_>) -> Option<AffineMasks> {
+        let Work { block, segment, .. } = work;
+        if !self.lines_suit(work) {
+            return None;
+        }
+        let compares = segment
+            .nodes
+            .iter()
+            .filter(|&&v| matches!(block.nodes[v.index()].op, Op::Icmp(_)));
+        let mut known = compares.filter_map(|&v| self.compare_of(block, v));
+        let surely = known.all(|c| c.affine.whole && !c.affine.stepped && !c.affine.guarded);
+        surely.then(|| self.known_affine(work, without_ballots(block, segment)))
+    }
+
+    /// Are all masks of a segment known from lines, and are there any?
+    fn lines_suit(&self, work: Work<'_>) -> bool {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            ..
+        } = work;
+        let mut compares = 0;
+        let suits = |&v: &Val| self.mask_suits(block, plan, segment, v, &mut compares);
+        let none = bits.is_empty() || !self.o.has(Forms::UNMASKED | Forms::AFFINE_COMPARES);
+        self.has_exec()
+            && !none
+            && segment.ballots.iter().all(suits)
+            && (1..=MAX_COMPARES).contains(&compares)
+    }
+
+    /// Computes the masks of a segment that suits, of which `rest` is left.
+    fn known_affine(&mut self, work: Work<'_>, rest: Segment) -> AffineMasks {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            execs,
+            ..
+        } = work;
+        // What is known of lanes is known of those that act.
+        let entry = self.slot(Slot::Exec);
+        let mut full = vec![entry];
+        full.extend(execs.iter().copied().filter(|&exec| exec != entry));
+        let full = full.into_iter();
+        let mut good: Vec<Value> = full
+            .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
+            .collect();
+        let masks = bits
+            .iter()
+            .map(|&(v, _)| self.affine_mask(block, plan, segment, v, &mut good))
+            .collect();
+        AffineMasks { good, masks, rest }
+    }
+
+    /// Computes what is left of a segment of which the masks are known.
+    pub(super) fn rest_of(&mut self, work: Work<'_>, known: &AffineMasks, after: HostBlock) {
+        self.set_masks(work, known);
+        let rest = Work {
+            segment: &known.rest,
+            bits: &[],
+            ..work
+        };
+        self.full(rest, after);
+    }
+
+    /// The variables of a segment's masks hold what was computed.
+    fn set_masks(&mut self, work: Work<'_>, known: &AffineMasks) {
+        for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
+            self.b.def_var(var, mask);
+        }
+    }
+
+    /// Is it less to compute lanes of each row than to compute on all lanes what is not in `rest`, or are there no
+    /// compares by rows?
+    fn rows_pay(&self, block: &Block, segment: &Segment, rest: &Segment) -> bool {
+        let size = |v: Val| match block.nodes[v.index()].ty.width {
+            Width::W64 => 2,
+            _ => 1,
+        };
+        let saved = segment.nodes.iter().filter(|v| !rest.nodes.contains(v));
+        let saved: usize = saved.map(|&v| size(v)).sum();
+        let compares = segment
+            .nodes
+            .iter()
+            .filter_map(|&v| self.compare_of(block, v));
+        let by_rows = compares.filter(|c| !c.affine.whole).map(|c| {
+            let ends = if c.affine.guarded || c.affine.stepped {
+                2
+            } else {
+                1
+            };
+            ends * affine::expression(block, c.line).len()
+        });
+        let spent: usize = by_rows
+            .map(|nodes| nodes * (LANES / self.row as usize))
+            .sum();
+        spent == 0 || spent < saved * (LANES / self.per().min(host::LANES))
+    }
+
+    /// Is a mask made of compares with lines and of bits that are there?
+    fn mask_suits(
+        &self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        v: Val,
+        compares: &mut usize,
+    ) -> bool {
+        let node = &block.nodes[v.index()];
+        if is_before(block, plan, segment, v) {
+            return true;
+        }
+        match node.op {
+            Op::And | Op::Or | Op::Xor | Op::Not => node
+                .args
+                .iter()
+                .all(|&a| self.mask_suits(block, plan, segment, a, compares)),
+            Op::Icmp(_) => {
+                *compares += 1;
+                let found = self.compare_of(block, v);
+                found.is_some_and(|c| self.is_at_hand(block, plan, segment, c.line))
+            }
+            _ => false,
+        }
+    }
+
+    fn compare_of(&self, block: &Block, v: Val) -> Option<Compare> {
+        let node = &block.nodes[v.index()];
+        let Op::Icmp(cond) = node.op else { return None };
+        let wave = |v: Val| block.nodes[v.index()].ty.vary == Vary::Wave;
+        let (line, limit, left) = match (wave(node.args[0]), wave(node.args[1])) {
+            (false, true) => (node.args[0], node.args[1], true),
+            (true, false) => (node.args[1], node.args[0], false),
+            _ => return None,
+        };
+        let affine = *self.lines.get(&line)?;
+        let steps = affine.stride == 0
+            || (1..=MAX_STRIDE).contains(&affine.stride) && affine.stride.count_ones() == 1;
+        let by_rows = self.row >= MIN_ROW
+            && (0..=MAX_STRIDE).contains(&affine.stride)
+            && !matches!(cond, Icmp::Eq | Icmp::Ne);
+        let suits = if affine.whole { steps } else { by_rows };
+        suits.then_some(Compare {
+            cond,
+            line,
+            limit,
+            left,
+            affine,
+        })
+    }
+
+    /// Can a lane's value be computed before the segment, from registers that still hold what they held when
+    /// the block began?
+    fn is_at_hand(&self, block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
+        let Some(leaves) = affine::leaves(block, v) else {
+            return false;
+        };
+        let segments = plan.segments.iter();
+        let written: HashSet<u8> = segments
+            .take_while(|s| !std::ptr::eq(*s, segment))
+            .flat_map(|s| s.stores.iter().map(|&(n, _)| n))
+            .collect();
+        leaves.iter().all(|&leaf| {
+            let node = &block.nodes[leaf.index()];
+            match node.op {
+                _ if node.ty.vary == Vary::Wave => true,
+                Op::ReadV(n) => {
+                    !written.contains(&n) && !plan.place.contains(&Some(Place::Home(n)))
+                }
+                op => op == Op::LaneId,
+            }
+        })
+    }
+
+    /// The 64 bits of a mask, if `good` (I8), to which is added what must hold.
+    fn affine_mask(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        v: Val,
+        good: &mut Vec<Value>,
+    ) -> Value {
+        let node = &block.nodes[v.index()];
+        if is_before(block, plan, segment, v) {
+            return self.mask_bits(block, plan, v);
+        }
+        if let Op::Icmp(_) = node.op {
+            let compare = self.compare_of(block, v);
+            let compare = compare.expect("a mask that suits has compares with lines");
+            return self.compare_affine(block, plan, &compare, good);
+        }
+        let args: Vec<Value> = node
+            .args
+            .iter()
+            .map(|&a| self.affine_mask(block, plan, segment, a, good))
+            .collect();
+        match node.op {
+            Op::And => self.b.ins().band(args[0], args[1]),
+            Op::Or => self.b.ins().bor(args[0], args[1]),
+            Op::Xor => self.b.ins().bxor(args[0], args[1]),
+            _ => self.b.ins().bnot(args[0]),
+        }
+    }
+
+    /// The 64 bits of a compare with a line, likewise.
+    fn compare_affine(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        compare: &Compare,
+        good: &mut Vec<Value>,
+    ) -> Value {
+        if !compare.affine.whole {
+            return self.compare_by_rows(block, plan, compare, good);
+        }
+        let limit = self.scalar(block, plan, compare.limit);
+        let stride = compare.affine.stride;
+        let ends = self.ends(block, plan, compare.line, compare.affine, Lane::OF_WAVE);
+        let [first, mut last] = ends.addresses;
+        good.extend(ends.conditions);
+        if stride == 0 {
+            let code = int_cc(compare.cond);
+            let (a, b) = if compare.left {
+                (first, limit)
+            } else {
+                (limit, first)
+            };
+            let holds = self.b.ins().icmp(code, a, b);
+            let holds = self.b.ins().uextend(types::I64, holds);
+            return self.b.ins().ineg(holds);
+        }
+        let (order, _) = orders(compare.cond);
+        let exact = stride * (LANES as i64 - 1);
+        if ends.guarded || compare.affine.stepped {
+            let span = self.b.ins().isub(last, first);
+            good.push(self.b.ins().icmp_imm_u(IntCC::Equal, span, exact));
+        } else {
+            last = self.b.ins().iadd_imm_s(first, exact);
+        }
+        good.push(self.b.ins().icmp(order, first, last));
+        match (compare.cond, compare.left) {
+            (Icmp::Eq, _) => self.lane_at_limit(first, limit, stride),
+            (Icmp::Ne, _) => {
+                let equal = self.lane_at_limit(first, limit, stride);
+                self.b.ins().bnot(equal)
+            }
+            // line < limit or line <= limit
+            (_, true) => self.lanes_below(compare, [first, last, limit]),
+            // Their opposites: limit <= line or limit < line.
+            (_, false) => {
+                let others = self.lanes_below(compare, [first, last, limit]);
+                self.b.ins().bnot(others)
+            }
+        }
+    }
+
+    /// The 64 bits of a compare with lines that rows are on: the same for all lanes.
+    fn compare_by_rows(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        compare: &Compare,
+        good: &mut Vec<Value>,
+    ) -> Value {
+        let limit = self.scalar(block, plan, compare.limit);
+        let affine = compare.affine;
+        let rows = self.all_ends(block, plan, compare.line, affine, Lane::OF_WAVE);
+        let (_, below) = orders(compare.cond);
+        let mut lengths = Vec::new();
+        for row in &rows {
+            let [first, last] = row.addresses;
+            good.extend(&row.conditions);
+            if row.guarded {
+                lengths.push(self.b.ins().isub(last, first));
+            }
+        }
+        let length = affine.stride * (self.row - 1);
+        good.extend(self.are_all(&lengths, Number::known(length)));
+        let signed = below == IntCC::SignedLessThan;
+        let [least, mut most] = [false, true].map(|most| {
+            let firsts = rows.iter().map(|row| row.addresses[0]);
+            let end = firsts.reduce(|a, b| match (most, signed) {
+                (false, true) => self.b.ins().smin(a, b),
+                (false, false) => self.b.ins().umin(a, b),
+                (true, true) => self.b.ins().smax(a, b),
+                (true, false) => self.b.ins().umax(a, b),
+            });
+            end.expect("bug: a wave without rows")
+        });
+        if length != 0 {
+            // The row that begins last ends last, and does not wrap if that is farther.
+            let first = most;
+            most = self.b.ins().iadd_imm_s(first, length);
+            good.push(self.b.ins().icmp(below, first, most));
+        }
+        let code = int_cc(compare.cond);
+        let [low, high] = [least, most].map(|line| match compare.left {
+            true => self.b.ins().icmp(code, line, limit),
+            false => self.b.ins().icmp(code, limit, line),
+        });
+        good.push(self.b.ins().icmp(IntCC::Equal, low, high));
+        let all = self.b.ins().uextend(types::I64, high);
+        self.b.ins().ineg(all)
+    }
+
+    /// How far (I64) a limit is from lane 0.
+    fn away(&mut self, first: Value, limit: Value) -> Value {
+        let away = self.b.ins().isub(limit, first);
+        match self.b.func.dfg.value_type(away) {
+            types::I64 => away,
+            _ => self.b.ins().uextend(types::I64, away),
+        }
+    }
+
+    /// The bit of the lane that is at a limit, 0 if there is none.
+    fn lane_at_limit(&mut self, first: Value, limit: Value, stride: i64) -> Value {
+        let away = self.away(first, limit);
+        let one = self.b.ins().iconst(types::I64, 1);
+        let lane = self.shift_down(away, stride);
+        let bit = self.b.ins().ishl(one, lane);
+        let last = stride * (LANES as i64 - 1);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let mut good = self.b.ins().icmp_imm_u(order, away, last);
+        if stride > 1 {
+            let rest = self.b.ins().band_imm_u(away, stride - 1);
+            let exact = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+            good = self.b.ins().band(good, exact);
+        }
+        let zero = self.b.ins().iconst(types::I64, 0);
+        self.b.ins().select(good, bit, zero)
+    }
+
+    /// The lanes below a limit, or, if that is what is compared or its opposite, those that are at it too: all of them,
+    /// as mostly, or as many as there are.
+    fn lanes_below(&mut self, compare: &Compare, [first, last, limit]: [Value; 3]) -> Value {
+        let stride = compare.affine.stride;
+        let or_at = matches!(
+            (compare.cond, compare.left),
+            (Icmp::Ule | Icmp::Sle, true) | (Icmp::Ult | Icmp::Slt, false)
+        );
+        let (order, below) = orders(compare.cond);
+        let [some, join] = [(); 2].map(|()| self.b.create_block());
+        let lanes = self.b.append_block_param(join, types::I64);
+        let ones = self.b.ins().iconst(types::I64, -1);
+        let all = if or_at { order } else { below };
+        let all = self.b.ins().icmp(all, last, limit);
+        self.b.set_cold_block(some);
+        self.b
+            .ins()
+            .brif(all, join, &[BlockArg::Value(ones)], some, &[]);
+        self.enter(some);
+        let away = self.away(first, limit);
+        let under = self.b.ins().icmp(below, limit, first);
+        // As many lanes as fit into the distance, begun ones included, and the one at the limit.
+        let farthest = stride * (LANES as i64 - i64::from(or_at));
+        let farthest = self.b.ins().iconst(types::I64, farthest);
+        let away = self.b.ins().umin(away, farthest);
+        let count = if or_at {
+            let whole = self.shift_down(away, stride);
+            self.b.ins().iadd_imm_s(whole, 1)
+        } else {
+            let begun = self.b.ins().iadd_imm_s(away, stride - 1);
+            self.shift_down(begun, stride)
+        };
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let count = self.b.ins().select(under, zero, count);
+        // By 64 less the count; shifts take amounts modulo 64.
+        let gone = self.b.ins().ineg(count);
+        let mask = self.b.ins().ushr(ones, gone);
+        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, count, 0);
+        let mask = self.b.ins().select(any, mask, zero);
+        self.b.ins().jump(join, &[BlockArg::Value(mask)]);
+        self.enter(join);
+        lanes
+    }
+
+    fn shift_down(&mut self, v: Value, stride: i64) -> Value {
+        match stride.trailing_zeros() {
+            0 => v,
+            n => self.b.ins().ushr_imm_u(v, i64::from(n)),
+        }
+    }
+}
+
+/// At most, and less, in the order that a compare goes by.
+fn orders(cond: Icmp) -> (IntCC, IntCC) {
+    match cond {
+        Icmp::Slt | Icmp::Sle => (IntCC::SignedLessThanOrEqual, IntCC::SignedLessThan),
+        _ => (IntCC::UnsignedLessThanOrEqual, IntCC::UnsignedLessThan),
+    }
+}
+
+/// Is a mask there before its segment?
+fn is_before(block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
+    let is_leaf = plan.class[v.index()] == Class::Leaf;
+    is_leaf || block.nodes[v.index()].ty.vary == Vary::Wave || !segment.nodes.contains(&v)
+}
+
+/// The segment without its masks, and what only they needed.
+fn without_ballots(block: &Block, segment: &Segment) -> Segment {
+    let inner: HashSet<Val> = segment.nodes.iter().copied().collect();
+    let mut needed = HashSet::default();
+    let mut work: Vec<Val> = segment.stores.iter().map(|&(_, v)| v).collect();
+    work.extend(segment.spills.iter().map(|&(v, _)| v));
+    while let Some(v) = work.pop() {
+        if inner.contains(&v) && needed.insert(v) {
+            work.extend(block.nodes[v.index()].args.iter());
+        }
+    }
+    let nodes = segment.nodes.iter().copied();
+    Segment {
+        nodes: nodes.filter(|v| needed.contains(v)).collect(),
+        ballots: Vec::new(),
+        ..segment.clone()
+    }
+}

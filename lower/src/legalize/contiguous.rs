@@ -1,0 +1,347 @@
+//! Accesses at addresses of which nothing is known, made inline as far as the elements of neighbouring lanes follow
+//! one another. So do those of most kernels, in runs of 8 lanes or more whose starts depend on bits of the lane's
+//! number. From the first group of lanes on that is no run the access is made as one at addresses anywhere.
+//!
+//! A group may have lanes that are off. Loading what they do not ask for does no harm. Nobody else uses the
+//! workgroup's LDS while its wave runs, so what lies at such a lane's place is stored again; a store of a part of a group
+//! to memory is left to the runtime.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+
+use super::lanes::dwords_type;
+use super::scalar::joined;
+use super::whole_wave::{bounds, load_or_store};
+use super::{Emitter, access, trusted};
+use crate::abi::Context;
+use crate::analysis::schedule::Schedule;
+use crate::ir::functions::{EffectFn, mem_code};
+use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
+use crate::maps::HashSet;
+use crate::options::Forms;
+
+/// Elements of lanes that are moved a group at a time.
+pub(super) struct Contiguous<'a> {
+    pub(super) load: bool,
+    pub(super) data: Data,
+    /// Bytes from one to the next.
+    pub(super) stride: i64,
+    /// The slots where the words of the elements lie, or go to.
+    pub(super) places: &'a [Value],
+    /// Lanes that act.
+    pub(super) exec: Value,
+}
+
+/// Where a group's lanes are in slots.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Byte offset of the first.
+    offset: Value,
+    /// Number of the first, I64.
+    lane: Value,
+}
+
+/// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
+pub(super) fn is_computed(block: &Block, address: Val) -> bool {
+    is_made_without(block, address, |node| {
+        let from_memory = matches!(node.op, Op::Load(..) | Op::Atomic(..) | Op::Effect { .. });
+        from_memory && node.ty.vary != Vary::Wave
+    })
+}
+
+/// Is a value made without any such node?
+pub(super) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> bool) -> bool {
+    let mut seen = HashSet::default();
+    let mut work = vec![v];
+    while let Some(v) = work.pop() {
+        let node = &block.nodes[v.index()];
+        if such(node) {
+            return false;
+        }
+        if seen.insert(v) {
+            work.extend(node.args.iter());
+        }
+    }
+    true
+}
+
+impl Emitter<'_> {
+    /// Is a node an access that goes inline in runs?
+    pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((_, space, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        // Nothing lies in the low 4 GiB.
+        let zext = block.nodes[node.args[0].index()].op == Op::Zext;
+        let known = space == Space::Lds || space == Space::Global && !zext;
+        let dwords = matches!(data, Data::Dwords(1..=4));
+        known && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
+    }
+
+    /// Emits such an access.
+    pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let addresses = self.addresses(block, plan, node.args[0]);
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Both ways have it.
+        self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
+    }
+
+    /// The same once it is known where the addresses and the data or results lie.
+    pub(super) fn contiguous_or_other(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
+        let runs = Contiguous {
+            load,
+            data,
+            stride: i64::from(access::bytes(data)),
+            places,
+            exec,
+        };
+        let done = self.b.create_block();
+        let lane = self.runs(&runs, space, addresses, done);
+
+        // The lanes from here on.
+        let ones = self.b.ins().iconst(types::I64, -1);
+        let rest = self.b.ins().ishl(ones, lane);
+        let rest = self.b.ins().band(exec, rest);
+        self.inline_or_call(block, plan, v, (addresses, rest, places), None);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// The call of the runtime for a load or store of the lanes in `exec`, whose address and data or results are in
+    /// slots.
+    pub(super) fn memory_call(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (space, data, site): (Space, Data, SiteId),
+        (addresses, exec, places): (&[Value], Value, &[Value]),
+    ) {
+        let code = mem_code(space, data) as i64;
+        let node = &block.nodes[v.index()];
+        let mut args = addresses.to_vec();
+        args.extend([exec, self.b.ins().iconst(types::I64, code)]);
+        let (f, out) = match node.op {
+            Op::Load(..) => (EffectFn::Load, places),
+            _ => {
+                args.extend(places);
+                (EffectFn::Store, &[][..])
+            }
+        };
+        for &bound in bounds(node) {
+            args.push(self.wave_word(block, plan, bound));
+        }
+        self.effect_to(block, plan, v, (f, site), &args, out);
+    }
+
+    /// The loop over the groups that are runs, which goes to `done`. Leaves the builder where a group is none; gives
+    /// its first lane (I64).
+    fn runs(
+        &mut self,
+        a: &Contiguous<'_>,
+        space: Space,
+        addresses: &[Value],
+        done: HostBlock,
+    ) -> Value {
+        let count = self.lanes_of_group(a.data);
+        let (base, len) = self.memory_of(space);
+        let all = count as i64 * i64::from(access::bytes(a.data));
+        let last = self.b.ins().iadd_imm_s(len, -all);
+        let lds = (space == Space::Lds).then(|| self.lds_start());
+        let (head, rest) = (self.b.create_block(), self.b.create_block());
+        let offset = self.b.append_block_param(head, types::I64);
+        let first = self.b.append_block_param(rest, types::I64);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let room = IntCC::UnsignedGreaterThanOrEqual;
+        let room = self.b.ins().icmp_imm_u(room, len, all);
+        let to = [BlockArg::Value(zero)];
+        self.b.ins().brif(room, head, &to, rest, &to);
+
+        self.b.switch_to_block(head);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let group = Group { offset, lane };
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let mut same = self.follow(a.data, addresses[0], group, true);
+        let low = self.word_at(addresses[0], offset);
+        let away = if lds.is_some() {
+            self.b.ins().uextend(types::I64, low)
+        } else {
+            let equal = self.follow(a.data, addresses[1], group, false);
+            same = self.b.ins().band(same, equal);
+            // The low words do not wrap.
+            let fits = self.b.ins().icmp_imm_u(order, low, (1 << 32) - all);
+            self.or_leave(fits, rest, lane);
+            let high = self.word_at(addresses[1], offset);
+            let address = joined(&mut self.b, low, high);
+            self.b.ins().isub(address, base)
+        };
+        let inside = self.b.ins().icmp(order, away, last);
+        self.or_leave(inside, rest, lane);
+        let same = self.of_lanes(1, count).collect_mask(&[same]);
+        let same = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, same, (1 << count) - 1);
+        self.or_leave(same, rest, lane);
+        let start = self.b.ins().iadd(lds.unwrap_or(base), away);
+        let to_memory = lds.is_none() && !a.load;
+        self.group(a, start, group, to_memory.then_some(rest));
+        self.end_offsets((head, offset), 4 * count, done);
+        self.b.switch_to_block(rest);
+        first
+    }
+
+    /// Leaves for `rest`, with the group's first lane, unless `good`.
+    fn or_leave(&mut self, good: Value, rest: HostBlock, lane: Value) {
+        let on = self.b.create_block();
+        let to = [BlockArg::Value(lane)];
+        self.b.ins().brif(good, on, &[], rest, &to);
+        self.b.switch_to_block(on);
+    }
+
+    /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
+    pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
+        let (head, offset) = self.begin_offsets();
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let away = self.b.ins().imul_imm_s(lane, a.stride);
+        let start = self.b.ins().iadd(start, away);
+        self.group(a, start, Group { offset, lane }, None);
+        let count = self.lanes_of_group(a.data);
+        self.end_offsets((head, offset), 4 * count, done);
+    }
+
+    /// Lanes of a group.
+    fn lanes_of_group(&self, data: Data) -> usize {
+        match data {
+            Data::Dwords(1) => self.per(),
+            _ => 4,
+        }
+    }
+
+    /// Of which lanes of a group are the words in a slot the first's, plus steps of an element if that is asked for?
+    fn follow(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
+        let count = self.lanes_of_group(data);
+        let ty = dwords_type(count);
+        let at = self.b.ins().iadd(slot, group.offset);
+        let words = self.b.ins().load(ty, trusted(), at, 0);
+        let first = self.word_at(slot, group.offset);
+        let mut line = self.b.ins().splat(ty, first);
+        let mut lanes = self.of_lanes(1, count);
+        if steps {
+            let step = access::bytes(data);
+            let steps = lanes.dwords_by(|n| n as u32 * step);
+            line = lanes.b.ins().iadd(line, steps);
+        }
+        lanes.b.ins().icmp(IntCC::Equal, words, line)
+    }
+
+    pub(super) fn word_at(&mut self, slot: Value, offset: Value) -> Value {
+        let at = self.b.ins().iadd(slot, offset);
+        self.b.ins().load(types::I32, trusted(), at, 0)
+    }
+
+    /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
+    /// first lane, if that is given.
+    fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
+        let every = (1 << self.lanes_of_group(a.data)) - 1;
+        let on = self.b.ins().ushr(a.exec, group.lane);
+        let on = self.b.ins().band_imm_u(on, every);
+        let full = self.b.ins().icmp_imm_u(IntCC::Equal, on, every);
+        let whole = self.b.create_block();
+        if let Some(other) = other {
+            let to = [BlockArg::Value(group.lane)];
+            self.b.ins().brif(full, whole, &[], other, &to);
+            self.b.switch_to_block(whole);
+            self.elements(a, start, group, None);
+            return;
+        }
+        let (part, next) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(full, whole, &[], part, &[]);
+        for (way, mask) in [(whole, None), (part, Some(on))] {
+            self.b.switch_to_block(way);
+            self.elements(a, start, group, mask);
+            self.b.ins().jump(next, &[]);
+        }
+        self.b.switch_to_block(next);
+    }
+
+    /// Moves the elements of a group; the lanes that are not in `on`, if it is given, keep what they have.
+    fn elements(&mut self, a: &Contiguous<'_>, start: Value, group: Group, on: Option<Value>) {
+        let count = self.lanes_of_group(a.data);
+        let ty = dwords_type(count);
+        let slots = self.places_at(a.places, group.offset);
+        let stride = a.stride;
+        let words_of = |e: &mut Self, memory: bool| match memory {
+            true => e.load_lanes(count, (start, 0), stride, a.data),
+            false => e.load_places(ty, &slots),
+        };
+        let mut words = words_of(self, a.load);
+        if let Some(on) = on {
+            let old = words_of(self, !a.load);
+            let mut lanes = self.of_lanes(1, count);
+            let mask = lanes.expand_mask(on);
+            for (word, old) in words.iter_mut().zip(old) {
+                *word = lanes.select(Width::W32, &mask, &[*word], &[old])[0];
+            }
+        }
+        match a.load {
+            true => self.store_places(&slots, &words),
+            false => self.store_lanes(count, (start, 0), stride, a.data, &words),
+        }
+    }
+
+    /// Where LDS begins.
+    pub(super) fn lds_start(&mut self) -> Value {
+        self.context(types::I64, offset_of!(Context, lds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Term, Type};
+    use crate::lift::build::Build;
+
+    #[test]
+    fn what_is_made_of_much_twice_is_gone_through_once() {
+        let b = Build::new();
+        let ty = Type {
+            width: Width::W32,
+            vary: Vary::Lane,
+        };
+        let mut v = b.leaf(Op::ReadV(1), ty);
+        for _ in 0..100 {
+            v = b.pure(Op::Mul, &[v, v]);
+        }
+        let (nodes, effects) = b.finish();
+        let block = Block {
+            pc: 0,
+            nodes,
+            effects,
+            execs: Vec::new(),
+            writes_s: Vec::new(),
+            writes_v: Vec::new(),
+            term: Term::End,
+            guest_insts: 1,
+            counts: Vec::new(),
+        };
+        assert!(is_made_without(&block, v, |node| node.op == Op::ReadV(2)));
+        assert!(!is_made_without(&block, v, |node| node.op == Op::ReadV(1)));
+    }
+}

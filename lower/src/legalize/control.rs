@@ -1,0 +1,120 @@
+//! Ends of blocks: where control goes.
+
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::Emitter;
+use crate::abi::ExitCode;
+use crate::analysis::liveness::Live;
+use crate::ir::functions::EffectFn;
+use crate::ir::{Target, Term};
+
+impl Emitter<'_> {
+    /// Emits a block's end.
+    pub(super) fn terminate(&mut self, term: &Term, value: Option<Value>, live: &Live) {
+        match term {
+            Term::Jump(target) => self.jump(target),
+            Term::Branch { then, other, .. } => {
+                let cond = value.expect("a branch has a condition");
+                let ways = [then, other].map(|target| match *target {
+                    Target::Block {
+                        block, back: false, ..
+                    } if self.o.baseline => Some(self.way_to(block)),
+                    _ => None,
+                });
+                // A block that is named twice would get the values that it asks for twice.
+                let ways = ways.map(|way| way.filter(|_| ways[0] != ways[1]));
+                let [yes, no] = ways.map(|way| way.unwrap_or_else(|| self.b.create_block()));
+                self.b.ins().brif(cond, yes, &[], no, &[]);
+                for (block, way, target) in [(yes, ways[0], then), (no, ways[1], other)] {
+                    if way.is_none() {
+                        self.enter(block);
+                        self.jump(target);
+                    }
+                }
+            }
+            Term::Indirect(_) => {
+                let pc = value.expect("an indirect jump has a target");
+                self.burn(pc, None);
+                self.leave(pc, ExitCode::Continue, &Live::ALL);
+            }
+            Term::End => {
+                // Nobody looks at the registers of a wave that has ended.
+                self.end_wave();
+            }
+            Term::Barrier { next } => {
+                let pc = self.address(next.pc());
+                let entry = next.block().and_then(|b| self.entry_numbers.get(&b));
+                match (&self.wave_switch, entry) {
+                    (Some(_), Some(&entry)) => {
+                        self.settle_at(pc, live);
+                        self.arrive_at_barrier(entry);
+                    }
+                    _ => {
+                        self.note_resume(next.block());
+                        self.leave_with(pc, ExitCode::Barrier, live);
+                    }
+                }
+            }
+            Term::Interpret { pc } => {
+                let pc = self.address(*pc);
+                self.leave(pc, ExitCode::Interpret, &Live::ALL);
+            }
+            Term::Fallback { site, next } => {
+                self.store_written();
+                let args = self.b.ins().iconst(types::I64, 0);
+                let status = self.call_effect(EffectFn::Interpret, *site, args, args);
+                // The interpreter has written the wave's registers and PC itself.
+                let good = self.unless(status);
+                self.b.ins().return_(&[status]);
+                self.b.switch_to_block(good);
+                self.load_slots(&Live::ALL);
+                self.jump(next);
+            }
+            Term::ScalarMove { site, next, .. } => {
+                self.store_written();
+                let value = value.map(|v| match self.b.func.dfg.value_type(v) {
+                    types::I64 => v,
+                    _ => self.b.ins().uextend(types::I64, v),
+                });
+                let args = self.store_words(self.arg_slot, value.as_slice());
+                let out = self.b.ins().iconst(types::I64, 0);
+                // It cannot go wrong.
+                self.call_effect(EffectFn::ScalarRelative, *site, args, out);
+                self.load_slots(live);
+                self.jump(next);
+            }
+        }
+    }
+
+    pub(super) fn jump(&mut self, target: &Target) {
+        match *target {
+            Target::Exit { pc, back } => {
+                let pc = self.address(pc);
+                if back {
+                    self.burn(pc, None);
+                }
+                self.leave(pc, ExitCode::Continue, &Live::ALL);
+            }
+            Target::Block {
+                block, back: false, ..
+            } => {
+                let to = self.way_to(block);
+                self.b.ins().jump(to, &[]);
+            }
+            Target::Block {
+                block,
+                back: true,
+                pc,
+            } => {
+                if let Some((back, args)) = self.back_edge(block, pc) {
+                    self.b.ins().jump(back, &args);
+                    return;
+                }
+                let at = self.address(pc);
+                self.burn(at, Some(block));
+                let to = self.way_to(block);
+                self.b.ins().jump(to, &[]);
+            }
+        }
+    }
+}

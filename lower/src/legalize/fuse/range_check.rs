@@ -1,0 +1,151 @@
+//! Whether the ranges of a segment's accesses are in bounds, once for the wave.
+
+use cranelift_codegen::ir::{InstBuilder, Value};
+use frontend::op::Space;
+
+use super::super::affine::Lane;
+use super::super::prefetch::LINE;
+use super::super::{Emitter, access};
+use super::{Fused, Fusion};
+use crate::analysis::schedule::Schedule;
+use crate::analysis::uniformity::Affine;
+use crate::ir::{Block, Val};
+use crate::maps::HashMap;
+
+/// Accesses that differ by constants only: one check is enough.
+pub(super) struct Family {
+    pub(super) base: Val,
+    pub(super) affine: Affine,
+    pub(super) lds: bool,
+    /// Which ones.
+    pub(super) members: Vec<usize>,
+    /// The lowest byte and the end of the highest, relative to the address without constants of the lane that
+    /// has it.
+    pub(super) reach: (i64, i64),
+    /// Address (in its space) without constants of lane 0, for those affine in the whole wave.
+    pub(super) start: Option<Value>,
+    /// The first byte that any lane touches and the end of the last (in its space), when asked for.
+    pub(super) span: Option<(Value, Value)>,
+}
+
+/// Finds the families.
+fn families(accesses: &[Fused]) -> Vec<Family> {
+    let mut found: Vec<Family> = Vec::new();
+    for (n, a) in accesses.iter().enumerate() {
+        let low = i64::from(a.offset);
+        let high = low + i64::from(access::bytes(a.data));
+        let same = found
+            .iter_mut()
+            .find(|f| f.base == a.base && f.affine == a.affine && f.lds == a.lds);
+        match same {
+            Some(family) => {
+                family.members.push(n);
+                family.reach.0 = family.reach.0.min(low);
+                family.reach.1 = family.reach.1.max(high);
+            }
+            None => found.push(Family {
+                base: a.base,
+                affine: a.affine,
+                lds: a.lds,
+                members: vec![n],
+                reach: (low, high),
+                start: None,
+                span: None,
+            }),
+        }
+    }
+    found
+}
+
+impl Emitter<'_> {
+    /// Checks the accesses by their bases: in bounds, and stores apart from what they must not meet. All of what it
+    /// gives (I8) must hold.
+    pub(super) fn check_ranges(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        fusion: &mut Fusion,
+    ) -> Vec<Value> {
+        let mut conditions = Vec::new();
+        if fusion.accesses.iter().any(|access| access.lds) {
+            fusion.lds = Some(self.lds_start());
+        }
+        let mut memory: HashMap<bool, (Value, Value)> = HashMap::default();
+        let mut families = families(&fusion.accesses);
+        let stored = |lds: bool| fusion.accesses.iter().any(|a| a.store && a.lds == lds);
+        let watched = [false, true].map(stored);
+        for family in &mut families {
+            let lds = family.lds;
+            let space = if lds { Space::Lds } else { Space::Global };
+            let bounds = match memory.get(&lds) {
+                Some(&memory) => memory,
+                None => {
+                    let found = self.memory_of(space);
+                    memory.insert(lds, found);
+                    found
+                }
+            };
+            let affine = family.affine;
+            let runs = self.all_ends(block, plan, family.base, affine, Lane::OF_WAVE);
+            let mut checked = self.check_contiguous(&runs, affine, (lds, bounds), family.reach);
+            for good in checked.conditions.drain(..) {
+                if !conditions.contains(&good) {
+                    conditions.push(good);
+                }
+            }
+            if affine.whole {
+                family.start = checked.starts.first().copied();
+            }
+            if !lds {
+                let members = family.members.clone();
+                fusion.firsts.push((checked.starts[0], members));
+            }
+            if watched[usize::from(lds)] {
+                family.span = Some(self.bytes_of(&checked));
+            }
+        }
+        for family in &families {
+            let Some(start) = family.start else { continue };
+            let host = match fusion.lds {
+                Some(lds_start) if family.lds => self.b.ins().iadd(lds_start, start),
+                _ => start,
+            };
+            for &n in &family.members {
+                fusion.accesses[n].start = Some(host);
+            }
+        }
+        conditions.extend(self.apart(&fusion.accesses, &families, &mut fusion.either));
+        conditions
+    }
+
+    /// Finds where accesses are expected next.
+    pub(in crate::legalize) fn expect_all(&mut self, fusion: &mut Fusion) {
+        for (first, mut members) in std::mem::take(&mut fusion.firsts) {
+            let access = &fusion.accesses[members[0]];
+            let affine = access.affine;
+            // What is the same for all lanes mostly is for all waves.
+            if affine.stride == 0 {
+                continue;
+            }
+            if self.expect_stores(first, access) {
+                continue;
+            }
+            let Some(ahead) = self.expect(first, affine) else {
+                return;
+            };
+            members.sort_by_key(|&n| fusion.accesses[n].offset);
+            let mut lines: Option<i32> = None;
+            for n in members {
+                let access = &fusion.accesses[n];
+                if lines.is_none_or(|at| i64::from(access.offset) - i64::from(at) >= LINE) {
+                    lines = Some(access.offset);
+                    let (offset, affine) = (access.offset, access.affine);
+                    let load = !access.store && affine.whole;
+                    if !(load && self.defer(ahead, offset, affine.stride)) {
+                        fusion.accesses[n].ahead = Some(ahead);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,406 @@
+//! Accesses at addresses of which nothing is known, made inline wherever each lane's element lies. The addresses of
+//! all lanes are compared with the bounds of memory first, as vectors; where one is out of bounds, or the high words
+//! are not all the same, the runtime makes the access from the beginning.
+//!
+//! AVX-512 has instructions for dwords anywhere. They hold one place in the processor's window where a loop over lanes
+//! holds several a lane, so more lanes wait for memory at once. Four dwords are loaded lane by lane, but into vectors, which
+//! spares the window the stores of single words. Bytes and shorts are loaded inline where they follow one another, as they
+//! may where their addresses were not loaded; one by one, and pairs of dwords, the runtime is as quick.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::contiguous::{Contiguous, is_computed};
+use super::lanes::dwords_type;
+use super::prefetch::Indirect;
+use super::whole_wave::{bounds, load_or_store};
+use super::{Emitter, access, trusted};
+use crate::analysis::schedule::Schedule;
+use crate::host::{self, Isa};
+use crate::ir::{Block, Op, Val, Vary, Width};
+use crate::options::Forms;
+use crate::vir::Intrinsic;
+
+/// An access whose addresses and data, or results, are in slots.
+#[derive(Clone, Copy)]
+struct Access<'a> {
+    data: Data,
+    /// The low words, and outside of LDS the high words.
+    addresses: &'a [Value],
+    /// Lanes that act; there is one.
+    exec: Value,
+    places: &'a [Value],
+}
+
+/// Where the elements of lanes may lie, as far as it is one answer for all of them.
+struct Window {
+    /// The first lane that acts (I64).
+    first: Value,
+    /// Host address of low word 0.
+    start: Value,
+    /// The lowest low word that is in bounds, and how far the highest is from it (I64).
+    low: Value,
+    room: Value,
+    /// The high words (I32), of an address outside of LDS.
+    high: Option<Value>,
+}
+
+/// Some lanes that follow one another: from which one on, which of them act, and their low words.
+struct Group {
+    lane: usize,
+    on: Value,
+    words: Value,
+}
+
+impl Emitter<'_> {
+    /// Is a node an access that goes inline wherever its elements are?
+    pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((load, space, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        // Nothing lies in the low 4 GiB. One address for all is one access.
+        let address = &block.nodes[node.args[0].index()];
+        let known = match space {
+            Space::Lds => true,
+            Space::Global | Space::Flat => address.op != Op::Zext,
+            _ => false,
+        };
+        let lanes = address.ty.vary != Vary::Wave;
+        let suits = match data {
+            Data::Dwords(1) => self.o.isa == Isa::Avx512,
+            Data::Dwords(4) => load,
+            Data::Dwords(_) => false,
+            _ => load && access::is_known(data) && is_computed(block, node.args[0]),
+        };
+        known && lanes && suits && self.o.wide && self.o.has(Forms::GATHERS)
+    }
+
+    /// Emits such an access.
+    pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let addresses = self.addresses(block, plan, node.args[0]);
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // Both ways have it.
+        self.new_exec(block, plan, v);
+        for &bound in bounds(node) {
+            self.wave_word(block, plan, bound);
+        }
+        let places = self.places(block, plan, v);
+        let foreseen = match addresses[..] {
+            [low, _] => self.predict(block, plan, (v, exec), low),
+            _ => None,
+        };
+        let lists = (addresses.as_slice(), exec, places.as_slice());
+        self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
+    }
+
+    /// A load or store of the lanes in `exec`, whose address and data or results are in slots: inline if it goes so, and
+    /// all is in bounds, else by the runtime. What is `foreseen` is asked for.
+    pub(super) fn inline_or_call(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lists: (&[Value], Value, &[Value]),
+        foreseen: Option<&Indirect>,
+    ) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        if !self.can_gather(block, v) {
+            self.memory_call(block, plan, v, (space, data, site), lists);
+            return;
+        }
+        let (addresses, exec, places) = lists;
+        let [some, slow, done] = [(); 3].map(|()| self.b.create_block());
+        if matches!(data, Data::Dwords(_)) {
+            self.b.set_cold_block(slow);
+        }
+        self.b.ins().brif(exec, some, &[], done, &[]);
+
+        self.b.switch_to_block(some);
+        let a = Access {
+            data,
+            addresses,
+            exec,
+            places,
+        };
+        let window = self.window(a, space, slow);
+        let groups = self.groups(a);
+        match data {
+            Data::Dwords(words) => {
+                self.require_bounds(a, &window, &groups, slow);
+                let request = |e: &mut Self, lanes| {
+                    if let Some(foreseen) = foreseen {
+                        e.request(block, plan, foreseen, lanes);
+                    }
+                };
+                if words == 1 {
+                    self.move_lanes(load, a, &window, &groups, request);
+                } else {
+                    request(self, (0, LANES));
+                    self.load_each(a, &window, &groups);
+                }
+                self.b.ins().jump(done, &[]);
+            }
+            _ => self.load_in_order(a, &window, &groups, slow, done),
+        }
+
+        self.b.switch_to_block(slow);
+        self.memory_call(block, plan, v, (space, data, site), lists);
+        self.b.ins().jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// Where elements may lie that have the high word of the first lane that acts; leaves for `slow` where none may.
+    fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
+        let (base, len) = self.memory_of(space);
+        let bytes = i64::from(access::bytes(a.data));
+        let last = self.b.ins().iadd_imm_s(len, -bytes);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let first = self.b.ins().ctz(a.exec);
+        let (window, room) = if space == Space::Lds {
+            let start = self.lds_start();
+            ((start, zero, None), last)
+        } else {
+            let at = self.b.ins().ishl_imm_u(first, 2);
+            let high = self.word_at(a.addresses[1], at);
+            let start = self.b.ins().uextend(types::I64, high);
+            let start = self.b.ins().ishl_imm_u(start, 32);
+            // The first low word in bounds, if it is one, and the last.
+            let away = self.b.ins().isub(base, start);
+            let low = self.b.ins().smax(away, zero);
+            let top = self.b.ins().iadd(away, last);
+            let most = self.b.ins().iconst(types::I64, i64::from(u32::MAX));
+            let top = self.b.ins().smin(top, most);
+            ((start, low, Some(high)), self.b.ins().isub(top, low))
+        };
+        let any = IntCC::SignedGreaterThanOrEqual;
+        let any = self.b.ins().icmp(any, room, zero);
+        self.require(slow, any);
+        let (start, low, high) = window;
+        Window {
+            first,
+            start,
+            low,
+            room,
+            high,
+        }
+    }
+
+    /// The lanes by host vectors.
+    fn groups(&mut self, a: Access<'_>) -> Vec<Group> {
+        let per = self.per();
+        let firsts = (0..LANES).step_by(per);
+        firsts
+            .map(|lane| {
+                let (ty, at) = (dwords_type(per), 4 * lane as i32);
+                let words = self.b.ins().load(ty, trusted(), a.addresses[0], at);
+                let on = self.on_from(a.exec, lane, per);
+                Group { lane, on, words }
+            })
+            .collect()
+    }
+
+    /// Which of so many lanes from `lane` on act.
+    pub(super) fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
+        let on = self.b.ins().ushr_imm_u(exec, lane as i64);
+        self.of_lanes(1, count).expand_mask(on)[0]
+    }
+
+    /// Is there no lane that acts whose low word is not as `good` says, given the group's place among the others, or whose
+    /// high word is not the window's (I8)?
+    fn all_good(
+        &mut self,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        mut good: impl FnMut(&mut Self, &Group) -> Value,
+    ) -> Value {
+        let per = self.per();
+        let ty = dwords_type(per);
+        let high = window.high.map(|word| self.b.ins().splat(ty, word));
+        let mut bad: Option<Value> = None;
+        for group in groups {
+            let mut good = good(self, group);
+            if let Some(high) = high {
+                let at = 4 * group.lane as i32;
+                let words = self.b.ins().load(ty, trusted(), a.addresses[1], at);
+                let same = self.b.ins().icmp(IntCC::Equal, words, high);
+                good = self.b.ins().band(good, same);
+            }
+            let other = self.b.ins().bnot(good);
+            let here = self.b.ins().band(group.on, other);
+            bad = Some(match bad {
+                Some(bad) => self.b.ins().bor(bad, here),
+                None => here,
+            });
+        }
+        let bad = bad.expect("a wave has lanes");
+        let bad = self.of_lanes(1, per).collect_mask(&[bad]);
+        self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
+    }
+
+    /// Leaves for `slow` where a lane that acts is out of bounds.
+    fn require_bounds(
+        &mut self,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        slow: HostBlock,
+    ) {
+        let ty = dwords_type(self.per());
+        let [low, room] = [window.low, window.room].map(|value| {
+            let word = self.b.ins().ireduce(types::I32, value);
+            self.b.ins().splat(ty, word)
+        });
+        let from_zero = window.high.is_none();
+        let good = self.all_good(a, window, groups, |e, group| {
+            let away = match from_zero {
+                true => group.words,
+                false => e.b.ins().isub(group.words, low),
+            };
+            let order = IntCC::UnsignedLessThanOrEqual;
+            e.b.ins().icmp(order, away, room)
+        });
+        self.require(slow, good);
+    }
+
+    /// Moves the dwords of lanes between memory and their place; `behind` each group is told its first lane and
+    /// how many it has.
+    fn move_lanes(
+        &mut self,
+        load: bool,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        mut behind: impl FnMut(&mut Self, (usize, usize)),
+    ) {
+        let per = self.per();
+        let ty = dwords_type(per);
+        // Indices have signs.
+        let middle = 1 << 31;
+        let lds = window.high.is_none();
+        let base = match lds {
+            true => window.start,
+            false => self.b.ins().iadd_imm_s(window.start, i64::from(middle)),
+        };
+        let sign = self.of_lanes(1, per).dwords_by(|_| middle);
+        for group in groups {
+            let at = 4 * group.lane as i32;
+            let index = match lds {
+                true => group.words,
+                false => self.b.ins().bxor(group.words, sign),
+            };
+            let words = self.b.ins().load(ty, trusted(), a.places[0], at);
+            let args = [words, group.on, base, index];
+            let mut lanes = self.of_lanes(1, per);
+            if load {
+                let loaded = lanes.intrinsic(Intrinsic::Gather, &args, ty);
+                self.b.ins().store(trusted(), loaded, a.places[0], at);
+            } else {
+                lanes.effect(Intrinsic::Scatter, &args);
+            }
+            behind(self, (group.lane, per));
+        }
+    }
+
+    /// Loads elements of four dwords, eight lanes a turn. Lanes that are off load what the first that acts does.
+    fn load_each(&mut self, a: Access<'_>, window: &Window, groups: &[Group]) {
+        let per = self.per();
+        let slot = self.take_slot();
+        let slot = i64::from(Self::frame_offset(slot));
+        let slot = self.b.ins().iadd_imm_s(self.frame, slot);
+        let at = self.b.ins().ishl_imm_u(window.first, 2);
+        let first = self.word_at(a.addresses[0], at);
+        let first = self.b.ins().splat(dwords_type(per), first);
+        for group in groups {
+            let mut lanes = self.of_lanes(1, per);
+            let words = lanes.select(Width::W32, &[group.on], &[group.words], &[first])[0];
+            let at = 4 * group.lane as i32;
+            self.b.ins().store(trusted(), words, slot, at);
+        }
+        let behind = self.b.create_block();
+        let (head, offset) = self.begin_offsets();
+        let from = std::array::from_fn(|k| {
+            let at = self.b.ins().iadd(slot, offset);
+            let low = self.b.ins().load(types::I32, trusted(), at, 4 * k as i32);
+            let low = self.b.ins().uextend(types::I64, low);
+            self.b.ins().iadd(window.start, low)
+        });
+        let new = self.load_each_of_eight(from, a.data);
+        let places = self.places_at(a.places, offset);
+        let old = self.load_places(types::I32X8, &places);
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let on = self.b.ins().ushr(a.exec, lane);
+        let mut lanes = self.of_lanes(1, host::LANES);
+        let mask = lanes.expand_mask(on);
+        let both = new.iter().zip(old);
+        let words = both.map(|(&new, old)| lanes.select(Width::W32, &mask, &[new], &[old])[0]);
+        let words: Vec<Value> = words.collect();
+        self.store_places(&places, &words);
+        self.end_offsets((head, offset), 4 * host::LANES, behind);
+        self.b.switch_to_block(behind);
+    }
+
+    /// Loads bytes or shorts and goes to `done` where those of the lanes that act follow one another, and with those of the
+    /// others are in bounds; else leaves for `other`.
+    fn load_in_order(
+        &mut self,
+        a: Access<'_>,
+        window: &Window,
+        groups: &[Group],
+        other: HostBlock,
+        done: HostBlock,
+    ) {
+        let per = self.per();
+        let step = access::bytes(a.data);
+        let at = self.b.ins().ishl_imm_u(window.first, 2);
+        let low = self.word_at(a.addresses[0], at);
+        let low = self.b.ins().uextend(types::I64, low);
+        let before = self.b.ins().imul_imm_s(window.first, i64::from(step));
+        let low = self.b.ins().isub(low, before);
+        let away = self.b.ins().isub(low, window.low);
+        let others = i64::from(step) * (LANES as i64 - 1);
+        let room = self.b.ins().iadd_imm_s(window.room, -others);
+        let zero = self.b.ins().iconst(types::I64, 0);
+        for (low, high) in [(zero, away), (away, room)] {
+            let order = IntCC::SignedLessThanOrEqual;
+            let inside = self.b.ins().icmp(order, low, high);
+            self.require(other, inside);
+        }
+        let word = self.b.ins().ireduce(types::I32, low);
+        let word = self.b.ins().splat(dwords_type(per), word);
+        let good = self.all_good(a, window, groups, |e, group| {
+            let steps = e
+                .of_lanes(1, per)
+                .dwords_by(|n| step * (group.lane + n) as u32);
+            let line = e.b.ins().iadd(word, steps);
+            e.b.ins().icmp(IntCC::Equal, group.words, line)
+        });
+        self.require(other, good);
+        let start = self.b.ins().iadd(window.start, low);
+        self.if_full(a.exec, |e| {
+            let step = i64::from(step);
+            let lanes = e.lanes_at_once(true, a.data, step, false);
+            for lane in (0..LANES).step_by(lanes) {
+                let away = step * lane as i64;
+                let words = e.load_lanes(lanes, (start, away), step, a.data);
+                let at = 4 * lane as i32;
+                e.b.ins().store(trusted(), words[0], a.places[0], at);
+            }
+            e.b.ins().jump(done, &[]);
+        });
+        let runs = Contiguous {
+            load: true,
+            data: a.data,
+            stride: i64::from(step),
+            places: a.places,
+            exec: a.exec,
+        };
+        self.whole_run(&runs, start, done);
+    }
+}

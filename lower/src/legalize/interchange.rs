@@ -1,0 +1,293 @@
+//! Emission of a loop inside the lane groups (see [`crate::analysis::interchange`]). The way goes: EXEC is all ones
+//! where that matters, or the general loop runs; each group loads what goes round, makes all turns, and puts its results into
+//! the frame; behind the last group the results go to their homes and the scalars of the last turn of the group that made most become
+//! the wave's. Whatever is not as planned (an address outside the arena, a word that wraps) leaves for the
+//! general loop, which begins again from the registers as they were.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::Emitter;
+use super::boundary::slot_type;
+use super::segment::Body;
+use crate::abi::{Context, ExitCode};
+use crate::analysis::interchange::lane_serial::LaneSerial;
+use crate::analysis::interchange::{Form, LoopCondition, MaskPlace, Plan};
+use crate::analysis::liveness::Live;
+use crate::analysis::schedule::Schedule;
+use crate::ir::{Block, Op, Slot, Target, Val};
+use crate::maps::HashMap;
+use crate::options::Forms;
+
+mod groups;
+mod hoist;
+mod lane_serial;
+mod memory;
+mod peel;
+mod prefetch;
+mod results;
+mod unmasked;
+mod values;
+
+/// A VGPR that goes round.
+#[derive(Clone)]
+enum Carried {
+    Scalar(Variable),
+    Vectors(Vec<Variable>),
+}
+
+/// One turn of one group while it is emitted.
+struct Iteration<'p> {
+    form: &'p Form,
+    plan: &'p Plan,
+    /// Classes of the nodes, for the lane operations.
+    schedule: &'p Schedule,
+    body: Body,
+    /// Scalars of values held as such.
+    bases: HashMap<Val, Value>,
+    carried: BTreeMap<u8, Carried>,
+    pairs: BTreeMap<u8, Variable>,
+    invariant: BTreeMap<u8, Variable>,
+    /// Masks that go round.
+    masks: BTreeMap<MaskPlace, Vec<Variable>>,
+    /// Further results of loads: scalars or vectors.
+    results: HashMap<(Val, u8), Loaded>,
+    /// Wave values that no turn changes.
+    fixed: HashMap<Val, Value>,
+    /// How far from where they are loads of the next workgroup will be (I64).
+    later: HashMap<Val, Value>,
+    /// Were the addresses of this form's loads checked before the first turn, as far as that goes?
+    checked: bool,
+    fail: clif::Block,
+    /// Lanes in the group.
+    group: i64,
+}
+
+impl<'p> Iteration<'p> {
+    /// A turn of `body`'s lanes, before anything is known of it.
+    fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: clif::Block) -> Iteration<'p> {
+        Iteration {
+            form: &plan.form,
+            plan,
+            schedule,
+            body,
+            bases: HashMap::default(),
+            carried: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            invariant: BTreeMap::new(),
+            masks: BTreeMap::new(),
+            results: HashMap::default(),
+            fixed: HashMap::default(),
+            later: HashMap::default(),
+            checked: false,
+            fail,
+            group: plan.group as i64,
+        }
+    }
+}
+
+/// A scalar of the wave that turns change: as a turn finds it, and its new value.
+type Written = (Slot, Variable, Val);
+
+#[derive(Clone, Debug)]
+enum Loaded {
+    Scalar(Value),
+    Vectors(Vec<Value>),
+}
+
+/// A loop inside the lane groups, or of lanes alone.
+pub(super) enum Inner {
+    /// Group by group.
+    Groups(Box<Plan>),
+    /// Lane by lane.
+    LaneSerial(Box<LaneSerial>),
+}
+
+impl Inner {
+    /// The blocks that it is made of.
+    pub(super) fn blocks(&self) -> &[usize] {
+        match self {
+            Inner::Groups(plan) => &plan.blocks,
+            Inner::LaneSerial(plan) => &plan.blocks,
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
+    /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
+    /// do with EXEC.
+    fn begin_form(&mut self, index: usize) -> Option<(clif::Block, Value, clif::Block)> {
+        let general = self.heads[&index];
+        self.b.switch_to_block(self.blocks[index]);
+        self.scalars.clear();
+        self.bits.clear();
+        if !self.has_exec() {
+            self.b.ins().jump(general, &[]);
+            return None;
+        }
+        let exec = self.read_slot(Slot::Exec);
+        let fail = self.b.create_block();
+        self.b.set_cold_block(fail);
+        Some((general, exec, fail))
+    }
+
+    /// Variables for the scalars that turns change.
+    fn written(&mut self, slots: &[(Slot, Val)]) -> Vec<Written> {
+        let slots = slots.iter();
+        let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
+        slots.collect()
+    }
+
+    /// Does the group go round once more? A value, and whether it does when that is not 0; nothing where it
+    /// does. Its masks have their new values already.
+    fn continues(&mut self, t: &mut Iteration<'_>) -> Option<(Value, bool)> {
+        match t.form.condition {
+            LoopCondition::While(cond, when) => {
+                Some((self.scalar(&t.form.block, t.schedule, cond), when))
+            }
+            LoopCondition::Exec(exec) => {
+                let mask = self.vectors_of(t, exec);
+                Some((self.any_lane(mask), true))
+            }
+            LoopCondition::Unmasked | LoopCondition::Lane(_) => None,
+        }
+    }
+
+    /// Makes the scalars of the wave known that a turn reads.
+    fn iteration_scalars(&mut self, t: &Iteration<'_>, slots: &[Written]) {
+        let form = t.form;
+        self.scalars.clone_from(&t.fixed);
+        for (i, node) in form.block.nodes.iter().enumerate() {
+            if let Op::ReadS(slot) = node.op
+                && form.kinds[i].is_some()
+            {
+                let own = slots.iter().find(|(s, ..)| *s == slot);
+                let value = match own {
+                    Some(&(_, var, _)) => self.b.use_var(var),
+                    None => self.read_slot(slot),
+                };
+                self.scalars.insert(Val(i as u32), value);
+            }
+        }
+    }
+
+    /// Leaves the loop that begins at block `index`: for its beginning where `taken`, for want of fuel, else
+    /// for its exit.
+    fn leave_loop(&mut self, taken: Value, (index, pc): (usize, u64), exit: &Target) {
+        let tired = self.b.create_block();
+        let leave = self.b.create_block();
+        self.b.ins().brif(taken, tired, &[], leave, &[]);
+        self.b.switch_to_block(tired);
+        self.note_resume(Some(index));
+        let pc = self.address(pc);
+        let live = &self.live_in[index];
+        self.leave(pc, ExitCode::Yield, live);
+        self.b.switch_to_block(leave);
+        self.scalars.clear();
+        self.jump(exit);
+    }
+
+    /// Adds the instructions of `iterations` (I64) turns to the counters.
+    fn count_iterations(&mut self, block: &Block, iterations: Value) {
+        let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
+        let scalar = i64::from(block.guest_insts.saturating_sub(vector));
+        let instructions = i64::from(block.guest_insts);
+        let lanes = scalar + 64 * i64::from(vector);
+        for (at, each) in [
+            (offset_of!(Context, instructions), instructions),
+            (offset_of!(Context, lane_instructions), lanes),
+        ] {
+            let n = self.b.ins().imul_imm_s(iterations, each);
+            let old = self.context(types::I64, at);
+            let new = self.b.ins().iadd(old, n);
+            self.set_context(new, at);
+        }
+    }
+
+    /// Where a jump within the region goes: within a loop the way to its beginning does not pass through
+    /// the interchanged form again.
+    pub(super) fn way_to(&self, block: usize) -> clif::Block {
+        match self.heads.get(&block) {
+            Some(&general) if self.inside.contains(&(block, self.current)) => general,
+            _ => self.blocks[block],
+        }
+    }
+
+    /// Plans the interchanged forms of the region's loops. What is emitted as their first blocks are the
+    /// general loops.
+    pub(super) fn interchange(
+        &mut self,
+        live: &[Live],
+        facts: &crate::analysis::uniformity::Facts,
+    ) -> HashMap<usize, Inner> {
+        let mut plans = HashMap::default();
+        if !self.o.has(Forms::UNMASKED | Forms::GROUP_LOOPS) {
+            return plans;
+        }
+        let insts: u32 = self.f.blocks.iter().map(|block| block.guest_insts).sum();
+        let loops = facts.loops();
+        let most = self.o.most_loops(insts as usize, loops.len());
+        let mut left_out = 0;
+        for head in loops {
+            if plans.len() + left_out == most {
+                break;
+            }
+            let Some(plan) = self.plan_loop(head, live, facts) else {
+                continue;
+            };
+            if (self.o.count || self.o.profile) && !self.can_be_counted(head, &plan) {
+                left_out += 1;
+                continue;
+            }
+            self.keep_general(head, plan.blocks());
+            plans.insert(head, plan);
+        }
+        plans
+    }
+
+    /// Plans the loop that begins at block `head`.
+    fn plan_loop(
+        &self,
+        head: usize,
+        live: &[Live],
+        facts: &crate::analysis::uniformity::Facts,
+    ) -> Option<Inner> {
+        let entry = facts.at_loop(head)?;
+        let (row, group) = (facts.row(), self.o.group);
+        let plan =
+            crate::analysis::interchange::plan(self.f, head, live, entry, row, self.per(), group);
+        let groups = plan.map(|plan| Inner::Groups(Box::new(plan)));
+        groups.or_else(|| {
+            let plan = self.plan_lane_serial(head, live, facts)?;
+            Some(Inner::LaneSerial(Box::new(plan)))
+        })
+    }
+
+    /// Is it known behind this form of a loop which blocks ran how often, and with which lanes? Of a larger loop's
+    /// blocks it is not, nor of an EXEC that a turn makes.
+    fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
+        let Inner::Groups(plan) = plan else {
+            return false;
+        };
+        let block = &self.f.blocks[head];
+        let known = |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
+        plan.peel.is_none()
+            && plan.blocks.len() == 1
+            && !matches!(
+                plan.form.condition,
+                LoopCondition::Exec(_) | LoopCondition::Unmasked
+            )
+            && block.counts.iter().all(known)
+    }
+
+    /// Gives the general loop that begins at `head` a block of its own.
+    fn keep_general(&mut self, head: usize, blocks: &[usize]) {
+        let general = self.b.create_block();
+        self.heads.insert(head, general);
+        self.inside.extend(blocks.iter().map(|&b| (head, b)));
+    }
+}

@@ -1,0 +1,297 @@
+//! Emission of a loop group by group.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::memory::span_in_arena;
+use super::results::Results;
+use super::{Iteration, Written};
+use crate::abi::Context;
+use crate::analysis::interchange::{MaskPlace, Plan};
+use crate::analysis::schedule::Schedule;
+use crate::ir::Op;
+use crate::legalize::segment::Body;
+use crate::legalize::{Emitter, trusted};
+use crate::maps::HashMap;
+use crate::options::Forms;
+
+/// A loop while it is emitted.
+struct Loop<'p> {
+    plan: &'p Plan,
+    /// Where what is not as planned leaves for.
+    fail: clif::Block,
+    /// Fuel when the loop began.
+    fuel: Value,
+    /// Turns that a group may make.
+    budget: Variable,
+    /// What a group has left of them.
+    left: Variable,
+    /// Would the group have gone round once more?
+    taken: Variable,
+    /// Scalars of the wave that turns change.
+    slots: Vec<Written>,
+    /// VGPRs wanted behind the loop, and where in the frame groups put them.
+    shadows: Vec<(u8, u32)>,
+}
+
+impl Emitter<'_> {
+    /// Emits the loop that begins at block `index` where control enters it.
+    pub(in super::super) fn interchanged(&mut self, index: usize, plan: &Plan) {
+        let Some((general, exec, fail)) = self.begin_form(index) else {
+            return;
+        };
+        self.as_planned(plan, exec, fail);
+        let mut l = self.begin_loop(plan, fail);
+
+        let groups = self.b.create_block();
+        self.b.ins().jump(groups, &[]);
+        self.b.switch_to_block(groups);
+        let iterations = self.b.use_var(l.budget);
+        let results = self.begin_results(&plan.form.masks, iterations, &l.slots);
+        for &var in results.masks.values() {
+            let none = self.b.ins().iconst(types::I64, 0);
+            self.b.def_var(var, none);
+        }
+        let outs = plan.form.outs.iter();
+        l.shadows = outs.map(|&(n, _)| (n, self.take_slot())).collect();
+        let done = self.each_group(&l, &results);
+
+        self.b.switch_to_block(fail);
+        self.b.ins().jump(general, &[]);
+
+        self.b.switch_to_block(done);
+        if plan.peel.is_some() {
+            let rest = self.same_iterations(&results, l.budget, (groups, fail));
+            self.commit(&l.shadows);
+            let most = self.b.use_var(l.budget);
+            let burnt = self.b.ins().isub(most, rest);
+            let rest = self.b.ins().isub(l.fuel, burnt);
+            self.set_fuel(rest);
+            self.b.ins().jump(general, &[]);
+        } else {
+            self.end_loop(&l, &results, index);
+        }
+    }
+
+    /// Leaves for `fail` where the loop does not begin as it was planned for.
+    fn as_planned(&mut self, plan: &Plan, exec: Value, fail: clif::Block) {
+        if plan.full {
+            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            self.require(fail, full);
+        }
+        for &place in plan.peel.iter().flat_map(|peel| &peel.zero) {
+            let bits = self.mask_before(place);
+            let zero = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0);
+            self.require(fail, zero);
+        }
+        let loads = plan.form.block.effects.iter();
+        if let Some(reach) = loads.filter_map(|&v| span_in_arena(plan, v)).max() {
+            // So that a check may take the reach of a group from the arena's length.
+            let len = self.context(types::I64, offset_of!(Context, arena_len));
+            let large = IntCC::UnsignedGreaterThanOrEqual;
+            let large = self.b.ins().icmp_imm_u(large, len, reach);
+            self.require(fail, large);
+        }
+    }
+
+    /// Makes what all groups share.
+    fn begin_loop<'p>(&mut self, plan: &'p Plan, fail: clif::Block) -> Loop<'p> {
+        let fuel = self.fuel();
+        let left = self.variable(types::I32);
+        let taken = self.variable(types::I8);
+        let slots = self.written(&plan.form.slots);
+        let budget = self.variable(types::I32);
+        let most = match plan.peel {
+            // The general loop burns the last.
+            Some(_) => self.b.ins().iadd_imm_s(fuel, -1),
+            None => fuel,
+        };
+        self.b.def_var(budget, most);
+        if plan.peel.is_some() {
+            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, most, 0);
+            self.require(fail, some);
+        }
+        Loop {
+            plan,
+            fail,
+            fuel,
+            budget,
+            left,
+            taken,
+            slots,
+            shadows: Vec::new(),
+        }
+    }
+
+    /// Emits the loop over the groups, each with all its turns. Gives the block behind the last.
+    fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> clif::Block {
+        let plan = l.plan;
+        let (header, offset) = self.begin_offsets();
+        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let wave = self.b.ins().iadd(self.wave, offset);
+        let frame = self.b.ins().iadd(self.frame, offset);
+        let iterations = self.b.use_var(l.budget);
+        self.b.def_var(l.left, iterations);
+        for &(slot, var, _) in &l.slots {
+            let before = self.read_slot(slot);
+            self.b.def_var(var, before);
+        }
+        let no = self.b.ins().iconst(types::I8, 0);
+        self.b.def_var(l.taken, no);
+        let schedule = Schedule::unplaced(&plan.form.block, self.o.wide);
+        let body = Body {
+            slices: plan.group / self.per(),
+            full: false,
+            lane,
+            wave,
+            frame,
+            values: HashMap::default(),
+            words: HashMap::default(),
+            any: HashMap::default(),
+            selectors: HashMap::default(),
+            at: Vec::new(),
+        };
+        let mut iteration = Iteration::new(plan, &schedule, body, l.fail);
+        self.begin_group(&mut iteration);
+        iteration.body.values = self.fixed(&iteration, &plan.form);
+        if self.o.has(Forms::HOISTED) {
+            self.before_iterations(&mut iteration, &l.slots, l.fuel);
+        }
+        self.iterations(&mut iteration, l);
+
+        for &(n, slot) in &l.shadows {
+            let value = self.out_value(&iteration, n);
+            for (j, x) in value.into_iter().enumerate() {
+                let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), x, frame, at);
+            }
+        }
+        self.group_results(&iteration, results, (l.left, l.taken), &l.slots, lane);
+        let done = self.b.create_block();
+        self.end_offsets((header, offset), 4 * plan.group, done);
+        done
+    }
+
+    /// Emits the turns of a group, and goes to where they end.
+    fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
+        let head = self.b.create_block();
+        let group_end = self.b.create_block();
+        let unmasked = match &l.plan.unmasked {
+            Some(unmasked) => {
+                let ways = (head, group_end);
+                Some(self.unmasked_iterations(
+                    iteration,
+                    unmasked,
+                    (l.left, l.taken),
+                    &l.slots,
+                    ways,
+                ))
+            }
+            None => {
+                self.b.ins().jump(head, &[]);
+                None
+            }
+        };
+        self.b.switch_to_block(head);
+        let acting = unmasked.map(|_| self.mask_now(iteration, MaskPlace::Exec));
+        let (on, out) = (self.b.create_block(), self.b.create_block());
+        self.iteration(iteration, l, on, out);
+
+        self.b.switch_to_block(out);
+        let none = self.b.ins().iconst(types::I8, 0);
+        self.b.def_var(l.taken, none);
+        self.b.ins().jump(group_end, &[]);
+
+        self.b.switch_to_block(on);
+        let tired = self.b.create_block();
+        let before = self.b.use_var(l.left);
+        let now = self.b.ins().iadd_imm_s(before, -1);
+        self.b.def_var(l.left, now);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let again = self.b.create_block();
+        let end = if l.plan.peel.is_some() { out } else { tired };
+        self.b.ins().brif(more, again, &[], end, &[]);
+        self.b.switch_to_block(again);
+        match (unmasked, acting) {
+            (Some(unmasked), Some(acting)) => {
+                // Where lanes have left, the others may be quick again.
+                let now = self.mask_now(iteration, MaskPlace::Exec);
+                let pairs = acting.into_iter().zip(now);
+                let gone = pairs.map(|(a, b)| self.b.ins().bxor(a, b)).collect();
+                let gone = self.any_lane(gone);
+                self.b.ins().brif(gone, unmasked, &[], head, &[]);
+            }
+            _ => {
+                self.b.ins().jump(head, &[]);
+            }
+        }
+        self.b.switch_to_block(tired);
+        let some = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(l.taken, some);
+        self.b.ins().jump(group_end, &[]);
+        self.b.switch_to_block(group_end);
+    }
+
+    /// Emits a turn, which ends in `on` where the group goes round once more, else in `out`.
+    fn iteration(
+        &mut self,
+        iteration: &mut Iteration<'_>,
+        l: &Loop<'_>,
+        on: clif::Block,
+        out: clif::Block,
+    ) {
+        let (block, schedule) = (&iteration.form.block, iteration.schedule);
+        self.iteration_scalars(iteration, &l.slots);
+        for &load in &block.effects {
+            match block.nodes[load.index()].op {
+                Op::ScalarLoad(n, _) => self.iteration_scalar_load(iteration, load, n),
+                _ => self.iteration_load(iteration, load),
+            }
+        }
+        if let Some(peel) = &l.plan.peel {
+            // What is not as assumed is left to the general loop.
+            let good = self.all_go_on(iteration, &peel.tests);
+            let as_assumed = self.b.create_block();
+            self.b.ins().brif(good, as_assumed, &[], out, &[]);
+            self.b.switch_to_block(as_assumed);
+        }
+        self.end_iteration(iteration);
+        let news = l.slots.iter();
+        let news = news.map(|&(_, var, v)| (var, self.scalar(block, schedule, v)));
+        let news: Vec<(Variable, Value)> = news.collect();
+        let back = self.continues(iteration);
+        for (var, value) in news {
+            self.b.def_var(var, value);
+        }
+        match back {
+            Some((back, true)) => self.b.ins().brif(back, on, &[], out, &[]),
+            Some((back, false)) => self.b.ins().brif(back, out, &[], on, &[]),
+            None => self.b.ins().jump(on, &[]),
+        };
+    }
+
+    /// Behind the last group: the wave gets its results and leaves the loop.
+    fn end_loop(&mut self, l: &Loop<'_>, results: &Results, index: usize) {
+        self.commit(&l.shadows);
+        self.commit_scalars(results, &l.slots);
+        let rest = self.b.use_var(results.left);
+        self.set_fuel(rest);
+        let taken = self.b.use_var(results.taken);
+        if self.o.count || self.o.profile {
+            let backs = self.b.ins().isub(l.fuel, rest);
+            let last = self.b.ins().bxor_imm_u(taken, 1);
+            let last = self.b.ins().uextend(types::I32, last);
+            let iterations = self.b.ins().iadd(backs, last);
+            let iterations = self.b.ins().uextend(types::I64, iterations);
+            if self.o.count {
+                self.count_iterations(&self.f.blocks[index], iterations);
+            }
+            self.profile_iterations(iterations);
+        }
+        let pc = l.plan.form.block.pc;
+        self.leave_loop(taken, (index, pc), &l.plan.exit);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a loop inside the lane groups does once for a group, before its turns.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::{Iteration, Written, memory};
+use crate::analysis::interchange::trips::Trips;
+use crate::ir::Val;
+use crate::legalize::Emitter;
+
+impl Emitter<'_> {
+    /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
+    /// number is known.
+    pub(super) fn before_iterations(
+        &mut self,
+        t: &mut Iteration<'_>,
+        slots: &[Written],
+        fuel: Value,
+    ) {
+        self.iteration_scalars(t, slots);
+        let known = &t.plan.known;
+        for &v in &known.fixed {
+            self.base(t, v);
+        }
+        let scalars = self.scalars.clone();
+        let fixed = |v: &Val| known.fixed.binary_search(v).is_ok();
+        t.fixed = scalars
+            .iter()
+            .filter(|s| fixed(s.0))
+            .map(|(&v, &x)| (v, x))
+            .collect();
+        t.checked = true;
+        self.expect_iterations(t);
+        if known.checked.is_empty() {
+            return;
+        }
+        let bases = t.bases.clone();
+        let last = known.trips.map(|trips| self.last_iteration(t, trips, fuel));
+        for (&load, &advance) in &known.checked {
+            let start = self.load_start(t, load);
+            let (space, span) = (memory::space_of(t.plan, load), memory::span(t.plan, load));
+            self.inside(t, space, start, span);
+            if let (Some(advance), Some(last)) = (advance, last) {
+                let step = self.base(t, advance);
+                let low = self.b.ins().ireduce(types::I32, step);
+                let again = self.b.ins().sextend(types::I64, low);
+                let small = self.b.ins().icmp(IntCC::Equal, again, step);
+                self.require(t.fail, small);
+                let away = self.b.ins().imul(step, last);
+                let end = self.b.ins().iadd(start, away);
+                self.inside(t, space, end, span);
+            }
+        }
+        t.bases = bases;
+    }
+
+    /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
+    fn last_iteration(&mut self, t: &Iteration<'_>, trips: Trips, fuel: Value) -> Value {
+        let from = self.read_slot(trips.slot);
+        let to = self.scalar(&t.form.block, t.schedule, trips.bound);
+        let away = if trips.step > 0 {
+            self.b.ins().isub(to, from)
+        } else {
+            self.b.ins().isub(from, to)
+        };
+        let size = trips.step.unsigned_abs();
+        let iterations = if size == 1 {
+            away
+        } else {
+            let rest = self.b.ins().band_imm_u(away, i64::from(size - 1));
+            let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+            self.require(t.fail, whole);
+            self.b
+                .ins()
+                .ushr_imm_u(away, i64::from(size.trailing_zeros()))
+        };
+        let some = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::SignedGreaterThan, iterations, 0);
+        self.require(t.fail, some);
+        let iterations = self.b.ins().smin(iterations, fuel);
+        let last = self.b.ins().iadd_imm_s(iterations, -1);
+        let zero = self.b.ins().iconst(types::I32, 0);
+        let last = self.b.ins().smax(last, zero);
+        self.b.ins().uextend(types::I64, last)
+    }
+}

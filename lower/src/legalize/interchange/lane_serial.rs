@@ -1,0 +1,560 @@
+//! Emission of a loop in which every lane goes round alone (see [`crate::analysis::interchange::lane_serial`]). The way goes:
+//! for each lane that acts, lowest first, what goes round is loaded, all turns are made with scalars, and the
+//! results that are wanted behind the loop go into the frame; behind the last lane they go to the homes of those lanes,
+//! and the scalars of the lane that made most turns become the wave's. What only turns read is kept of lanes
+//! that want to go on when their fuel is burned. What cannot be done inline (an address outside the arena or LDS)
+//! leaves for the general loop, which begins again from the registers as they were.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+use frontend::op::{Data, Space};
+
+use super::Written;
+use super::results::Results;
+use crate::analysis::interchange::lane_serial::LaneSerial;
+use crate::analysis::interchange::{self, MaskPlace};
+use crate::analysis::liveness::Live;
+use crate::analysis::schedule::Schedule;
+use crate::analysis::uniformity::Facts;
+use crate::ir::{Float, Op, Val};
+use crate::legalize::scalar::joined;
+use crate::legalize::{Emitter, access, affine, trusted};
+use crate::maps::HashMap;
+
+mod frame;
+mod trip_count;
+mod values;
+
+use crate::options::Forms;
+use frame::Shared;
+use trip_count::Array;
+
+/// What the emission of a loop knows.
+struct Lane<'p> {
+    plan: &'p LaneSerial,
+    schedule: Schedule,
+    /// The lane's number, I64.
+    number: Value,
+    /// The wave plus the lane's byte offset.
+    wave: Value,
+    /// The number of the turn, I64, from 0; none before the first one, or where turns are not counted.
+    iteration: Option<Value>,
+    /// VGPRs that go round, other than pairs.
+    words: BTreeMap<u8, Variable>,
+    /// Pairs that go round.
+    pairs: BTreeMap<u8, Variable>,
+    /// Words and pairs that are steady (see [`counted`]), as they were before the first turn.
+    origins: BTreeMap<u8, Value>,
+    /// Bits of masks that go round, I8.
+    masks: BTreeMap<MaskPlace, Variable>,
+    /// What was computed.
+    values: HashMap<Val, Value>,
+    /// The parts of sums that are the same in all turns, without the arena's beginning.
+    starts: HashMap<Val, Value>,
+    /// Arrays that loads take elements of.
+    arrays: BTreeMap<Val, Array>,
+    memory: Reach,
+    fail: clif::Block,
+}
+
+/// What the lanes have in common.
+struct Job {
+    shared: Shared,
+    /// Fuel that the lane at hand has left, I32.
+    left: Variable,
+    /// Scalars that go round, with their new values.
+    slots: Vec<Written>,
+    /// What the wave gets.
+    results: Results,
+    /// VGPRs that are wanted behind the loop, with frame slots.
+    wanted: Vec<(u8, u32)>,
+    /// Those that only turns read.
+    inner: Vec<(u8, u32)>,
+}
+
+/// What may be accessed.
+#[derive(Clone)]
+struct Reach {
+    /// Lowest address of the arena.
+    base: Value,
+    /// Start of LDS.
+    lds: Value,
+    /// The highest offset of an element, by its space (is it LDS?) and size.
+    last: BTreeMap<(bool, u32), Value>,
+}
+
+/// A load, as far as its instruction says.
+fn shape(op: Op) -> Option<(bool, Data)> {
+    match op {
+        Op::Load(space, data, _) => Some((space == Space::Lds, data)),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    /// Plans the loop that begins at block `head` for lanes alone.
+    pub(super) fn plan_lane_serial(
+        &self,
+        head: usize,
+        live: &[Live],
+        facts: &Facts,
+    ) -> Option<LaneSerial> {
+        if !self.o.has(Forms::LANE_SERIAL) {
+            return None;
+        }
+        let strides = |b: usize, v: Val| {
+            let affine = facts.address(b, v)?;
+            let suits = affine::suits(&self.f.blocks[b], v, affine, facts.row());
+            (suits && !affine.masked).then_some(affine.stride)
+        };
+        let mut plan = interchange::lane_serial::plan(self.f, head, live, &strides)?;
+        if self.o.has(Forms::HOISTED) {
+            plan.foresee();
+        }
+        Some(plan)
+    }
+
+    /// Emits the loop that begins at block `index` where control enters it.
+    pub(in super::super) fn lane_serial(&mut self, index: usize, plan: &LaneSerial) {
+        let Some((general, exec, fail)) = self.begin_form(index) else {
+            return;
+        };
+        self.require(fail, exec);
+        let memory = self.reach(plan, fail);
+        let fuel = self.fuel();
+        if plan.count.is_some() {
+            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
+            self.require(fail, some);
+        }
+        let slots = self.written(&plan.slots);
+        let results = self.begin_results(&plan.masks, fuel, &slots);
+        // Bits of lanes that do not act stay.
+        for (&place, &var) in &results.masks {
+            let before = self.mask_before(place);
+            let others = self.b.ins().band_not(before, exec);
+            self.b.def_var(var, others);
+        }
+        let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
+        let (wanted, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
+        let job = Job {
+            shared: Shared::new(self.take_slot()),
+            left: self.variable(types::I32),
+            slots,
+            results,
+            wanted,
+            inner,
+        };
+        self.begin_shared(&job.shared, &memory, (exec, fuel));
+        let mut lane = Lane {
+            plan,
+            schedule: Schedule::unplaced(&plan.block, false),
+            number: exec,
+            wave: self.wave,
+            iteration: None,
+            words: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            origins: BTreeMap::new(),
+            masks: BTreeMap::new(),
+            values: HashMap::default(),
+            starts: HashMap::default(),
+            arrays: BTreeMap::new(),
+            memory,
+            fail,
+        };
+        if let Some(place) = plan.left {
+            let gone = self.mask_before(place);
+            let gone = self.b.ins().band(gone, exec);
+            let none = self.b.ins().icmp_imm_u(IntCC::Equal, gone, 0);
+            self.require(fail, none);
+        }
+        self.declare(&mut lane);
+        self.not_in_order(&mut lane);
+        self.wave_fixed(&lane);
+        self.lane_serial_loop(&mut lane, &job);
+        self.all_done(&lane, &job, exec);
+        let tired = self.read_shared(job.shared.tired, types::I64);
+        let [again, out] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(again);
+        self.b.ins().brif(tired, again, &[], out, &[]);
+        self.b.switch_to_block(again);
+        self.commit_some(&job.inner, tired);
+        self.b.ins().jump(out, &[]);
+        self.b.switch_to_block(out);
+        self.leave_loop(tired, (index, plan.block.pc), &plan.exit);
+        self.b.switch_to_block(fail);
+        self.b.ins().jump(general, &[]);
+    }
+
+    /// All turns of all lanes, one after the other.
+    fn lane_serial_loop(&mut self, t: &mut Lane<'_>, job: &Job) {
+        let (block, shared) = (&t.plan.block, &job.shared);
+        let fixed = self.scalars.clone();
+
+        // A lane.
+        let header = self.b.create_block();
+        self.b.ins().jump(header, &[]);
+        self.b.switch_to_block(header);
+        let rest = self.reload_shared(t, shared);
+        self.place(t, rest);
+        for &(slot, var, _) in &job.slots {
+            let before = self.read_slot(slot);
+            self.b.def_var(var, before);
+        }
+        self.begin_lane(t);
+        self.lane_fixed(t);
+        let more = t
+            .plan
+            .count
+            .map(|count| self.iterations_ahead(t, count, shared));
+        if more.is_none() {
+            let fuel = self.read_shared(shared.fuel, types::I32);
+            self.b.def_var(job.left, fuel);
+        }
+        self.begin_courses(t, more);
+
+        // A turn.
+        let head = self.b.create_block();
+        let first = more.map(|_| {
+            t.iteration = Some(self.b.append_block_param(head, types::I64));
+            BlockArg::Value(self.b.ins().iconst(types::I64, 0))
+        });
+        self.b.ins().jump(head, first.as_slice());
+        self.b.switch_to_block(head);
+        self.scalars = fixed;
+        for (i, node) in block.nodes.iter().enumerate() {
+            if let Op::ReadS(slot) = node.op
+                && let Some(&(_, var, _)) = job.slots.iter().find(|s| s.0 == slot)
+            {
+                let value = self.b.use_var(var);
+                self.scalars.insert(Val(i as u32), value);
+            }
+        }
+        for &load in &block.effects {
+            match block.nodes[load.index()].op {
+                Op::ScalarLoad(n, _) => self.serial_scalar_load(t, load, n),
+                _ => self.serial_load(t, load),
+            }
+        }
+        let back = self.end_lane_serial(t, &job.slots);
+        let [tired, end] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(tired);
+        match more {
+            Some(more) => {
+                self.end_counted(t, more, head);
+                let some = self.read_shared(shared.tired, types::I64);
+                self.b.ins().brif(some, tired, &[], end, &[]);
+            }
+            None => self.end_uncounted(back, job.left, (head, tired, end)),
+        }
+
+        // Its fuel is burned, or another lane's is.
+        self.b.switch_to_block(tired);
+        let rest = self.reload_shared(t, shared);
+        self.place(t, rest);
+        if more.is_none() {
+            self.set_tired(t, shared);
+        }
+        self.begin_steady(t);
+        self.keep_results(t, &job.inner);
+        self.b.ins().jump(end, &[]);
+
+        // The lane's results.
+        self.b.switch_to_block(end);
+        let rest = self.reload_shared(t, shared);
+        self.place(t, rest);
+        self.begin_steady(t);
+        self.keep_results(t, &job.wanted);
+        self.lane_masks(t, &job.results);
+        match more {
+            Some(more) => self.lane_iterations(more, job),
+            None => self.lane_fuel(job),
+        }
+        let others = self.but_first(rest);
+        self.write_shared(shared.rest, others);
+        let done = self.b.create_block();
+        self.b.ins().brif(others, header, &[], done, &[]);
+        self.b.switch_to_block(done);
+    }
+
+    /// Behind the last lane: makes what the lanes in `exec` leave the wave's.
+    fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
+        let tired = self.read_shared(job.shared.tired, types::I64);
+        let left = self.b.ins().band_not(exec, tired);
+        for (place, &var) in &job.results.masks {
+            if !t.masks.contains_key(place) {
+                let others = self.b.use_var(var);
+                let bits = match *place {
+                    MaskPlace::Exec => tired,
+                    // The lanes that left.
+                    _ => left,
+                };
+                let all = self.b.ins().bor(others, bits);
+                self.b.def_var(var, all);
+            }
+        }
+        self.commit_some(&job.wanted, exec);
+        self.commit_scalars(&job.results, &job.slots);
+        let rest = match t.plan.count {
+            Some(_) => {
+                let fuel = self.read_shared(job.shared.fuel, types::I32);
+                let most = self.read_shared(job.shared.furthest, types::I32);
+                let rest = self.b.ins().isub(fuel, most);
+                let none = self.b.ins().iconst(types::I32, 0);
+                self.b.ins().select(tired, none, rest)
+            }
+            None => self.read_shared(job.shared.fewest, types::I32),
+        };
+        self.set_fuel(rest);
+    }
+
+    /// Notes that the lane has burned its fuel and wants to go on.
+    fn set_tired(&mut self, t: &Lane<'_>, shared: &Shared) {
+        let bit = self.b.ins().iconst(types::I64, 1);
+        let bit = self.b.ins().ishl(bit, t.number);
+        let others = self.read_shared(shared.tired, types::I64);
+        let with = self.b.ins().bor(others, bit);
+        self.write_shared(shared.tired, with);
+    }
+
+    /// Lanes without the lowest of them.
+    fn but_first(&mut self, lanes: Value) -> Value {
+        let less = self.b.ins().iadd_imm_s(lanes, -1);
+        self.b.ins().band(lanes, less)
+    }
+
+    /// Ends a turn of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
+    /// it cannot, or to `end` if the lane has had enough.
+    fn end_uncounted(
+        &mut self,
+        (cond, when): (Value, bool),
+        left: Variable,
+        (head, tired, end): (clif::Block, clif::Block, clif::Block),
+    ) {
+        let burnt = self.b.create_block();
+        match when {
+            true => self.b.ins().brif(cond, burnt, &[], end, &[]),
+            false => self.b.ins().brif(cond, end, &[], burnt, &[]),
+        };
+        self.b.switch_to_block(burnt);
+        let before = self.b.use_var(left);
+        let now = self.b.ins().iadd_imm_s(before, -1);
+        self.b.def_var(left, now);
+        let on = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        self.b.ins().brif(on, head, &[], tired, &[]);
+    }
+
+    /// Finds out what may be accessed; leaves for `fail` where nothing may.
+    fn reach(&mut self, plan: &LaneSerial, fail: clif::Block) -> Reach {
+        let (base, len) = self.memory_of(Space::Global);
+        let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
+        let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
+        for &v in &plan.block.effects {
+            sizes.push(match plan.block.nodes[v.index()].op {
+                Op::ScalarLoad(n, _) => (false, 4 * u32::from(n)),
+                op => shape(op).map_or((false, 1), |(lds, data)| (lds, access::bytes(data))),
+            });
+        }
+        sizes.sort_unstable();
+        sizes.dedup();
+        let mut last = BTreeMap::new();
+        for (is_lds, bytes) in sizes {
+            let len = if is_lds { lds_len } else { len };
+            let at_least = IntCC::UnsignedGreaterThanOrEqual;
+            let enough = self.b.ins().icmp_imm_u(at_least, len, i64::from(bytes));
+            self.require(fail, enough);
+            let highest = self.b.ins().iadd_imm_s(len, -i64::from(bytes));
+            last.insert((is_lds, bytes), highest);
+        }
+        Reach { base, lds, last }
+    }
+
+    /// Declares what goes round. Words that a turn makes as floats stay in the float registers.
+    fn declare(&mut self, t: &mut Lane<'_>) {
+        let held = |n: &&u8| !t.plan.steady.contains_key(*n);
+        for &n in t.plan.outs.keys().filter(held) {
+            if t.plan.in_pair(n) {
+                continue;
+            }
+            let ty = if Self::is_f32(t, n) {
+                types::F32
+            } else {
+                types::I32
+            };
+            t.words.insert(n, self.variable(ty));
+        }
+        for &n in t.plan.pairs.keys().filter(held) {
+            t.pairs.insert(n, self.variable(types::I64));
+        }
+        for &place in t.plan.masks.keys() {
+            if place != MaskPlace::Exec && t.plan.left != Some(place) {
+                t.masks.insert(place, self.variable(types::I8));
+            }
+        }
+    }
+
+    /// Leaves for the general loop if the first three lanes' elements follow one another: the general loop
+    /// goes through memory in that order. Only the time that it takes depends on this.
+    fn not_in_order(&mut self, t: &mut Lane<'_>) {
+        for &load in &t.plan.first {
+            let node = &t.plan.block.nodes[load.index()];
+            let Some((_, data)) = shape(node.op) else {
+                continue;
+            };
+            let addresses = [0, 1, 2].map(|n| {
+                t.number = self.b.ins().iconst(types::I64, n);
+                t.wave = self.b.ins().iadd_imm_s(self.wave, 4 * n);
+                t.values.clear();
+                self.begin_lane(t);
+                self.eval(t, node.args[0])
+            });
+            t.values.clear();
+            let bytes = i64::from(access::bytes(data));
+            let apart = [0, 1].map(|n| {
+                let step = self.b.ins().isub(addresses[n + 1], addresses[n]);
+                self.b.ins().icmp_imm_s(IntCC::NotEqual, step, bytes)
+            });
+            let good = self.b.ins().bor(apart[0], apart[1]);
+            self.require(t.fail, good);
+        }
+    }
+
+    /// Goes to the lowest lane in `rest`.
+    fn place(&mut self, t: &mut Lane<'_>, rest: Value) {
+        t.number = self.b.ins().ctz(rest);
+        let bytes = self.b.ins().ishl_imm_u(t.number, 2);
+        t.wave = self.b.ins().iadd(self.wave, bytes);
+    }
+
+    /// Loads what goes round of the lane.
+    fn begin_lane(&mut self, t: &mut Lane<'_>) {
+        for (&n, &var) in &t.words {
+            let ty = if Self::is_f32(t, n) {
+                types::F32
+            } else {
+                types::I32
+            };
+            let at = Self::home_offset(n);
+            let value = self.b.ins().load(ty, trusted(), t.wave, at);
+            self.b.def_var(var, value);
+        }
+        for (&n, &var) in &t.pairs {
+            let value = self.pair_at_home(t, n);
+            self.b.def_var(var, value);
+        }
+        for (&place, &var) in &t.masks {
+            let bits = self.mask_before(place);
+            let bit = self.bit_of(t, bits);
+            self.b.def_var(var, bit);
+        }
+        t.iteration = None;
+        self.begin_steady(t);
+    }
+
+    /// Loads what steady words and pairs were before the first turn.
+    fn begin_steady(&mut self, t: &mut Lane<'_>) {
+        for &n in t.plan.steady.keys() {
+            let origin = match t.plan.pairs.contains_key(&n) {
+                true => self.pair_at_home(t, n),
+                false => {
+                    let at = Self::home_offset(n);
+                    self.b.ins().load(types::I32, trusted(), t.wave, at)
+                }
+            };
+            t.origins.insert(n, origin);
+        }
+    }
+
+    /// A pair in the lane's registers, as it is held.
+    fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        let [low, high] = [n, n + 1].map(|n| {
+            let at = Self::home_offset(n);
+            self.b.ins().load(types::I32, trusted(), t.wave, at)
+        });
+        let value = joined(&mut self.b, low, high);
+        match t.plan.based.contains(&n) {
+            true => self.b.ins().isub(value, t.memory.base),
+            false => value,
+        }
+    }
+
+    /// Does VGPR `n` go round as a float?
+    fn is_f32(t: &Lane<'_>, n: u8) -> bool {
+        let Some(&v) = t.plan.outs.get(&n) else {
+            return false;
+        };
+        let node = &t.plan.block.nodes[t.plan.resolve(v).index()];
+        let float = matches!(
+            node.op,
+            Op::FAdd(Float::F32, _)
+                | Op::FSub(Float::F32, _)
+                | Op::FMul(Float::F32, _)
+                | Op::Fma(Float::F32, _)
+        );
+        float && !t.plan.in_pair(n)
+    }
+
+    /// The lane's bit of 64.
+    fn bit_of(&mut self, t: &Lane<'_>, bits: Value) -> Value {
+        let bit = self.b.ins().ushr(bits, t.number);
+        let bit = self.b.ins().band_imm_u(bit, 1);
+        self.b.ins().ireduce(types::I8, bit)
+    }
+
+    /// Puts the lane's registers into the frame.
+    fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
+        let bytes = self.b.ins().ishl_imm_u(t.number, 2);
+        let frame = self.b.ins().iadd(self.frame, bytes);
+        for &(n, slot) in shadows {
+            let value = match t.words.get(&n) {
+                Some(&var) => self.b.use_var(var),
+                None => self.eval_register(t, n),
+            };
+            let at = Self::frame_offset(slot);
+            self.b.ins().store(trusted(), value, frame, at);
+        }
+    }
+
+    /// Adds a lane's bits to the masks.
+    fn lane_masks(&mut self, t: &Lane<'_>, results: &Results) {
+        for (place, &bit) in &t.masks {
+            let bit = self.b.use_var(bit);
+            let bit = self.b.ins().uextend(types::I64, bit);
+            let placed = self.b.ins().ishl(bit, t.number);
+            let var = results.masks[place];
+            let before = self.b.use_var(var);
+            let with = self.b.ins().bor(before, placed);
+            self.b.def_var(var, with);
+        }
+    }
+
+    /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more turns than those before.
+    fn lane_fuel(&mut self, job: &Job) {
+        let mine = self.b.use_var(job.left);
+        let least = self.read_shared(job.shared.fewest, types::I32);
+        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, least);
+        let least = self.b.ins().select(further, mine, least);
+        self.write_shared(job.shared.fewest, least);
+        self.scalars_of_furthest(job, further);
+    }
+
+    /// The same for a lane whose turns are counted: so many behind the first.
+    fn lane_iterations(&mut self, more: Value, job: &Job) {
+        let mine = self.b.ins().ireduce(types::I32, more);
+        let most = self.read_shared(job.shared.furthest, types::I32);
+        let further = self.b.ins().icmp(IntCC::SignedGreaterThan, mine, most);
+        let most = self.b.ins().select(further, mine, most);
+        self.write_shared(job.shared.furthest, most);
+        self.scalars_of_furthest(job, further);
+    }
+
+    fn scalars_of_furthest(&mut self, job: &Job, further: Value) {
+        for (from, &to) in job.slots.iter().map(|s| s.1).zip(&job.results.slots) {
+            let (new, old) = (self.b.use_var(from), self.b.use_var(to));
+            let chosen = self.b.ins().select(further, new, old);
+            self.b.def_var(to, chosen);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What lanes that go round alone have in the frame (see [`super`]).
+
+use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
+
+use super::{Lane, Reach};
+use crate::legalize::{Emitter, trusted};
+
+/// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
+/// the turns, which need them all.
+pub(super) struct Shared {
+    /// The lanes that are not through, I64.
+    pub(super) rest: i32,
+    /// Those whose fuel is burned and that want to go on, I64.
+    pub(super) tired: i32,
+    /// Fuel for each lane, I32.
+    pub(super) fuel: i32,
+    /// What the lane leaves of it that made most turns so far, I32, if turns are not counted.
+    pub(super) fewest: i32,
+    /// Turns behind the first of the lane that made most so far, I32, if they are; -1 before the first lane.
+    pub(super) furthest: i32,
+    /// What may be accessed: see [`Reach`].
+    pub(super) base: i32,
+    pub(super) lds: i32,
+    /// The first of the highest offsets.
+    pub(super) last: i32,
+}
+
+impl Shared {
+    /// In a frame slot.
+    pub(super) fn new(slot: u32) -> Shared {
+        let at = Emitter::frame_offset(slot);
+        Shared {
+            rest: at,
+            tired: at + 8,
+            fuel: at + 16,
+            fewest: at + 20,
+            furthest: at + 24,
+            base: at + 32,
+            lds: at + 40,
+            last: at + 48,
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// Writes what is the same for all lanes, and what the first one finds.
+    pub(super) fn begin_shared(
+        &mut self,
+        shared: &Shared,
+        memory: &Reach,
+        (exec, fuel): (Value, Value),
+    ) {
+        let none = self.b.ins().iconst(types::I64, 0);
+        // More than any lane leaves.
+        let fewest = self.b.ins().iadd_imm_s(fuel, 1);
+        let least = self.b.ins().iconst(types::I32, -1);
+        let mut things = vec![
+            (shared.tired, none),
+            (shared.rest, exec),
+            (shared.fuel, fuel),
+            (shared.fewest, fewest),
+            (shared.furthest, least),
+            (shared.base, memory.base),
+            (shared.lds, memory.lds),
+        ];
+        let last = memory.last.values().copied();
+        things.extend((shared.last..).step_by(8).zip(last));
+        for (at, value) in things {
+            self.write_shared(at, value);
+        }
+    }
+
+    /// Reads what may be accessed; gives the lanes that are not through.
+    pub(super) fn reload_shared(&mut self, t: &mut Lane<'_>, shared: &Shared) -> Value {
+        t.memory.base = self.read_shared(shared.base, types::I64);
+        t.memory.lds = self.read_shared(shared.lds, types::I64);
+        for (at, last) in (shared.last..).step_by(8).zip(t.memory.last.values_mut()) {
+            *last = self.read_shared(at, types::I64);
+        }
+        self.read_shared(shared.rest, types::I64)
+    }
+
+    /// What lies at one of the places.
+    pub(super) fn read_shared(&mut self, at: i32, ty: Clif) -> Value {
+        self.b.ins().load(ty, trusted(), self.frame, at)
+    }
+
+    /// Puts something there.
+    pub(super) fn write_shared(&mut self, at: i32, value: Value) {
+        self.b.ins().store(trusted(), value, self.frame, at);
+    }
+}

@@ -1,0 +1,155 @@
+//! Lanes that go round alone and of which it is known, when they begin, how often (see
+//! [`crate::analysis::interchange::lane_serial::trip_count`]). Their fuel is taken at once, and one check of an address's first and last
+//! place does for all turns; the number of an element in an array is compared with the array's end. Of what
+//! grows by the same in each turn only the number of the turn is held, which the host's addresses multiply.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
+
+use super::frame::Shared;
+use super::{Lane, shape};
+use crate::analysis::interchange::lane_serial::trip_count::{Count, Course};
+use crate::ir::{Icmp, Val};
+use crate::legalize::{Emitter, access};
+
+/// An array that stays.
+#[derive(Clone, Copy)]
+pub(super) struct Array {
+    /// The host's address of its element 0.
+    start: Value,
+    /// The number of its last element.
+    last: Value,
+}
+
+impl Emitter<'_> {
+    /// The turns that a lane makes behind the first one, I64.
+    pub(super) fn iterations_ahead(
+        &mut self,
+        t: &mut Lane<'_>,
+        count: Count,
+        shared: &Shared,
+    ) -> Value {
+        let before = t.values.clone();
+        let next = self.eval(t, count.next);
+        let bound = self.eval(t, count.bound);
+        // Values of what goes round are of the first turn only.
+        t.values = before;
+        let below = match count.below {
+            Icmp::Slt => IntCC::SignedLessThan,
+            _ => IntCC::UnsignedLessThan,
+        };
+        let below = self.b.ins().icmp(below, next, bound);
+        let distance = self.b.ins().isub(bound, next);
+        let none = self.b.ins().iconst(types::I32, 0);
+        let wanted = self.b.ins().select(below, distance, none);
+        let [tired, go] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(tired);
+        let more = self.b.append_block_param(go, types::I32);
+        let fuel = self.read_shared(shared.fuel, types::I32);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThan, wanted, fuel);
+        let args = [BlockArg::Value(wanted)];
+        self.b.ins().brif(enough, go, &args, tired, &[]);
+        self.b.switch_to_block(tired);
+        self.set_tired(t, shared);
+        let most = self.b.ins().iadd_imm_s(fuel, -1);
+        self.b.ins().jump(go, &[BlockArg::Value(most)]);
+        self.b.switch_to_block(go);
+        self.b.ins().uextend(types::I64, more)
+    }
+
+    /// Checks where the loads' courses lead in so many turns behind the first, if that is known, or finds out where
+    /// they may. Leaves for the general loop if that is where nothing may be accessed.
+    pub(super) fn begin_courses(&mut self, t: &mut Lane<'_>, more: Option<Value>) {
+        let before = t.values.clone();
+        for (&load, &course) in &t.plan.courses {
+            self.begin_course(t, load, course, more);
+            t.values.clone_from(&before);
+        }
+    }
+
+    /// Checks where a load's course leads, or finds out where it may.
+    fn begin_course(&mut self, t: &mut Lane<'_>, load: Val, course: Course, more: Option<Value>) {
+        let node = &t.plan.block.nodes[load.index()];
+        let (lds, data) = shape(node.op).expect("the plan has only loads");
+        let last = t.memory.last[&(lds, access::bytes(data))];
+        match course {
+            Course::Steps(step) => {
+                let first = self.eval(t, node.args[0]);
+                let first = self.b.ins().isub(first, t.memory.base);
+                let more = more.expect("steps are counted");
+                let way = match step.is_power_of_two() {
+                    true => (self.b.ins()).ishl_imm_u(more, i64::from(step.trailing_zeros())),
+                    false => self.b.ins().imul_imm_s(more, step as i64),
+                };
+                let end = self.b.ins().iadd(first, way);
+                for place in [first, end] {
+                    let good = IntCC::UnsignedLessThanOrEqual;
+                    let good = self.b.ins().icmp(good, place, last);
+                    self.require(t.fail, good);
+                }
+            }
+            Course::Element(_, shift) => {
+                let address = t.plan.resolve(node.args[0]);
+                let Some(&start) = t.starts.get(&address) else {
+                    return;
+                };
+                let inside = IntCC::UnsignedLessThanOrEqual;
+                let inside = self.b.ins().icmp(inside, start, last);
+                self.require(t.fail, inside);
+                let room = self.b.ins().isub(last, start);
+                let last = self.b.ins().ushr_imm_u(room, i64::from(shift));
+                let start = self.b.ins().iadd(t.memory.base, start);
+                t.arrays.insert(load, Array { start, last });
+            }
+        }
+    }
+
+    /// The host's address of a load that has a course; it has been checked, or is.
+    pub(super) fn on_course(&mut self, t: &mut Lane<'_>, load: Val) -> Option<Value> {
+        let address = t.plan.block.nodes[load.index()].args[0];
+        match *t.plan.courses.get(&load)? {
+            Course::Steps(_) => Some(self.eval(t, address)),
+            Course::Element(number, shift) => {
+                let array = *t.arrays.get(&load)?;
+                let number = self.eval(t, number);
+                let number = self.b.ins().uextend(types::I64, number);
+                let good = IntCC::UnsignedLessThanOrEqual;
+                let good = self.b.ins().icmp(good, number, array.last);
+                self.require(t.fail, good);
+                let offset = self.b.ins().ishl_imm_u(number, i64::from(shift));
+                Some(self.b.ins().iadd(array.start, offset))
+            }
+        }
+    }
+
+    /// Ends a turn: goes to `head` for the next one, if `more` turns behind the first are not made, else on.
+    pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: clif::Block) {
+        let iteration = t.iteration.expect("a counted turn has a number");
+        let next = self.b.ins().iadd_imm_s(iteration, 1);
+        let last = self.b.create_block();
+        let on = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, next, more);
+        self.b
+            .ins()
+            .brif(on, head, &[BlockArg::Value(next)], last, &[]);
+        self.b.switch_to_block(last);
+        t.iteration = Some(next);
+    }
+
+    /// What a steady word or pair is now: so much more than in the first turn as the number of the turn says.
+    pub(super) fn steady(&mut self, t: &Lane<'_>, n: u8) -> Option<Value> {
+        let scale = *t.plan.steady.get(&n)?;
+        let first = t.origins[&n];
+        let Some(iteration) = t.iteration else {
+            return Some(first);
+        };
+        let iteration = match self.b.func.dfg.value_type(first) {
+            types::I64 => iteration,
+            ty => self.b.ins().ireduce(ty, iteration),
+        };
+        let way = match scale {
+            0 => iteration,
+            _ => self.b.ins().ishl_imm_u(iteration, i64::from(scale)),
+        };
+        Some(self.b.ins().iadd(first, way))
+    }
+}

@@ -1,0 +1,374 @@
+//! Values of a lane that goes round alone, and its loads.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+use frontend::op::Data;
+
+use super::{Lane, shape};
+use crate::analysis::interchange::lane_serial::Term;
+use crate::analysis::interchange::{LoopCondition, mask_read};
+use crate::ir::{Float, Op, Val, Vary, Width};
+use crate::legalize::interchange::Written;
+use crate::legalize::scalar::Scalars;
+use crate::legalize::{Emitter, access, flags, trusted};
+
+impl Emitter<'_> {
+    /// Computes the wave values that are the same for all lanes and turns, and wanted by others.
+    pub(super) fn wave_fixed(&mut self, t: &Lane<'_>) {
+        self.scalars.clear();
+        for v in self.wanted_fixed(t, true) {
+            self.scalar(&t.plan.block, &t.schedule, v);
+        }
+    }
+
+    /// Computes the lane's values that are the same in all turns, and wanted by others.
+    pub(super) fn lane_fixed(&mut self, t: &mut Lane<'_>) {
+        let plan = t.plan;
+        let nodes = &plan.block.nodes;
+        let loads = plan.block.effects.iter().filter(|v| {
+            let address = nodes[v.index()].args[0];
+            matches!(nodes[v.index()].op, Op::Load(..))
+                && nodes[address.index()].ty.width == Width::W64
+        });
+        let mut sums: Vec<Val> = loads.map(|v| nodes[v.index()].args[0]).collect();
+        let based = plan.pairs.iter().filter(|(n, _)| plan.based.contains(n));
+        sums.extend(based.map(|(_, &v)| v));
+        for sum in sums {
+            let sum = plan.resolve(sum);
+            let terms = plan.terms(sum);
+            let mut start = match self.is_based(t, &terms) {
+                true => None,
+                false => Some(self.b.ins().ineg(t.memory.base)),
+            };
+            for (term, shift) in terms {
+                if plan.is_fixed(term.val()) {
+                    let term = self.term(t, term, shift);
+                    start = Some(match start {
+                        None => term,
+                        Some(sum) => self.b.ins().iadd(sum, term),
+                    });
+                }
+            }
+            if let Some(start) = start {
+                t.starts.insert(sum, start);
+            }
+        }
+        for v in self.wanted_fixed(t, false) {
+            self.eval(t, v);
+        }
+    }
+
+    /// Does a sum begin with a pair that is held as a distance from the arena's beginning?
+    pub(super) fn is_based(&self, t: &Lane<'_>, terms: &[(Term, u32)]) -> bool {
+        let pair = t.plan.base_pair(terms);
+        pair.is_some_and(|n| t.plan.based.contains(&n))
+    }
+
+    /// A term of a sum.
+    pub(super) fn term(&mut self, t: &mut Lane<'_>, term: Term, shift: u32) -> Value {
+        let value = self.eval(t, term.val());
+        let (wide, shift) = match term {
+            Term::Wide(_) => (value, shift),
+            Term::Low(_) => (self.b.ins().uextend(types::I64, value), shift),
+            Term::High(_) if shift >= 32 => return self.b.ins().iconst(types::I64, 0),
+            Term::High(_) => (self.b.ins().uextend(types::I64, value), shift + 32),
+        };
+        match shift {
+            0 => wide,
+            _ => self.b.ins().ishl_imm_u(wide, i64::from(shift)),
+        }
+    }
+
+    /// An address, or the new value of a pair that is held like one, as a distance from the arena's beginning.
+    pub(super) fn distance(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
+        let v = t.plan.resolve(v);
+        let terms = t.plan.terms(v);
+        let based = self.is_based(t, &terms);
+        let mut sum = t.starts.get(&v).copied();
+        for (term, shift) in terms {
+            if t.plan.is_fixed(term.val()) {
+                continue;
+            }
+            let pair = t.plan.pair_at(term.val());
+            let term = match (pair, term, shift) {
+                (Some(n), Term::Wide(_), 0) if based && t.plan.based.contains(&n) => {
+                    self.held_pair(t, n)
+                }
+                _ => self.term(t, term, shift),
+            };
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.b.ins().iadd(sum, term),
+            });
+        }
+        sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
+    }
+
+    /// A pair that goes round, as it is held.
+    fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        match self.steady(t, n) {
+            Some(now) => now,
+            None => self.b.use_var(t.pairs[&n]),
+        }
+    }
+
+    /// A pair that goes round.
+    pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        let held = self.held_pair(t, n);
+        match t.plan.based.contains(&n) {
+            true => self.b.ins().iadd(held, t.memory.base),
+            false => held,
+        }
+    }
+
+    /// Values that are the same in all turns and used by others: those of the wave, or of lanes.
+    pub(super) fn wanted_fixed(&self, t: &Lane<'_>, wave: bool) -> Vec<Val> {
+        let needed = t.plan.needed();
+        let mut found: Vec<Val> = Vec::new();
+        let mut take = |v: Val| {
+            let node = &t.plan.block.nodes[v.index()];
+            let of_wave = node.ty.vary == Vary::Wave && !t.plan.is_mask(v);
+            let plain = matches!(node.op, Op::Const(_)) || t.plan.is_exec(v);
+            if t.plan.is_fixed(v) && of_wave == wave && !plain {
+                found.push(v);
+            }
+        };
+        for (i, _) in needed.iter().enumerate().filter(|n| *n.1) {
+            let v = Val(i as u32);
+            if !t.plan.is_fixed(v) || wave {
+                t.plan.operands(v).into_iter().for_each(&mut take);
+            }
+        }
+        t.plan.roots().into_iter().for_each(&mut take);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The lane's value: I8 for masks and conditions.
+    pub(super) fn eval(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
+        let v = t.plan.resolve(v);
+        if let Some(&value) = t.values.get(&v) {
+            return value;
+        }
+        let block = &t.plan.block;
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave && !t.plan.is_mask(v) {
+            return self.scalar(block, &t.schedule, v);
+        }
+        let value = match node.op {
+            _ if t.plan.is_mask(v) => self.eval_mask(t, v),
+            Op::ExecMask | Op::MaskFromBits => {
+                let bits = self.scalar(block, &t.schedule, node.args[0]);
+                self.bit_of(t, bits)
+            }
+            Op::LaneId => self.b.ins().ireduce(types::I32, t.number),
+            Op::ReadV(n) => self.eval_register(t, n),
+            Op::Pair if let Some(n) = t.plan.pair_at(v) => self.eval_pair(t, n),
+            _ => {
+                let args: Vec<Value> = node.args.iter().map(|&a| self.eval(t, a)).collect();
+                self.wave_op(block, node, &args)
+            }
+        };
+        t.values.insert(v, value);
+        value
+    }
+
+    pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u8) -> Value {
+        if let Some(&var) = t.words.get(&n) {
+            let value = self.b.use_var(var);
+            return match self.b.func.dfg.value_type(value) {
+                types::F32 => self.b.ins().bitcast(types::I32, flags(), value),
+                _ => value,
+            };
+        }
+        if t.plan.pairs.contains_key(&n) {
+            let wide = self.eval_pair(t, n);
+            return self.b.ins().ireduce(types::I32, wide);
+        }
+        if let Some(m) = n.checked_sub(1).filter(|m| t.plan.pairs.contains_key(m)) {
+            let wide = self.eval_pair(t, m);
+            let high = self.b.ins().ushr_imm_u(wide, 32);
+            return self.b.ins().ireduce(types::I32, high);
+        }
+        if let Some(word) = self.steady(t, n) {
+            return word;
+        }
+        let at = Self::home_offset(n);
+        self.b.ins().load(types::I32, trusted(), t.wave, at)
+    }
+
+    /// The lane's bit of a wave value made of lanes' bits.
+    pub(super) fn eval_mask(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
+        let block = &t.plan.block;
+        let node = &block.nodes[v.index()];
+        if t.plan.is_exec(v) {
+            return self.b.ins().iconst(types::I8, 1);
+        }
+        if t.plan.is_zero(v) {
+            return self.b.ins().iconst(types::I8, 0);
+        }
+        if let Some(place) = mask_read(block, node) {
+            return self.b.use_var(t.masks[&place]);
+        }
+        let args: Vec<Value> = node.args.iter().map(|&a| self.mask_bit(t, a)).collect();
+        let exact_nan = self.o.exact_nan;
+        Scalars {
+            b: &mut self.b,
+            exact_nan,
+        }
+        .op(node.op, Width::W1, &args)
+    }
+
+    /// The lane's bit of any 64 bits of the wave.
+    pub(super) fn mask_bit(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
+        let at = t.plan.resolve(v);
+        let node = &t.plan.block.nodes[at.index()];
+        if t.plan.is_mask(at) || node.ty.width == Width::W1 {
+            return self.eval(t, at);
+        }
+        if let Op::Const(c @ (0 | u64::MAX)) = node.op {
+            return self.b.ins().iconst(types::I8, (c & 1) as i64);
+        }
+        let bits = self.scalar(&t.plan.block, &t.schedule, at);
+        self.bit_of(t, bits)
+    }
+
+    /// Emits a load of `n` dwords at a wave address.
+    pub(super) fn serial_scalar_load(&mut self, t: &Lane<'_>, v: Val, n: u8) {
+        let block = &t.plan.block;
+        let start = self.scalar(block, &t.schedule, block.nodes[v.index()].args[0]);
+        let offset = self.b.ins().isub(start, t.memory.base);
+        self.within_reach(t, (false, 4 * u32::from(n)), offset, None);
+        for (i, other) in block.nodes.iter().enumerate() {
+            let k = match other.op {
+                Op::Result(k) if other.args[0] == v => k,
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if k < n {
+                let guest = flags().with_notrap();
+                let at = 4 * i32::from(k);
+                let word = self.b.ins().load(types::I32, guest, start, at);
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    /// Requires that an element, so far from the beginning of the arena or LDS, lies where it may be accessed,
+    /// if the lane is `on`; gives its address on the host.
+    pub(super) fn within_reach(
+        &mut self,
+        t: &Lane<'_>,
+        what: (bool, u32),
+        offset: Value,
+        on: Option<Value>,
+    ) -> Value {
+        let start = if what.0 { t.memory.lds } else { t.memory.base };
+        let last = t.memory.last[&what];
+        let mut good = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
+        if let Some(on) = on {
+            let off = self.b.ins().bxor_imm_u(on, 1);
+            good = self.b.ins().bor(good, off);
+        }
+        self.require(t.fail, good);
+        let at = self.b.ins().iadd(start, offset);
+        match on {
+            // A lane that does not act reads anything.
+            Some(on) => self.b.ins().select(on, at, self.frame),
+            None => at,
+        }
+    }
+
+    /// The host's address of a load's element of LDS or the arena, with so many bytes, that may lie anywhere.
+    fn somewhere(&mut self, t: &mut Lane<'_>, load: Val, what: (bool, u32)) -> Value {
+        let node = &t.plan.block.nodes[load.index()];
+        let offset = if what.0 {
+            let address = self.eval(t, node.args[0]);
+            self.b.ins().uextend(types::I64, address)
+        } else {
+            self.distance(t, node.args[0])
+        };
+        let mask = t.plan.resolve(node.args[1]);
+        let on = (!t.plan.is_exec(mask)).then(|| self.mask_bit(t, mask));
+        self.within_reach(t, what, offset, on)
+    }
+
+    /// Emits the lane's load.
+    pub(super) fn serial_load(&mut self, t: &mut Lane<'_>, v: Val) {
+        let node = &t.plan.block.nodes[v.index()];
+        let (lds, data) = shape(node.op).expect("the plan has only loads");
+        let at = match self.on_course(t, v) {
+            Some(at) => at,
+            None => self.somewhere(t, v, (lds, access::bytes(data))),
+        };
+        if data == Data::Dwords(1) && t.plan.is_float(v) {
+            let guest = flags().with_notrap();
+            let float = self.b.ins().load(types::F32, guest, at, 0);
+            let word = self.b.ins().bitcast(types::I32, flags(), float);
+            t.values.insert(v, word);
+            return;
+        }
+        let words = self.load_one(at, data);
+        for (i, other) in t.plan.block.nodes.iter().enumerate() {
+            if let Op::Result(k) = other.op
+                && other.args[0] == v
+                && let Some(&word) = words.get(usize::from(k))
+            {
+                t.values.insert(Val(i as u32), word);
+            }
+        }
+        t.values.insert(v, words[0]);
+    }
+
+    /// Makes the new values of what goes round the values of the next turn; gives a condition (I8), and what it is
+    /// when the lane goes round once more.
+    pub(super) fn end_lane_serial(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
+        let plan = t.plan;
+        let mut news: Vec<(Variable, Value)> = Vec::new();
+        for (&n, &var) in &t.words.clone() {
+            let mut value = self.eval(t, plan.outs[&n]);
+            if Self::is_f32(t, n) {
+                let exact_nan = self.o.exact_nan;
+                let b = &mut self.b;
+                value = Scalars { b, exact_nan }.as_float(Float::F32, value);
+            }
+            news.push((var, value));
+        }
+        for (&n, &var) in &t.pairs.clone() {
+            let v = plan.pairs[&n];
+            let value = match plan.based.contains(&n) {
+                true => self.distance(t, v),
+                false => self.eval(t, v),
+            };
+            news.push((var, value));
+        }
+        for (place, &var) in &t.masks.clone() {
+            let value = self.mask_bit(t, plan.masks[place]);
+            news.push((var, value));
+        }
+        for &(_, var, v) in slots {
+            let value = self.scalar(&plan.block, &t.schedule, v);
+            news.push((var, value));
+        }
+        let back = match plan.condition {
+            LoopCondition::While(cond, when) => (self.scalar(&plan.block, &t.schedule, cond), when),
+            LoopCondition::Lane(exec) => {
+                let exec = plan.resolve(exec);
+                match &plan.block.nodes[exec.index()] {
+                    not if not.op == Op::Not => (self.mask_bit(t, not.args[0]), false),
+                    _ => (self.mask_bit(t, exec), true),
+                }
+            }
+            condition => unreachable!("bug: {condition:?} of a lane-serial loop"),
+        };
+        for (var, value) in news {
+            self.b.def_var(var, value);
+        }
+        back
+    }
+}

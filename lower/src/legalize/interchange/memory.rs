@@ -1,0 +1,153 @@
+//! Loads inside a loop that runs inside the lane groups.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::{Iteration, Loaded};
+use frontend::op::Space;
+use frontend::state::LANES;
+
+use crate::analysis::interchange::{Kind, Plan, unmerged};
+use crate::ir::{Op, Val};
+use crate::legalize::{Emitter, access, flags};
+use crate::vir::Intrinsic;
+
+/// Where the bytes that a group's load touches begin, from its first lane's address, and how many there
+/// are.
+pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
+    let block = &plan.form.block;
+    let node = &block.nodes[load.index()];
+    let bytes = match node.op {
+        Op::Load(_, data, _) => access::bytes(data),
+        Op::ScalarLoad(n, _) => 4 * u32::from(n),
+        op => unreachable!("bug: {op:?} inside a loop"),
+    };
+    let address = unmerged(block, plan.form.condition, node.args[0]);
+    let Some(Kind::Affine(stride)) = plan.form.kinds[address.index()] else {
+        unreachable!("bug: an address held in vectors")
+    };
+    let span = stride * (plan.group as i64 - 1);
+    (span.min(0), span.abs() + i64::from(bytes))
+}
+
+/// How many bytes of the arena a group's load touches, if it touches any.
+pub(super) fn span_in_arena(plan: &Plan, load: Val) -> Option<i64> {
+    (space_of(plan, load) != Space::Lds).then(|| span(plan, load).1)
+}
+
+/// The space that a load reads.
+pub(super) fn space_of(plan: &Plan, load: Val) -> Space {
+    match plan.form.block.nodes[load.index()].op {
+        Op::Load(Space::Lds, ..) => Space::Lds,
+        _ => Space::Global,
+    }
+}
+
+impl Emitter<'_> {
+    /// Emits a load of `n` dwords at a wave address.
+    pub(super) fn iteration_scalar_load(&mut self, t: &Iteration<'_>, v: Val, n: u8) {
+        let node = &t.form.block.nodes[v.index()];
+        let start = self.scalar(&t.form.block, t.schedule, node.args[0]);
+        let words = usize::from(n);
+        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+            self.inside(t, Space::Global, start, (0, 4 * words as i64));
+        }
+        for (i, other) in t.form.block.nodes.iter().enumerate() {
+            let k = match other.op {
+                Op::Result(k) if other.args[0] == v => k,
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if k < n && (t.form.kinds[i].is_some()) {
+                let guest = flags().with_notrap();
+                let at = 4 * i32::from(k);
+                let word = self.b.ins().load(types::I32, guest, start, at);
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    /// Where a load begins (I64): its address in the group's first lane.
+    pub(super) fn load_start(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
+        let node = &t.form.block.nodes[v.index()];
+        let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
+        let start = self.base(t, address);
+        match space_of(t.plan, v) {
+            Space::Lds => self.b.ins().uextend(types::I64, start),
+            _ => start,
+        }
+    }
+
+    /// Requires that the bytes from `below` on at `start` lie in memory of a space, `reach` of them.
+    pub(super) fn inside(
+        &mut self,
+        t: &Iteration<'_>,
+        space: Space,
+        start: Value,
+        (below, reach): (i64, i64),
+    ) {
+        let (base, len) = self.memory_of(space);
+        if space == Space::Lds {
+            // LDS may be shorter than that.
+            let lowest = self.b.ins().iadd_imm_s(start, below);
+            let end = self.b.ins().iadd_imm_s(lowest, reach);
+            let above = IntCC::SignedGreaterThanOrEqual;
+            let above = self.b.ins().icmp_imm_s(above, lowest, 0);
+            let ends = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, end, len);
+            let good = self.b.ins().band(above, ends);
+            self.require(t.fail, good);
+            return;
+        }
+        let lowest = if below == 0 {
+            start
+        } else {
+            self.b.ins().iadd_imm_s(start, below)
+        };
+        let offset = self.b.ins().isub(lowest, base);
+        let limit = self.b.ins().iadd_imm_s(len, -reach);
+        let good = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
+        self.require(t.fail, good);
+    }
+
+    /// Emits a load: one address and one check for the group.
+    pub(super) fn iteration_load(&mut self, t: &mut Iteration<'_>, v: Val) {
+        let node = &t.form.block.nodes[v.index()];
+        let Op::Load(_, data, _) = node.op else {
+            unreachable!("bug: {:?} inside a loop", node.op)
+        };
+        let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
+        let Kind::Affine(stride) = Self::kind(t, address) else {
+            unreachable!("bug: an address held in vectors")
+        };
+        let start = self.load_start(t, v);
+        let space = space_of(t.plan, v);
+        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+            self.inside(t, space, start, span(t.plan, v));
+        }
+        let start = match space {
+            Space::Lds => {
+                let lds = self.lds_start();
+                self.b.ins().iadd(lds, start)
+            }
+            _ => start,
+        };
+        let loaded: Vec<Loaded> = if stride == 0 {
+            let values = self.load_one(start, data);
+            values.into_iter().map(Loaded::Scalar).collect()
+        } else {
+            let slices = t.body.slices;
+            if let Some(&delta) = t.later.get(&v) {
+                let there = self.b.ins().iadd(start, delta);
+                self.prefetch(Intrinsic::Prefetch, there, (0, stride, LANES));
+            }
+            let loaded = self.load_group(start, 0, stride, data, slices);
+            loaded.into_iter().map(Loaded::Vectors).collect()
+        };
+        for (r, value) in loaded.into_iter().enumerate() {
+            t.results.insert((v, r as u8), value);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a peeled loop (see [`crate::analysis::interchange::peel`]) needs beside its turns: the test whether a turn is made, and
+//! groups that all make the same number of turns.
+
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
+use cranelift_codegen::ir::{self as clif, InstBuilder, Value};
+use cranelift_frontend::Variable;
+
+use super::Iteration;
+use super::results::Results;
+use crate::analysis::interchange::Kind;
+use crate::ir::{Icmp, Op, Val};
+use crate::legalize::Emitter;
+use crate::legalize::scalar::int_cc;
+
+impl Emitter<'_> {
+    /// Sees to it that all groups made the same number of turns, so that the wave is in one turn again: where they
+    /// did not, they begin again and make as many as the group with fewest made. Gives what is left of the
+    /// budget.
+    pub(super) fn same_iterations(
+        &mut self,
+        results: &Results,
+        budget: Variable,
+        (groups, fail): (clif::Block, clif::Block),
+    ) -> Value {
+        let (least, most) = (self.b.use_var(results.left), self.b.use_var(results.most));
+        let same = self.b.ins().icmp(IntCC::Equal, least, most);
+        let (on, again) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(same, on, &[], again, &[]);
+        self.b.switch_to_block(again);
+        let before = self.b.use_var(budget);
+        let fewer = self.b.ins().isub(before, most);
+        self.b.def_var(budget, fewer);
+        self.b.ins().brif(fewer, groups, &[], fail, &[]);
+        self.b.switch_to_block(on);
+        least
+    }
+
+    /// Do all of `tests` come out as they must on all lanes of the group?
+    pub(super) fn all_go_on(&mut self, t: &mut Iteration<'_>, tests: &[(Val, bool)]) -> Value {
+        let (mut scalars, mut all, mut none) = (Vec::new(), Vec::new(), Vec::new());
+        for &(v, when) in tests {
+            match self.at_both_ends(t, v, when) {
+                Some(good) => scalars.push(good),
+                None => {
+                    let mask = self.vectors_of(t, v);
+                    if when { &mut all } else { &mut none }.push(mask);
+                }
+            }
+        }
+        let exec = self.lanes(&t.body).all_true();
+        let lanes = self.as_assumed(&exec, &all, &none);
+        let good = scalars.into_iter().reduce(|a, b| self.b.ins().band(a, b));
+        match good {
+            Some(good) if all.is_empty() && none.is_empty() => good,
+            Some(good) => self.b.ins().band(good, lanes),
+            None => lanes,
+        }
+    }
+
+    /// Whether a comparison of values that count by lane comes out so on all lanes, from the group's first and
+    /// last lane: what lies between them is then between their values, unless a value wraps, which counts
+    /// as otherwise.
+    fn at_both_ends(&mut self, t: &mut Iteration<'_>, v: Val, when: bool) -> Option<Value> {
+        let node = &t.form.block.nodes[v.index()];
+        if Self::kind(t, v) == Kind::Affine(0) {
+            let value = self.base(t, v);
+            let wrong = if when { IntCC::NotEqual } else { IntCC::Equal };
+            return Some(self.b.ins().icmp_imm_u(wrong, value, 0));
+        }
+        let Op::Icmp(cc) = node.op else { return None };
+        let order = match cc {
+            Icmp::Ult | Icmp::Ule => IntCC::UnsignedLessThanOrEqual,
+            Icmp::Slt | Icmp::Sle => IntCC::SignedLessThanOrEqual,
+            Icmp::Eq | Icmp::Ne => return None,
+        };
+        let (a, b) = (node.args[0], node.args[1]);
+        let (Kind::Affine(s), Kind::Affine(r)) = (Self::kind(t, a), Self::kind(t, b)) else {
+            return None;
+        };
+        if s != 0 && r != 0 {
+            return None;
+        }
+        let cc = if when {
+            int_cc(cc)
+        } else {
+            int_cc(cc).complement()
+        };
+        let ends = [(a, s), (b, r)].map(|(v, stride)| {
+            let first = self.base(t, v);
+            let last = match stride {
+                0 => first,
+                _ => self.b.ins().iadd_imm_s(first, stride * (t.group - 1)),
+            };
+            (first, last, stride)
+        });
+        let first = self.b.ins().icmp(cc, ends[0].0, ends[1].0);
+        let last = self.b.ins().icmp(cc, ends[0].1, ends[1].1);
+        let mut good = self.b.ins().band(first, last);
+        for (first, last, stride) in ends.into_iter().filter(|e| e.2 != 0) {
+            let (low, high) = if stride > 0 {
+                (first, last)
+            } else {
+                (last, first)
+            };
+            let whole = self.b.ins().icmp(order, low, high);
+            good = self.b.ins().band(good, whole);
+        }
+        Some(good)
+    }
+}

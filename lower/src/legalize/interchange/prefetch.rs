@@ -1,0 +1,51 @@
+//! Prefetches of what a loop's turns in the next workgroup will load: it lies beside what this one loads in the same turn. Loops
+//! whose lanes look at their end by themselves go over the grid, for the most part: they step far, where the processor expects
+//! nothing, and no other workgroup loads the same. Loops of products do, and have nothing to wait for.
+
+use frontend::op::Space;
+use frontend::state::LANES;
+
+use super::{Iteration, memory};
+use crate::analysis::interchange::{Kind, unmerged};
+use crate::ir::{Block, Op, Val};
+use crate::legalize::Emitter;
+use crate::legalize::contiguous::is_made_without;
+
+impl Emitter<'_> {
+    /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
+    pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
+        let over_grid = t.plan.peel.is_some() && self.o.far_memory;
+        if !over_grid || t.plan.group != LANES || !self.has_prefetches {
+            return;
+        }
+        let bases = t.bases.clone();
+        for &load in &t.form.block.effects {
+            let node = &t.form.block.nodes[load.index()];
+            let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
+            let line = match (node.op, t.form.kinds[address.index()]) {
+                (Op::Load(..), Some(Kind::Affine(stride))) => stride.unsigned_abs() == 4,
+                _ => false,
+            };
+            let global = memory::space_of(t.plan, load) != Space::Lds;
+            if !line || !global || !is_known_before(&t.form.block, address) {
+                continue;
+            }
+            let start = self.load_start(t, load);
+            if let Some(delta) = self.moved_on(start) {
+                t.later.insert(load, delta);
+            }
+        }
+        t.bases = bases;
+    }
+}
+
+/// Does no turn have to load anything for a value?
+fn is_known_before(block: &Block, v: Val) -> bool {
+    is_made_without(block, v, |node| {
+        let op = node.op;
+        matches!(
+            op,
+            Op::Load(..) | Op::ScalarLoad(..) | Op::Atomic(..) | Op::Effect { .. }
+        )
+    })
+}

@@ -1,0 +1,182 @@
+//! What the wave gets of the groups of a loop that ran inside them: fuel, scalars of the group that made most turns,
+//! masks of all.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::{Iteration, Written};
+use crate::analysis::interchange::{LoopCondition, MaskPlace};
+use crate::ir::{Slot, Val, Width};
+use crate::legalize::boundary::slot_type;
+use crate::legalize::lanes::dwords_type;
+use crate::legalize::{Emitter, trusted};
+
+/// What the wave gets of its groups.
+pub(super) struct Results {
+    /// Fuel that the group with most turns left.
+    pub(super) left: Variable,
+    /// Would that group have gone round once more?
+    pub(super) taken: Variable,
+    /// Its scalars.
+    pub(super) slots: Vec<Variable>,
+    /// Fuel that the group with fewest turns left.
+    pub(super) most: Variable,
+    /// Bits of all groups.
+    pub(super) masks: BTreeMap<MaskPlace, Variable>,
+}
+
+impl Emitter<'_> {
+    /// Variables for what the wave gets of its groups, or of lanes alone. Bits of `masks` must be set.
+    pub(super) fn begin_results(
+        &mut self,
+        masks: &BTreeMap<MaskPlace, Val>,
+        fuel: Value,
+        slots: &[Written],
+    ) -> Results {
+        let results = Results {
+            left: self.variable(types::I32),
+            most: self.variable(types::I32),
+            taken: self.variable(types::I8),
+            slots: slots
+                .iter()
+                .map(|&(slot, ..)| self.variable(slot_type(slot)))
+                .collect(),
+            masks: masks
+                .keys()
+                .map(|&place| (place, self.variable(types::I64)))
+                .collect(),
+        };
+        // More than any group leaves, and the least.
+        let most = self.b.ins().iadd_imm_s(fuel, 1);
+        self.b.def_var(results.left, most);
+        let least = self.b.ins().iconst(types::I32, 0);
+        self.b.def_var(results.most, least);
+        let no = self.b.ins().iconst(types::I8, 0);
+        self.b.def_var(results.taken, no);
+        for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
+            let before = self.read_slot(slot);
+            self.b.def_var(var, before);
+        }
+        results
+    }
+
+    /// Adds a group's results: its masks' bits, and the scalars if it made more turns than those before.
+    pub(super) fn group_results(
+        &mut self,
+        t: &Iteration<'_>,
+        results: &Results,
+        (left, taken): (Variable, Variable),
+        slots: &[Written],
+        lane64: Value,
+    ) {
+        for (place, &var) in &results.masks {
+            let mask: Vec<Value> = t.masks[place].iter().map(|&x| self.b.use_var(x)).collect();
+            let bits = self.lanes(&t.body).collect_mask(&mask);
+            let placed = self.b.ins().ishl(bits, lane64);
+            let before = self.b.use_var(var);
+            let with = self.b.ins().bor(before, placed);
+            self.b.def_var(var, with);
+        }
+        let mine = self.b.use_var(left);
+        let most = self.b.use_var(results.left);
+        if t.plan.peel.is_some() {
+            let before = self.b.use_var(results.most);
+            let now = self.b.ins().smax(before, mine);
+            self.b.def_var(results.most, now);
+        }
+        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, most);
+        let mut pairs = vec![(left, results.left), (taken, results.taken)];
+        pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
+        for (from, to) in pairs {
+            let (new, old) = (self.b.use_var(from), self.b.use_var(to));
+            let chosen = match t.form.condition {
+                // All groups make the same turns.
+                LoopCondition::While(..) | LoopCondition::Lane(_) => new,
+                LoopCondition::Exec(_) | LoopCondition::Unmasked => {
+                    self.b.ins().select(further, new, old)
+                }
+            };
+            self.b.def_var(to, chosen);
+        }
+    }
+
+    /// Makes the results the wave's scalars.
+    pub(super) fn commit_scalars(&mut self, results: &Results, slots: &[Written]) {
+        for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
+            let value = self.b.use_var(var);
+            self.write_slot(slot, value);
+        }
+        for (&place, &var) in &results.masks {
+            let bits = self.b.use_var(var);
+            match place {
+                MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
+                MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
+                MaskPlace::Pair(n) => {
+                    let low = self.b.ins().ireduce(types::I32, bits);
+                    let high = self.b.ins().ushr_imm_u(bits, 32);
+                    let high = self.b.ins().ireduce(types::I32, high);
+                    self.write_slot(Slot::Sgpr(n), low);
+                    self.write_slot(Slot::Sgpr(n + 1), high);
+                }
+            }
+        }
+    }
+
+    /// Copies the results of all groups to their homes.
+    pub(super) fn commit(&mut self, shadows: &[(u8, u32)]) {
+        if shadows.is_empty() {
+            return;
+        }
+        let (step, bytes) = (64, 4 * self.per());
+        let ty = dwords_type(self.per());
+        self.through_wave(step, &mut |e, _, wave, frame| {
+            for &(n, slot) in shadows {
+                for at in (0..step as i32).step_by(bytes) {
+                    let from = Self::frame_offset(slot) + at;
+                    let x = e.b.ins().load(ty, trusted(), frame, from);
+                    let to = e.home_to_write(n) + at;
+                    e.b.ins().store(trusted(), x, wave, to);
+                }
+            }
+        });
+    }
+
+    /// Copies the results of the lanes in `exec` to their homes.
+    pub(super) fn commit_some(&mut self, shadows: &[(u8, u32)], exec: Value) {
+        if shadows.is_empty() {
+            return;
+        }
+        let per = self.per();
+        let ty = dwords_type(per);
+        self.through_wave(4 * per, &mut |e, offset, wave, frame| {
+            let first = e.b.ins().ushr_imm_u(offset, 2);
+            let bits = e.b.ins().ushr(exec, first);
+            let mut mask = None;
+            for &(n, slot) in shadows {
+                let at = e.home_to_write(n);
+                let from = Self::frame_offset(slot);
+                let new = e.b.ins().load(ty, trusted(), frame, from);
+                let old = e.b.ins().load(ty, trusted(), wave, at);
+                let mut lanes = e.of_lanes(1, per);
+                let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
+                let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
+                e.b.ins().store(trusted(), chosen, wave, at);
+            }
+        });
+    }
+
+    /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of these bytes, and
+    /// the wave and the frame with it.
+    fn through_wave(&mut self, step: usize, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
+        let (head, offset) = self.begin_offsets();
+        let wave = self.b.ins().iadd(self.wave, offset);
+        let frame = self.b.ins().iadd(self.frame, offset);
+        body(self, offset, wave, frame);
+        let done = self.b.create_block();
+        self.end_offsets((head, offset), step, done);
+        self.b.switch_to_block(done);
+    }
+}

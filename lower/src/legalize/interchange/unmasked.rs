@@ -1,0 +1,227 @@
+//! Emits unmasked iterations (see [`crate::analysis::interchange::unmasked`]).
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::{Carried, Iteration, Written};
+use crate::analysis::interchange::{MaskPlace, UnmaskedForm};
+use crate::analysis::schedule::{Place, Schedule};
+use crate::ir::{Op, Width};
+use crate::legalize::segment::Body;
+use crate::legalize::{Emitter, trusted};
+use crate::maps::HashMap;
+
+impl Emitter<'_> {
+    /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
+    /// where fuel runs out. Lanes that do not act are computed as if they did, and get what they had back
+    /// behind the last turn. Gives the block where control enters, again behind turns with masks.
+    pub(super) fn unmasked_iterations(
+        &mut self,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
+        (left, taken): (Variable, Variable),
+        slots: &[Written],
+        (slow, end): (clif::Block, clif::Block),
+    ) -> clif::Block {
+        let (enter, head) = (self.b.create_block(), self.b.create_block());
+        let values = self.fixed(t, &unmasked.form);
+        self.b.ins().jump(enter, &[]);
+        self.b.switch_to_block(enter);
+        let exec = self.mask_now(t, MaskPlace::Exec);
+        let mut zero = Vec::new();
+        for &place in &unmasked.zero {
+            zero.push(self.mask_now(t, place));
+        }
+        let kept = self.keep(t, unmasked);
+        let entered = self.b.use_var(left);
+        let good = self.as_assumed(&exec, &[], &zero);
+        // Without a lane no turn would be the last.
+        let any = self.any_lane(exec.clone());
+        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, any, 0);
+        let good = self.b.ins().band(good, any);
+        self.b.ins().brif(good, head, &[], slow, &[]);
+
+        self.b.switch_to_block(head);
+        let block = &unmasked.form.block;
+        let schedule = Schedule::unplaced(block, self.o.wide);
+        let body = Body {
+            values,
+            words: HashMap::default(),
+            any: HashMap::default(),
+            selectors: HashMap::default(),
+            at: Vec::new(),
+            ..t.body
+        };
+        let mut own = Iteration {
+            form: &unmasked.form,
+            carried: t.carried.clone(),
+            pairs: t.pairs.clone(),
+            invariant: t.invariant.clone(),
+            masks: t.masks.clone(),
+            ..Iteration::new(t.plan, &schedule, body, t.fail)
+        };
+        self.iteration_scalars(&own, slots);
+        let (mut all, mut none) = (Vec::new(), Vec::new());
+        for &(v, when) in &unmasked.tests {
+            let mask = self.vectors_of(&mut own, v);
+            if when { &mut all } else { &mut none }.push(mask);
+        }
+        let good = self.as_assumed(&exec, &all, &none);
+        let (on, other) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(good, on, &[], other, &[]);
+        self.b.switch_to_block(other);
+        self.give_back(t, unmasked, &exec, &kept);
+        self.fix_masks(t, unmasked, &exec, (entered, left));
+        self.b.ins().jump(slow, &[]);
+        self.b.switch_to_block(on);
+        let news: Vec<(Variable, Value)> = unmasked
+            .form
+            .slots
+            .iter()
+            .map(|&(slot, v)| {
+                let var = slots
+                    .iter()
+                    .find(|s| s.0 == slot)
+                    .expect("both forms write it")
+                    .1;
+                (var, self.scalar(block, &schedule, v))
+            })
+            .collect();
+        self.end_iteration(&mut own);
+        for (var, value) in news {
+            self.b.def_var(var, value);
+        }
+        let before = self.b.use_var(left);
+        let now = self.b.ins().iadd_imm_s(before, -1);
+        self.b.def_var(left, now);
+        let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let tired = self.b.create_block();
+        self.b.ins().brif(more, head, &[], tired, &[]);
+        self.b.switch_to_block(tired);
+        self.give_back(t, unmasked, &exec, &kept);
+        self.fix_masks(t, unmasked, &exec, (entered, left));
+        let some = self.b.ins().iconst(types::I8, 1);
+        self.b.def_var(taken, some);
+        self.b.ins().jump(end, &[]);
+        enter
+    }
+
+    /// A mask of the group as it is now.
+    pub(super) fn mask_now(&mut self, t: &Iteration<'_>, place: MaskPlace) -> Vec<Value> {
+        t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
+    }
+
+    /// The vectors of the VGPRs that a quick turn changes.
+    fn changed(t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<Vec<Variable>> {
+        let vgprs = unmasked
+            .form
+            .outs
+            .iter()
+            .filter_map(|(n, _)| t.carried.get(n));
+        let vectors = vgprs.map(|carried| match carried {
+            Carried::Vectors(vars) => vars.clone(),
+            Carried::Scalar(_) => unreachable!("bug: a scalar would change for all lanes"),
+        });
+        vectors.collect()
+    }
+
+    /// Keeps what a quick turn changes in the frame, where it takes no registers. Gives the slots.
+    fn keep(&mut self, t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<u32> {
+        let mut slots = Vec::new();
+        for vars in Self::changed(t, unmasked) {
+            let slot = self.take_slot();
+            for (j, var) in vars.into_iter().enumerate() {
+                let value = self.b.use_var(var);
+                let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), value, t.body.frame, at);
+            }
+            slots.push(slot);
+        }
+        slots
+    }
+
+    /// Puts what was kept back on lanes outside of `exec`.
+    fn give_back(
+        &mut self,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
+        exec: &[Value],
+        kept: &[u32],
+    ) {
+        for (vars, &slot) in Self::changed(t, unmasked).into_iter().zip(kept) {
+            let old = self.reload(&t.body, Place::Frame(slot));
+            let now: Vec<Value> = vars.iter().map(|&x| self.b.use_var(x)).collect();
+            let chosen = self.lanes(&t.body).select(Width::W32, exec, &now, &old);
+            for (var, value) in vars.into_iter().zip(chosen) {
+                self.b.def_var(var, value);
+            }
+        }
+    }
+
+    /// Gives masks the constants that quick turns make of them on the lanes of `exec`, if there was a turn: if less
+    /// fuel is left than when they were entered.
+    fn fix_masks(
+        &mut self,
+        t: &Iteration<'_>,
+        unmasked: &UnmaskedForm,
+        exec: &[Value],
+        (entered, left): (Value, Variable),
+    ) {
+        if unmasked.form.masks.is_empty() {
+            return;
+        }
+        let left = self.b.use_var(left);
+        let some = self.b.ins().icmp(IntCC::NotEqual, entered, left);
+        let some = self.lanes(&t.body).splat(Width::W1, some);
+        let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
+        for (place, &v) in &unmasked.form.masks {
+            let Op::Const(all) = unmasked.form.block.nodes[v.index()].op else {
+                unreachable!("bug: a quick turn makes a mask that is no constant")
+            };
+            let old = self.mask_now(t, *place);
+            let new = if all == 0 {
+                let kept = old.iter().zip(&changed);
+                kept.map(|(&o, &c)| self.b.ins().band_not(o, c)).collect()
+            } else {
+                self.lanes(&t.body).op(Op::Or, Width::W1, &[&old, &changed])
+            };
+            for (&var, value) in t.masks[place].iter().zip(new) {
+                self.b.def_var(var, value);
+            }
+        }
+    }
+
+    /// Are the lanes of `exec` true in all of `all` and false in all of `none`?
+    pub(super) fn as_assumed(
+        &mut self,
+        exec: &[Value],
+        all: &[Vec<Value>],
+        none: &[Vec<Value>],
+    ) -> Value {
+        let mut wrong = Vec::new();
+        for (j, &exec) in exec.iter().enumerate() {
+            let slice = |masks: &[Vec<Value>]| masks.iter().map(|m| m[j]).collect::<Vec<_>>();
+            let all = slice(all)
+                .into_iter()
+                .reduce(|a, b| self.b.ins().band(a, b));
+            let none = slice(none)
+                .into_iter()
+                .reduce(|a, b| self.b.ins().bor(a, b));
+            wrong.extend(all.map(|all| self.b.ins().band_not(exec, all)));
+            wrong.extend(none.map(|none| self.b.ins().band(exec, none)));
+        }
+        if wrong.is_empty() {
+            return self.b.ins().iconst(types::I8, 1);
+        }
+        let wrong = self.any_lane(wrong);
+        self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0)
+    }
+
+    /// Is a lane true in any of the masks? As bits (I32).
+    pub(super) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
+        let any = masks.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
+        let any = any.expect("a group has a slice");
+        self.b.ins().vhigh_bits(types::I32, any)
+    }
+}

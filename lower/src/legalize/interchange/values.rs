@@ -1,0 +1,427 @@
+//! Values inside a loop that runs inside the lane groups: scalars of what counts by lane, vectors of the
+//! rest.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::{Carried, Iteration, Loaded};
+use cranelift_frontend::Variable;
+
+use crate::analysis::interchange::{
+    Form, Kind, LoopCondition, MaskPlace, is_all, mask_read, pair_read, unmerged,
+};
+use crate::analysis::schedule::Place;
+use crate::ir::{Op, Slot, Val, Vary, Width};
+use crate::legalize::lanes::dwords_type;
+use crate::legalize::scalar::joined;
+use crate::legalize::{Emitter, trusted};
+use crate::maps::HashMap;
+
+impl Emitter<'_> {
+    /// Loads what goes round and what stays.
+    pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
+        let wave = t.body.wave;
+        let word = |e: &mut Self, n: u8, lane: i64| {
+            let at = Self::home_offset(n) + 4 * lane as i32;
+            e.b.ins().load(types::I32, trusted(), wave, at)
+        };
+        let wide = |e: &mut Self, n: u8, lane: i64| {
+            let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
+            joined(&mut e.b, low, high)
+        };
+        for (&n, &stride) in &t.plan.pairs {
+            let first = wide(self, n, 0);
+            if stride != 0 {
+                let last = wide(self, n, t.group - 1);
+                let away = self.b.ins().isub(last, first);
+                let span = stride.wrapping_mul(t.group - 1);
+                let good = self.b.ins().icmp_imm_s(IntCC::Equal, away, span);
+                self.require(t.fail, good);
+            }
+            let var = self.variable(types::I64);
+            self.b.def_var(var, first);
+            t.pairs.insert(n, var);
+        }
+        for &n in t.plan.invariant.keys() {
+            let var = self.variable(types::I32);
+            let value = word(self, n, 0);
+            self.b.def_var(var, value);
+            t.invariant.insert(n, var);
+        }
+        for (&n, &kind) in &t.plan.carried {
+            let carried = match kind {
+                Kind::Affine(_) => {
+                    let var = self.variable(types::I32);
+                    let value = word(self, n, 0);
+                    self.b.def_var(var, value);
+                    Carried::Scalar(var)
+                }
+                Kind::Lanes => {
+                    let values = self.reload(&t.body, Place::Home(n));
+                    let vars = values
+                        .into_iter()
+                        .map(|value| {
+                            let var = self.variable(dwords_type(self.per()));
+                            self.b.def_var(var, value);
+                            var
+                        })
+                        .collect();
+                    Carried::Vectors(vars)
+                }
+            };
+            t.carried.insert(n, carried);
+        }
+        for &place in t.plan.form.masks.keys() {
+            let bits = self.mask_before(place);
+            let mask = self.expand(&t.body, bits);
+            let vars = mask.into_iter().map(|value| {
+                let var = self.variable(dwords_type(self.per()));
+                self.b.def_var(var, value);
+                var
+            });
+            let vars = vars.collect();
+            t.masks.insert(place, vars);
+        }
+    }
+
+    /// The bits of a mask as it is outside of the turns.
+    pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
+        match place {
+            MaskPlace::Exec => self.read_slot(Slot::Exec),
+            MaskPlace::Vcc => self.read_slot(Slot::Vcc),
+            MaskPlace::Pair(n) => {
+                let [low, high] = [n, n + 1].map(|n| self.read_slot(Slot::Sgpr(n)));
+                joined(&mut self.b, low, high)
+            }
+        }
+    }
+
+    /// Vectors of what a form of the turn reads and no turn writes, once for the group.
+    pub(super) fn fixed(&mut self, t: &Iteration<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
+        let mut fixed = HashMap::default();
+        let mut wanted = vec![false; form.block.nodes.len()];
+        for (i, node) in form.block.nodes.iter().enumerate() {
+            if form.kinds[i] == Some(Kind::Lanes) && node.ty.vary != Vary::Wave {
+                for a in node.args.iter() {
+                    wanted[a.index()] = true;
+                }
+            }
+        }
+        for (i, node) in form.block.nodes.iter().enumerate().filter(|n| wanted[n.0]) {
+            let value = match node.op {
+                Op::ReadV(n) if t.invariant.contains_key(&n) => {
+                    let base = self.b.use_var(t.invariant[&n]);
+                    self.ramp(t, Width::W32, base, t.plan.invariant[&n])
+                }
+                Op::ReadV(n)
+                    if form.kinds[i] == Some(Kind::Lanes) && !t.carried.contains_key(&n) =>
+                {
+                    self.reload(&t.body, Place::Home(n))
+                }
+                Op::ReadS(slot)
+                    if node.ty.width == Width::W32
+                        && form.slots.iter().all(|&(s, _)| s != slot) =>
+                {
+                    let word = self.read_slot(slot);
+                    self.lanes(&t.body).splat(Width::W32, word)
+                }
+                _ => continue,
+            };
+            fixed.insert(Val(i as u32), value);
+        }
+        fixed
+    }
+
+    pub(super) fn kind(t: &Iteration<'_>, v: Val) -> Kind {
+        t.form.kinds[v.index()].unwrap_or_else(|| panic!("bug: %{} has no kind", v.0))
+    }
+
+    /// The scalar of a value that is held as one.
+    pub(super) fn base(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
+        let v = unmerged(&t.form.block, t.form.condition, v);
+        if let Some(&value) = t.bases.get(&v) {
+            return value;
+        }
+        let node = &t.form.block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            return self.scalar(&t.form.block, t.schedule, v);
+        }
+        let stride = |t: &Iteration<'_>, i: usize| match Self::kind(
+            t,
+            unmerged(&t.form.block, t.form.condition, node.args[i]),
+        ) {
+            Kind::Affine(s) => s,
+            Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
+        };
+        let value = match node.op {
+            Op::LaneId => self.b.ins().ireduce(types::I32, t.body.lane),
+            _ if is_all(&t.form.block, t.form.condition, node) => self.b.ins().iconst(types::I8, 1),
+            Op::ReadV(n) => self.base_register(t, n),
+            Op::Result(r) => match &t.results[&(node.args[0], r)] {
+                Loaded::Scalar(x) => *x,
+                Loaded::Vectors(_) => unreachable!("bug: %{} is held in vectors", v.0),
+            },
+            Op::Load(..) => match &t.results[&(v, 0)] {
+                Loaded::Scalar(x) => *x,
+                Loaded::Vectors(_) => unreachable!("bug: %{} is held in vectors", v.0),
+            },
+            Op::Pair
+                if pair_read(&t.form.block, node).is_some_and(|n| t.pairs.contains_key(&n)) =>
+            {
+                let n = pair_read(&t.form.block, node).expect("it was just looked at");
+                self.b.use_var(t.pairs[&n])
+            }
+            Op::Pair => {
+                let s = stride(t, 0);
+                let lo = self.base(t, node.args[0]);
+                self.no_wrap(t, lo, s, false);
+                let hi = self.base(t, node.args[1]);
+                joined(&mut self.b, lo, hi)
+            }
+            Op::Zext | Op::Sext => {
+                let s = stride(t, 0);
+                let word = self.base(t, node.args[0]);
+                self.no_wrap(t, word, s, node.op == Op::Sext);
+                if node.op == Op::Sext {
+                    self.b.ins().sextend(types::I64, word)
+                } else {
+                    self.b.ins().uextend(types::I64, word)
+                }
+            }
+            Op::Hi => {
+                let s = stride(t, 0);
+                let wide = self.base(t, node.args[0]);
+                let lo = self.b.ins().ireduce(types::I32, wide);
+                self.no_wrap(t, lo, s, false);
+                let hi = self.b.ins().ushr_imm_u(wide, 32);
+                self.b.ins().ireduce(types::I32, hi)
+            }
+            _ => {
+                let args: Vec<Value> = node.args.iter().map(|&a| self.base(t, a)).collect();
+                self.wave_op(&t.form.block, node, &args)
+            }
+        };
+        t.bases.insert(v, value);
+        value
+    }
+
+    fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {
+        if let Some(&pair) = t.pairs.get(&n) {
+            let wide = self.b.use_var(pair);
+            return self.b.ins().ireduce(types::I32, wide);
+        }
+        if let Some((&m, &pair)) = n.checked_sub(1).and_then(|m| t.pairs.get_key_value(&m)) {
+            let wide = self.b.use_var(pair);
+            let lo = self.b.ins().ireduce(types::I32, wide);
+            let stride = t.plan.pairs[&m];
+            self.no_wrap(t, lo, stride, false);
+            let hi = self.b.ins().ushr_imm_u(wide, 32);
+            return self.b.ins().ireduce(types::I32, hi);
+        }
+        if let Some(&var) = t.invariant.get(&n) {
+            return self.b.use_var(var);
+        }
+        match &t.carried[&n] {
+            Carried::Scalar(var) => self.b.use_var(*var),
+            Carried::Vectors(_) => unreachable!("bug: v{n} is held in vectors"),
+        }
+    }
+
+    /// Requires that a word with this stride does not wrap within the group.
+    fn no_wrap(&mut self, t: &Iteration<'_>, word: Value, stride: i64, signed: bool) {
+        if stride == 0 {
+            return;
+        }
+        let span = stride * (t.group - 1);
+        let good = if signed {
+            let first = self.b.ins().sextend(types::I64, word);
+            let last = self.b.ins().iadd_imm_s(first, span);
+            let low = self.b.ins().ireduce(types::I32, last);
+            let again = self.b.ins().sextend(types::I64, low);
+            self.b.ins().icmp(IntCC::Equal, again, last)
+        } else {
+            let first = self.b.ins().uextend(types::I64, word);
+            let last = self.b.ins().iadd_imm_s(first, span);
+            let high = self.b.ins().ushr_imm_u(last, 32);
+            self.b.ins().icmp_imm_u(IntCC::Equal, high, 0)
+        };
+        self.require(t.fail, good);
+    }
+
+    /// A value as the group's vectors.
+    pub(super) fn vectors_of(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
+        let v = unmerged(&t.form.block, t.form.condition, v);
+        if let Some(value) = t.body.values.get(&v) {
+            return value.clone();
+        }
+        let node = &t.form.block.nodes[v.index()];
+        let value = match (Self::kind(t, v), node.op) {
+            _ if is_all(&t.form.block, t.form.condition, node) => self.lanes(&t.body).all_true(),
+            (Kind::Lanes, _) if node.ty.vary == Vary::Wave => self.mask(t, v),
+            (_, Op::Const(c)) if node.ty.width != Width::W1 => {
+                self.lanes(&t.body).const_lanes(node.ty.width, c)
+            }
+            (Kind::Affine(stride), _) => {
+                let base = self.base(t, v);
+                self.ramp(t, node.ty.width, base, stride)
+            }
+            (Kind::Lanes, Op::ReadV(n)) => match t.carried.get(&n) {
+                Some(Carried::Vectors(vars)) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+                Some(Carried::Scalar(_)) => unreachable!("bug: v{n} is held as a scalar"),
+                None => self.reload(&t.body, Place::Home(n)),
+            },
+            (Kind::Lanes, Op::Load(..)) => match &t.results[&(v, 0)] {
+                Loaded::Vectors(x) => x.clone(),
+                Loaded::Scalar(_) => unreachable!("bug: %{} is held as a scalar", v.0),
+            },
+            (Kind::Lanes, Op::Result(r)) => match &t.results[&(node.args[0], r)] {
+                Loaded::Vectors(x) => x.clone(),
+                Loaded::Scalar(_) => unreachable!("bug: %{} is held as a scalar", v.0),
+            },
+            (Kind::Lanes, Op::MaskFromBits | Op::ExecMask) => self.mask_bits_of(t, node.args[0]),
+            (Kind::Lanes, Op::And) if self.all_of(t, node.args[0]) => {
+                self.vectors_of(t, node.args[1])
+            }
+            (Kind::Lanes, Op::And) if self.all_of(t, node.args[1]) => {
+                self.vectors_of(t, node.args[0])
+            }
+            (Kind::Lanes, _) => {
+                for &a in node.args.iter() {
+                    if t.form.block.nodes[a.index()].ty.vary == Vary::Wave {
+                        self.scalar(&t.form.block, t.schedule, a);
+                    } else {
+                        let value = self.vectors_of(t, a);
+                        t.body.values.insert(a, value);
+                    }
+                }
+                self.lane_node(&t.form.block, t.schedule, &mut t.body, v)
+            }
+        };
+        t.body.values.insert(v, value.clone());
+        value
+    }
+
+    /// Is a node the mask of all lanes?
+    fn all_of(&self, t: &Iteration<'_>, v: Val) -> bool {
+        is_all(
+            &t.form.block,
+            t.form.condition,
+            &t.form.block.nodes[v.index()],
+        )
+    }
+
+    /// The bits of a wave value as the group's masks.
+    fn mask_bits_of(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
+        if Self::kind(t, v) == Kind::Lanes {
+            return self.vectors_of(t, v);
+        }
+        let bits = self.scalar(&t.form.block, t.schedule, v);
+        self.expand(&t.body, bits)
+    }
+
+    /// A wave value made of lanes' bits, as the group's masks.
+    fn mask(&mut self, t: &mut Iteration<'_>, v: Val) -> Vec<Value> {
+        let node = &t.form.block.nodes[v.index()];
+        if let Some(place) = mask_read(&t.form.block, node) {
+            return match t.masks.get(&place) {
+                Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+                // EXEC, which is all ones.
+                None => self.lanes(&t.body).all_true(),
+            };
+        }
+        if node.op == Op::Ballot {
+            return self.vectors_of(t, node.args[0]);
+        }
+        let args: Vec<Vec<Value>> = node.args.iter().map(|&a| self.mask_bits_of(t, a)).collect();
+        let args: Vec<&[Value]> = args.iter().map(Vec::as_slice).collect();
+        self.lanes(&t.body).op(node.op, Width::W1, &args)
+    }
+
+    /// `base`, `base + stride`, … in the group's lanes.
+    fn ramp(&mut self, t: &Iteration<'_>, width: Width, base: Value, stride: i64) -> Vec<Value> {
+        let flat = self.lanes(&t.body).splat(width, base);
+        if stride == 0 {
+            return flat;
+        }
+        let mut lanes = self.lanes(&t.body);
+        let per = lanes.per;
+        let step = |lane: usize| stride.wrapping_mul(lane as i64) as u64;
+        let vectors = flat.into_iter().enumerate();
+        if width == Width::W64 {
+            return vectors
+                .map(|(j, x)| {
+                    let first = j / 2 * per;
+                    let lane = |n: usize| first + lanes.lane_of_quad(j % 2 == 1, n);
+                    let quads: Vec<u64> = (0..per / 2).map(|n| step(lane(n))).collect();
+                    let steps = lanes.quads_by(|n| quads[n]);
+                    lanes.b.ins().iadd(x, steps)
+                })
+                .collect();
+        }
+        vectors
+            .map(|(j, x)| {
+                let steps = lanes.dwords_by(|n| step(per * j + n) as u32);
+                lanes.b.ins().iadd(x, steps)
+            })
+            .collect()
+    }
+
+    /// Makes the new values of what goes round the values of the next turn.
+    pub(super) fn end_iteration(&mut self, t: &mut Iteration<'_>) {
+        let mut news: Vec<(Variable, Value)> = Vec::new();
+        for (&n, &v) in &t.form.pair_outs {
+            let value = self.base(t, v);
+            news.push((t.pairs[&n], value));
+        }
+        for &(n, v) in &t.form.outs {
+            let vars = match t.carried.get(&n) {
+                Some(Carried::Scalar(var)) => {
+                    let var = *var;
+                    let value = self.base(t, v);
+                    news.push((var, value));
+                    continue;
+                }
+                Some(Carried::Vectors(vars)) => vars.clone(),
+                None => continue,
+            };
+            let value = self.vectors_of(t, v);
+            news.extend(vars.into_iter().zip(value));
+        }
+        // Quick turns have constants, which are seen to behind them.
+        let masks = t
+            .form
+            .masks
+            .iter()
+            .filter(|_| t.form.condition != LoopCondition::Unmasked);
+        for (&place, &v) in masks {
+            let value = self.mask_bits_of(t, v);
+            news.extend(t.masks[&place].iter().copied().zip(value));
+        }
+        for (var, value) in news {
+            self.b.def_var(var, value);
+        }
+    }
+
+    /// The group's lanes of VGPR `n` behind the loop.
+    pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
+        let half = |e: &mut Self, m: u8, op: Op| {
+            let wide = e.b.use_var(t.pairs[&m]);
+            let wide = e.ramp(t, Width::W64, wide, t.plan.pairs[&m]);
+            e.lanes(&t.body).op(op, Width::W64, &[&wide])
+        };
+        if t.pairs.contains_key(&n) {
+            return half(self, n, Op::Lo);
+        }
+        if let Some(m) = n.checked_sub(1).filter(|m| t.pairs.contains_key(m)) {
+            return half(self, m, Op::Hi);
+        }
+        match (&t.carried[&n], t.plan.carried[&n]) {
+            (Carried::Vectors(vars), _) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+            (&Carried::Scalar(var), Kind::Affine(stride)) => {
+                let base = self.b.use_var(var);
+                self.ramp(t, Width::W32, base, stride)
+            }
+            (Carried::Scalar(_), Kind::Lanes) => unreachable!("bug: v{n} is held as a scalar"),
+        }
+    }
+}

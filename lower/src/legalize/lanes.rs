@@ -1,0 +1,507 @@
+//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of eight or 16
+//! for the wide back end. A W32 value is one vector of dwords a slice, a mask one of all ones or zeros. A W64
+//! value is two vectors of quads, in the order in which dwords unpack: of four lanes 0, 1 and 2, 3, of
+//! eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{
+    self as clif, BlockArg, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
+    UserExternalName, Value, ValueDef, types,
+};
+use cranelift_frontend::FunctionBuilder;
+
+mod bytes;
+mod division;
+mod elementary;
+mod exponents;
+mod float;
+mod functions;
+mod halves;
+mod integer;
+mod interleave;
+mod operations;
+mod quads;
+mod roots;
+
+pub(crate) use self::bytes::Selectors;
+pub(crate) use self::functions::is_inline;
+use super::value_numbering::ValueNumbering;
+use super::{Emitter, flags};
+use crate::host;
+use crate::ir::{Float, Width};
+use crate::vir::{self, Intrinsic};
+
+/// Emits lane operations slice by slice.
+pub(crate) struct Lanes<'a, 'f> {
+    /// Where instructions go.
+    pub(crate) b: &'a mut FunctionBuilder<'f>,
+    /// NaN results follow the guest's rule bit for bit.
+    pub(crate) exact_nan: bool,
+    /// Host vectors in a group.
+    pub(crate) slices: usize,
+    /// Lanes in a host vector: 4, or 8 or 16 for the wide back end.
+    pub(crate) per: usize,
+    /// Masks are registers of their own.
+    pub(crate) masks: bool,
+    /// Code of the baseline tier is made: little of it.
+    pub(crate) baseline: bool,
+    /// What can be used again.
+    pub(crate) numbering: &'a mut ValueNumbering,
+}
+
+/// Low dwords of two I64X2 as one I32X4, as byte numbers of the concatenation.
+pub(crate) const EVEN: [u8; 16] = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
+/// High dwords of two I64X2.
+pub(crate) const ODD: [u8; 16] = [4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31];
+/// Interleaves the low two dwords of two I32X4.
+pub(crate) const UNPACK_LOW: [u8; 16] = [0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23];
+/// Interleaves the high two dwords.
+pub(crate) const UNPACK_HIGH: [u8; 16] =
+    [8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31];
+/// The high two dwords moved to the low half.
+const HIGH_HALF: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
+/// The low halves of two vectors.
+const LOW_HALVES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+
+/// A vector of dwords.
+pub(crate) fn dwords_type(per: usize) -> Clif {
+    match per {
+        16 => types::I32X16,
+        8 => types::I32X8,
+        _ => types::I32X4,
+    }
+}
+
+/// A vector of quads.
+fn quads_type(per: usize) -> Clif {
+    match per {
+        16 => types::I64X8,
+        8 => types::I64X4,
+        _ => types::I64X2,
+    }
+}
+
+impl<'f> Emitter<'f> {
+    /// Are masks registers of their own?
+    pub(super) fn has_masks(&self) -> bool {
+        self.o.wide && self.o.isa == host::Isa::Avx512
+    }
+
+    /// Operations on groups of `slices` host vectors of `per` lanes.
+    pub(super) fn of_lanes(&mut self, slices: usize, per: usize) -> Lanes<'_, 'f> {
+        Lanes {
+            masks: self.has_masks(),
+            baseline: self.o.baseline,
+            b: &mut self.b,
+            exact_nan: self.o.exact_nan,
+            slices,
+            per,
+            numbering: &mut self.numbering,
+        }
+    }
+}
+
+impl Lanes<'_, '_> {
+    // ---- small change
+
+    fn dwords_type(&self) -> Clif {
+        dwords_type(self.per)
+    }
+
+    fn quads_type(&self) -> Clif {
+        quads_type(self.per)
+    }
+
+    fn vector(&self, float: Float) -> Clif {
+        match (float, self.per) {
+            (Float::F32, 16) => types::F32X16,
+            (Float::F64, 16) => types::F64X8,
+            (Float::F32, 8) => types::F32X8,
+            (Float::F32, _) => types::F32X4,
+            (Float::F64, 8) => types::F64X4,
+            (Float::F64, _) => types::F64X2,
+        }
+    }
+
+    fn bits_type(&self, float: Float) -> Clif {
+        match float {
+            Float::F32 => self.dwords_type(),
+            Float::F64 => self.quads_type(),
+        }
+    }
+
+    /// What only the wide back end has.
+    pub(crate) fn intrinsic(&mut self, f: Intrinsic, args: &[Value], result: Clif) -> Value {
+        let name = UserExternalName::new(vir::INTRINSIC, f as u32);
+        self.call_by_name(name, args, result)
+    }
+
+    /// The same of what has no result.
+    pub(crate) fn effect(&mut self, f: Intrinsic, args: &[Value]) {
+        let name = UserExternalName::new(vir::INTRINSIC, f as u32);
+        self.named(name, args, None);
+    }
+
+    fn call_by_name(&mut self, name: UserExternalName, args: &[Value], result: Clif) -> Value {
+        let call = self.named(name, args, Some(result));
+        self.b.inst_results(call)[0]
+    }
+
+    fn named(
+        &mut self,
+        name: UserExternalName,
+        args: &[Value],
+        result: Option<Clif>,
+    ) -> clif::Inst {
+        let callee = self.numbering.callee(self.b, name, args, result);
+        self.b.ins().call(callee, args)
+    }
+
+    fn cast(&mut self, ty: Clif, v: Value) -> Value {
+        if self.b.func.dfg.value_type(v) == ty {
+            v
+        } else {
+            self.b.ins().bitcast(ty, flags(), v)
+        }
+    }
+
+    /// Bytes of two vectors, within each 128 bits.
+    pub(crate) fn shuffle(&mut self, ty: Clif, a: Value, b: Value, mask: [u8; 16]) -> Value {
+        if let Some(before) = self.sorted_back(a, b, &mask) {
+            return self.cast(ty, before);
+        }
+        if self.per > 4 {
+            let mask = self.numbering.pattern(self.b, mask);
+            let name = UserExternalName::new(vir::SHUFFLE, mask.as_u32());
+            return self.call_by_name(name, &[a, b], ty);
+        }
+        let a = self.cast(types::I8X16, a);
+        let b = self.cast(types::I8X16, b);
+        let mask = self.numbering.pattern(self.b, mask);
+        let v = self.b.ins().shuffle(a, b, mask);
+        self.cast(ty, v)
+    }
+
+    /// Quads that were sorted into their low and high dwords, where a shuffle of these gives them back.
+    fn sorted_back(&self, low: Value, high: Value, mask: &[u8; 16]) -> Option<Value> {
+        let source = match *mask {
+            UNPACK_LOW => 0,
+            UNPACK_HIGH => 1,
+            _ => return None,
+        };
+        let (low, high) = (self.shuffled(low)?, self.shuffled(high)?);
+        (low.0 == high.0 && low.1 == EVEN && high.1 == ODD).then_some(low.0[source])
+    }
+
+    /// The sources and the pattern of the shuffle that gives a value.
+    fn shuffled(&self, v: Value) -> Option<([Value; 2], &[u8])> {
+        let dfg = &self.b.func.dfg;
+        let inst = self.without_casts(v)?;
+        let (args, pattern) = match dfg.insts[inst] {
+            InstructionData::Shuffle { args, imm, .. } => (args, imm),
+            _ => {
+                let name = self.callee(inst)?;
+                let &[a, b] = dfg.inst_args(inst) else {
+                    return None;
+                };
+                let pattern = clif::Immediate::from_u32(name.index);
+                (name.namespace == vir::SHUFFLE).then_some(([a, b], pattern))?
+            }
+        };
+        let plain = args.map(|arg| self.uncast(arg));
+        Some((plain, dfg.immediates[pattern].as_slice()))
+    }
+
+    /// The name of what an instruction calls by name.
+    fn callee(&self, inst: clif::Inst) -> Option<&UserExternalName> {
+        let func = &self.b.func;
+        let InstructionData::Call { func_ref, .. } = func.dfg.insts[inst] else {
+            return None;
+        };
+        let ExternalName::User(name) = func.dfg.ext_funcs[func_ref].name else {
+            return None;
+        };
+        Some(&func.params.user_named_funcs()[name])
+    }
+
+    /// A vector without changes of its type.
+    fn uncast(&self, v: Value) -> Value {
+        let dfg = &self.b.func.dfg;
+        let mut v = dfg.resolve_aliases(v);
+        while let ValueDef::Result(inst, 0) = dfg.value_def(v)
+            && let InstructionData::LoadNoOffset {
+                opcode: Opcode::Bitcast,
+                arg,
+                ..
+            } = dfg.insts[inst]
+            && dfg.value_type(arg).is_vector()
+        {
+            v = dfg.resolve_aliases(arg);
+        }
+        v
+    }
+
+    fn without_casts(&self, v: Value) -> Option<clif::Inst> {
+        match self.b.func.dfg.value_def(self.uncast(v)) {
+            ValueDef::Result(inst, 0) => Some(inst),
+            _ => None,
+        }
+    }
+
+    /// A vector constant: dword n is `word(n)`.
+    pub(crate) fn dwords_by(&mut self, word: impl Fn(usize) -> u32) -> Value {
+        let bytes: Vec<u8> = (0..self.per).flat_map(|n| word(n).to_le_bytes()).collect();
+        let ty = self.dwords_type();
+        self.numbering.whole(self.b, ty, &bytes)
+    }
+
+    /// A dword in every lane.
+    fn dwords(&mut self, word: u32) -> Value {
+        self.numbering
+            .vector(self.b, self.dwords_type(), word.into())
+    }
+
+    /// A vector constant: quad n is `quad(n)`.
+    pub(crate) fn quads_by(&mut self, quad: impl Fn(usize) -> u64) -> Value {
+        let bytes = (0..self.per / 2).flat_map(|n| quad(n).to_le_bytes());
+        let bytes: Vec<u8> = bytes.collect();
+        let ty = self.quads_type();
+        self.numbering.whole(self.b, ty, &bytes)
+    }
+
+    fn quads(&mut self, word: u64) -> Value {
+        self.numbering.vector(self.b, self.quads_type(), word)
+    }
+
+    /// Vectors of so many lanes as host vectors.
+    pub(crate) fn join_parts(&mut self, lanes: usize, mut parts: Vec<Value>) -> Vec<Value> {
+        let mut lanes = lanes;
+        while lanes < self.per {
+            lanes *= 2;
+            let ty = dwords_type(lanes);
+            let pairs = parts.chunks_exact(2);
+            parts = pairs
+                .map(|pair| self.intrinsic(Intrinsic::Join, pair, ty))
+                .collect();
+        }
+        parts
+    }
+
+    /// The lane of quad n of the second or first vector of a slice.
+    pub(crate) fn lane_of_quad(&self, second: bool, n: usize) -> usize {
+        let n = if self.per > 4 {
+            n & 1 | (n & !1) << 1
+        } else {
+            n
+        };
+        n + if second { 2 } else { 0 }
+    }
+
+    /// A constant of a format's bits in every lane.
+    fn constant(&mut self, float: Float, bits: u64) -> Value {
+        match float {
+            Float::F32 => self.dwords(bits as u32),
+            Float::F64 => self.quads(bits),
+        }
+    }
+
+    /// A wave value in all lanes of the group.
+    pub(crate) fn splat(&mut self, width: Width, v: Value) -> Vec<Value> {
+        match width {
+            Width::W32 => {
+                let ty = self.dwords_type();
+                let s = self.b.ins().splat(ty, v);
+                vec![s; self.slices]
+            }
+            Width::W64 => {
+                let ty = self.quads_type();
+                let s = self.b.ins().splat(ty, v);
+                vec![s; self.slices * 2]
+            }
+            Width::W1 => {
+                let wide = self.b.ins().uextend(types::I32, v);
+                let all = self.b.ins().ineg(wide);
+                let ty = self.dwords_type();
+                let s = self.b.ins().splat(ty, all);
+                vec![s; self.slices]
+            }
+        }
+    }
+
+    /// A constant in all lanes of the group.
+    pub(crate) fn const_lanes(&mut self, width: Width, value: u64) -> Vec<Value> {
+        if width == Width::W64 {
+            let v = self.quads(value);
+            vec![v; self.slices * 2]
+        } else {
+            let v = self.dwords(value as u32);
+            vec![v; self.slices]
+        }
+    }
+
+    /// All lanes true.
+    pub(crate) fn all_true(&mut self) -> Vec<Value> {
+        let ones = self.dwords(u32::MAX);
+        vec![ones; self.slices]
+    }
+
+    /// The lane numbers of the group whose first lane is `first` (I32).
+    pub(crate) fn lane_ids(&mut self, first: Value) -> Vec<Value> {
+        let ty = self.dwords_type();
+        let base = self.b.ins().splat(ty, first);
+        let per = self.per;
+        (0..self.slices)
+            .map(|j| {
+                let ids = self.dwords_by(|n| (per * j + n) as u32);
+                self.b.ins().iadd(base, ids)
+            })
+            .collect()
+    }
+
+    /// Mask bits (I64, bit 0 is the group's first lane) as masks.
+    pub(crate) fn expand_mask(&mut self, bits: Value) -> Vec<Value> {
+        let ty = self.dwords_type();
+        let bits = match self.slices * self.per {
+            33.. => bits,
+            _ => self.b.ins().ireduce(types::I32, bits),
+        };
+        if self.masks {
+            return (0..self.slices)
+                .map(|j| {
+                    let here = match j * self.per {
+                        0 => bits,
+                        first => self.b.ins().ushr_imm_u(bits, first as i64),
+                    };
+                    self.intrinsic(Intrinsic::MaskOfBits, &[here], ty)
+                })
+                .collect();
+        }
+        let all = self.b.ins().splat(ty, bits);
+        let per = self.per;
+        (0..self.slices)
+            .map(|j| {
+                let select = self.dwords_by(|n| 1 << (per * j + n));
+                let hit = self.b.ins().band(all, select);
+                self.b.ins().icmp(IntCC::Equal, hit, select)
+            })
+            .collect()
+    }
+
+    /// Masks as bits (I64), first lane lowest.
+    pub(crate) fn collect_mask(&mut self, mask: &[Value]) -> Value {
+        let mut bits = None;
+        for (j, &m) in mask.iter().enumerate() {
+            let mut here = self.b.ins().vhigh_bits(types::I32, m);
+            if self.slices * self.per > 32 {
+                here = self.b.ins().uextend(types::I64, here);
+            }
+            let placed = match j {
+                0 => here,
+                _ => self.b.ins().ishl_imm_u(here, (self.per * j) as i64),
+            };
+            bits = Some(match bits {
+                None => placed,
+                Some(acc) => self.b.ins().bor(acc, placed),
+            });
+        }
+        let bits = bits.expect("a group has at least one slice");
+        match self.b.func.dfg.value_type(bits) {
+            types::I64 => bits,
+            _ => self.b.ins().uextend(types::I64, bits),
+        }
+    }
+
+    /// A mask for W64 lanes: each slice twice as wide.
+    fn widen_mask(&mut self, mask: &[Value]) -> Vec<Value> {
+        let mut wide = Vec::with_capacity(mask.len() * 2);
+        for &m in mask {
+            wide.push(self.shuffle(self.quads_type(), m, m, UNPACK_LOW));
+            wide.push(self.shuffle(self.quads_type(), m, m, UNPACK_HIGH));
+        }
+        wide
+    }
+
+    /// A W64 comparison's two masks a slice as one.
+    fn narrow_mask(&mut self, wide: &[Value]) -> Vec<Value> {
+        wide.chunks_exact(2)
+            .map(|m| self.shuffle(self.dwords_type(), m[0], m[1], EVEN))
+            .collect()
+    }
+
+    fn map1(&mut self, a: &[Value], mut f: impl FnMut(&mut Self, Value) -> Value) -> Vec<Value> {
+        a.iter().map(|&x| f(self, x)).collect()
+    }
+
+    fn map2(
+        &mut self,
+        a: &[Value],
+        b: &[Value],
+        f: impl Fn(&mut Self, Value, Value) -> Value,
+    ) -> Vec<Value> {
+        a.iter().zip(b).map(|(&x, &y)| f(self, x, y)).collect()
+    }
+
+    /// mask ? a : b on vectors of one type.
+    fn blend(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        let ty = self.b.func.dfg.value_type(a);
+        let b = self.cast(ty, b);
+        let mask = self.cast(ty, mask);
+        if ty.is_float() || ty.lane_type().is_float() {
+            // As `min` and `max` know it.
+            return self.b.ins().bitselect(mask, a, b);
+        }
+        self.b.ins().blendv(mask, a, b)
+    }
+
+    /// Is a mask true for some lane? (I32.)
+    pub(crate) fn any(&mut self, mask: &[Value]) -> Value {
+        let mut any = mask[0];
+        for &m in &mask[1..] {
+            any = self.b.ins().bor(any, m);
+        }
+        self.b.ins().vhigh_bits(types::I32, any)
+    }
+
+    /// `x`, but where `any` of the lanes of a mask is true, which is seldom, what `change` makes of it.
+    pub(crate) fn where_any(
+        &mut self,
+        any: Value,
+        x: &[Value],
+        change: impl FnOnce(&mut Self) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let (some, behind) = (self.b.create_block(), self.b.create_block());
+        let ty = self.b.func.dfg.value_type(x[0]);
+        for _ in x {
+            self.b.append_block_param(behind, ty);
+        }
+        let as_they_are: Vec<BlockArg> = x.iter().map(|&x| BlockArg::Value(x)).collect();
+        self.b.set_cold_block(some);
+        self.b.ins().brif(any, some, &[], behind, &as_they_are);
+        self.b.switch_to_block(some);
+        let changed = change(self).into_iter();
+        let changed: Vec<BlockArg> = changed.map(|v| BlockArg::Value(self.cast(ty, v))).collect();
+        self.b.ins().jump(behind, &changed);
+        self.b.switch_to_block(behind);
+        self.b.block_params(behind).to_vec()
+    }
+
+    /// `select` of W32 or W64 lanes.
+    pub(crate) fn select(
+        &mut self,
+        width: Width,
+        mask: &[Value],
+        a: &[Value],
+        b: &[Value],
+    ) -> Vec<Value> {
+        let wide;
+        let mask = if width == Width::W64 {
+            wide = self.widen_mask(mask);
+            &wide
+        } else {
+            mask
+        };
+        (0..a.len())
+            .map(|i| self.blend(mask[i], a[i], b[i]))
+            .collect()
+    }
+}

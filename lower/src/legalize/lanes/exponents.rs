@@ -1,0 +1,236 @@
+//! Exponents of f32 lanes: AVX-512 has instructions for them.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value};
+
+use super::Lanes;
+use crate::ir::{Float, Flush, Op, Width};
+use crate::vir::fix::{By, Of};
+use crate::vir::{self, Fixes, Intrinsic};
+
+/// What stands for f32 of which the integers are exponents.
+const LIKE_INTEGERS: Fixes = Fixes::NONE
+    .with_nans(By::Zero)
+    .with(Of::NegativeInfinity, By::Least)
+    .with(Of::Infinity, By::Greatest);
+
+impl Lanes<'_, '_> {
+    /// `a * 2^n`, rounded once.
+    pub(super) fn ldexp(&mut self, flush: Flush, a: &[Value], n: &[Value]) -> Vec<Value> {
+        if self.masks {
+            return self.map2(a, n, |l, a, n| l.scaled(flush, a, n));
+        }
+        // The product is exact in f64; beyond these exponents the result is settled.
+        let a = match flush.src {
+            true => self.op(Op::FFlush(Float::F32), Width::W32, &[a]),
+            false => a.to_vec(),
+        };
+        let powers = self.map1(n, |l, n| {
+            let [least, most] = [-400i32, 400].map(|n| l.dwords(n as u32));
+            let n = l.b.ins().smax(n, least);
+            let n = l.b.ins().smin(n, most);
+            let bias = l.dwords(1023);
+            let biased = l.b.ins().iadd(n, bias);
+            l.shift(biased, 20, true)
+        });
+        let zeros = self.const_lanes(Width::W32, 0);
+        let powers = self.op(Op::Pair, Width::W32, &[&zeros, &powers]);
+        let wide = self.op(Op::FWiden, Width::W32, &[&a]);
+        let times = Op::FMul(Float::F64, Flush::default());
+        let product = self.op(times, Width::W64, &[&wide, &powers]);
+        self.op(Op::FNarrow(flush), Width::W64, &[&product])
+    }
+
+    /// `a * 2^n` of f64, where the host has an instruction for it.
+    pub(super) fn scaled_doubles(&mut self, flush: Flush, a: &[Value], n: &[Value]) -> Vec<Value> {
+        let ty = self.vector(Float::F64);
+        let a = match flush.src {
+            true => self.op(Op::FFlush(Float::F64), Width::W64, &[a]),
+            false => a.to_vec(),
+        };
+        let n = self.op(Op::CvtFromS(Float::F64), Width::W32, &[n]);
+        self.map2(&a, &n, |l, a, n| {
+            let [a, n] = [a, n].map(|v| l.as_float(Float::F64, v));
+            let d = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            let d = l.as_bits(Float::F64, d);
+            if !flush.dst {
+                return d;
+            }
+            // As with f32: before it is rounded, with a greater exponent.
+            let more = l.quads(64f64.to_bits());
+            let more = l.as_float(Float::F64, more);
+            let n = l.b.ins().fadd(n, more);
+            let seen = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            l.finish(Float::F64, flush, d, Some(seen))
+        })
+    }
+
+    fn scaled(&mut self, flush: Flush, a: Value, n: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        let (a, n) = match self.quotient(a, n) {
+            Some(quotient) => quotient,
+            None => {
+                let a = match flush.src {
+                    true => self.flush(Float::F32, a),
+                    false => a,
+                };
+                (self.as_float(Float::F32, a), self.exponent_to_scale(n))
+            }
+        };
+        let d = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        let d = self.as_bits(Float::F32, d);
+        if !flush.dst {
+            return d;
+        }
+        // Before it is rounded, as it is with an exponent greater by 32.
+        let more = self.single(32f32.to_bits());
+        let n = self.b.ins().fadd(n, more);
+        let seen = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        self.finish(Float::F32, flush, d, Some(seen))
+    }
+
+    /// i32 as f32.
+    fn exponent_to_scale(&mut self, n: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        match self.whole_float(n) {
+            Some(float) => {
+                let fixes = self.dwords(LIKE_INTEGERS.bits());
+                self.intrinsic(Intrinsic::Fix, &[float, float, fixes], ty)
+            }
+            None => self.b.ins().fcvt_from_sint(ty, n),
+        }
+    }
+
+    /// Compilers divide mantissas (or make the reciprocal of one) and scale by the difference of the exponents. What that
+    /// is of, with the exponent as f32: zeros and infinities have infinite exponents then, which makes of mantissas that
+    /// are 1 what came of zeros and infinities as mantissas, NaNs included.
+    fn quotient(&mut self, a: Value, n: Value) -> Option<(Value, Value)> {
+        let [from, exponent] = self.args_of(n, Opcode::Isub)?;
+        let below = self.argument_of(exponent, Intrinsic::Exponent)?;
+        let (above, reciprocal) = match self.argument_of(from, Intrinsic::Exponent) {
+            Some(above) => {
+                let [one, other] = self.args_of(a, Opcode::Fmul)?;
+                let mantissa = self.argument_of(one, Intrinsic::Mantissa)?;
+                (mantissa == above).then_some((Some(above), other))?
+            }
+            None => self.is_all(from, 0).then_some((None, a))?,
+        };
+        let [one, mantissa] = self.args_of(reciprocal, Opcode::Fdiv)?;
+        let known = self.argument_of(mantissa, Intrinsic::Mantissa)? == below;
+        if !known || !self.is_all(one, 1f32.to_bits()) {
+            return None;
+        }
+        let ty = self.vector(Float::F32);
+        let parts = |l: &mut Self, x: Value| {
+            let x = l.as_float(Float::F32, x);
+            [Intrinsic::PlainMantissa, Intrinsic::PlainExponent].map(|f| l.intrinsic(f, &[x], ty))
+        };
+        let [mantissa, exponent] = parts(self, below);
+        let one = self.single(1f32.to_bits());
+        let reciprocal = self.b.ins().fdiv(one, mantissa);
+        Some(match above {
+            Some(above) => {
+                let [mantissa, from] = parts(self, above);
+                let quotient = self.b.ins().fmul(mantissa, reciprocal);
+                (quotient, self.b.ins().fsub(from, exponent))
+            }
+            None => {
+                let from = self.single((-1f32).to_bits());
+                (reciprocal, self.b.ins().fsub(from, exponent))
+            }
+        })
+    }
+
+    /// The arguments of the instruction that gives a value, if it is such a one of two.
+    fn args_of(&self, v: Value, opcode: Opcode) -> Option<[Value; 2]> {
+        let dfg = &self.b.func.dfg;
+        let inst = self.without_casts(v)?;
+        let same = dfg.insts[inst].opcode() == opcode;
+        same.then(|| dfg.inst_args(inst))?.try_into().ok()
+    }
+
+    /// The argument of the intrinsic that gives a value, if it is this one.
+    fn argument_of(&self, v: Value, f: Intrinsic) -> Option<Value> {
+        let inst = self.without_casts(v)?;
+        let name = self.callee(inst)?;
+        let same = name.namespace == vir::INTRINSIC && name.index == f as u32;
+        same.then(|| self.uncast(self.b.func.dfg.inst_args(inst)[0]))
+    }
+
+    /// Is it a constant with this dword in all lanes?
+    fn is_all(&self, v: Value, word: u32) -> bool {
+        let dfg = &self.b.func.dfg;
+        let constant = |inst| match dfg.insts[inst] {
+            InstructionData::UnaryConst {
+                constant_handle, ..
+            } => Some(dfg.constants.get(constant_handle).as_slice()),
+            _ => None,
+        };
+        let bytes = self.without_casts(v).and_then(constant);
+        bytes.is_some_and(|bytes| bytes.chunks_exact(4).all(|part| part == word.to_le_bytes()))
+    }
+
+    /// The f32 that i32 are, if they were made of whole f32.
+    fn whole_float(&self, n: Value) -> Option<Value> {
+        let dfg = &self.b.func.dfg;
+        let made = |v: Value, of: &[Opcode]| {
+            let inst = self.without_casts(v)?;
+            of.contains(&dfg.insts[inst].opcode()).then_some(inst)
+        };
+        let float = dfg.inst_args(made(n, &[Opcode::FcvtToSintSat])?)[0];
+        let rounding = [Opcode::Nearest, Opcode::Trunc, Opcode::Floor, Opcode::Ceil];
+        let whole = self.uncast(float);
+        (dfg.value_type(whole) == self.vector(Float::F32) && made(whole, &rounding).is_some())
+            .then_some(whole)
+    }
+
+    /// The mantissa; what has no exponent stays what it is, NaNs quieted.
+    pub(super) fn frexp_mant(&mut self, a: Value) -> Value {
+        if self.masks {
+            let ty = self.vector(Float::F32);
+            let x = self.as_float(Float::F32, a);
+            let d = self.intrinsic(Intrinsic::Mantissa, &[x], ty);
+            return self.as_bits(Float::F32, d);
+        }
+        let (normal, _, none) = self.normalised(a);
+        let [fraction, sign, half] =
+            [0x007f_ffff, 1 << 31, 0x3f00_0000].map(|bits| self.dwords(bits));
+        let fraction = self.b.ins().band(normal, fraction);
+        let sign = self.b.ins().band(a, sign);
+        let mantissa = self.b.ins().bor(sign, half);
+        let mantissa = self.b.ins().bor(mantissa, fraction);
+        let d = self.blend(none, a, mantissa);
+        self.op(Op::FQuiet(Float::F32), Width::W32, &[&[d]])[0]
+    }
+
+    /// The exponent, 0 where there is none.
+    pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
+        if self.masks {
+            let x = self.as_float(Float::F32, a);
+            return self.intrinsic(Intrinsic::Exponent, &[x], self.dwords_type());
+        }
+        let (normal, denormal, none) = self.normalised(a);
+        let [plain, more] = [126, 126 + 149].map(|bias| self.dwords(bias));
+        let bias = self.blend(denormal, more, plain);
+        let field = self.shift(normal, 23, false);
+        let d = self.b.ins().isub(field, bias);
+        let zero = self.dwords(0);
+        self.blend(none, zero, d)
+    }
+
+    /// The magnitude as bits, made a normal number where it is a denormal one (times 2^149: the integer that its
+    /// bits are, as a float), whether it was, and whether it has no mantissa (zeros, infinities, NaNs).
+    fn normalised(&mut self, a: Value) -> (Value, Value, Value) {
+        let [all, least, most, zero] =
+            [0x7fff_ffff, 0x0080_0000, 0x7f7f_ffff, 0].map(|bits| self.dwords(bits));
+        let magnitude = self.b.ins().band(a, all);
+        let denormal = self.b.ins().icmp(IntCC::SignedLessThan, magnitude, least);
+        let ty = self.vector(Float::F32);
+        let float = self.b.ins().fcvt_from_sint(ty, magnitude);
+        let float = self.as_bits(Float::F32, float);
+        let normal = self.blend(denormal, float, magnitude);
+        let none = self.b.ins().icmp(IntCC::Equal, magnitude, zero);
+        let large = self.b.ins().icmp(IntCC::SignedLessThan, most, magnitude);
+        (normal, denormal, self.b.ins().bor(none, large))
+    }
+}

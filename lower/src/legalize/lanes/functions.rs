@@ -1,0 +1,300 @@
+//! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
+//! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`), and f16 arithmetic in
+//! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
+use frontend::state::mode;
+
+use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::ir::functions::LaneFn;
+use crate::ir::{Float, Op, Width};
+use crate::vir::Intrinsic;
+
+/// Cycles that a vector's power or logarithm is behind that of the one before it.
+const BEHIND: u32 = 26;
+
+/// The f16 whose power, rounded to f32, is in the middle between two f16, where the true one is above it. The powers of all
+/// others, and all logarithms and reciprocals of roots, may be rounded to f32 first.
+const TIE_OF_HALVES: u32 = 0x3a38_a000;
+
+/// Is a function with this MODE one of them?
+pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
+    let kept = mode & (mode::DENORM_F16_F64 | mode::FP16_OVFL) == mode::DENORM_F16_F64;
+    let plain = kept && mode & mode::ROUND_F16_F64 == 0;
+    match f {
+        LaneFn::ShlVar
+        | LaneFn::LshrVar
+        | LaneFn::AshrVar
+        | LaneFn::Shl64Var
+        | LaneFn::Lshr64Var
+        | LaneFn::Ashr64Var
+        | LaneFn::AlignBitVar
+        | LaneFn::Perm
+        | LaneFn::BfeU
+        | LaneFn::BfeI
+        | LaneFn::WidenF16
+        | LaneFn::ExpF32
+        | LaneFn::LogF32 => true,
+        LaneFn::PkRtzF16 => kept,
+        LaneFn::CvtF16F32
+        | LaneFn::CvtF32F16
+        | LaneFn::AddF16
+        | LaneFn::SubF16
+        | LaneFn::MulF16
+        | LaneFn::FmaF16
+        | LaneFn::PkAddF16
+        | LaneFn::PkMulF16
+        | LaneFn::PkFmaF16
+        | LaneFn::ExpF16
+        | LaneFn::LogF16
+        | LaneFn::RsqF16 => plain,
+        _ => false,
+    }
+}
+
+impl Lanes<'_, '_> {
+    /// Such a function on a group: the words that it gives.
+    pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Vec<Value>> {
+        if f == LaneFn::RsqF16 {
+            return vec![self.rsq_of_halves(args[0])];
+        }
+        let (_, results) = f.shape();
+        let mut words = vec![Vec::with_capacity(self.slices); results];
+        let last = self.last_inst();
+        let mut ends = Vec::new();
+        for i in 0..args[0].len() {
+            let slice: Vec<Value> = args.iter().map(|arg| arg[i]).collect();
+            match results {
+                1 => words[0].push(self.function_of_vectors(f, &slice)),
+                _ => {
+                    let both = self.shift_quads_each(f, slice[0], slice[1], slice[2]);
+                    for (word, value) in words.iter_mut().zip(both) {
+                        word.push(value);
+                    }
+                }
+            }
+            ends.extend(self.last_inst());
+        }
+        // With fewer registers more would be kept in memory.
+        if self.masks && matches!(f, LaneFn::ExpF32 | LaneFn::LogF32) {
+            self.interleave(last, &ends, BEHIND);
+        }
+        words
+    }
+
+    fn function_of_vectors(&mut self, f: LaneFn, a: &[Value]) -> Value {
+        match f {
+            LaneFn::ShlVar => self.shift_each(Intrinsic::ShiftLeft, a[0], a[1]),
+            LaneFn::LshrVar => self.shift_each(Intrinsic::ShiftRight, a[0], a[1]),
+            LaneFn::AshrVar => self.shift_each(Intrinsic::ShiftArithmetic, a[0], a[1]),
+            LaneFn::AlignBitVar => self.align_each(a[0], a[1], a[2]),
+            LaneFn::Perm => self.permute(a[0], a[1], a[2]),
+            LaneFn::BfeU => {
+                let field = self.shift_each(Intrinsic::ShiftRight, a[0], a[1]);
+                let ones = self.dwords(u32::MAX);
+                let above = self.shift_each(Intrinsic::ShiftLeft, ones, a[2]);
+                self.b.ins().band_not(field, above)
+            }
+            LaneFn::BfeI => self.signed_field(a[0], a[1], a[2]),
+            LaneFn::WidenF16 | LaneFn::CvtF32F16 => {
+                let halves = self.low_halves(a[0]);
+                self.as_bits(Float::F32, halves)
+            }
+            LaneFn::CvtF16F32 => {
+                let x = self.as_float(Float::F32, a[0]);
+                self.intrinsic(Intrinsic::ToHalf, &[x], self.dwords_type())
+            }
+            LaneFn::ExpF32 => self.exp2(a[0]),
+            LaneFn::LogF32 => self.log2(a[0]),
+            LaneFn::ExpF16 | LaneFn::LogF16 => {
+                let x = self.low_halves(a[0]);
+                let x = self.as_bits(Float::F32, x);
+                let d = match f {
+                    LaneFn::ExpF16 => {
+                        let power = self.exp2(x);
+                        let tie = self.dwords(TIE_OF_HALVES);
+                        let tie = self.b.ins().icmp(IntCC::Equal, x, tie);
+                        let up = self.dwords(1);
+                        let above = self.b.ins().iadd(power, up);
+                        self.blend(tie, above, power)
+                    }
+                    _ => self.log2(x),
+                };
+                let d = self.as_float(Float::F32, d);
+                self.intrinsic(Intrinsic::ToHalf, &[d], self.dwords_type())
+            }
+            LaneFn::PkRtzF16 => {
+                let [low, high] = [a[0], a[1]].map(|x| {
+                    let x = self.as_float(Float::F32, x);
+                    self.intrinsic(Intrinsic::ToHalfTruncating, &[x], self.dwords_type())
+                });
+                let high = self.shift(high, 16, true);
+                self.b.ins().bor(low, high)
+            }
+            LaneFn::PkAddF16 | LaneFn::PkMulF16 | LaneFn::PkFmaF16 => {
+                let halves = [Intrinsic::WidenLow, Intrinsic::WidenHigh].map(|widen| {
+                    let sources: Vec<Value> = a.iter().map(|&x| self.widened(widen, x)).collect();
+                    self.half_arithmetic(f, &sources)
+                });
+                self.intrinsic(Intrinsic::Narrow, &halves, self.dwords_type())
+            }
+            _ => {
+                let sources: Vec<Value> = a.iter().map(|&x| self.low_halves(x)).collect();
+                let result = self.half_arithmetic(f, &sources);
+                self.intrinsic(Intrinsic::ToHalf, &[result], self.dwords_type())
+            }
+        }
+    }
+
+    // ---- integer
+
+    /// Shifts each lane by its own amount, modulo 32.
+    fn shift_each(&mut self, f: Intrinsic, x: Value, amount: Value) -> Value {
+        let mask = self.dwords(31);
+        let amount = self.b.ins().band(amount, mask);
+        self.intrinsic(f, &[x, amount], self.dwords_type())
+    }
+
+    /// Shifts 64-bit lanes, as their low and high words, each by its own amount, modulo 64.
+    fn shift_quads_each(
+        &mut self,
+        f: LaneFn,
+        low: Value,
+        high: Value,
+        amount: Value,
+    ) -> [Value; 2] {
+        let (dwords, quads) = (self.dwords_type(), self.quads_type());
+        let mask = self.dwords(63);
+        let amount = self.b.ins().band(amount, mask);
+        let zero = self.dwords(0);
+        let shifted = [UNPACK_LOW, UNPACK_HIGH].map(|half| {
+            let x = self.shuffle(quads, low, high, half);
+            let amount = self.shuffle(quads, amount, zero, half);
+            match f {
+                LaneFn::Shl64Var => self.intrinsic(Intrinsic::ShiftLeftQuads, &[x, amount], quads),
+                LaneFn::Lshr64Var => {
+                    self.intrinsic(Intrinsic::ShiftRightQuads, &[x, amount], quads)
+                }
+                _ => self.shift_quads_signed(x, amount),
+            }
+        });
+        [EVEN, ODD].map(|words| self.shuffle(dwords, shifted[0], shifted[1], words))
+    }
+
+    /// AVX2 shifts quads to the right with zeros only: the sign bit, where it came to lie, is spread by
+    /// (x ^ m) - m.
+    fn shift_quads_signed(&mut self, x: Value, amount: Value) -> Value {
+        let ty = self.quads_type();
+        if self.masks {
+            return self.intrinsic(Intrinsic::ShiftArithmeticQuads, &[x, amount], ty);
+        }
+        let top = self.quads(1 << 63);
+        let [x, sign] =
+            [x, top].map(|v| self.intrinsic(Intrinsic::ShiftRightQuads, &[v, amount], ty));
+        let flipped = self.b.ins().bxor(x, sign);
+        self.b.ins().isub(flipped, sign)
+    }
+
+    fn align_each(&mut self, high: Value, low: Value, amount: Value) -> Value {
+        let mask = self.dwords(31);
+        let n = self.b.ins().band(amount, mask);
+        let right = self.intrinsic(Intrinsic::ShiftRight, &[low, n], self.dwords_type());
+        // 31 - n places after one.
+        let rest = self.b.ins().bxor(n, mask);
+        let left = self.shift(high, 1, true);
+        let left = self.intrinsic(Intrinsic::ShiftLeft, &[left, rest], self.dwords_type());
+        self.b.ins().bor(left, right)
+    }
+
+    /// The field is moved to the top and back: by 32 places it is gone, as one of no bits must be.
+    fn signed_field(&mut self, x: Value, offset: Value, width: Value) -> Value {
+        let ty = self.dwords_type();
+        let field = self.shift_each(Intrinsic::ShiftArithmetic, x, offset);
+        let mask = self.dwords(31);
+        let width = self.b.ins().band(width, mask);
+        let all = self.dwords(32);
+        let up = self.b.ins().isub(all, width);
+        let top = self.intrinsic(Intrinsic::ShiftLeft, &[field, up], ty);
+        self.intrinsic(Intrinsic::ShiftArithmetic, &[top, up], ty)
+    }
+
+    // ---- f16, as f32
+
+    fn floats_type(&self) -> Clif {
+        self.vector(Float::F32)
+    }
+
+    fn low_halves(&mut self, x: Value) -> Value {
+        self.intrinsic(Intrinsic::FromHalf, &[x], self.floats_type())
+    }
+
+    fn rsq_of_halves(&mut self, x: &[Value]) -> Vec<Value> {
+        let x = self.map1(x, |l, x| {
+            let x = l.low_halves(x);
+            l.as_bits(Float::F32, x)
+        });
+        let d = self.op(Op::FRsq(Float::F32), Width::W32, &[&x]);
+        self.map1(&d, |l, d| {
+            let d = l.as_float(Float::F32, d);
+            l.intrinsic(Intrinsic::ToHalf, &[d], l.dwords_type())
+        })
+    }
+
+    fn widened(&mut self, half: Intrinsic, x: Value) -> Value {
+        self.intrinsic(half, &[x], self.floats_type())
+    }
+
+    /// What becomes the right result when it is rounded to f16. Sums and products of f32 do: 24 bits are enough
+    /// that rounding twice is rounding once.
+    fn half_arithmetic(&mut self, f: LaneFn, x: &[Value]) -> Value {
+        let result = match f {
+            LaneFn::AddF16 | LaneFn::PkAddF16 => self.b.ins().fadd(x[0], x[1]),
+            LaneFn::SubF16 => self.b.ins().fsub(x[0], x[1]),
+            LaneFn::MulF16 | LaneFn::PkMulF16 => self.b.ins().fmul(x[0], x[1]),
+            _ => self.fused_halves(x[0], x[1], x[2]),
+        };
+        if !self.exact_nan {
+            return result;
+        }
+        let bits = self.as_bits(Float::F32, result);
+        let sources: Vec<Value> = x.iter().map(|&x| self.as_bits(Float::F32, x)).collect();
+        let bits = self.fix_nan(Float::F32, bits, &sources);
+        self.as_float(Float::F32, bits)
+    }
+
+    /// a * b + c for f16 in f32: the product is exact, the sum is rounded to odd, so that rounding it to f16 is
+    /// one rounding.
+    fn fused_halves(&mut self, a: Value, b: Value, c: Value) -> Value {
+        let product = self.b.ins().fmul(a, b);
+        if self.masks && self.per == 16 {
+            let ty = self.floats_type();
+            let sums = [Intrinsic::SumDown, Intrinsic::SumUp]
+                .map(|sum| self.intrinsic(sum, &[product, c], ty));
+            return self.intrinsic(Intrinsic::ToOdd, &sums, ty);
+        }
+        let sum = self.b.ins().fadd(product, c);
+        // What the sum lost.
+        let c_part = self.b.ins().fsub(sum, product);
+        let product_part = self.b.ins().fsub(sum, c_part);
+        let product_rest = self.b.ins().fsub(product, product_part);
+        let c_rest = self.b.ins().fsub(c, c_part);
+        let error = self.b.ins().fadd(product_rest, c_rest);
+        // An inexact sum is cut off toward zero, where what was lost has the other sign one step back, and made
+        // odd. What an infinite sum lost is a NaN, which counts as nothing.
+        let zero = self.dwords(0);
+        let nothing = self.as_float(Float::F32, zero);
+        let inexact = self.b.ins().fcmp(FloatCC::OrderedNotEqual, error, nothing);
+        let sum = self.as_bits(Float::F32, sum);
+        let error = self.as_bits(Float::F32, error);
+        let signs = self.b.ins().bxor(sum, error);
+        let c31 = self.b.ins().iconst(types::I32, 31);
+        let back = self.b.ins().sshr(signs, c31);
+        let back = self.b.ins().band(back, inexact);
+        let cut = self.b.ins().iadd(sum, back);
+        let one = self.dwords(1);
+        let last = self.b.ins().band(inexact, one);
+        let odd = self.b.ins().bor(cut, last);
+        self.as_float(Float::F32, odd)
+    }
+}

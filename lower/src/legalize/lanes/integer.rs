@@ -1,0 +1,220 @@
+//! Integer operations on lanes that take several of the host's.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+
+use super::bytes::NO_BYTE;
+use super::{Lanes, ODD};
+use crate::ir::{Icmp, Op, Width};
+use crate::legalize::scalar::int_cc;
+use crate::vir::Intrinsic;
+
+impl Lanes<'_, '_> {
+    /// Logical shifts by a constant; `left` otherwise right.
+    pub(super) fn shift(&mut self, v: Value, amount: u32, left: bool) -> Value {
+        let amount = self.b.ins().iconst(types::I32, i64::from(amount));
+        if left {
+            self.b.ins().ishl(v, amount)
+        } else {
+            self.b.ins().ushr(v, amount)
+        }
+    }
+
+    /// Shifts by one wave amount (I32).
+    pub(crate) fn shift_by_wave(&mut self, op: Op, a: &[Value], amount: Value) -> Vec<Value> {
+        self.map1(a, |l, x| match op {
+            Op::Shl => l.b.ins().ishl(x, amount),
+            Op::Lshr => l.b.ins().ushr(x, amount),
+            _ => l.b.ins().sshr(x, amount),
+        })
+    }
+
+    /// `v_alignbit` by one wave amount (I32).
+    pub(crate) fn align_by_wave(
+        &mut self,
+        hi: &[Value],
+        lo: &[Value],
+        amount: Value,
+    ) -> Vec<Value> {
+        let n = self.b.ins().band_imm_u(amount, 31);
+        let c31 = self.b.ins().iconst(types::I32, 31);
+        let rest = self.b.ins().isub(c31, n);
+        let one = self.b.ins().iconst(types::I32, 1);
+        self.map2(hi, lo, |l, h, lo| {
+            let right = l.b.ins().ushr(lo, n);
+            let left = l.b.ins().ishl(h, one);
+            let left = l.b.ins().ishl(left, rest);
+            l.b.ins().bor(left, right)
+        })
+    }
+
+    /// `v_alignbit` by a constant other than 0.
+    pub(crate) fn align_by_const(&mut self, hi: &[Value], lo: &[Value], n: u32) -> Vec<Value> {
+        self.map2(hi, lo, |l, h, lo| {
+            if l.masks && h == lo {
+                // AVX-512 rotates, too.
+                let n = l.b.ins().iconst(types::I32, i64::from(n));
+                return l.intrinsic(Intrinsic::Rotate, &[lo, n], l.dwords_type());
+            }
+            let right = l.shift(lo, n, false);
+            let left = l.shift(h, 32 - n, true);
+            l.b.ins().bor(left, right)
+        })
+    }
+
+    /// `v_perm` by a constant selector that wants no sign bytes.
+    pub(crate) fn perm_by_const(
+        &mut self,
+        s0: &[Value],
+        s1: &[Value],
+        selector: u32,
+    ) -> Vec<Value> {
+        let sel = selector.to_le_bytes();
+        let mut mask = [0u8; 16];
+        let (mut and, mut or) = (0u32, 0u32);
+        for (i, &s) in sel.iter().enumerate() {
+            if s < 8 {
+                and |= 0xff << (8 * i);
+            } else if s > 12 {
+                or |= 0xff << (8 * i);
+            }
+            for lane in 0..4 {
+                // Bytes 0..=3 are S1's, 4..=7 S0's; the shuffle takes (s1, s0).
+                let byte = if s < 4 {
+                    4 * lane as u8 + s
+                } else {
+                    16 + 4 * lane as u8 + (s & 3)
+                };
+                mask[4 * lane + i] = if s < 8 { byte } else { NO_BYTE };
+            }
+        }
+        if self.per > 4 {
+            // The wide back end's shuffles make the zeros.
+            and = u32::MAX;
+        } else {
+            mask = mask.map(|byte| byte & 31);
+        }
+        self.map2(s0, s1, |l, x, y| {
+            let mut v = l.shuffle(l.dwords_type(), y, x, mask);
+            if and != u32::MAX {
+                let keep = l.dwords(and);
+                v = l.b.ins().band(v, keep);
+            }
+            if or != 0 {
+                let set = l.dwords(or);
+                v = l.b.ins().bor(v, set);
+            }
+            v
+        })
+    }
+
+    /// High words of products, from those of the even and those of the odd lanes.
+    fn wide_high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        let ty = self.quads_type();
+        let f = if signed {
+            Intrinsic::MulWideS
+        } else {
+            Intrinsic::MulWideU
+        };
+        let (x, y) = (self.cast(ty, x), self.cast(ty, y));
+        let even = self.intrinsic(f, &[x, y], ty);
+        let even = self.shift(even, 32, false);
+        let (x, y) = (self.shift(x, 32, false), self.shift(y, 32, false));
+        let odd = self.intrinsic(f, &[x, y], ty);
+        let dwords = self.dwords_type();
+        self.intrinsic(Intrinsic::OddDwords, &[even, odd], dwords)
+    }
+
+    pub(super) fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
+        if self.per > 4 {
+            return self.wide_high_of_product(x, y, signed);
+        }
+        let halves: Vec<Value> = [false, true]
+            .into_iter()
+            .map(|high| {
+                let (x, y) = match (signed, high) {
+                    (false, false) => (self.b.ins().uwiden_low(x), self.b.ins().uwiden_low(y)),
+                    (false, true) => (self.b.ins().uwiden_high(x), self.b.ins().uwiden_high(y)),
+                    (true, false) => (self.b.ins().swiden_low(x), self.b.ins().swiden_low(y)),
+                    (true, true) => (self.b.ins().swiden_high(x), self.b.ins().swiden_high(y)),
+                };
+                self.b.ins().imul(x, y)
+            })
+            .collect();
+        self.shuffle(self.dwords_type(), halves[0], halves[1], ODD)
+    }
+
+    /// Bit reversal by swapping ever larger neighbours.
+    pub(super) fn reverse(&mut self, x: Value) -> Value {
+        let mut v = x;
+        for (amount, mask) in [(1, 0x5555_5555u32), (2, 0x3333_3333), (4, 0x0f0f_0f0f)] {
+            let mask = self.dwords(mask);
+            let right = self.shift(v, amount, false);
+            let right = self.b.ins().band(right, mask);
+            let left = self.b.ins().band(v, mask);
+            let left = self.shift(left, amount, true);
+            v = self.b.ins().bor(left, right);
+        }
+        self.shuffle(
+            self.dwords_type(),
+            v,
+            v,
+            [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12],
+        )
+    }
+
+    /// Ones in each dword, from ones in each byte.
+    pub(super) fn popcount(&mut self, x: Value) -> Value {
+        let ty = match self.per {
+            16 => types::I8X64,
+            8 => types::I8X32,
+            _ => types::I8X16,
+        };
+        let bytes = self.cast(ty, x);
+        let counts = self.b.ins().popcnt(bytes);
+        let v = self.cast(self.dwords_type(), counts);
+        let s = self.shift(v, 8, false);
+        let v = self.b.ins().iadd(v, s);
+        let s = self.shift(v, 16, false);
+        let v = self.b.ins().iadd(v, s);
+        let mask = self.dwords(0xff);
+        self.b.ins().band(v, mask)
+    }
+
+    pub(super) fn icmp(
+        &mut self,
+        cond: Icmp,
+        width: Width,
+        a: &[Value],
+        b: &[Value],
+    ) -> Vec<Value> {
+        if width == Width::W1 {
+            // Only equality makes sense on masks.
+            return self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y));
+        }
+        if width == Width::W32 {
+            return self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y));
+        }
+        if self.masks {
+            return self.compare_by_dwords(cond, a, b);
+        }
+        let wide = match cond {
+            Icmp::Ult | Icmp::Ule => {
+                // No unsigned comparison of 64-bit lanes: move the sign bit.
+                let signed = if cond == Icmp::Ult {
+                    IntCC::SignedLessThan
+                } else {
+                    IntCC::SignedLessThanOrEqual
+                };
+                let top = self.quads(1 << 63);
+                self.map2(a, b, |l, x, y| {
+                    let x = l.b.ins().bxor(x, top);
+                    let y = l.b.ins().bxor(y, top);
+                    l.b.ins().icmp(signed, x, y)
+                })
+            }
+            _ => self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y)),
+        };
+        self.narrow_mask(&wide)
+    }
+}

@@ -1,0 +1,203 @@
+//! Quads by their dwords, where truth values are bits of mask registers: mostly the dwords are there already, a sum of them takes
+//! its carry from a mask, and what is found of dwords is in the order of lanes at once.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef, types};
+
+use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::ir::Icmp;
+use crate::legalize::scalar::{constant, int_cc, operands};
+
+/// Two vectors of quads: those of 16 lanes, in the order in which dwords unpack.
+type Quads = [Value; 2];
+/// Their low dwords and their high ones.
+type Dwords = [Value; 2];
+
+impl Lanes<'_, '_> {
+    /// Compares quads.
+    pub(super) fn compare_by_dwords(&mut self, cond: Icmp, a: &[Value], b: &[Value]) -> Vec<Value> {
+        let both = a.chunks_exact(2).zip(b.chunks_exact(2));
+        both.map(|(a, b)| {
+            let [a, b] = [a, b].map(|quads| self.dwords_of([quads[0], quads[1]]));
+            self.compare_dwords(cond, a, b)
+        })
+        .collect()
+    }
+
+    fn compare_dwords(&mut self, cond: Icmp, [al, ah]: Dwords, [bl, bh]: Dwords) -> Value {
+        let equal = matches!(cond, Icmp::Eq | Icmp::Ne);
+        let low = match cond {
+            Icmp::Slt => int_cc(Icmp::Ult),
+            Icmp::Sle => int_cc(Icmp::Ule),
+            other => int_cc(other),
+        };
+        let low = self.b.ins().icmp(low, al, bl);
+        let unsigned = matches!(cond, Icmp::Ult | Icmp::Ule);
+        if (unsigned || equal) && self.is_zero(ah) && self.is_zero(bh) {
+            return low;
+        }
+        if cond == Icmp::Ne {
+            let high = self.b.ins().icmp(IntCC::NotEqual, ah, bh);
+            return self.b.ins().bor(high, low);
+        }
+        if unsigned && self.is_zero(ah) {
+            let high = self.b.ins().icmp(IntCC::NotEqual, bh, ah);
+            return self.b.ins().bor(high, low);
+        }
+        let same = self.b.ins().icmp(IntCC::Equal, ah, bh);
+        let low = self.b.ins().band(same, low);
+        if equal || unsigned && self.is_zero(bh) {
+            return low;
+        }
+        let less = match unsigned {
+            true => IntCC::UnsignedLessThan,
+            false => IntCC::SignedLessThan,
+        };
+        let less = self.b.ins().icmp(less, ah, bh);
+        self.b.ins().bor(less, low)
+    }
+
+    /// The dwords of quads.
+    pub(super) fn dwords_of(&mut self, quads: Quads) -> Dwords {
+        let quads = quads.map(|v| self.uncast(v));
+        if let Some(dwords) = self.known_dwords(quads) {
+            return dwords;
+        }
+        // What is made of more takes fewer instructions as quads.
+        let made = self.dwords_of_sum(quads);
+        let dwords = made.or_else(|| self.dwords_of_shift(quads));
+        let ty = self.dwords_type();
+        let dwords = dwords.unwrap_or_else(|| {
+            let [first, second] = quads;
+            [EVEN, ODD].map(|half| self.shuffle(ty, first, second, half))
+        });
+        self.numbering.note_dwords(self.b, quads, dwords);
+        dwords
+    }
+
+    /// The same, if they are there.
+    fn known_dwords(&mut self, quads: Quads) -> Option<Dwords> {
+        let quads = quads.map(|v| self.uncast(v));
+        if let Some(dwords) = self.numbering.dwords(self.b, quads) {
+            return Some(dwords);
+        }
+        let dwords = match self.unpacked(quads) {
+            None if quads[0] == quads[1] => self.dwords_of_all(quads[0]),
+            dwords => dwords,
+        }?;
+        self.numbering.note_dwords(self.b, quads, dwords);
+        Some(dwords)
+    }
+
+    /// What quads were made of, if it was dwords.
+    fn unpacked(&mut self, [first, second]: Quads) -> Option<Dwords> {
+        let (first, second) = (self.shuffled(first)?, self.shuffled(second)?);
+        let made = first.1 == UNPACK_LOW && second.1 == UNPACK_HIGH;
+        let dwords = (made && first.0 == second.0).then_some(first.0)?;
+        let ty = self.dwords_type();
+        Some(dwords.map(|v| self.cast(ty, v)))
+    }
+
+    /// The dwords of a quad that all lanes have.
+    fn dwords_of_all(&mut self, quads: Value) -> Option<Dwords> {
+        let dfg = &self.b.func.dfg;
+        let ValueDef::Result(inst, 0) = dfg.value_def(quads) else {
+            return None;
+        };
+        match dfg.insts[inst] {
+            InstructionData::UnaryConst {
+                constant_handle, ..
+            } => {
+                let bytes = dfg.constants.get(constant_handle).as_slice();
+                let (quad, _) = bytes.split_first_chunk::<8>()?;
+                let same = bytes.chunks_exact(8).all(|other| other == quad);
+                let quad = same.then(|| u64::from_le_bytes(*quad))?;
+                Some([quad as u32, (quad >> 32) as u32].map(|word| self.dwords(word)))
+            }
+            InstructionData::Unary {
+                opcode: Opcode::Splat,
+                arg,
+            } => {
+                let arg = dfg.resolve_aliases(arg);
+                let extended = operands(dfg, arg, Opcode::Uextend).map(|[word, _]| word);
+                let extended = extended.filter(|&word| dfg.value_type(word) == types::I32);
+                let ty = self.dwords_type();
+                let low = match extended {
+                    Some(word) => word,
+                    None => self.b.ins().ireduce(types::I32, arg),
+                };
+                let low = self.b.ins().splat(ty, low);
+                if extended.is_some() {
+                    return Some([low, self.dwords(0)]);
+                }
+                let high = self.b.ins().ushr_imm_u(arg, 32);
+                let high = self.b.ins().ireduce(types::I32, high);
+                Some([low, self.b.ins().splat(ty, high)])
+            }
+            _ => None,
+        }
+    }
+
+    /// The dwords of a sum of quads whose dwords are known.
+    fn dwords_of_sum(&mut self, [first, second]: Quads) -> Option<Dwords> {
+        let dfg = &self.b.func.dfg;
+        let [first, second] = [first, second].map(|v| operands(dfg, v, Opcode::Iadd));
+        let (first, second) = (first?, second?);
+        let [a, b] = [0, 1].map(|n| [first[n], second[n]]);
+        let [al, ah] = self.known_dwords(a)?;
+        let [bl, bh] = self.known_dwords(b)?;
+        let low = self.b.ins().iadd(al, bl);
+        let carry = self.b.ins().icmp(IntCC::UnsignedLessThan, low, bl);
+        let high = match (self.is_zero(ah), self.is_zero(bh)) {
+            (true, _) => bh,
+            (_, true) => ah,
+            _ => self.b.ins().iadd(ah, bh),
+        };
+        let one = self.dwords(1);
+        let more = self.b.ins().iadd(high, one);
+        Some([low, self.blend(carry, more, high)])
+    }
+
+    /// The dwords of quads shifted by a constant whose dwords are known.
+    fn dwords_of_shift(&mut self, quads: Quads) -> Option<Dwords> {
+        let dfg = &self.b.func.dfg;
+        let shifted = |by: Opcode| {
+            let [first, second] = quads.map(|v| operands(dfg, v, by));
+            let ([first, amount], [second, other]) = (first?, second?);
+            (amount == other).then_some((by == Opcode::Ishl, [first, second], amount))
+        };
+        let (left, from, amount) = shifted(Opcode::Ishl).or_else(|| shifted(Opcode::Ushr))?;
+        let amount = u32::try_from(constant(dfg, amount)?).ok()?;
+        if !(1..32).contains(&amount) {
+            return None;
+        }
+        let [low, high] = self.known_dwords(from)?;
+        // What leaves one of them comes into the other.
+        let (whole, cut) = if left { (low, high) } else { (high, low) };
+        let over = self.shift(whole, 32 - amount, !left);
+        let whole = self.shift(whole, amount, left);
+        let cut = match self.is_zero(cut) {
+            true => over,
+            false => {
+                let cut = self.shift(cut, amount, left);
+                self.b.ins().bor(cut, over)
+            }
+        };
+        Some(if left { [whole, cut] } else { [cut, whole] })
+    }
+
+    fn is_zero(&self, v: Value) -> bool {
+        let dfg = &self.b.func.dfg;
+        let ValueDef::Result(inst, 0) = dfg.value_def(self.uncast(v)) else {
+            return false;
+        };
+        let InstructionData::UnaryConst {
+            constant_handle, ..
+        } = dfg.insts[inst]
+        else {
+            return false;
+        };
+        let bytes = dfg.constants.get(constant_handle).as_slice();
+        bytes.iter().all(|&byte| byte == 0)
+    }
+}

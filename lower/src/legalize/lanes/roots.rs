@@ -1,0 +1,152 @@
+//! Reciprocals of roots of f32 lanes, correctly rounded, and what those of f64 begin with.
+//!
+//! Of a y that is off by at most one of its last places r = 1 - x * y^2, computed with the rounding error of x * y,
+//! leads to y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds right for every f32 (both parities of the
+//! exponent with all mantissas, and all three y for each, were gone through). No denormal occurs but as the source.
+
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::Lanes;
+use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
+use crate::vir::fix::{By, Of};
+use crate::vir::{Fixes, Intrinsic};
+
+const SIGN: u32 = 1 << 31;
+/// What an exponent counts by.
+const EXPONENT_ONE: u32 = 1 << 23;
+/// What is below zero has no root.
+const NO_ROOT: u32 = 0xffc0_0000;
+
+impl Lanes<'_, '_> {
+    fn negative(&mut self, v: Value) -> Value {
+        let bits = self.as_bits(Float::F32, v);
+        let sign = self.dwords(SIGN);
+        let bits = self.b.ins().bxor(bits, sign);
+        self.as_float(Float::F32, bits)
+    }
+
+    /// From the estimate of AVX-512, which is off by at most 2^-14 of it. Two steps of Newton, y + y * r with r = 1/2 -
+    /// x * y * y/2: the first leaves little more than its own rounding and half of that of x * y, which the second
+    /// takes into account. What the second leaves, 3/2 * r^2 of y, is always below: r rounded up to the next f32 makes
+    /// up for it. (All estimates that are that close were gone through, for both parities of the exponent with
+    /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for NaNs and what is below
+    /// zero are the results; both steps leave them as they are. Of zeros and infinities they make anything.
+    pub(super) fn rsq(&mut self, bits: Value) -> Value {
+        const FIXES: Fixes = Fixes::NONE
+            .with(Of::Zero, By::SignedInfinity)
+            .with(Of::PositiveValue, By::SignedInfinity)
+            .with(Of::NegativeValue, By::SignedInfinity)
+            .with(Of::Infinity, By::Zero);
+        let ty = self.vector(Float::F32);
+        let x = self.as_float(Float::F32, bits);
+        let half = self.single(0.5f32.to_bits());
+        let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
+        let h = self.b.ins().fmul(x, y);
+        let minus_h = self.negative(h);
+        let half_y = self.halved(y);
+        let r = self.b.ins().fma(minus_h, half_y, half);
+        let y = self.b.ins().fma(y, r, y);
+        // From here on twice r, so that y is not halved again.
+        let h = self.b.ins().fmul(x, y);
+        let minus_h = self.negative(h);
+        let rest = self.b.ins().fma(x, y, minus_h);
+        let one = self.single(1f32.to_bits());
+        let r = self.b.ins().fma(minus_h, y, one);
+        let minus_rest = self.negative(rest);
+        let r = self.b.ins().fma(minus_rest, y, r);
+        let r = self.raised_half(r);
+        let d = self.b.ins().fma(y, r, y);
+        let special = self.intrinsic(Intrinsic::ZeroOrInfinite, &[x], self.dwords_type());
+        let fixes = self.dwords(FIXES.bits());
+        let fixed = self.intrinsic(Intrinsic::Fix, &[d, x, fixes], ty);
+        let [d, fixed] = [d, fixed].map(|v| self.as_bits(Float::F32, v));
+        self.blend(special, fixed, d)
+    }
+
+    /// Half of f32 that are zero or neither small nor infinite, without the unit that multiplies: their exponents less
+    /// one, but not below zero.
+    fn halved(&mut self, y: Value) -> Value {
+        let bits = self.as_bits(Float::F32, y);
+        let one = self.dwords(EXPONENT_ONE);
+        let bits = self.by_halves(Halves::SubSatU, &[&[bits], &[one]])[0];
+        self.as_float(Float::F32, bits)
+    }
+
+    /// Half of what is twice the r of the second step, a little greater.
+    fn raised_half(&mut self, r: Value) -> Value {
+        let ty = self.vector(Float::F32);
+        let half = self.single(0.5f32.to_bits());
+        if self.per == 16 {
+            let least = self.single(f32::MIN_POSITIVE.to_bits());
+            return self.intrinsic(Intrinsic::FusedUp, &[r, half, least], ty);
+        }
+        let r = self.b.ins().fmul(r, half);
+        let three_halves = self.single(1.5f32.to_bits());
+        let square = self.b.ins().fmul(r, three_halves);
+        self.b.ins().fma(square, r, r)
+    }
+
+    /// About 1 / sqrt(x) of f64, off by less than 2^-50 of it: from the estimate of AVX-512, off by at most 2^-14, two steps
+    /// of Newton lead to 2^-27 and 2^-51; else by the root.
+    pub(super) fn root_reciprocal(&mut self, x: Value) -> Value {
+        let ty = self.vector(Float::F64);
+        let constant = |l: &mut Self, value: f64| {
+            let bits = l.quads(value.to_bits());
+            l.as_float(Float::F64, bits)
+        };
+        if !self.masks {
+            let root = self.b.ins().sqrt(x);
+            let one = constant(self, 1.0);
+            return self.b.ins().fdiv(one, root);
+        }
+        let half = constant(self, 0.5);
+        let minus_half = constant(self, -0.5);
+        let minus_half_x = self.b.ins().fmul(x, minus_half);
+        let mut y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
+        for _ in 0..2 {
+            // y + y * (1/2 - x/2 * y * y)
+            let along = self.b.ins().fmul(minus_half_x, y);
+            let rest = self.b.ins().fma(along, y, half);
+            y = self.b.ins().fma(y, rest, y);
+        }
+        y
+    }
+
+    /// From the reciprocal of the rounded root. Where r is no number, that is the answer.
+    pub(super) fn rsq_by_root(&mut self, a: &[Value]) -> Vec<Value> {
+        const KEEP: Flush = Flush {
+            src: false,
+            dst: false,
+        };
+        let float = |op: fn(Float, Flush) -> Op| op(Float::F32, KEEP);
+        let [one, half, three_quarters, sign] =
+            [1f32.to_bits(), 0.5f32.to_bits(), 0.75f32.to_bits(), SIGN]
+                .map(|bits| self.const_lanes(Width::W32, bits.into()));
+        let mut op = |op: Op, args: &[&[Value]]| self.op(op, Width::W32, args);
+        let x = op(Op::FFlush(Float::F32), &[a]);
+        let root = op(float(Op::FSqrt), &[&x]);
+        let y = op(float(Op::FDiv), &[&one, &root]);
+        let h = op(float(Op::FMul), &[&x, &y]);
+        let minus_h = op(Op::Xor, &[&h, &sign]);
+        let rest = op(float(Op::Fma), &[&x, &y, &minus_h]);
+        let minus_rest = op(Op::Xor, &[&rest, &sign]);
+        let r = op(float(Op::Fma), &[&minus_h, &y, &one]);
+        let r = op(float(Op::Fma), &[&minus_rest, &y, &r]);
+        let more = op(float(Op::FMul), &[&r, &three_quarters]);
+        let step = op(float(Op::Fma), &[&r, &more, &r]);
+        let along = op(float(Op::FMul), &[&y, &half]);
+        let d = op(float(Op::Fma), &[&along, &step, &y]);
+        let none = op(Op::Fcmp(Float::F32, Fcmp::Uno, KEEP), &[&r, &r]);
+        let d = self.select(Width::W32, &none, &y, &d);
+        if !self.exact_nan {
+            return d;
+        }
+        let [zero, nan] = [0, NO_ROOT].map(|bits| self.const_lanes(Width::W32, bits.into()));
+        let below = self.op(
+            Op::Fcmp(Float::F32, Fcmp::Lt, KEEP),
+            Width::W32,
+            &[&x, &zero],
+        );
+        self.select(Width::W32, &below, &nan, &d)
+    }
+}

@@ -1,0 +1,343 @@
+//! Notes about the shapes chosen, which leave no trace in the code, and code that counts, which is absent unless
+//! `Options::profile`.
+
+use std::mem::offset_of;
+use std::ops::Range;
+
+use cranelift_codegen::CompiledCode;
+use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
+
+use super::interchange::Inner;
+use super::{Emitter, offset32, trusted};
+use crate::abi::Context;
+use crate::analysis::schedule::{Schedule, Segment};
+use crate::ir::{Block, Op, Val};
+use crate::options::Options;
+use crate::profile::{
+    Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
+};
+
+/// A shape in the making.
+#[derive(Debug)]
+pub struct Notes {
+    shape: Shape,
+    /// Does the code count?
+    counting: bool,
+    /// What host code is for, by source location minus one.
+    pieces: Vec<Piece>,
+}
+
+/// What a piece of host code is for.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    block: usize,
+    part: Part,
+}
+
+/// A part of a block.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// What is done once for the wave.
+    Wave,
+    /// The loop over lane groups of a segment.
+    Segment { number: usize, unmasked: bool },
+    /// The block as a loop inside the lane groups.
+    Interchanged,
+}
+
+impl Notes {
+    /// Notes for code with these options, if they ask for some.
+    pub(super) fn wanted(options: &Options) -> Option<Notes> {
+        (options.shapes || options.profile).then(|| Notes {
+            shape: Shape {
+                blocks: Vec::new(),
+                counters: Shape::FIRST,
+            },
+            counting: options.profile,
+            pieces: Vec::new(),
+        })
+    }
+
+    fn counter(&mut self) -> usize {
+        self.shape.counters += 1;
+        self.shape.counters - 1
+    }
+
+    /// The shape with what `size` makes of pieces of host code in place of their bytes.
+    pub(crate) fn sized(
+        self,
+        compiled: &CompiledCode,
+        mut size: impl FnMut(Range<usize>) -> u32,
+    ) -> Shape {
+        // What is for no piece may be data.
+        let known = 1..=self.pieces.len() as u32;
+        let ranges = compiled.buffer.get_srclocs_sorted().iter();
+        let ranges = ranges.filter(|range| known.contains(&range.loc.bits()));
+        self.of_pieces(ranges.map(|range| {
+            let size = size(range.start as usize..range.end as usize);
+            (range.loc.bits(), size)
+        }))
+    }
+
+    /// The shape from the sizes of pieces of host code by source location.
+    pub(crate) fn of_pieces(mut self, pieces: impl IntoIterator<Item = (u32, u32)>) -> Shape {
+        for (loc, size) in pieces {
+            let piece = (loc as usize).checked_sub(1);
+            let Some(piece) = piece.and_then(|piece| self.pieces.get(piece)) else {
+                continue;
+            };
+            let block = &mut self.shape.blocks[piece.block];
+            let bytes = match piece.part {
+                Part::Wave => Some(&mut block.bytes),
+                Part::Segment { number, unmasked } => {
+                    let segment = &mut block.segments[number];
+                    Some(match unmasked {
+                        true => &mut segment.unmasked_bytes,
+                        false => &mut segment.masked_bytes,
+                    })
+                }
+                Part::Interchanged => block.interchanged.as_mut().map(|form| &mut form.bytes),
+            };
+            if let Some(bytes) = bytes {
+                *bytes += size;
+            }
+        }
+        if !self.counting {
+            self.shape.counters = Shape::FIRST;
+        }
+        self.shape
+    }
+}
+
+impl Emitter<'_> {
+    /// What is emitted from here on is for a piece of the current block.
+    fn piece(&mut self, part: Part) {
+        if let Some(notes) = &mut self.notes {
+            let block = notes.shape.blocks.len() - 1;
+            notes.pieces.push(Piece { block, part });
+            let loc = SourceLoc::new(notes.pieces.len() as u32);
+            self.b.set_srcloc(loc);
+        }
+    }
+
+    /// Adds 1 to a counter, if the code counts.
+    fn add_one(&mut self, counter: usize) {
+        if self.o.profile {
+            let one = self.b.ins().iconst(types::I64, 1);
+            self.add_to(counter, one);
+        }
+    }
+
+    /// Adds `n` (I64) to a counter, in code that counts.
+    fn add_to(&mut self, counter: usize, n: Value) {
+        let table = self.context(types::I64, offset_of!(Context, counters));
+        let at = offset32(8 * counter);
+        let old = self.b.ins().load(types::I64, trusted(), table, at);
+        let new = self.b.ins().iadd(old, n);
+        self.b.ins().store(trusted(), new, table, at);
+    }
+
+    /// At the beginning of a block.
+    pub(super) fn profile_block(&mut self, block: &Block) {
+        if self.notes.is_none() {
+            return;
+        }
+        let accesses = block.effects.iter().filter_map(|v| {
+            let (Op::Load(_, _, site) | Op::Store(_, _, site) | Op::Atomic(.., site)) =
+                block.nodes[v.index()].op
+            else {
+                return None;
+            };
+            let how = match self.affine.get(v) {
+                Some(affine) => Access::Affine {
+                    stride: affine.stride,
+                    guarded: affine.guarded,
+                },
+                None if self.tables.contains_key(v) => Access::Table,
+                None if self.is_contiguous_form(block, *v) => Access::Runs,
+                None => Access::Call,
+            };
+            let pc = self.f.sites[site.0 as usize].pc;
+            Some(AccessShape { pc, how })
+        });
+        let accesses: Vec<AccessShape> = accesses.collect();
+        let Some(notes) = &mut self.notes else { return };
+        let executions = notes.counter();
+        let lanes = block.counts.iter();
+        let lanes = lanes.map(|&(_, n)| (n, notes.counter())).collect();
+        notes.shape.blocks.push(BlockShape {
+            pc: block.pc,
+            insts: block.guest_insts,
+            executions,
+            lanes,
+            accesses,
+            ..BlockShape::default()
+        });
+        self.piece(Part::Wave);
+        self.add_one(executions);
+    }
+
+    /// At the end of a block, where its EXEC values are known.
+    pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
+        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
+            return;
+        };
+        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
+        for (&(exec, _), counter) in block.counts.iter().zip(counters) {
+            let exec = self.scalar(block, plan, exec);
+            let lanes = self.b.ins().popcnt(exec);
+            self.add_to(counter, lanes);
+        }
+    }
+
+    /// Before the second form of the loop that begins with the block just emitted.
+    pub(super) fn profile_interchanged(&mut self, form: &Inner) {
+        let Some(notes) = &mut self.notes else { return };
+        let turns = notes.counter();
+        if let Some(shape) = notes.shape.blocks.last_mut() {
+            shape.interchanged = Some(InterchangedShape {
+                order: form.order(),
+                group: form.group() as u8,
+                blocks: form.blocks().to_vec(),
+                full: form.is_full(),
+                turns,
+                bytes: 0,
+            });
+        }
+        self.piece(Part::Interchanged);
+    }
+
+    /// Behind that loop, which made `turns` (I64) turns with all lanes.
+    pub(super) fn profile_iterations(&mut self, turns: Value) {
+        let notes = self.notes.as_ref().filter(|_| self.o.profile);
+        let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
+            return;
+        };
+        let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
+        let made = shape.interchanged.as_ref().map(|form| form.turns);
+        for counter in made.into_iter().chain([shape.executions]) {
+            self.add_to(counter, turns);
+        }
+        let lanes = self.b.ins().ishl_imm_u(turns, 6);
+        for counter in counters {
+            self.add_to(counter, lanes);
+        }
+    }
+
+    /// Before the loops of a segment.
+    pub(super) fn profile_segment(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        group: usize,
+    ) {
+        let masked_group = self.per() as u8;
+        let Some(notes) = &mut self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last_mut() else {
+            return;
+        };
+        shape.segments.push(SegmentShape {
+            group: group as u8,
+            masked_group,
+            operations: segment.nodes.len(),
+            stores: segment.stores.len(),
+            ends: end(block, plan, segment),
+            ..SegmentShape::default()
+        });
+    }
+
+    /// Before a loop of the segment.
+    pub(super) fn profile_loop(&mut self, unmasked: bool) {
+        let Some(notes) = &mut self.notes else { return };
+        let Some(shape) = notes.shape.blocks.last_mut() else {
+            return;
+        };
+        let Some(last) = shape.segments.len().checked_sub(1) else {
+            return;
+        };
+        if unmasked {
+            shape.segments[last].unmasked = true;
+        } else {
+            let counter = notes.counter();
+            notes
+                .shape
+                .blocks
+                .last_mut()
+                .expect("it was there")
+                .segments[last]
+                .masked = Some(counter);
+            self.add_one(counter);
+        }
+        self.piece(Part::Segment {
+            number: last,
+            unmasked,
+        });
+    }
+
+    /// Behind the loops of a segment.
+    pub(super) fn profile_after(&mut self) {
+        self.piece(Part::Wave);
+    }
+}
+
+impl Inner {
+    fn order(&self) -> Order {
+        match self {
+            Inner::Groups(plan) if plan.peel.is_some() => Order::Peeled,
+            Inner::Groups(plan) => Order::Groups {
+                unmasked: plan.unmasked.is_some(),
+            },
+            Inner::LaneSerial(_) => Order::LaneSerial,
+        }
+    }
+
+    fn group(&self) -> usize {
+        match self {
+            Inner::Groups(plan) => plan.group,
+            Inner::LaneSerial(_) => 1,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        match self {
+            Inner::Groups(plan) => plan.full,
+            Inner::LaneSerial(_) => false,
+        }
+    }
+}
+
+/// Why a segment ends: what stands behind it.
+fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
+    let at = plan.segments.iter().position(|s| std::ptr::eq(s, segment));
+    let Some(at) = at else {
+        return "loop".to_owned();
+    };
+    let gap = plan.gaps.get(at + 1);
+    if let Some(&v) = gap.and_then(|gap| gap.first()) {
+        return describe(block, v);
+    }
+    if !segment.ballots.is_empty() {
+        return "scalar code reads a mask".to_owned();
+    }
+    if at + 1 == plan.segments.len() {
+        return "end of block".to_owned();
+    }
+    "scalar code".to_owned()
+}
+
+/// A node that sees the whole wave, in words.
+fn describe(block: &Block, v: Val) -> String {
+    let space = |space: &dyn std::fmt::Debug| format!("{space:?}").to_lowercase();
+    match block.nodes[v.index()].op {
+        Op::Load(s, ..) => format!("{} load", space(&s)),
+        Op::Store(s, ..) => format!("{} store", space(&s)),
+        Op::Atomic(s, ..) => format!("{} atomic", space(&s)),
+        Op::ScalarLoad(..) => "scalar load".to_owned(),
+        Op::LaneAt => "scalar code reads a lane".to_owned(),
+        Op::Call(f, _) => format!("call of {f:?}"),
+        Op::Effect { f, .. } => format!("call of {f:?}"),
+        op => format!("{op:?}"),
+    }
+}

@@ -1,0 +1,181 @@
+//! Scalar loads. Those that follow one another at one base, as a kernel's arguments do, are checked together and made by
+//! the runtime together where not all of them are in bounds.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
+
+use super::super::fuse::base_and_constant;
+use super::super::{Emitter, flags, trusted};
+use crate::abi::Context;
+use crate::analysis::schedule::Schedule;
+use crate::ir::functions::EffectFn;
+use crate::ir::{Block, Op, SiteId, Val};
+
+/// Dwords from the first to the last of loads that are checked together, at most: as many as `Context::scalar_starts` has
+/// an answer for.
+const REACH: i32 = 32;
+
+/// A scalar load of `count` dwords, so many bytes from its base.
+#[derive(Clone, Copy)]
+struct Load {
+    v: Val,
+    count: u8,
+    site: SiteId,
+    offset: i32,
+}
+
+impl Load {
+    fn end(self) -> i32 {
+        self.offset + 4 * i32::from(self.count)
+    }
+}
+
+/// A scalar load and its base.
+fn load(block: &Block, v: Val) -> Option<(Val, Load)> {
+    let node = &block.nodes[v.index()];
+    let Op::ScalarLoad(count, site) = node.op else {
+        return None;
+    };
+    let (base, offset) = base_and_constant(block, node.args[0]);
+    let load = Load {
+        v,
+        count,
+        site,
+        offset,
+    };
+    Some((base, load))
+}
+
+impl Emitter<'_> {
+    /// Emits the scalar loads that `calls` begins with, as far as they are checked together; gives how many.
+    pub(in crate::legalize) fn scalar_loads(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        calls: &[Val],
+    ) -> usize {
+        let Some((base, first)) = calls.first().and_then(|&v| load(block, v)) else {
+            return 0;
+        };
+        let mut loads: Vec<Load> = Vec::new();
+        let (mut low, mut high) = (first.offset, first.end());
+        for &v in calls {
+            // A new EXEC may be made of what was loaded.
+            let same_exec = block.exec_at(v) == block.exec_at(first.v);
+            let Some((_, load)) = load(block, v).filter(|(at, _)| *at == base && same_exec) else {
+                break;
+            };
+            let both = (low.min(load.offset), high.max(load.end()));
+            if both.1 - both.0 > 4 * REACH {
+                break;
+            }
+            (low, high) = both;
+            loads.push(load);
+        }
+        self.checked_loads(block, plan, &loads, (low, high));
+        loads.len()
+    }
+
+    /// Loads whose words lie from `first` to `end` beyond their base.
+    fn checked_loads(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        loads: &[Load],
+        (first, end): (i32, i32),
+    ) {
+        let lowest = loads.iter().find(|load| load.offset == first);
+        let lowest = lowest.expect("bug: nothing is where loads begin");
+        let start = self.scalar(block, plan, block.nodes[lowest.v.index()].args[0]);
+        let new_exec = self.new_exec(block, plan, lowest.v);
+        let base = self.context(types::I64, offset_of!(Context, arena_base));
+        let offset = self.b.ins().isub(start, base);
+        let dwords = (end - first).cast_unsigned().div_ceil(4);
+        let size = dwords.next_power_of_two().ilog2() as usize;
+        let starts_at = offset_of!(Context, scalar_starts) + size * size_of::<u64>();
+        let starts = self.context(types::I64, starts_at);
+        let below = IntCC::UnsignedLessThan;
+        let inside = self.b.ins().icmp(below, offset, starts);
+        let slow = self.b.create_block();
+        let join = self.b.create_block();
+        let at = self.b.append_block_param(join, types::I64);
+        self.b.set_cold_block(slow);
+        let here = [BlockArg::Value(start)];
+        self.b.ins().brif(inside, join, &here, slow, &[]);
+        self.enter(slow);
+        let there = match *loads {
+            [load] => self.load_by_call(start, load, new_exec),
+            _ => self.load_by_calls(start, first, loads, new_exec),
+        };
+        self.b.ins().jump(join, &[BlockArg::Value(there)]);
+        self.enter(join);
+        for load in loads {
+            let away = load.offset - first;
+            for (i, other) in block.nodes.iter().enumerate() {
+                let k = match other.op {
+                    Op::Result(k) if other.args[0] == load.v => k,
+                    _ if i == load.v.index() => 0,
+                    _ => continue,
+                };
+                if k < load.count && plan.needed[i] {
+                    let flags = flags().with_notrap();
+                    let from = away + 4 * i32::from(k);
+                    let word = self.b.ins().load(types::I32, flags, at, from);
+                    self.scalars.insert(Val(i as u32), word);
+                }
+            }
+        }
+    }
+
+    /// Has the runtime make a load; gives where the words are.
+    fn load_by_call(&mut self, address: Value, load: Load, new_exec: Option<Value>) -> Value {
+        let count = self.b.ins().iconst(types::I64, i64::from(load.count));
+        let args = self.store_words(self.arg_slot, &[address, count]);
+        let status = self.call_effect(EffectFn::ScalarLoad, load.site, args, args);
+        let pc = self.f.sites[load.site.0 as usize].pc;
+        self.check(status, pc, new_exec);
+        if let Some(behind) = self.b.current_block() {
+            self.b.set_cold_block(behind);
+        }
+        let ret = offset_of!(Context, ret) as i64;
+        self.b.ins().iadd_imm_s(self.ctx, ret)
+    }
+
+    /// The same of several, the first word of which lies at `start`; gives where the words are, as far from each other
+    /// as they were.
+    fn load_by_calls(
+        &mut self,
+        start: Value,
+        first: i32,
+        loads: &[Load],
+        new_exec: Option<Value>,
+    ) -> Value {
+        let place = self.place_of_loaded();
+        for &load in loads {
+            let away = load.offset - first;
+            let address = self.b.ins().iadd_imm_s(start, i64::from(away));
+            let words = self.load_by_call(address, load, new_exec);
+            for from in (0..4 * i32::from(load.count)).step_by(4) {
+                let word = self.b.ins().load(types::I32, trusted(), words, from);
+                self.b.ins().store(trusted(), word, place, away + from);
+            }
+        }
+        place
+    }
+
+    /// Where words that the runtime loaded are put together.
+    fn place_of_loaded(&mut self) -> Value {
+        let slot = match self.loaded_slot {
+            Some(slot) => slot,
+            None => {
+                let kind = StackSlotKind::ExplicitSlot;
+                let data = StackSlotData::new(kind, 4 * REACH as u32, 3);
+                self.b.create_sized_stack_slot(data)
+            }
+        };
+        self.loaded_slot = Some(slot);
+        self.b.ins().stack_addr(types::I64, slot, 0)
+    }
+}

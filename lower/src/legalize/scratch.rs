@@ -1,0 +1,549 @@
+//! Accesses of scratch: the dwords of the 64 lanes lie side by side, so that one offset for all lanes is 64 dwords that
+//! follow one another. They are inline in hot code where what the access reaches is the running wave's own scratch,
+//! which no other wave uses: bytes and shorts are stored with the dwords that they are in. The runtime makes all others,
+//! whole and from the beginning, those through descriptors of other buffers as well.
+//!
+//! AVX-512 gathers and scatters where offsets differ. Other hosts leave these to the runtime, which takes no longer than
+//! code for each lane.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use frontend::op::{Data, Space};
+use frontend::state::LANES;
+
+use super::lanes::dwords_type;
+use super::whole_wave::{bounds, load_or_store};
+use super::{Emitter, access, trusted};
+use crate::abi::Context;
+use crate::analysis::schedule::Schedule;
+use crate::host::Isa;
+use crate::ir::functions::{EffectFn, mem_code};
+use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
+use crate::vir::Intrinsic;
+
+/// Bytes from one dword of a lane to its next.
+const ROW: i64 = 4 * LANES as i64;
+
+/// Is it an access of scratch, or of a buffer that may be scratch?
+pub(super) fn is_scratch(op: Op) -> bool {
+    matches!(
+        load_or_store(op),
+        Some((_, Space::Scratch | Space::Buffer, ..))
+    )
+}
+
+/// What inline accesses may reach.
+#[derive(Clone, Copy)]
+pub(in crate::legalize) struct Window {
+    /// Where offset 0 of lane 0 is (I64).
+    start: Value,
+    /// Bytes from there on; 0 where nothing is known (I64).
+    room: Value,
+}
+
+/// An access whose data or results are in slots.
+#[derive(Clone, Copy)]
+struct Access<'a> {
+    load: bool,
+    data: Data,
+    /// Lanes that act.
+    exec: Value,
+    places: &'a [Value],
+    window: Window,
+    /// Offsets that are less are not inline.
+    least: u32,
+}
+
+/// One offset of all lanes.
+#[derive(Clone, Copy)]
+enum Offset {
+    Known(u32),
+    Word(Value),
+}
+
+/// Where the dwords of lane 0 begin, and in which of their bits the data.
+#[derive(Clone, Copy)]
+struct Row {
+    at: Value,
+    bytes: i32,
+    /// I32.
+    shift: Value,
+}
+
+/// Bits of an offset that are 0 in an inline access, so that no element leaves its dword.
+fn alignment(data: Data) -> u32 {
+    match data {
+        Data::Dwords(_) => 3,
+        Data::U16 | Data::I16 => 1,
+        _ => 0,
+    }
+}
+
+/// Bits of a byte or short; nothing for dwords.
+fn part(data: Data) -> Option<(u32, bool)> {
+    match data {
+        Data::U8 => Some((8, false)),
+        Data::I8 => Some((8, true)),
+        Data::U16 => Some((16, false)),
+        Data::I16 => Some((16, true)),
+        _ => None,
+    }
+}
+
+impl Emitter<'_> {
+    /// Emits an access of scratch.
+    pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, site) = access.expect("bug: no load and no store");
+        let exec = self.mask_bits(block, plan, node.args[1]);
+        // All ways have it.
+        self.new_exec(block, plan, v);
+        let places = self.places(block, plan, v);
+        let mut behind = Vec::new();
+        for &bound in bounds(node) {
+            behind.push(self.wave_word(block, plan, bound));
+        }
+        let address = &block.nodes[node.args[0].index()];
+        let wave = address.ty.vary == Vary::Wave;
+        let known = match address.op {
+            Op::Const(c) => Some(c as u32),
+            _ => None,
+        };
+        let offset = match wave {
+            true => self.scalar(block, plan, node.args[0]),
+            false => self.place_address(block, plan, node.args[0]),
+        };
+        let call = |e: &mut Self| {
+            let code = e.integer(types::I64, mem_code(space, data) as i64);
+            let kind = e.integer(types::I64, i64::from(wave));
+            let offset = match wave {
+                true => e.b.ins().uextend(types::I64, offset),
+                false => offset,
+            };
+            let mut args = vec![offset, kind, exec, code];
+            let (f, out) = match load {
+                true => (EffectFn::Load, places.as_slice()),
+                false => (EffectFn::Store, &[][..]),
+            };
+            if !load {
+                args.extend(&places);
+            }
+            args.extend(&behind);
+            e.effect_to(block, plan, v, (f, site), &args, out);
+        };
+        let (gathers, level) = (self.has_masks(), self.level.contains(&v));
+        let one = wave || level;
+        if self.o.baseline || !one && !self.o.wide || !access::is_known(data) {
+            call(self);
+            return;
+        }
+        let window = self.scratch_window(v, block, space, &behind);
+        let least = match (space, bounds(node)) {
+            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
+                Op::Const(least) => least as u32,
+                _ => unreachable!("bug: a bound of offsets that is not known"),
+            },
+            _ => 0,
+        };
+        let [some, slow, done] = [(); 3].map(|()| self.b.create_block());
+        if one || gathers {
+            self.b.set_cold_block(slow);
+        }
+        self.b.ins().brif(exec, some, &[], done, &[]);
+        self.enter(some);
+        let a = Access {
+            load,
+            data,
+            exec,
+            places: &places,
+            window,
+            least,
+        };
+        match (known, wave) {
+            (Some(known), _) => self.scratch_row(a, Offset::Known(known), slow, done),
+            (None, true) => self.scratch_row(a, Offset::Word(offset), slow, done),
+            (None, false) => {
+                let first = self.b.ins().ctz(exec);
+                let at = self.b.ins().ishl_imm_u(first, 2);
+                let first = self.word_at(offset, at);
+                if level {
+                    self.scratch_row(a, Offset::Word(first), slow, done);
+                } else {
+                    self.scratch_each(a, (offset, first), slow, done);
+                }
+            }
+        }
+        self.enter(slow);
+        call(self);
+        self.b.ins().jump(done, &[]);
+        self.enter(done);
+    }
+
+    /// Moves elements at offsets that may be the same, as that of the first lane that acts, and goes to `done`; leaves for
+    /// `slow` where this is not for inline code.
+    fn scratch_each(
+        &mut self,
+        a: Access<'_>,
+        (offsets, first): (Value, Value),
+        slow: HostBlock,
+        done: HostBlock,
+    ) {
+        let ty = dwords_type(self.per());
+        let all = self.b.ins().splat(ty, first);
+        let same = self.scratch_lanes(a.exec, offsets, |e, words| {
+            e.b.ins().icmp(IntCC::Equal, words, all)
+        });
+        let [one, many] = [(); 2].map(|()| self.b.create_block());
+        self.b.ins().brif(same, one, &[], many, &[]);
+        self.enter(one);
+        self.scratch_row(a, Offset::Word(first), slow, done);
+        self.enter(many);
+        if self.has_masks() {
+            self.scratch_spread(a, offsets, slow, done);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+    }
+
+    /// What an access reaches inline: from where it begins to the end of the wave's scratch, if it begins there.
+    fn scratch_window(&mut self, v: Val, block: &Block, space: Space, behind: &[Value]) -> Window {
+        let mut key = bounds(&block.nodes[v.index()]).to_vec();
+        key.truncate(3);
+        if let Some(&window) = self.singles.scratch.get(&key) {
+            return window;
+        }
+        let (at, len) = (
+            offset_of!(Context, scratch),
+            offset_of!(Context, scratch_len),
+        );
+        let [at, len] = [at, len].map(|field| self.context(types::I64, field));
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let start = match space {
+            Space::Scratch => behind[0],
+            _ => {
+                let base = self.b.ins().band_imm_s(behind[0], (1 << 48) - 1);
+                self.b.ins().iadd(base, behind[2])
+            }
+        };
+        let away = self.b.ins().isub(start, at);
+        let inside = self.b.ins().icmp(order, away, len);
+        // Some targets ignore low bits of an address that is not one of a dword.
+        let rest = self.b.ins().band_imm_u(start, 3);
+        let aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+        let mut good = self.b.ins().band(inside, aligned);
+        let room = self.b.ins().isub(len, away);
+        if space != Space::Scratch {
+            let wrong = [0, 1].map(|i| {
+                let word = SCRATCH_DESCRIPTOR[i];
+                let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
+                let word = self.b.ins().band_imm_s(behind[i], mask);
+                self.b.ins().bxor_imm_s(word, bits)
+            });
+            let wrong = self.b.ins().bor(wrong[0], wrong[1]);
+            let kind = self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0);
+            // Some targets compare offset and SOFFSET with the number of records; no offset is beyond the room.
+            let records = self.b.ins().band_imm_s(behind[1], i64::from(u32::MAX));
+            let most = self.b.ins().ushr_imm_u(room, 6);
+            let most = self.b.ins().iadd(most, behind[2]);
+            let bound = self.b.ins().icmp(order, most, records);
+            let both = self.b.ins().band(kind, bound);
+            good = self.b.ins().band(good, both);
+        }
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let room = self.b.ins().select(good, room, zero);
+        let window = Window { start, room };
+        self.singles.scratch.insert(key, window);
+        window
+    }
+
+    /// Are the words of all lanes that act good (I8)? `good` gets those of a host vector.
+    fn scratch_lanes(
+        &mut self,
+        exec: Value,
+        slot: Value,
+        mut good: impl FnMut(&mut Self, Value) -> Value,
+    ) -> Value {
+        let per = self.per();
+        let mut bad: Option<Value> = None;
+        for lane in (0..LANES).step_by(per) {
+            let (ty, at) = (dwords_type(per), 4 * lane as i32);
+            let words = self.b.ins().load(ty, trusted(), slot, at);
+            let on = self.on_from(exec, lane, per);
+            let good = good(self, words);
+            let other = self.b.ins().bnot(good);
+            let here = self.b.ins().band(on, other);
+            bad = Some(match bad {
+                Some(bad) => self.b.ins().bor(bad, here),
+                None => here,
+            });
+        }
+        let bad = bad.expect("a wave has lanes");
+        let bad = self.of_lanes(1, per).collect_mask(&[bad]);
+        self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
+    }
+
+    /// Moves the elements at one offset of all lanes and goes to `done`; leaves for `slow` where they are not in the window.
+    fn scratch_row(&mut self, a: Access<'_>, offset: Offset, slow: HostBlock, done: HostBlock) {
+        let (mask, size) = (alignment(a.data), ROW * a.places.len() as i64);
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let row = match offset {
+            Offset::Known(n) => {
+                let bytes = i32::try_from(i64::from(n & !3) * (ROW / 4)).ok();
+                let fits = |&bytes: &i32| i64::from(bytes) + size <= i64::from(i32::MAX);
+                let good = n & mask == 0 && n >= a.least;
+                let Some(bytes) = bytes.filter(fits).filter(|_| good) else {
+                    self.b.ins().jump(slow, &[]);
+                    return;
+                };
+                let end = self.b.ins().iconst(types::I64, i64::from(bytes) + size);
+                let inside = self.b.ins().icmp(order, end, a.window.room);
+                self.require(slow, inside);
+                let shift = self.b.ins().iconst(types::I32, i64::from(n % 4 * 8));
+                let at = a.window.start;
+                Row { at, bytes, shift }
+            }
+            Offset::Word(word) => {
+                let wide = self.b.ins().uextend(types::I64, word);
+                let dword = self.b.ins().band_imm_s(wide, !3);
+                let bytes = self.b.ins().imul_imm_s(dword, ROW / 4);
+                let end = self.b.ins().iadd_imm_s(bytes, size);
+                let mut good = self.b.ins().icmp(order, end, a.window.room);
+                if mask != 0 {
+                    let rest = self.b.ins().band_imm_u(word, i64::from(mask));
+                    let aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+                    good = self.b.ins().band(good, aligned);
+                }
+                if a.least != 0 {
+                    let order = IntCC::UnsignedGreaterThanOrEqual;
+                    let above = self.b.ins().icmp_imm_u(order, word, i64::from(a.least));
+                    good = self.b.ins().band(good, above);
+                }
+                self.require(slow, good);
+                let at = self.b.ins().iadd(a.window.start, bytes);
+                let shift = self.b.ins().band_imm_u(word, 3);
+                let shift = self.b.ins().ishl_imm_u(shift, 3);
+                Row {
+                    at,
+                    bytes: 0,
+                    shift,
+                }
+            }
+        };
+        self.if_full(a.exec, |e| {
+            e.move_row(a, row, false);
+            e.b.ins().jump(done, &[]);
+        });
+        self.move_row(a, row, true);
+        self.b.ins().jump(done, &[]);
+    }
+
+    /// Moves a row's elements of all lanes, or of those that act.
+    fn move_row(&mut self, a: Access<'_>, row: Row, masked: bool) {
+        let per = self.per();
+        let ty = dwords_type(per);
+        for lane in (0..LANES).step_by(per) {
+            let on = masked.then(|| self.on_from(a.exec, lane, per));
+            let place = 4 * lane as i32;
+            for (i, &slot) in a.places.iter().enumerate() {
+                let at = row.bytes + (ROW * i as i64) as i32 + place;
+                let dwords = part(a.data).is_none();
+                if dwords
+                    && per > crate::host::LANES
+                    && let Some(on) = on
+                {
+                    self.move_masked(a.load, on, (row.at, at), (slot, place));
+                    continue;
+                }
+                let inside = |e: &mut Self| e.load_vector(ty, row.at, at);
+                let outside = |e: &mut Self| e.b.ins().load(ty, trusted(), slot, place);
+                let (new, old) = match (dwords, a.load) {
+                    (true, true) => (inside(self), on.map(|_| outside(self))),
+                    (true, false) => (outside(self), on.map(|_| inside(self))),
+                    (false, true) => {
+                        let held = inside(self);
+                        let part = self.loaded_part(held, a.data, row.shift);
+                        (part, on.map(|_| outside(self)))
+                    }
+                    (false, false) => {
+                        let (held, word) = (inside(self), outside(self));
+                        (self.with_part(held, word, a.data, row.shift), Some(held))
+                    }
+                };
+                let new = match (on, old) {
+                    (Some(on), Some(old)) => {
+                        let mut lanes = self.of_lanes(1, per);
+                        lanes.select(Width::W32, &[on], &[new], &[old])[0]
+                    }
+                    _ => new,
+                };
+                match a.load {
+                    true => {
+                        self.b.ins().store(trusted(), new, slot, place);
+                    }
+                    false => self.store_vector(new, row.at, at),
+                }
+            }
+        }
+    }
+
+    /// Moves the dwords of those of 16 lanes that act between a row and a slot.
+    fn move_masked(
+        &mut self,
+        load: bool,
+        on: Value,
+        (row, at): (Value, i32),
+        (slot, place): (Value, i32),
+    ) {
+        let ty = dwords_type(self.per());
+        let words = self.b.ins().load(ty, trusted(), slot, place);
+        let at = self.b.ins().iadd_imm_s(row, i64::from(at));
+        let mut lanes = self.of_lanes(1, crate::host::LANES * 2);
+        if load {
+            let new = lanes.intrinsic(Intrinsic::LoadSome, &[words, on, at], ty);
+            self.b.ins().store(trusted(), new, slot, place);
+        } else {
+            lanes.effect(Intrinsic::StoreSome, &[words, on, at]);
+        }
+    }
+
+    /// Shifts dwords by a word (I32), or by those of a vector.
+    fn scratch_shift(&mut self, op: Op, v: Value, amount: Value) -> Value {
+        let per = self.per();
+        let mut lanes = self.of_lanes(1, per);
+        if !lanes.b.func.dfg.value_type(amount).is_vector() {
+            return lanes.shift_by_wave(op, &[v], amount)[0];
+        }
+        let f = match op {
+            Op::Shl => Intrinsic::ShiftLeft,
+            _ => Intrinsic::ShiftRight,
+        };
+        lanes.intrinsic(f, &[v, amount], dwords_type(per))
+    }
+
+    /// The byte or short of dwords that begins at bit `shift`, extended.
+    fn loaded_part(&mut self, dwords: Value, data: Data, shift: Value) -> Value {
+        let (bits, signed) = part(data).expect("bug: a dword is no part of one");
+        let low = self.scratch_shift(Op::Lshr, dwords, shift);
+        let up = self.b.ins().iconst(types::I32, i64::from(32 - bits));
+        let high = self.b.ins().ishl(low, up);
+        match signed {
+            true => self.b.ins().sshr(high, up),
+            false => self.b.ins().ushr(high, up),
+        }
+    }
+
+    /// Dwords with a byte or short at bit `shift` from the low bits of words.
+    fn with_part(&mut self, dwords: Value, words: Value, data: Data, shift: Value) -> Value {
+        let (bits, _) = part(data).expect("bug: a dword is no part of one");
+        let per = self.per();
+        let ones = u32::MAX >> (32 - bits);
+        let ones = self.of_lanes(1, per).dwords_by(|_| ones);
+        let word = self.b.ins().band(words, ones);
+        let word = self.scratch_shift(Op::Shl, word, shift);
+        let mask = self.scratch_shift(Op::Shl, ones, shift);
+        let rest = self.b.ins().bnot(mask);
+        let rest = self.b.ins().band(dwords, rest);
+        self.b.ins().bor(rest, word)
+    }
+
+    /// Moves elements at an offset of each lane's own, by AVX-512's gathers and scatters, and goes to `done`; leaves for
+    /// `slow` where they are not in the window.
+    fn scratch_spread(&mut self, a: Access<'_>, offsets: Value, slow: HostBlock, done: HostBlock) {
+        debug_assert_eq!(self.o.isa, Isa::Avx512);
+        let per = self.per();
+        let ty = dwords_type(per);
+        let most = self.b.ins().ushr_imm_u(a.window.room, 6);
+        let most = self
+            .b
+            .ins()
+            .iadd_imm_s(most, -i64::from(access::bytes(a.data)));
+        let any = IntCC::SignedGreaterThanOrEqual;
+        let zero = self.b.ins().iconst(types::I64, 0);
+        let any = self.b.ins().icmp(any, most, zero);
+        self.require(slow, any);
+        let most = self.b.ins().ireduce(types::I32, most);
+        let most = self.b.ins().splat(ty, most);
+        let mask = alignment(a.data);
+        let good = self.scratch_lanes(a.exec, offsets, |e, words| {
+            let order = IntCC::UnsignedLessThanOrEqual;
+            let mut good = e.b.ins().icmp(order, words, most);
+            if a.least != 0 {
+                let least = e.of_lanes(1, per).dwords_by(|_| a.least);
+                let above = e.b.ins().icmp(order, least, words);
+                good = e.b.ins().band(good, above);
+            }
+            if mask == 0 {
+                return good;
+            }
+            let [bits, zero] = [mask, 0].map(|w| e.of_lanes(1, per).dwords_by(|_| w));
+            let rest = e.b.ins().band(words, bits);
+            let aligned = e.b.ins().icmp(IntCC::Equal, rest, zero);
+            e.b.ins().band(good, aligned)
+        });
+        self.require(slow, good);
+        for lane in (0..LANES).step_by(per) {
+            let place = 4 * lane as i32;
+            let on = self.on_from(a.exec, lane, per);
+            let words = self.b.ins().load(ty, trusted(), offsets, place);
+            let dword = self.of_lanes(1, per).dwords_by(|_| !3);
+            let dword = self.b.ins().band(words, dword);
+            let six = self.b.ins().iconst(types::I32, 6);
+            let index = self.b.ins().ishl(dword, six);
+            let ids = self.of_lanes(1, per).dwords_by(|n| 4 * (lane + n) as u32);
+            let index = self.b.ins().iadd(index, ids);
+            let starts: Vec<Value> = (0..a.places.len() as i64)
+                .map(|i| self.b.ins().iadd_imm_s(a.window.start, ROW * i))
+                .collect();
+            let outside = |e: &mut Self, slot: Value| e.b.ins().load(ty, trusted(), slot, place);
+            let olds: Vec<Value> = a.places.iter().map(|&slot| outside(self, slot)).collect();
+            let gather = |e: &mut Self, old: Value, start: Value| {
+                let mut lanes = e.of_lanes(1, per);
+                lanes.intrinsic(Intrinsic::Gather, &[old, on, start, index], ty)
+            };
+            let scatter = |e: &mut Self, new: Value, start: Value| {
+                e.of_lanes(1, per)
+                    .effect(Intrinsic::Scatter, &[new, on, start, index]);
+            };
+            let shift = part(a.data).map(|_| {
+                let three = self.of_lanes(1, per).dwords_by(|_| 3);
+                let bytes = self.b.ins().band(words, three);
+                let three = self.b.ins().iconst(types::I32, 3);
+                self.b.ins().ishl(bytes, three)
+            });
+            match (a.load, shift) {
+                // All of a lane's words are loaded before its offset may be overwritten.
+                (true, None) => {
+                    let both = olds.iter().zip(&starts);
+                    let new: Vec<Value> = both
+                        .map(|(&old, &start)| gather(self, old, start))
+                        .collect();
+                    for (&slot, new) in a.places.iter().zip(new) {
+                        self.b.ins().store(trusted(), new, slot, place);
+                    }
+                }
+                (false, None) => {
+                    for (&word, &start) in olds.iter().zip(&starts) {
+                        scatter(self, word, start);
+                    }
+                }
+                (load, Some(shift)) => {
+                    let zero = self.of_lanes(1, per).dwords_by(|_| 0);
+                    let held = gather(self, zero, starts[0]);
+                    if load {
+                        let new = self.loaded_part(held, a.data, shift);
+                        let mut lanes = self.of_lanes(1, per);
+                        let new = lanes.select(Width::W32, &[on], &[new], &[olds[0]])[0];
+                        self.b.ins().store(trusted(), new, a.places[0], place);
+                    } else {
+                        let new = self.with_part(held, olds[0], a.data, shift);
+                        scatter(self, new, starts[0]);
+                    }
+                }
+            }
+        }
+        self.b.ins().jump(done, &[]);
+    }
+}

@@ -1,0 +1,615 @@
+//! One segment: a loop over lane groups, in an unmasked and a masked version.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
+use cranelift_frontend::Variable;
+
+use super::fuse::Fusion;
+use super::lanes::{Lanes, Selectors, dwords_type};
+use super::scalar::Scalars;
+use super::{Emitter, trusted};
+use crate::analysis::schedule::{Class, Place, Schedule, Segment};
+use crate::ir::functions::LaneFn;
+use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
+use crate::maps::HashMap;
+use crate::options::Forms;
+use shape::{is_empty, skippable};
+
+mod neutral;
+mod selectors;
+mod shape;
+
+/// One version of a segment's loop while its body is emitted.
+pub(super) struct Body {
+    /// Host vectors in a group.
+    pub(super) slices: usize,
+    /// EXEC is known to be all ones.
+    pub(super) full: bool,
+    /// First lane of the group, I64.
+    pub(super) lane: Value,
+    /// The wave plus the group's byte offset.
+    pub(super) wave: Value,
+    /// The frame plus the group's byte offset.
+    pub(super) frame: Value,
+    /// Values computed so far.
+    pub(super) values: HashMap<Val, Vec<Value>>,
+    /// Further words of functions computed so far.
+    pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
+    /// Is a mask true for some lane? Of those that it was asked of so far, I32.
+    pub(super) any: HashMap<Val, Value>,
+    /// What selectors that are wave values want.
+    pub(super) selectors: HashMap<Val, Selectors>,
+    /// Values at the first lane of each of the group's rows.
+    pub(super) at: Vec<HashMap<Val, Value>>,
+}
+
+/// A segment, and with what its loops are made.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub(super) block: &'a Block,
+    pub(super) plan: &'a Schedule,
+    pub(super) segment: &'a Segment,
+    /// Where the bits of its masks go.
+    pub(super) bits: &'a [(Val, Variable)],
+    /// The values of EXEC under which it merges.
+    pub(super) execs: &'a [Value],
+    /// See [`Body::selectors`].
+    pub(super) selectors: &'a HashMap<Val, Selectors>,
+    /// Lanes in a group of its unmasked loops.
+    pub(super) group: usize,
+}
+
+impl<'f> Emitter<'f> {
+    /// A wave value, computed where we stand unless it is there already.
+    pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        if let Some(&value) = self.scalars.get(&v) {
+            return value;
+        }
+        if let Some(pair) = self.resident_pair(block, v) {
+            self.scalars.insert(v, pair);
+            return pair;
+        }
+        let node = &block.nodes[v.index()];
+        let value = match node.op {
+            Op::ReadS(slot) => self.slot(slot),
+            Op::Const(n) if self.o.baseline && node.ty.width == Width::W32 => {
+                self.integer(types::I32, i64::from(n as u32))
+            }
+            Op::Const(n) if self.o.baseline && node.ty.width == Width::W64 => {
+                self.integer(types::I64, n as i64)
+            }
+            Op::CodeAddress(pc) => self.address(pc),
+            Op::Ballot => self.mask_bits(block, plan, node.args[0]),
+            Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
+                unreachable!("bug: %{} was not computed in its gap", v.0)
+            }
+            _ => {
+                let args: Vec<Value> = node
+                    .args
+                    .iter()
+                    .map(|&a| self.scalar(block, plan, a))
+                    .collect();
+                self.wave_op(block, node, &args)
+            }
+        };
+        self.scalars.insert(v, value);
+        value
+    }
+
+    /// A node on one value of each argument.
+    pub(super) fn wave_op(&mut self, block: &Block, node: &Node, args: &[Value]) -> Value {
+        let width = match (node.op, node.args.first()) {
+            (Op::Select, _) | (_, None) => node.ty.width,
+            (_, Some(a)) => block.nodes[a.index()].ty.width,
+        };
+        let exact_nan = self.o.exact_nan;
+        Scalars {
+            b: &mut self.b,
+            exact_nan,
+        }
+        .op(node.op, width, args)
+    }
+
+    /// The 64 bits of a lane mask as a wave value.
+    pub(super) fn mask_bits(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::MaskFromBits | Op::ExecMask => self.scalar(block, plan, node.args[0]),
+            _ if node.ty.vary == Vary::Wave => {
+                let one = self.scalar(block, plan, v);
+                let wide = self.b.ins().uextend(types::I64, one);
+                self.b.ins().ineg(wide)
+            }
+            _ => self.bits[&v],
+        }
+    }
+
+    /// Emits a segment; `loads` stand right before it and `stores` right behind it, and may be made by it.
+    pub(super) fn segment(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        segment: &Segment,
+        loads: &[Val],
+        stores: &[Val],
+    ) {
+        if is_empty(segment) && stores.is_empty() {
+            for &load in loads {
+                self.whole(block, plan, load);
+            }
+            return;
+        }
+        let execs = self.prepare(block, plan, segment);
+        let selectors = self.selectors(block, plan, segment);
+        let bits: Vec<(Val, Variable)> = segment
+            .ballots
+            .iter()
+            .map(|&v| {
+                let var = self.variable(types::I64);
+                let zero = self.integer(types::I64, 0);
+                self.b.def_var(var, zero);
+                (v, var)
+            })
+            .collect();
+        let after = self.b.create_block();
+        let group = self.group_of(block, segment, loads);
+        self.profile_segment(block, plan, segment, group);
+        let work = Work {
+            block,
+            plan,
+            segment,
+            bits: &bits,
+            execs: &execs,
+            selectors: &selectors,
+            group,
+        };
+        if loads.is_empty() && stores.is_empty() {
+            self.by_affine(work, after);
+            self.loops(work, after);
+        } else {
+            let mut all = execs.clone();
+            let (mut fusion, mut good) = self.fuse(block, plan, segment, (loads, stores), &mut all);
+            let lines = self.fused_affine(Work {
+                execs: &all,
+                ..work
+            });
+            match &lines {
+                Some(known) => good.extend(&known.good),
+                None => {
+                    for exec in all {
+                        good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
+                    }
+                }
+            }
+            let other = self.b.create_block();
+            for (mostly, else_good) in std::mem::take(&mut fusion.either) {
+                self.require_either(other, mostly, else_good);
+            }
+            for good in good {
+                self.require(other, good);
+            }
+            // What is computed on the other way is not there behind it.
+            let scalars = self.scalars.clone();
+            let singles = self.singles.clone();
+            self.expect_all(&mut fusion);
+            self.fusion = fusion;
+            match &lines {
+                Some(known) => self.rest_of(work, known, after),
+                None => self.full(work, after),
+            }
+            self.fusion = Fusion::default();
+            self.enter(other);
+            self.profile_after();
+            self.out_of_line = true;
+            let prefetches = std::mem::replace(&mut self.prefetches, false);
+            self.one_by_one(work, (loads, stores), after);
+            self.out_of_line = false;
+            self.prefetches = prefetches;
+            (self.scalars, self.singles) = (scalars, singles);
+        }
+        self.enter(after);
+        self.profile_after();
+        for (v, var) in bits {
+            let value = self.b.use_var(var);
+            self.bits.insert(v, value);
+        }
+    }
+
+    /// The loads, the segment and the stores one after the other.
+    fn one_by_one(&mut self, w: Work<'_>, (loads, stores): (&[Val], &[Val]), after: HostBlock) {
+        for &load in loads {
+            self.whole(w.block, w.plan, load);
+        }
+        let behind = self.b.create_block();
+        if is_empty(w.segment) {
+            self.b.ins().jump(behind, &[]);
+        } else if loads.is_empty() {
+            self.loops(w, behind);
+        } else if w.execs.is_empty() {
+            self.lane_loop(w, true, None, behind);
+        } else {
+            self.masked(w, behind);
+        }
+        self.enter(behind);
+        self.profile_after();
+        for &store in stores {
+            self.whole(w.block, w.plan, store);
+        }
+        self.b.ins().jump(after, &[]);
+    }
+
+    /// The loops of a segment that takes all values from registers and slots.
+    fn loops(&mut self, w: Work<'_>, after: HostBlock) {
+        if w.execs.is_empty() {
+            self.full(w, after);
+            return;
+        }
+        if self.o.is_masked_alone() {
+            self.masked(w, after);
+            return;
+        }
+        let mut all = w.execs[0];
+        for &e in &w.execs[1..] {
+            all = self.b.ins().band(all, e);
+        }
+        let masked = self.b.create_block();
+        if self.o.has(Forms::UNMASKED) {
+            let full = self.b.create_block();
+            let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
+            self.b.ins().brif(ones, full, &[], masked, &[]);
+            self.enter(full);
+            self.full(w, after);
+        } else {
+            self.b.ins().jump(masked, &[]);
+        }
+        self.enter(masked);
+        self.masked(w, after);
+    }
+
+    /// The loop of a segment for EXEC all ones.
+    pub(super) fn full(&mut self, w: Work<'_>, after: HostBlock) {
+        self.profile_loop(true);
+        self.lane_loop(w, true, None, after);
+    }
+
+    /// The masked loop of a segment.
+    fn masked(&mut self, w: Work<'_>, after: HostBlock) {
+        let skips = skippable(w.block, w.segment) && !self.o.is_brief(w.segment);
+        let skip = skips.then(|| {
+            let mut any = w.execs[0];
+            for &e in &w.execs[1..] {
+                any = self.b.ins().bor(any, e);
+            }
+            any
+        });
+        self.profile_loop(false);
+        let group = self.per();
+        self.lane_loop(Work { group, ..w }, false, skip, after);
+    }
+
+    /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
+    fn prepare(&mut self, block: &Block, plan: &Schedule, segment: &Segment) -> Vec<Value> {
+        let mut execs = Vec::new();
+        let mut uses: Vec<Val> = Vec::new();
+        for &v in &segment.nodes {
+            uses.extend(block.nodes[v.index()].args.iter());
+        }
+        uses.extend(segment.stores.iter().map(|&(_, v)| v));
+        for v in uses {
+            let node = &block.nodes[v.index()];
+            if plan.class[v.index()] == Class::Leaf
+                && matches!(node.op, Op::MaskFromBits | Op::ExecMask)
+            {
+                let e = self.scalar(block, plan, node.args[0]);
+                if node.op == Op::ExecMask && !execs.contains(&e) {
+                    execs.push(e);
+                }
+            } else if node.ty.vary == Vary::Wave {
+                self.scalar(block, plan, v);
+            }
+        }
+        execs
+    }
+
+    pub(super) fn lane_loop(
+        &mut self,
+        w: Work<'_>,
+        full: bool,
+        skip: Option<Value>,
+        after: HostBlock,
+    ) {
+        let Work {
+            block,
+            plan,
+            segment,
+            bits,
+            group,
+            ..
+        } = w;
+        let asked = match full && !self.out_of_line {
+            true => self.share(group),
+            false => Vec::new(),
+        };
+        let (header, offset) = self.begin_offsets();
+        let two = self.integer(types::I64, 2);
+        let lane = self.b.ins().ushr(offset, two);
+        self.request_at(&asked, lane, group);
+        let latch = skip.map(|any| {
+            let latch = self.b.create_block();
+            let shifted = self.b.ins().ushr(any, lane);
+            let lanes = self.integer(types::I64, (1 << group) - 1);
+            let here = self.b.ins().band(shifted, lanes);
+            let work = self.b.create_block();
+            self.b.ins().brif(here, work, &[], latch, &[]);
+            self.enter(work);
+            latch
+        });
+        let wave = self.b.ins().iadd(self.wave, offset);
+        // A segment without slots has nothing there.
+        let frame = match plan.slots {
+            0 if self.o.baseline => self.frame,
+            _ => self.b.ins().iadd(self.frame, offset),
+        };
+        let mut body = Body {
+            slices: group / self.per(),
+            full,
+            lane,
+            wave,
+            frame,
+            values: HashMap::with_capacity_and_hasher(2 * segment.nodes.len(), Default::default()),
+            words: HashMap::default(),
+            any: HashMap::default(),
+            selectors: w.selectors.clone(),
+            at: Vec::new(),
+        };
+        for &v in &segment.nodes {
+            let value = self.lane_node(block, plan, &mut body, v);
+            body.values.insert(v, value);
+        }
+        // All old values are read before any home is written.
+        for &(_, v) in &segment.stores {
+            self.have(block, plan, &mut body, v);
+        }
+        let kept: Vec<(Place, Vec<Value>)> = self
+            .fusion
+            .keep()
+            .into_iter()
+            .map(|(v, place)| (place, self.lane_value(block, plan, &mut body, v)))
+            .collect();
+        for (place, value) in kept {
+            let (base, offset) = match place {
+                Place::Home(n) => (body.wave, self.home_to_write(n)),
+                Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
+            };
+            for (j, x) in value.into_iter().enumerate() {
+                let at = offset + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), x, base, at);
+            }
+        }
+        self.fused_stores(block, plan, &mut body);
+        for &(v, slot) in &segment.spills {
+            if self.fusion.is_private(v) {
+                continue;
+            }
+            let value = body.values[&v].clone();
+            self.spill(&body, block.nodes[v.index()].ty.width, slot, &value);
+        }
+        for &(n, v) in &segment.stores {
+            let home = self.home_to_write(n);
+            for (j, &x) in body.values[&v].iter().enumerate() {
+                let at = home + (4 * self.per() * j) as i32;
+                self.b.ins().store(trusted(), x, body.wave, at);
+            }
+        }
+        for &(v, var) in bits {
+            let mask = body.values[&v].clone();
+            let collected = self.lanes(&body).collect_mask(&mask);
+            let placed = self.b.ins().ishl(collected, lane);
+            let old = self.b.use_var(var);
+            let new = self.b.ins().bor(old, placed);
+            self.b.def_var(var, new);
+        }
+        if let Some(latch) = latch {
+            self.b.ins().jump(latch, &[]);
+            self.enter(latch);
+        }
+        self.end_offsets((header, offset), 4 * group, after);
+        self.seal(header);
+    }
+
+    pub(super) fn lanes(&mut self, body: &Body) -> Lanes<'_, 'f> {
+        self.of_lanes(body.slices, self.per())
+    }
+
+    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &[Value]) {
+        if width == Width::W64 {
+            let lo = self.lanes(body).op(Op::Lo, Width::W64, &[value]);
+            let hi = self.lanes(body).op(Op::Hi, Width::W64, &[value]);
+            self.spill(body, Width::W32, slot, &lo);
+            self.spill(body, Width::W32, slot + 1, &hi);
+            return;
+        }
+        for (j, &x) in value.iter().enumerate() {
+            let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
+            self.b.ins().store(trusted(), x, body.frame, at);
+        }
+    }
+
+    /// The group's part of a value in memory.
+    pub(super) fn reload(&mut self, body: &Body, place: Place) -> Vec<Value> {
+        let (base, offset) = match place {
+            Place::Home(n) => (body.wave, Self::home_offset(n)),
+            Place::Frame(slot) => (body.frame, Self::frame_offset(slot)),
+        };
+        let (ty, bytes) = (dwords_type(self.per()), 4 * self.per());
+        (0..body.slices)
+            .map(|j| {
+                let at = offset + (bytes * j) as i32;
+                self.b.ins().load(ty, trusted(), base, at)
+            })
+            .collect()
+    }
+
+    /// A value as the group's lanes, from wherever it is.
+    pub(super) fn lane_value(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        v: Val,
+    ) -> Vec<Value> {
+        self.have(block, plan, body, v);
+        body.values[&v].clone()
+    }
+
+    /// Makes a value one of the group's, unless it is there.
+    fn have(&mut self, block: &Block, plan: &Schedule, body: &mut Body, v: Val) {
+        if body.values.contains_key(&v) || self.have_fused(block, plan, body, v) {
+            return;
+        }
+        let node = &block.nodes[v.index()];
+        let value = match (plan.class[v.index()], node.op) {
+            (_, Op::ReadV(n)) => self.reload(body, Place::Home(n)),
+            (_, Op::LaneId) => {
+                let lane = self.b.ins().ireduce(types::I32, body.lane);
+                self.lanes(body).lane_ids(lane)
+            }
+            (_, Op::ExecMask) if body.full => self.lanes(body).all_true(),
+            (Class::Leaf, Op::MaskFromBits | Op::ExecMask) => {
+                let bits = self.scalar(block, plan, node.args[0]);
+                self.expand(body, bits)
+            }
+            (Class::Lane, _) if node.ty.width == Width::W1 => {
+                let bits = self.bits[&v];
+                self.expand(body, bits)
+            }
+            (Class::Scalar, Op::Const(c)) if node.ty.width != Width::W1 => {
+                self.lanes(body).const_lanes(node.ty.width, c)
+            }
+            (Class::Scalar, _) => {
+                let s = self.scalar(block, plan, v);
+                self.lanes(body).splat(node.ty.width, s)
+            }
+            (Class::Whole, _) if node.ty.vary == Vary::Wave => {
+                let s = self.scalar(block, plan, v);
+                self.lanes(body).splat(node.ty.width, s)
+            }
+            _ => {
+                let place = plan.place[v.index()]
+                    .unwrap_or_else(|| panic!("bug: %{} has no place: {node:?}", v.0));
+                match (node.ty.width, place) {
+                    (Width::W64, Place::Frame(slot)) => {
+                        let lo = self.reload(body, Place::Frame(slot));
+                        let hi = self.reload(body, Place::Frame(slot + 1));
+                        self.lanes(body).op(Op::Pair, Width::W32, &[&lo, &hi])
+                    }
+                    _ => self.reload(body, place),
+                }
+            }
+        };
+        body.values.insert(v, value);
+    }
+
+    /// The group's part of 64 mask bits as masks.
+    pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
+        let here = self.b.ins().ushr(bits, body.lane);
+        self.lanes(body).expand_mask(here)
+    }
+
+    pub(super) fn lane_node(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        body: &mut Body,
+        v: Val,
+    ) -> Vec<Value> {
+        let node: &Node = &block.nodes[v.index()];
+        let is_exec = |a: Val| block.nodes[a.index()].op == Op::ExecMask;
+        // What EXEC being all ones makes trivial.
+        if body.full {
+            match node.op {
+                Op::Select if is_exec(node.args[0]) => {
+                    return self.lane_value(block, plan, body, node.args[1]);
+                }
+                Op::And if is_exec(node.args[0]) => {
+                    return self.lane_value(block, plan, body, node.args[1]);
+                }
+                Op::And if is_exec(node.args[1]) => {
+                    return self.lane_value(block, plan, body, node.args[0]);
+                }
+                _ => {}
+            }
+        }
+        let arg = |i: usize| node.args[i];
+        let is_wave = |a: Val| block.nodes[a.index()].ty.vary == Vary::Wave;
+        let constant = |a: Val| match block.nodes[a.index()].op {
+            Op::Const(c) => Some(c),
+            _ => None,
+        };
+        match node.op {
+            Op::Shl | Op::Lshr | Op::Ashr if is_wave(arg(1)) => {
+                let a = self.lane_value(block, plan, body, arg(0));
+                let amount = self.scalar(block, plan, arg(1));
+                return self.lanes(body).shift_by_wave(node.op, &a, amount);
+            }
+            Op::AlignBit if is_wave(arg(2)) => {
+                let hi = self.lane_value(block, plan, body, arg(0));
+                let lo = self.lane_value(block, plan, body, arg(1));
+                return match constant(arg(2)).map(|c| c as u32 & 31) {
+                    Some(0) => lo,
+                    Some(n) => self.lanes(body).align_by_const(&hi, &lo, n),
+                    None => {
+                        let amount = self.scalar(block, plan, arg(2));
+                        self.lanes(body).align_by_wave(&hi, &lo, amount)
+                    }
+                };
+            }
+            Op::Perm => {
+                if let Some(selector) = selectors::without_signs(block, arg(2)) {
+                    let s0 = self.lane_value(block, plan, body, arg(0));
+                    let s1 = self.lane_value(block, plan, body, arg(1));
+                    return self.lanes(body).perm_by_const(&s0, &s1, selector);
+                }
+                if let Some(value) = self.perm_by_wave(block, plan, body, v) {
+                    return value;
+                }
+            }
+            Op::Call(LaneFn::Perm, _) => {
+                if let Some(value) = self.perm_by_wave(block, plan, body, v) {
+                    return value;
+                }
+            }
+            Op::Select => {
+                let mask = self.lane_value(block, plan, body, arg(0));
+                let a = self.lane_value(block, plan, body, arg(1));
+                let b = self.lane_value(block, plan, body, arg(2));
+                if node.ty.width == Width::W1 {
+                    return self.lanes(body).select(Width::W32, &mask, &a, &b);
+                }
+                return self.lanes(body).select(node.ty.width, &mask, &a, &b);
+            }
+            Op::FMul(..) | Op::FSub(..) => {
+                if let Some(value) = self.around_neutral(block, plan, body, node) {
+                    return value;
+                }
+            }
+            Op::Result(n) => return body.words[&arg(0)][usize::from(n) - 1].clone(),
+            _ => {}
+        }
+        for &a in node.args.iter() {
+            self.have(block, plan, body, a);
+        }
+        let mut args: [&[Value]; Args::MAX] = [&[]; Args::MAX];
+        for (arg, a) in args.iter_mut().zip(node.args.iter()) {
+            *arg = &body.values[a];
+        }
+        let args = &args[..node.args.len()];
+        if let Op::Call(f, _) = node.op {
+            let mut words = self.lanes(body).function(f, args);
+            body.words.insert(v, words.split_off(1));
+            return words.swap_remove(0);
+        }
+        let width = block.nodes[arg(0).index()].ty.width;
+        self.lanes(body).op(node.op, width, args)
+    }
+}

@@ -1,0 +1,480 @@
+//! Nodes that see the whole wave: calls of the runtime, memory, single lanes. They stand between
+//! segments; lane arguments and results lie in memory.
+
+use std::mem::offset_of;
+
+use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
+
+use frontend::op::{Data, Space};
+
+use super::affine::Known;
+use super::scalar::joined;
+use super::{Emitter, access, offset32, scratch, trusted};
+use crate::abi::Context;
+use crate::analysis::schedule::{Class, Place, Schedule};
+use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
+use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
+
+impl Emitter<'_> {
+    /// Emits a whole-wave node.
+    pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
+        let node = &block.nodes[v.index()];
+        if let Some(&affine) = self.affine.get(&v) {
+            self.known_access(block, plan, v, Known::Affine(affine));
+            return;
+        }
+        if let Some(table) = self.tables.get(&v).copied() {
+            self.known_access(block, plan, v, Known::Table(&table));
+            return;
+        }
+        if scratch::is_scratch(node.op) {
+            self.scratch_access(block, plan, v);
+            return;
+        }
+        if self.is_contiguous_form(block, v) {
+            self.contiguous_access(block, plan, v);
+            return;
+        }
+        if self.can_gather(block, v) {
+            self.gather_access(block, plan, v);
+            return;
+        }
+        match node.op {
+            Op::LaneAt => {
+                let value = self.lane_at(block, plan, v);
+                self.scalars.insert(v, value);
+            }
+            Op::Call(f, mode) => self.call(block, plan, v, f, mode),
+            Op::ScalarLoad(..) => {
+                self.scalar_loads(block, plan, &[v]);
+            }
+            Op::Load(space, data, site) => {
+                let code = mem_code(space, data);
+                let results = load_results(data);
+                self.memory_node(block, plan, v, (EffectFn::Load, site), code, results);
+            }
+            Op::Store(space, data, site) => {
+                let code = mem_code(space, data);
+                self.memory_node(block, plan, v, (EffectFn::Store, site), code, 0);
+            }
+            Op::Atomic(space, op, dwords, wanted, site) => {
+                let code = atomic_code(space, op, dwords);
+                let results = if wanted { usize::from(dwords) } else { 0 };
+                self.memory_node(block, plan, v, (EffectFn::Atomic, site), code, results);
+            }
+            Op::Effect {
+                f,
+                site,
+                lanes,
+                scalars,
+            } => {
+                let args = self.call_words(block, plan, v, lanes);
+                self.effect(
+                    block,
+                    plan,
+                    v,
+                    f,
+                    site,
+                    &args,
+                    usize::from(lanes),
+                    usize::from(scalars),
+                );
+            }
+            _ => unreachable!("bug: {:?} is not a whole-wave node", node.op),
+        }
+    }
+
+    /// Calls the runtime's function for a memory node.
+    fn memory_node(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (f, site): (EffectFn, SiteId),
+        code: u64,
+        results: usize,
+    ) {
+        let node = &block.nodes[v.index()];
+        let (address, more) = self.address_and_more(block, v);
+        let mut args = self.addresses(block, plan, address);
+        args.push(self.mask_bits(block, plan, node.args[1]));
+        let code = code | mem_code_more(more);
+        args.push(self.integer(types::I64, code as i64));
+        for &word in data_words(node) {
+            args.extend(self.words(block, plan, word));
+        }
+        for &bound in bounds(node) {
+            args.push(self.wave_word(block, plan, bound));
+        }
+        self.effect(block, plan, v, f, site, &args, results, 0);
+    }
+
+    // ---- arguments
+
+    /// Where the words of a load's or a store's elements go, or lie.
+    pub(super) fn places(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::Load(_, data, _) => self.outputs(block, plan, v, access::words(data)),
+            _ => {
+                let words = data_words(node).iter();
+                words
+                    .map(|&word| self.place_address(block, plan, word))
+                    .collect()
+            }
+        }
+    }
+
+    /// Address of a lane value's 64 words. A wave value is spread to a slot first.
+    pub(super) fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        if node.ty.vary == Vary::Wave {
+            let word = self.scalar(block, plan, v);
+            return self.spread(word);
+        }
+        match (node.op, plan.place[v.index()]) {
+            (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                self.offset_by(self.wave, Self::home_offset(n))
+            }
+            (Op::LaneId, _) => {
+                let slot = self.take_slot();
+                let at = self
+                    .b
+                    .ins()
+                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+                for first in (0..64u32).step_by(4) {
+                    let ids: Vec<u8> = (first..first + 4).flat_map(u32::to_le_bytes).collect();
+                    let c = self.b.func.dfg.constants.insert(ids.as_slice().into());
+                    let ids = self.b.ins().vconst(types::I32X4, c);
+                    self.b.ins().store(trusted(), ids, at, first as i32 * 4);
+                }
+                at
+            }
+            (_, Some(Place::Frame(slot))) => self.offset_by(self.frame, Self::frame_offset(slot)),
+            _ => unreachable!("bug: %{} {node:?} has no place", v.0),
+        }
+    }
+
+    /// A slot beyond the plan's.
+    pub(super) fn take_slot(&mut self) -> u32 {
+        let slot = self.slots;
+        self.slots += 1;
+        slot
+    }
+
+    /// A wave word in all 64 lanes of a fresh slot.
+    fn spread(&mut self, word: Value) -> Value {
+        let slot = self.take_slot();
+        let at = self
+            .b
+            .ins()
+            .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+        let four = self.b.ins().splat(types::I32X4, word);
+        for i in 0..16 {
+            self.b.ins().store(trusted(), four, at, 16 * i);
+        }
+        at
+    }
+
+    /// A value as addresses of lane words: one for W32, low and high for W64.
+    fn words(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        if node.ty.width != Width::W64 {
+            return vec![self.place_address(block, plan, v)];
+        }
+        if node.ty.vary == Vary::Wave {
+            let wide = self.scalar(block, plan, v);
+            let lo = self.b.ins().ireduce(types::I32, wide);
+            let hi = self.b.ins().ushr_imm_u(wide, 32);
+            let hi = self.b.ins().ireduce(types::I32, hi);
+            return vec![self.spread(lo), self.spread(hi)];
+        }
+        match node.op {
+            Op::Pair => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                let hi = self.place_address(block, plan, node.args[1]);
+                vec![lo, hi]
+            }
+            Op::Zext => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                let zero = self.b.ins().iconst(types::I32, 0);
+                vec![lo, self.spread(zero)]
+            }
+            _ => {
+                let Some(Place::Frame(slot)) = plan.place[v.index()] else {
+                    unreachable!("bug: %{} has no place", v.0)
+                };
+                [slot, slot + 1]
+                    .into_iter()
+                    .map(|s| self.offset_by(self.frame, Self::frame_offset(s)))
+                    .collect()
+            }
+        }
+    }
+
+    /// An address as (low, high or 0) slot addresses.
+    pub(super) fn addresses(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
+        let node = &block.nodes[v.index()];
+        let lane = node.ty.vary != Vary::Wave;
+        match (node.ty.width, node.op) {
+            (Width::W64, Op::Zext) if lane => {
+                let lo = self.place_address(block, plan, node.args[0]);
+                vec![lo, self.b.ins().iconst(types::I64, 0)]
+            }
+            (Width::W64, _) => self.words(block, plan, v),
+            _ => {
+                let lo = self.place_address(block, plan, v);
+                vec![lo, self.b.ins().iconst(types::I64, 0)]
+            }
+        }
+    }
+
+    /// A wave value as a word of a call.
+    pub(super) fn wave_word(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let word = self.scalar(block, plan, v);
+        match block.nodes[v.index()].ty.width {
+            Width::W64 => word,
+            Width::W1 | Width::W32 => self.b.ins().uextend(types::I64, word),
+        }
+    }
+
+    /// The words of a call with effects: its header, then one for each operand. What is passed for an operand and
+    /// what the header says of it are decided together, from the operand's type.
+    fn call_words(&mut self, block: &Block, plan: &Schedule, v: Val, lanes: u8) -> Vec<Value> {
+        let operands = block.nodes[v.index()].args;
+        let mut words = Vec::with_capacity(1 + operands.len());
+        let mut slots = 0;
+        for (i, &operand) in operands.iter().enumerate() {
+            words.push(match block.nodes[operand.index()].ty.vary {
+                Vary::Wave => self.wave_word(block, plan, operand),
+                Vary::Row | Vary::Period16 | Vary::Lane => {
+                    slots |= 1 << i;
+                    self.place_address(block, plan, operand)
+                }
+            });
+        }
+        let header = CallHeader::new(slots, operands.len(), lanes);
+        words.insert(0, self.integer(types::I64, header.0.cast_signed()));
+        words
+    }
+
+    // ---- calls
+
+    pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
+        self.args_there = None;
+        self.store_others(slot, words, &[])
+    }
+
+    /// The same, but for those that lie there already.
+    fn store_others(&mut self, slot: StackSlot, words: &[Value], there: &[Value]) -> Value {
+        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        for (i, &w) in words.iter().enumerate() {
+            if there.get(i) != Some(&w) {
+                self.b.ins().store(trusted(), w, at, offset32(8 * i));
+            }
+        }
+        at
+    }
+
+    /// Stores the arguments of a function with effects. Of one call after another in little code those that are the
+    /// same stay where they are: functions only read them.
+    fn store_args(&mut self, args: &[Value]) -> Value {
+        let there = self.args_there.take();
+        let here = self.b.current_block();
+        let there = there.filter(|&(block, _)| self.o.baseline && Some(block) == here);
+        let there = there.map_or_else(Vec::new, |(_, words)| words);
+        self.store_others(self.arg_slot, args, &there)
+    }
+
+    /// Addresses for the lane results of a call: their places, or a slot nobody reads.
+    pub(super) fn outputs(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        lanes: usize,
+    ) -> Vec<Value> {
+        let mut places = vec![None; lanes];
+        for (i, node) in block.nodes.iter().enumerate() {
+            let n = match node.op {
+                Op::Result(n) if node.args[0] == v => usize::from(n),
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            // A result that goes straight to a VGPR's home is needed by nobody else.
+            if n < lanes && plan.place[i].is_some() {
+                places[n] = plan.place[i];
+            }
+        }
+        places
+            .into_iter()
+            .map(|place| {
+                let (base, offset) = match place {
+                    Some(Place::Home(n)) => (self.wave, self.home_to_write(n)),
+                    Some(Place::Frame(slot)) => (self.frame, Self::frame_offset(slot)),
+                    None => {
+                        let slot = self.take_slot();
+                        (self.frame, Self::frame_offset(slot))
+                    }
+                };
+                self.offset_by(base, offset)
+            })
+            .collect()
+    }
+
+    fn call(&mut self, block: &Block, plan: &Schedule, v: Val, f: LaneFn, mode: u32) {
+        let node = &block.nodes[v.index()];
+        let mut args = Vec::new();
+        for &a in node.args.iter() {
+            args.extend(self.words(block, plan, a));
+        }
+        let (_, results) = f.shape();
+        let out = self.outputs(block, plan, v, results);
+        let args = self.store_words(self.arg_slot, &args);
+        let out = self.store_words(self.out_slot, &out);
+        let mode = self.b.ins().iconst(types::I32, i64::from(mode));
+        let callee = self.function(f as usize);
+        self.b
+            .ins()
+            .call_indirect(self.lane_sig, callee, &[out, args, mode]);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a call's facts, passed once")]
+    fn effect(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        f: EffectFn,
+        site: SiteId,
+        args: &[Value],
+        lanes: usize,
+        scalars: usize,
+    ) {
+        let out = self.outputs(block, plan, v, lanes);
+        self.effect_to(block, plan, v, (f, site), args, &out);
+        self.take_scalars(block, v, lanes, scalars);
+    }
+
+    /// A call whose lane results go to `out`.
+    pub(super) fn effect_to(
+        &mut self,
+        block: &Block,
+        plan: &Schedule,
+        v: Val,
+        (f, site): (EffectFn, SiteId),
+        args: &[Value],
+        out: &[Value],
+    ) {
+        let new_exec = self.new_exec(block, plan, v);
+        let at = self.store_args(args);
+        let out = match out {
+            [] if self.o.baseline => at,
+            _ => self.store_words(self.out_slot, out),
+        };
+        let status = self.call_effect(f, site, at, out);
+        let pc = self.f.sites[site.0 as usize].pc;
+        self.check(status, pc, new_exec);
+        let behind = self.b.current_block();
+        self.args_there = behind.map(|block| (block, args.to_vec()));
+    }
+
+    /// Reads the wave results of a call from the context.
+    fn take_scalars(&mut self, block: &Block, v: Val, lanes: usize, scalars: usize) {
+        for (i, node) in block.nodes.iter().enumerate() {
+            let n = match node.op {
+                Op::Result(n) if node.args[0] == v => usize::from(n),
+                _ if i == v.index() => 0,
+                _ => continue,
+            };
+            if n >= lanes && n < lanes + scalars {
+                let at = offset_of!(Context, ret) + 4 * (n - lanes);
+                let word = self.context(types::I32, at);
+                self.scalars.insert(Val(i as u32), word);
+            }
+        }
+    }
+
+    // ---- memory and lanes
+
+    /// One lane of a value.
+    fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
+        let node = &block.nodes[v.index()];
+        let index = self.scalar(block, plan, node.args[1]);
+        let lane = self.b.ins().band_imm_u(index, 63);
+        let lane = self.b.ins().uextend(types::I64, lane);
+        let source = node.args[0];
+        let what = &block.nodes[source.index()];
+        if what.op == Op::LaneId {
+            return self.b.ins().ireduce(types::I32, lane);
+        }
+        if what.ty.width == Width::W1 {
+            let bits = self.mask_bits(block, plan, source);
+            let bit = self.b.ins().ushr(bits, lane);
+            let bit = self.b.ins().band_imm_u(bit, 1);
+            return self.b.ins().ireduce(types::I8, bit);
+        }
+        debug_assert!(
+            plan.class[source.index()] != Class::Scalar,
+            "a lane of a wave value folds to the value"
+        );
+        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let words: Vec<Value> = self
+            .words(block, plan, source)
+            .into_iter()
+            .map(|base| {
+                let at = self.b.ins().iadd(base, bytes);
+                self.b.ins().load(types::I32, trusted(), at, 0)
+            })
+            .collect();
+        match words[..] {
+            [word] => word,
+            [low, high] => joined(&mut self.b, low, high),
+            _ => unreachable!("bug: a value of {} words", words.len()),
+        }
+    }
+}
+
+/// Where the arguments of a memory node behind its data begin.
+fn bounds_at(node: &Node) -> usize {
+    let (Op::Load(space, ..) | Op::Store(space, ..) | Op::Atomic(space, ..)) = node.op else {
+        return node.args.len();
+    };
+    let count = match space {
+        Space::Flat => 2,
+        Space::Scratch => 1,
+        Space::Buffer => 4,
+        Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch => 0,
+        Space::Lds | Space::Global | Space::Image => 0,
+    };
+    node.args.len() - count
+}
+
+/// The arguments of a memory node behind its data: of FLAT what bounds the apertures, FLAT_SCRATCH and the limit of LDS; of
+/// scratch where it is.
+pub(super) fn bounds(node: &Node) -> &[Val] {
+    &node.args[bounds_at(node)..]
+}
+
+/// Whether a node is a load rather than a store, its space, its data, and its site; nothing if it is neither.
+pub(super) fn load_or_store(op: Op) -> Option<(bool, Space, Data, SiteId)> {
+    match op {
+        Op::Load(space, data, site) => Some((true, space, data, site)),
+        Op::Store(space, data, site) => Some((false, space, data, site)),
+        _ => None,
+    }
+}
+
+/// The data words of a memory node.
+pub(super) fn data_words(node: &Node) -> &[Val] {
+    &node.args[2..bounds_at(node)]
+}
+
+/// Lane results of a load.
+fn load_results(data: Data) -> usize {
+    match data {
+        Data::Dwords(n) | Data::Format(n) => usize::from(n),
+        Data::FormatD16(n) => usize::from(n).div_ceil(2),
+        _ => 1,
+    }
+}

@@ -1,0 +1,339 @@
+//! FLAT, GLOBAL and SCRATCH, and what all vector memory instructions share: data in registers, the
+//! halves of D16 forms, atomics.
+
+use frontend::inst::{Inst, M0, Operand};
+use frontend::op::{Atomic, Data, Op, Space};
+use frontend::ops;
+
+use crate::ir::functions::{EffectFn, atomic_code};
+use crate::ir::{Op as Ir, SiteId, Val, Width};
+use crate::lift::arms::{Lowered, Sites};
+use crate::lift::build::types;
+use crate::lift::guest::Guest;
+use crate::lift::value::{Q, U};
+
+/// Lowers a FLAT, GLOBAL or SCRATCH instruction.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
+    // Loads to LDS do not exist on these targets' compilers; the interpreter knows them or says so.
+    if inst.mem.lds || inst.mem.tfe {
+        return Lowered::Fallback;
+    }
+    match access(g, inst, pc, sites) {
+        Some(()) => Lowered::Done,
+        None => Lowered::Fallback,
+    }
+}
+
+fn access(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
+    match inst.op() {
+        Op::Load(Space::Scratch, data) => scratch_load(g, inst, data, pc, sites),
+        Op::Store(Space::Scratch, data) => scratch_store(g, inst, data, pc, sites),
+        Op::Load(space, data) => {
+            let address = address(g, inst)?;
+            let d = vgpr(inst.dst[0])?;
+            let site = sites.add(pc, inst);
+            load(g, space, data, address.v, d, site);
+            Some(())
+        }
+        Op::Store(space, data) => {
+            let address = address(g, inst)?;
+            let s = vgpr(inst.src[1])?;
+            let site = sites.add(pc, inst);
+            store(g, space, data, address.v, s, site);
+            Some(())
+        }
+        Op::Atomic(space, op) => {
+            let address = address(g, inst)?;
+            let s = vgpr(inst.src[1])?;
+            let width = (inst.dst_ty(0).regs()) as u8;
+            let count = if is_compare(op) { 2 * width } else { width };
+            let words: Vec<Val> = (0..count).map(|i| g.read_v(s.wrapping_add(i))).collect();
+            let site = sites.add(pc, inst);
+            atomic(g, (space, op, width), address.v, &words, inst.dst[0], site);
+            Some(())
+        }
+        Op::StoreLds | Op::Image(_) | Op::Export => None,
+        Op::MemTime | Op::MemRealtime | Op::CacheCtl => None,
+        ops!(alu | salu | valu | lds) => None,
+    }
+}
+
+/// The first register of a vector operand.
+pub(super) fn vgpr(operand: Operand) -> Option<u8> {
+    if let Operand::Vgpr(n) = operand {
+        return Some(n);
+    }
+    None
+}
+
+/// The address of FLAT and GLOBAL, offset included.
+fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
+    let b = g.b;
+    let v = vgpr(inst.src[0])?;
+    let offset = Q::imm(b, inst.mem.offset as u64);
+    match inst.src[2] {
+        Operand::None => {
+            let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
+            Some(U::new(b, lo).pair(U::new(b, hi)) + offset)
+        }
+        Operand::Sgpr(s) => {
+            let base = Q::new(b, g.read_s64(s));
+            let index = U::new(b, g.read_v(v)).zext();
+            Some(base + index + offset)
+        }
+        Operand::Vgpr(_) | Operand::Agpr(_) | Operand::Special(_) | Operand::Imm(_) => None,
+        Operand::Inline { .. } | Operand::Literal { .. } => None,
+    }
+}
+
+// ---- scratch
+
+/// FLAT_SCRATCH and the offset of a SCRATCH instruction in a lane's scratch, which wraps at 32 bits.
+fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> {
+    let b = g.b;
+    let from = match (inst.src[0], inst.src[2]) {
+        (Operand::Vgpr(v), Operand::None) => U::new(b, g.read_v(v)),
+        (Operand::None, Operand::Sgpr(s)) => U::new(b, g.read_s32(s)),
+        (Operand::None, Operand::None) => U::imm(b, 0),
+        (Operand::Vgpr(v), Operand::Sgpr(s)) => U::new(b, g.read_v(v)) + U::new(b, g.read_s32(s)),
+        _ => return None,
+    };
+    let base = Q::new(b, g.read_s64(g.gfx.flat_scratch()));
+    Some((base, from + from.k(inst.mem.offset as u64)))
+}
+
+fn scratch_load(
+    g: &mut Guest<'_>,
+    inst: &Inst,
+    data: Data,
+    pc: u64,
+    sites: &mut Sites,
+) -> Option<()> {
+    let (base, offset) = scratch_offset(g, inst)?;
+    let d = vgpr(inst.dst[0])?;
+    let site = sites.add(pc, inst);
+    load_behind(g, Space::Scratch, data, (offset.v, &[base.v]), d, site);
+    Some(())
+}
+
+fn scratch_store(
+    g: &mut Guest<'_>,
+    inst: &Inst,
+    data: Data,
+    pc: u64,
+    sites: &mut Sites,
+) -> Option<()> {
+    let (base, offset) = scratch_offset(g, inst)?;
+    let s = vgpr(inst.src[1])?;
+    let site = sites.add(pc, inst);
+    store_behind(g, Space::Scratch, data, (offset.v, &[base.v]), s, site);
+    Some(())
+}
+
+// ---- loads and stores of any space
+
+/// What the apertures of FLAT depend on beside the address: FLAT_SCRATCH, and what M0 limits LDS to.
+fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
+    if space != Space::Flat {
+        return Vec::new();
+    }
+    vec![g.read_s64(g.gfx.flat_scratch()), lds_limit(g)]
+}
+
+/// What M0 limits LDS to.
+pub(super) fn lds_limit(g: &mut Guest<'_>) -> Val {
+    if g.gfx.lds_limited_by_m0() {
+        g.read_s32(M0)
+    } else {
+        g.imm32(u32::MAX)
+    }
+}
+
+/// How D16 data lies in memory, and whether it belongs to the high half.
+fn d16_parts(data: Data) -> Option<(Data, bool)> {
+    Some(match data {
+        Data::D16U8 => (Data::U8, false),
+        Data::D16I8 => (Data::I8, false),
+        Data::D16 => (Data::U16, false),
+        Data::D16HiU8 | Data::D16HiB8 => (Data::U8, true),
+        Data::D16HiI8 => (Data::I8, true),
+        Data::D16Hi => (Data::U16, true),
+        Data::FormatD16Hi => (Data::FormatD16Hi, true),
+        Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16 => return None,
+        Data::Format(_) | Data::FormatD16(_) => return None,
+    })
+}
+
+/// A half joined with the other half of the old value, where that is kept.
+pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -> U<'b> {
+    let old = match g.gfx.d16_keeps_other_half() {
+        true => U::new(g.b, g.read_v(d)),
+        false => U::imm(g.b, 0),
+    };
+    if high {
+        half.shl_k(16) | old.lo16()
+    } else {
+        half.lo16() | (old & old.k(0xffff_0000))
+    }
+}
+
+/// Registers that whole data fill. Formatted data are of one component here: others go through a descriptor.
+fn registers(data: Data) -> u8 {
+    if let Data::Dwords(n) = data { n } else { 1 }
+}
+
+/// Is it a D16 form that fills a half? Then: the half.
+pub(super) fn d16_half(data: Data) -> Option<bool> {
+    d16_parts(data).map(|(_, high)| high)
+}
+
+/// Loads into registers from `d` on.
+pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d: u8, site: SiteId) {
+    let bounds = bounds(g, space);
+    load_behind(g, space, data, (address, &bounds), d, site);
+}
+
+/// The same, given what the node takes besides address, mask and data.
+pub(super) fn load_behind(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    (address, bounds): (Val, &[Val]),
+    d: u8,
+    site: SiteId,
+) {
+    let b = g.b;
+    let mask = g.exec_mask();
+    let (memory, half) = match d16_parts(data) {
+        Some((memory, high)) => (memory, Some(high)),
+        None => (data, None),
+    };
+    let mut args = vec![address, mask];
+    args.extend(bounds);
+    let first = b.effect(Ir::Load(space, memory, site), &args, types::L32);
+    if let Some(high) = half {
+        let merged = merge_d16(g, U::new(b, first), high, d);
+        g.write_v(d, merged.v);
+        return;
+    }
+    let count = registers(data);
+    for i in 0..count {
+        let word = b.result(first, i, types::L32);
+        g.write_v(d.wrapping_add(i), word);
+    }
+}
+
+/// Stores registers from `s` on.
+pub(super) fn store(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    address: Val,
+    s: u8,
+    site: SiteId,
+) {
+    let bounds = bounds(g, space);
+    store_behind(g, space, data, (address, &bounds), s, site);
+}
+
+/// The same, given what the node takes besides address, mask and data.
+pub(super) fn store_behind(
+    g: &mut Guest<'_>,
+    space: Space,
+    data: Data,
+    (address, bounds): (Val, &[Val]),
+    s: u8,
+    site: SiteId,
+) {
+    let b = g.b;
+    let mut args = vec![address, g.exec_mask()];
+    let memory = match d16_parts(data) {
+        Some((memory, high)) => {
+            let word = U::new(b, g.read_v(s));
+            args.push(if high { word.hi16().v } else { word.v });
+            memory
+        }
+        None => {
+            let count = registers(data);
+            args.extend((0..count).map(|i| g.read_v(s.wrapping_add(i))));
+            data
+        }
+    };
+    args.extend(bounds);
+    b.effect(Ir::Store(space, memory, site), &args, types::W32);
+}
+
+// ---- atomics
+
+/// Does the operation take a value to compare with?
+pub(super) fn is_compare(op: Atomic) -> bool {
+    matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap)
+}
+
+/// An atomic on words of `width` dwords; `words` are operand words, then compare words. The old value
+/// goes to `d` when that is a register.
+pub(super) fn atomic(
+    g: &mut Guest<'_>,
+    (space, op, width): (Space, Atomic, u8),
+    address: Val,
+    words: &[Val],
+    d: Operand,
+    site: SiteId,
+) {
+    let b = g.b;
+    let mask = g.exec_mask();
+    let d = vgpr(d);
+    let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
+        // MODE acts on these.
+        let (lo, hi) = if b.ty(address).width == Width::W64 {
+            let address = Q::new(b, address);
+            (address.lo().v, address.hi().v)
+        } else {
+            (address, g.imm32(0))
+        };
+        let code = g.imm32(atomic_code(space, op, width) as u32);
+        let mut args = vec![lo, hi, g.exec(), code, g.mode_reg()];
+        match bounds(g, space)[..] {
+            [] => args.extend([g.imm64(0), g.imm32(0)]),
+            ref bounds => args.extend(bounds),
+        }
+        args.extend(words);
+        let lanes = d.map_or(0, |_| width);
+        effect(g, EffectFn::AtomicFloat, site, &args, lanes, 0)
+    } else {
+        let mut args = vec![address, mask];
+        args.extend(words);
+        args.extend(bounds(g, space));
+        b.effect(
+            Ir::Atomic(space, op, width, d.is_some(), site),
+            &args,
+            types::L32,
+        )
+    };
+    let Some(d) = d else { return };
+    for i in 0..width {
+        let word = b.result(first, i, types::L32);
+        g.write_v(d.wrapping_add(i), word);
+    }
+}
+
+// ---- effects
+
+/// A call with effects.
+pub(super) fn effect(
+    g: &mut Guest<'_>,
+    f: EffectFn,
+    site: SiteId,
+    args: &[Val],
+    lanes: u8,
+    scalars: u8,
+) -> Val {
+    let op = Ir::Effect {
+        f,
+        site,
+        lanes,
+        scalars,
+    };
+    let ty = if lanes > 0 { types::L32 } else { types::W32 };
+    g.b.effect(op, args, ty)
+}

@@ -1,0 +1,323 @@
+//! Vector ALU instructions, always in these steps: read the sources, apply their modifiers, compute,
+//! apply the result's modifiers, write under EXEC. Everything is computed before anything is written,
+//! since destinations may be sources of the same instruction.
+
+use frontend::desc::{Effects, Encoding, Forms};
+use frontend::inst::{Form, Inst, Operand};
+use frontend::op::Op;
+use frontend::ops;
+use frontend::ty::Ty;
+
+use crate::ir::Float;
+use crate::lift::arms::scalar::{special32, special64};
+use crate::lift::arms::{Lowered, compare, convert, float, half, integer, lane, modifiers, packed};
+use crate::lift::guest::Guest;
+use crate::lift::value::{Env, F, M, Q, U};
+
+/// One source after its modifiers.
+#[derive(Clone, Copy)]
+pub(super) enum Src<'b> {
+    /// 32 bits, or 16 in the low half under anything.
+    W(U<'b>),
+    /// 64 bits.
+    D(Q<'b>),
+    /// A lane mask.
+    M(M<'b>),
+    /// 128 bits.
+    X([U<'b>; 4]),
+}
+
+/// What an operation gives.
+pub(super) enum Out<'b> {
+    /// D of 32 bits, or of 16 bits with zeros above.
+    W(U<'b>),
+    /// D of 64 bits.
+    D(Q<'b>),
+    /// D of 128 bits.
+    X([U<'b>; 4]),
+    /// The mask that is D.
+    M(M<'b>),
+    /// D and the mask D1.
+    WM(U<'b>, M<'b>),
+    /// 64-bit D and the mask D1.
+    DM(Q<'b>, M<'b>),
+}
+
+/// The sources in the order of the operation, and what computing needs to know.
+pub(super) struct Args<'b> {
+    /// After modifiers and exchange; D is behind the last source for operations that read it.
+    pub(super) src: Vec<Src<'b>>,
+    /// Types in the same order.
+    pub(super) ty: Vec<Ty>,
+    /// MODE's float bits; where an output modifier follows, which flushes, they keep denormal results.
+    pub(super) mode: u32,
+    /// An output modifier follows.
+    pub(super) omod: bool,
+    /// Integer results saturate.
+    pub(super) saturate: bool,
+    /// A target of gfx9.
+    pub(super) gfx9: bool,
+}
+
+impl<'b> Args<'b> {
+    /// Source `i` of 32 bits.
+    pub(super) fn u(&self, i: usize) -> Option<U<'b>> {
+        match self.src.get(i)? {
+            Src::W(u) => Some(*u),
+            Src::D(_) | Src::M(_) | Src::X(_) => None,
+        }
+    }
+
+    /// Source `i` of 64 bits.
+    pub(super) fn q(&self, i: usize) -> Option<Q<'b>> {
+        match self.src.get(i)? {
+            Src::D(q) => Some(*q),
+            Src::W(_) | Src::M(_) | Src::X(_) => None,
+        }
+    }
+
+    /// Source `i`, a mask.
+    pub(super) fn m(&self, i: usize) -> Option<M<'b>> {
+        match self.src.get(i)? {
+            Src::M(m) => Some(*m),
+            Src::W(_) | Src::D(_) | Src::X(_) => None,
+        }
+    }
+
+    /// Source `i`, a float of 32 or 64 bits in MODE's environment.
+    pub(super) fn f(&self, i: usize) -> Option<F<'b>> {
+        match self.src.get(i)? {
+            Src::W(u) => Some(u.float(Env::of(Float::F32, self.mode))),
+            Src::D(q) => Some(q.float(Env::of(Float::F64, self.mode))),
+            Src::M(_) | Src::X(_) => None,
+        }
+    }
+
+    /// Type of source `i`.
+    pub(super) fn ty(&self, i: usize) -> Ty {
+        self.ty.get(i).copied().unwrap_or(Ty::B32)
+    }
+}
+
+/// Lowers a vector ALU instruction.
+pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
+    match inst.op() {
+        // TRAPSTS is not modelled beyond its register: nothing sets the bits that this clears.
+        Op::Nop | Op::ClrExcp => return Lowered::Done,
+        Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
+        Op::Swap => return swap(g, inst),
+        Op::Mov | Op::Select | Op::MovRelS | Op::MovRelD | Op::MovRelSD => {}
+        ops!(arithmetic | integer | logic | shifts | bits | compare | vector | vector_wide) => {}
+        ops!(convert | rounding | float | float_wide | legacy | packed) => {}
+        Op::MovRelSD2 | ops!(unsupported | salu | mem) => return Lowered::Fallback,
+    }
+    match (|| {
+        let (mut args, enable) = read(g, inst)?;
+        let out = compute(g, inst, &mut args)?;
+        Some((modifiers::result(g, inst, out), enable))
+    })() {
+        None => Lowered::Fallback,
+        Some((out, enable)) => {
+            write(g, inst, out, enable);
+            Lowered::Done
+        }
+    }
+}
+
+fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &mut Args<'b>) -> Option<Out<'b>> {
+    if inst.desc.encoding == Encoding::Vop3p {
+        return packed::compute(g, inst, args);
+    }
+    match inst.op() {
+        ops!(packed) => packed::compute(g, inst, args),
+        ops!(compare) => compare::compute(inst, args),
+        ops!(convert) => convert::compute(inst, args),
+        ops!(moves | arithmetic | integer | logic | shifts | bits)
+        | ops!(vector | vector_wide | rounding | float | float_wide | legacy) => {
+            let ty = inst.desc.ty();
+            if matches!(ty, Ty::F32 | Ty::F64) {
+                float::compute(g, inst, args)
+            } else if matches!(ty, Ty::F16 | Ty::PkF16) {
+                half::compute(inst, args)
+            } else {
+                integer::compute(inst, args)
+            }
+        }
+        ops!(special | unsupported | salu | mem) => None,
+    }
+}
+
+// ---- reading
+
+/// An operand of 32 (or 16) bits as it stands.
+pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
+    let b = g.b;
+    Some(match operand {
+        Operand::Vgpr(n) => U::new(b, g.read_v(n)),
+        Operand::Sgpr(n) => U::new(b, g.read_s32(n)),
+        Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => U::imm(b, bits),
+        Operand::Special(special) => special32(g, special)?,
+        Operand::None | Operand::Agpr(_) | Operand::Imm(_) => return None,
+    })
+}
+
+/// An operand of 64 bits as it stands.
+pub(super) fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
+    let b = g.b;
+    Some(match operand {
+        Operand::Vgpr(n) => {
+            let (lo, hi) = (g.read_v(n), g.read_v(n.wrapping_add(1)));
+            U::new(b, lo).pair(U::new(b, hi))
+        }
+        Operand::Sgpr(n) => Q::new(b, g.read_s64(n)),
+        Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => Q::imm(b, bits),
+        Operand::Special(special) => special64(g, special)?,
+        Operand::None | Operand::Agpr(_) | Operand::Imm(_) => return None,
+    })
+}
+
+fn read_mask<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<M<'b>> {
+    let b = g.b;
+    Some(match operand {
+        Operand::Sgpr(n) => M::new(b, g.read_mask(n)),
+        Operand::Inline { bits, .. } | Operand::Literal { bits, .. } => {
+            let bits = b.constant(crate::ir::Width::W64, bits);
+            M::new(b, b.pure(crate::ir::Op::MaskFromBits, &[bits]))
+        }
+        Operand::None | Operand::Vgpr(_) | Operand::Agpr(_) => return None,
+        Operand::Special(_) | Operand::Imm(_) => return None,
+    })
+}
+
+fn read_one<'b>(g: &mut Guest<'b>, operand: Operand, ty: Ty) -> Option<Src<'b>> {
+    Some(match (ty, ty.bits()) {
+        (Ty::Mask, _) => Src::M(read_mask(g, operand)?),
+        (_, 16 | 32) => Src::W(read32(g, operand)?),
+        (_, 64) => Src::D(read64(g, operand)?),
+        (_, 128) => {
+            let Operand::Vgpr(n) = operand else {
+                return None;
+            };
+            let word = |g: &mut Guest<'b>, i: u8| U::new(g.b, g.read_v(n.wrapping_add(i)));
+            Src::X([word(g, 0), word(g, 1), word(g, 2), word(g, 3)])
+        }
+        _ => return None,
+    })
+}
+
+/// The sources with their modifiers, and the lanes that a DPP form writes.
+fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)> {
+    let desc = inst.desc;
+    let mut src = Vec::with_capacity(4);
+    let mut ty = Vec::with_capacity(4);
+    let mut enable = None;
+    for (i, &source_ty) in desc.src.iter().enumerate() {
+        if source_ty == Ty::Imm {
+            return None;
+        }
+        let mut value = match (inst.mods.dpp, i) {
+            (Some(dpp), 0) => {
+                let (fetched, lanes) = modifiers::dpp(g, &dpp, inst.src[0])?;
+                enable = lanes;
+                Src::W(fetched)
+            }
+            _ => read_one(g, inst.src[i], source_ty)?,
+        };
+        if desc.encoding != Encoding::Vop3p {
+            value = modifiers::source(inst, i, source_ty, value);
+        }
+        src.push(value);
+        ty.push(source_ty);
+    }
+    if desc.rev {
+        src.swap(0, 1);
+        ty.swap(0, 1);
+    }
+    if desc.effects.has(Effects::READS_D) {
+        let accumulator = g.accumulator.unwrap_or(inst.dst[0]);
+        src.push(read_one(g, accumulator, desc.dst[0])?);
+        ty.push(desc.dst[0]);
+    }
+    let saturate = inst.mods.clamp && desc.forms.has(Forms::INT_CLAMP) && g.gfx.is_gfx8_up();
+    let gfx9 = g.gfx.is_gfx9();
+    let omod = modifiers::omod_acts(inst, g.mode);
+    Some((
+        Args {
+            src,
+            ty,
+            mode: modifiers::computing_mode(inst, g.mode),
+            omod,
+            saturate,
+            gfx9,
+        },
+        enable,
+    ))
+}
+
+// ---- writing
+
+/// Writes 32 bits to the register `i` behind the operand, in the enabled lanes.
+fn write_word<'b>(g: &mut Guest<'b>, operand: Operand, i: u8, value: U<'b>, enable: Option<M<'b>>) {
+    let Operand::Vgpr(n) = operand else { return };
+    let n = n.wrapping_add(i);
+    let value = match enable {
+        None => value,
+        Some(lanes) => {
+            let old = U::new(g.b, g.read_v(n));
+            lanes.pick(value, old)
+        }
+    };
+    g.write_v(n, value.v);
+}
+
+fn write_mask<'b>(
+    g: &mut Guest<'b>,
+    inst: &Inst,
+    operand: Operand,
+    mask: M<'b>,
+    enable: Option<M<'b>>,
+) {
+    let Operand::Sgpr(n) = operand else { return };
+    // Lanes that DPP leaves out count as inactive.
+    let mask = enable.map_or(mask, |lanes| mask & lanes);
+    g.write_mask(n, mask.v);
+    if inst.desc.effects.has(Effects::WRITES_EXEC) {
+        let bits = g.read_s64(n);
+        g.set_exec(bits);
+    }
+}
+
+/// Writes the results. Vector registers first: a mask may go to EXEC.
+fn write<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>, enable: Option<M<'b>>) {
+    let d = inst.dst[0];
+    match out {
+        Out::W(value) | Out::WM(value, _) => write_word(g, d, 0, value, enable),
+        Out::D(value) | Out::DM(value, _) => {
+            write_word(g, d, 0, value.lo(), enable);
+            write_word(g, d, 1, value.hi(), enable);
+        }
+        Out::X(words) => {
+            for (i, word) in words.into_iter().enumerate() {
+                write_word(g, d, i as u8, word, enable);
+            }
+        }
+        Out::M(_) => {}
+    }
+    match out {
+        Out::M(mask) => write_mask(g, inst, d, mask, enable),
+        Out::WM(_, mask) | Out::DM(_, mask) => write_mask(g, inst, inst.dst[1], mask, enable),
+        Out::W(_) | Out::D(_) | Out::X(_) => {}
+    }
+}
+
+/// `v_swap_b32`: both registers are written.
+fn swap(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
+    let (Operand::Vgpr(d), Operand::Vgpr(s), Form::Native) = (inst.dst[0], inst.src[0], inst.form)
+    else {
+        return Lowered::Fallback;
+    };
+    let (old_d, old_s) = (g.read_v(d), g.read_v(s));
+    g.write_v(d, old_s);
+    g.write_v(s, old_d);
+    Lowered::Done
+}

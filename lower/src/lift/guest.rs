@@ -1,0 +1,352 @@
+//! The guest's registers while one block is being translated: which value each register holds now.
+//! Knows EXEC: a write merges under it, and a read whose consumer acts under the same EXEC sees the
+//! value before merging.
+
+use frontend::inst::{EXEC_HI, EXEC_LO, Operand, VCC_HI, VCC_LO};
+use frontend::target::Gfx;
+
+use crate::ir::{Block, Op, Slot, Term, Val, Width};
+use crate::lift::arms::relative::Indexing;
+use crate::lift::build::Build;
+use crate::lift::build::types;
+
+/// Current register values of the block under translation.
+pub struct Guest<'b> {
+    /// Where nodes go.
+    pub b: &'b Build,
+    /// Target.
+    pub gfx: Gfx,
+    /// MODE's float bits that the code is specialised on.
+    pub mode: u32,
+    /// NaN results follow the guest's rule bit for bit, where that takes extra operations.
+    pub exact_nan: bool,
+    /// SCRATCH instructions are checked against the lane's private segment.
+    pub checked: bool,
+    /// GPR indexing is on.
+    pub indexing: Option<Indexing>,
+    /// The word that LDS_DIRECT stands for in the present instruction.
+    pub lds_direct: Option<Val>,
+    /// What an instruction that reads its destination reads, where that is another register.
+    pub accumulator: Option<Operand>,
+    sgpr: [Option<Val>; 128],
+    sgpr_dirty: [bool; 128],
+    vgpr: Box<[Option<Val>; 256]>,
+    vgpr_dirty: Box<[bool; 256]>,
+    exec: Option<Val>,
+    exec_dirty: bool,
+    vcc: Option<Val>,
+    vcc_dirty: bool,
+    scc: Option<Val>,
+    scc_dirty: bool,
+    mode_reg: Option<Val>,
+    mode_dirty: bool,
+}
+
+/// The VGPRs as [`Guest::replace_lanes`] found them.
+pub struct SavedLanes {
+    vgpr: Box<[Option<Val>; 256]>,
+    dirty: Box<[bool; 256]>,
+}
+
+impl<'b> Guest<'b> {
+    /// At the start of a block: every register is what the block was entered with.
+    pub fn new(b: &'b Build, gfx: Gfx, mode: u32) -> Guest<'b> {
+        Guest {
+            b,
+            gfx,
+            mode,
+            exact_nan: false,
+            checked: false,
+            indexing: None,
+            lds_direct: None,
+            accumulator: None,
+            sgpr: [None; 128],
+            sgpr_dirty: [false; 128],
+            vgpr: Box::new([None; 256]),
+            vgpr_dirty: Box::new([false; 256]),
+            exec: None,
+            exec_dirty: false,
+            vcc: None,
+            vcc_dirty: false,
+            scc: None,
+            scc_dirty: false,
+            mode_reg: None,
+            mode_dirty: false,
+        }
+    }
+
+    // ---- scalars
+
+    /// EXEC, a W64 wave value.
+    pub fn exec(&mut self) -> Val {
+        let b = self.b;
+        *self
+            .exec
+            .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Exec), types::W64))
+    }
+
+    /// EXEC, when the block has written it.
+    pub fn new_exec(&self) -> Option<Val> {
+        self.exec.filter(|_| self.exec_dirty)
+    }
+
+    /// Sets EXEC.
+    pub fn set_exec(&mut self, v: Val) {
+        self.exec = Some(v);
+        self.exec_dirty = true;
+    }
+
+    /// VCC, a W64 wave value.
+    pub fn vcc(&mut self) -> Val {
+        let b = self.b;
+        *self
+            .vcc
+            .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Vcc), types::W64))
+    }
+
+    /// Sets VCC.
+    pub fn set_vcc(&mut self, v: Val) {
+        self.vcc = Some(v);
+        self.vcc_dirty = true;
+    }
+
+    /// SCC, a W1 wave value.
+    pub fn scc(&mut self) -> Val {
+        let b = self.b;
+        *self
+            .scc
+            .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Scc), types::W1))
+    }
+
+    /// Sets SCC.
+    pub fn set_scc(&mut self, v: Val) {
+        self.scc = Some(v);
+        self.scc_dirty = true;
+    }
+
+    /// The whole MODE register, a W32 wave value.
+    pub fn mode_reg(&mut self) -> Val {
+        let b = self.b;
+        *self
+            .mode_reg
+            .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Mode), types::W32))
+    }
+
+    /// Sets the MODE register; `float_bits` are its float bits, which must be known.
+    pub fn set_mode_reg(&mut self, v: Val, float_bits: u32) {
+        self.mode_reg = Some(v);
+        self.mode_dirty = true;
+        self.mode = float_bits;
+    }
+
+    /// A 32-bit scalar register by encoding code.
+    pub fn read_s32(&mut self, code: u8) -> Val {
+        let b = self.b;
+        match code & 127 {
+            EXEC_LO => b.pure(Op::Lo, &[self.exec()]),
+            EXEC_HI => b.pure(Op::Hi, &[self.exec()]),
+            VCC_LO => b.pure(Op::Lo, &[self.vcc()]),
+            VCC_HI => b.pure(Op::Hi, &[self.vcc()]),
+            n => *self.sgpr[usize::from(n)]
+                .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32)),
+        }
+    }
+
+    /// A 64-bit scalar register pair by encoding code.
+    pub fn read_s64(&mut self, code: u8) -> Val {
+        match code & 127 {
+            EXEC_LO => self.exec(),
+            VCC_LO => self.vcc(),
+            n => {
+                let lo = self.read_s32(n);
+                let hi = self.read_s32((n + 1) & 127);
+                self.b.pure(Op::Pair, &[lo, hi])
+            }
+        }
+    }
+
+    /// Writes a 32-bit scalar register by encoding code.
+    pub fn write_s32(&mut self, code: u8, v: Val) {
+        let b = self.b;
+        match code & 127 {
+            EXEC_LO => {
+                let hi = b.pure(Op::Hi, &[self.exec()]);
+                self.set_exec(b.pure(Op::Pair, &[v, hi]));
+            }
+            EXEC_HI => {
+                let lo = b.pure(Op::Lo, &[self.exec()]);
+                self.set_exec(b.pure(Op::Pair, &[lo, v]));
+            }
+            VCC_LO => {
+                let hi = b.pure(Op::Hi, &[self.vcc()]);
+                self.set_vcc(b.pure(Op::Pair, &[v, hi]));
+            }
+            VCC_HI => {
+                let lo = b.pure(Op::Lo, &[self.vcc()]);
+                self.set_vcc(b.pure(Op::Pair, &[lo, v]));
+            }
+            n => {
+                self.sgpr[usize::from(n)] = Some(v);
+                self.sgpr_dirty[usize::from(n)] = true;
+            }
+        }
+    }
+
+    /// Writes a 64-bit scalar register pair by encoding code.
+    pub fn write_s64(&mut self, code: u8, v: Val) {
+        match code & 127 {
+            EXEC_LO => self.set_exec(v),
+            VCC_LO => self.set_vcc(v),
+            n => {
+                let lo = self.b.pure(Op::Lo, &[v]);
+                let hi = self.b.pure(Op::Hi, &[v]);
+                self.write_s32(n, lo);
+                self.write_s32((n + 1) & 127, hi);
+            }
+        }
+    }
+
+    // ---- lanes
+
+    /// The mask of lanes that act now.
+    pub fn exec_mask(&mut self) -> Val {
+        let exec = self.exec();
+        self.b.pure(Op::ExecMask, &[exec])
+    }
+
+    /// A VGPR with all 64 lanes as they are. For consumers that look at other lanes or ignore EXEC.
+    pub fn read_v_all(&mut self, n: u8) -> Val {
+        let b = self.b;
+        *self.vgpr[usize::from(n)].get_or_insert_with(|| b.leaf(Op::ReadV(n), types::L32))
+    }
+
+    /// A VGPR for a consumer whose own effect is confined to the lanes active now: inactive lanes of
+    /// the result are unspecified, which spares the merge.
+    pub fn read_v(&mut self, n: u8) -> Val {
+        let all = self.read_v_all(n);
+        self.active(all)
+    }
+
+    /// `v` without a merge under the present EXEC.
+    pub fn active(&mut self, v: Val) -> Val {
+        let mask = self.exec_mask();
+        match self.b.parts(v) {
+            (Op::Select, args) if args[0] == mask => args[1],
+            (Op::And, args) if args[0] == mask => args[1],
+            (Op::And, args) if args[1] == mask => args[0],
+            _ => v,
+        }
+    }
+
+    /// Writes a VGPR in the active lanes.
+    pub fn write_v(&mut self, n: u8, v: Val) {
+        let mask = self.exec_mask();
+        let old = self.read_v_all(n);
+        let merged = self.b.pure(Op::Select, &[mask, v, old]);
+        self.write_v_all(n, merged);
+    }
+
+    /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge themselves).
+    pub fn write_v_all(&mut self, n: u8, v: Val) {
+        self.vgpr[usize::from(n)] = Some(v);
+        self.vgpr_dirty[usize::from(n)] = true;
+    }
+
+    /// A lane mask from a scalar register pair, for a consumer confined to the active lanes.
+    pub fn read_mask(&mut self, code: u8) -> Val {
+        let bits = self.read_s64(code);
+        let mask = self.b.pure(Op::MaskFromBits, &[bits]);
+        self.active(mask)
+    }
+
+    /// Writes a lane mask to a scalar register pair; inactive lanes get 0.
+    pub fn write_mask(&mut self, code: u8, mask: Val) {
+        let exec = self.exec_mask();
+        let both = self.b.pure(Op::And, &[mask, exec]);
+        let bits = self.b.pure(Op::Ballot, &[both]);
+        self.write_s64(code, bits);
+    }
+
+    /// Puts other values in place of all VGPRs and gives what was there, for [`Guest::restore_lanes`].
+    pub fn replace_lanes(&mut self, values: &[(u8, Val)]) -> SavedLanes {
+        let mut vgpr = Box::new([None; 256]);
+        for &(n, v) in values {
+            vgpr[usize::from(n)] = Some(v);
+        }
+        SavedLanes {
+            vgpr: std::mem::replace(&mut self.vgpr, vgpr),
+            dirty: std::mem::replace(&mut self.vgpr_dirty, Box::new([false; 256])),
+        }
+    }
+
+    /// Puts the VGPRs back; gives what was written meanwhile.
+    pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u8, Val)> {
+        let vgpr = std::mem::replace(&mut self.vgpr, saved.vgpr);
+        let dirty = std::mem::replace(&mut self.vgpr_dirty, saved.dirty);
+        let written = vgpr.iter().zip(dirty.iter()).enumerate();
+        written
+            .filter_map(|(n, (&v, &dirty))| v.filter(|_| dirty).map(|v| (n as u8, v)))
+            .collect()
+    }
+
+    /// A 32-bit constant.
+    pub fn imm32(&self, value: u32) -> Val {
+        self.b.constant(Width::W32, u64::from(value))
+    }
+
+    /// A 64-bit constant.
+    pub fn imm64(&self, value: u64) -> Val {
+        self.b.constant(Width::W64, value)
+    }
+
+    // ---- the end of the block
+
+    /// The block that was built, without its counts and EXEC at its effects.
+    pub fn block(&self, pc: u64, guest_insts: u32, term: Term) -> Block {
+        let (writes_s, writes_v) = self.writes();
+        let (nodes, effects) = self.b.finish();
+        Block {
+            pc,
+            nodes,
+            effects,
+            execs: Vec::new(),
+            writes_s,
+            writes_v,
+            term,
+            guest_insts,
+            counts: Vec::new(),
+        }
+    }
+
+    /// What the block wrote: scalar slots and VGPRs with their values at its end.
+    #[allow(clippy::type_complexity, reason = "a pair of plain lists")]
+    pub fn writes(&self) -> (Vec<(Slot, Val)>, Vec<(u8, Val)>) {
+        let mut scalars = Vec::new();
+        for (n, value) in self.sgpr.iter().enumerate() {
+            if let (Some(v), true) = (*value, self.sgpr_dirty[n]) {
+                scalars.push((Slot::Sgpr(n as u8), v));
+            }
+        }
+        let specials = [
+            (Slot::Exec, self.exec, self.exec_dirty),
+            (Slot::Vcc, self.vcc, self.vcc_dirty),
+            (Slot::Scc, self.scc, self.scc_dirty),
+            (Slot::Mode, self.mode_reg, self.mode_dirty),
+        ];
+        for (slot, value, dirty) in specials {
+            if let (Some(v), true) = (value, dirty) {
+                scalars.push((slot, v));
+            }
+        }
+        scalars.retain(|&(slot, v)| self.b.parts(v).0 != Op::ReadS(slot));
+        let mut lanes = Vec::new();
+        for (n, value) in self.vgpr.iter().enumerate() {
+            if let (Some(v), true) = (*value, self.vgpr_dirty[n])
+                && self.b.parts(v).0 != Op::ReadV(n as u8)
+            {
+                lanes.push((n as u8, v));
+            }
+        }
+        (scalars, lanes)
+    }
+}
