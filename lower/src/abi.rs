@@ -176,7 +176,7 @@ pub type LaneFnPtr =
     unsafe extern "C" fn(out: *const *mut Lanes, args: *const *const Lanes, mode: u32);
 
 /// A function with effects. Each of `args` is a wave value zero-extended, a mask's 64 bits, or the address
-/// of a lane slot (`*const Lanes`); of a function with a [`crate::ir::functions::Signature`] the first word is the header,
+/// of a lane slot (`*const Lanes`); of a function with a `functions::Signature` the first word is the header,
 /// which says which of those the others are. `out[i]` are lane result slots, of which only the lanes active in
 /// EXEC are written; scalar results go to `Context::ret`. Returns an [`ExitCode`]: `Continue` to
 /// go on, else `Fault`, but that the interpreter may end a wave or have it wait.

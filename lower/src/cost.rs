@@ -11,18 +11,19 @@ use frontend::desc::InstDesc;
 use frontend::state::mode;
 use frontend::target::Gfx;
 
-use crate::backend::x64;
+use crate::backend::{cranelift, x64};
 use crate::host;
+use crate::ir::build::Build;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
 use crate::legalize::profile::Notes;
 use crate::legalize::{self, Emitted};
 use crate::lift::arms::{Lowered, Sites, lower};
-use crate::lift::build::Build;
 use crate::lift::guest::Guest;
 use crate::lift::support::{is_control, plain};
 use crate::options::{Forms, Options};
 use crate::profile::BlockShape;
+use crate::vir;
 
 /// Host instructions of one guest instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Cost {
 /// A compiler for the x86-64-v3 level, whatever the CPU at hand is.
 pub struct Costs {
     isa: OwnedTargetIsa,
+    func: vir::Func,
+    ssa: vir::Ssa,
     contexts: FunctionBuilderContext,
     codegen: Context,
 }
@@ -65,6 +68,8 @@ impl Costs {
             .map_err(|e| host(&e))?;
         Ok(Costs {
             isa,
+            func: vir::Func::new(),
+            ssa: vir::Ssa::default(),
             contexts: FunctionBuilderContext::new(),
             codegen: Context::new(),
         })
@@ -107,7 +112,11 @@ impl Costs {
         let (notes, code) = self.compile(f, &options)?;
         let bytes = code.buffer.data();
         let notes = notes.expect("notes were asked for");
-        Ok(notes.sized(code, |range| count(&bytes[range])).blocks)
+        let pieces = code.buffer.get_srclocs_sorted().iter().map(|range| {
+            let piece = &bytes[range.start as usize..range.end as usize];
+            (range.loc.bits(), count(piece))
+        });
+        Ok(notes.of_pieces(pieces).blocks)
     }
 
     /// As [`Costs::blocks`], by the wide back end.
@@ -126,9 +135,8 @@ impl Costs {
             ..Options::default()
         };
         let emitted = self.emit(f, &options)?;
-        let func = &mut self.codegen.func;
         let code = x64::compile(
-            func,
+            &self.func,
             emitted.wave,
             options.isa,
             false,
@@ -166,18 +174,10 @@ impl Costs {
         })
     }
 
-    /// Makes the region's CLIF.
+    /// Writes the region's vector IR.
     fn emit(&mut self, f: &Func, options: &Options) -> Result<Emitted, LowerError> {
-        self.codegen.clear();
-        legalize::emit(
-            f,
-            options,
-            0,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            self.isa.frontend_config(),
-        )
-        .map_err(|broken| LowerError::Region {
+        let emitted = legalize::emit(f, options, 0, &mut self.func, &mut self.ssa);
+        emitted.map_err(|broken| LowerError::Region {
             entry: f.entry,
             message: broken.to_string(),
         })
@@ -189,6 +189,18 @@ impl Costs {
         options: &Options,
     ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
         let notes = self.emit(f, options)?.notes;
+        self.codegen.clear();
+        let config = self.isa.frontend_config();
+        cranelift::translate(
+            &self.func,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            config,
+        )
+        .map_err(|refused| LowerError::Region {
+            entry: f.entry,
+            message: refused.to_string(),
+        })?;
         self.codegen.set_disasm(notes.is_none());
         let code = self
             .codegen

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use functions::{EffectFn, LaneFn};
 
+pub mod build;
 pub mod functions;
 pub mod text;
 pub mod verify;

@@ -1,4 +1,4 @@
-//! Compiled regions: CLIF to machine code, and the one call into it.
+//! Compiled regions: lane IR to machine code, and the one call into it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -10,6 +10,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 
 use crate::abi::{Context, ExitCode, Site};
+use crate::backend::cranelift;
 use crate::backend::object::Object;
 use crate::backend::placement::Placed;
 use crate::backend::x64::{self, Refused};
@@ -18,6 +19,7 @@ use crate::ir::{Func, verify};
 use crate::legalize::{self, Emitted};
 use crate::options::Options;
 use crate::profile::Shape;
+use crate::vir;
 
 /// Which host instructions may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,6 +240,8 @@ impl Compiled {
 pub struct Jit {
     /// By [`Allocation`].
     isa: [OwnedTargetIsa; 2],
+    func: vir::Func,
+    ssa: vir::Ssa,
     contexts: FunctionBuilderContext,
     codegen: CodegenContext,
     space: x64::Space,
@@ -248,6 +252,8 @@ impl Jit {
     pub fn new(level: HostLevel) -> Result<Jit, LowerError> {
         Ok(Jit {
             isa: [isa(level, "single_pass")?, isa(level, "backtracking")?],
+            func: vir::Func::new(),
+            ssa: vir::Ssa::default(),
             contexts: FunctionBuilderContext::new(),
             codegen: CodegenContext::new(),
             space: x64::Space::default(),
@@ -342,6 +348,15 @@ impl Jit {
         };
         let emitted = self.emit(f, options, base)?;
         let isa = &self.isa[allocation as usize];
+        self.codegen.clear();
+        let config = isa.frontend_config();
+        cranelift::translate(
+            &self.func,
+            &mut self.codegen.func,
+            &mut self.contexts,
+            config,
+        )
+        .map_err(|refused| region(refused.to_string()))?;
         self.codegen
             .compile(&**isa, &mut ControlPlane::default())
             .map_err(|e| region(format!("{:?}", e.inner)))?;
@@ -352,20 +367,12 @@ impl Jit {
             .collect();
         let object = Object::new(&self.codegen.func, compiled).map_err(region)?;
         let object = Object { refused, ..object };
-        Ok(object.described(f, base, emitted, sizes))
+        Ok(described(object, f, base, emitted, sizes))
     }
 
-    /// Emits a region's CLIF.
+    /// Writes a region's vector IR.
     fn emit(&mut self, f: &Func, options: &Options, base: u64) -> Result<Emitted, verify::Broken> {
-        self.codegen.clear();
-        legalize::emit(
-            f,
-            options,
-            base,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            self.isa[0].frontend_config(),
-        )
+        legalize::emit(f, options, base, &mut self.func, &mut self.ssa)
     }
 
     /// As [`Jit::object`], by the wide back end; what it lacks is for Cranelift.
@@ -379,7 +386,7 @@ impl Jit {
         let emitted = self.emit(f, options, base)?;
         let quick = allocation == Allocation::Baseline;
         let code = x64::compile(
-            &mut self.codegen.func,
+            &self.func,
             emitted.wave,
             options.isa,
             quick,
@@ -395,13 +402,41 @@ impl Jit {
             wide: true,
             ..Object::default()
         };
-        Ok(Ok(object.described(f, base, emitted, code.locs)))
+        Ok(Ok(described(object, f, base, emitted, code.locs)))
     }
 
     /// Compiles a region and puts it in place.
     pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
         let object = self.object(&f, options, 0, Allocation::Optimizing)?;
         Compiled::new(Arc::new(object), 0, f.sites, f.fallbacks).map_err(LowerError::Memory)
+    }
+}
+
+/// The object with what is known of the region beside its code; `sizes` are bytes of code by source
+/// location.
+fn described(
+    object: Object,
+    f: &Func,
+    base: u64,
+    emitted: Emitted,
+    sizes: Vec<(u32, u32)>,
+) -> Object {
+    let written = f.blocks.iter().flat_map(|b| &b.writes_v);
+    let written = written.map(|&(n, _)| u32::from(n) + 1);
+    let sites = f.sites.iter();
+    let shape = emitted.notes.map(|notes| Box::new(notes.of_pieces(sizes)));
+    Object {
+        frame_slots: emitted.slots,
+        reads: emitted.reads,
+        writes_from: emitted.writes_from,
+        relays: emitted.relays,
+        straight: emitted.straight,
+        vgprs: written.max().unwrap_or(0),
+        guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
+        sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),
+        fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),
+        shape,
+        ..object
     }
 }
 

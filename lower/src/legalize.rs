@@ -1,29 +1,22 @@
-//! Lane IR to CLIF: the complete emitter. One CLIF function a region; scalar slots are variables, VGPRs
-//! live in the wave, each segment is one loop over lane groups in two versions (EXEC all ones, and
-//! masked).
+//! Lane IR to vector IR. One function a region; scalar slots are variables, VGPRs live in the wave, each segment is
+//! one loop over lane groups in two versions (EXEC all ones, and masked).
 
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{
-    self as clif, AbiParam, Endianness, ExternalName, GlobalValueData, InstBuilder, MemFlagsData,
-    SigRef, Signature, StackSlot, StackSlotData, StackSlotKind, UserExternalNameRef, Value, types,
-};
-use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
 use frontend::state::WaveState;
 
 use crate::abi::{Context, Lanes as LaneSlot, Site};
 use crate::analysis::liveness::{self, Live, Lives};
 use crate::analysis::schedule::{self, Schedule, Segment};
 use crate::analysis::uniformity::{self, Affine, Table};
-use crate::backend::object;
 use crate::host;
 use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Block, Func, Slot, Val, verify};
 use crate::maps::{HashMap, HashSet};
 use crate::options::{Forms, Options};
 use crate::passes::{self, Analysed, sink};
+use crate::vir::{self, Builder, Memory, StackSlot, Symbol, Value, Variable, types};
 
 mod access;
 mod affine;
@@ -51,24 +44,9 @@ mod variables;
 mod wave_switch;
 mod whole_wave;
 
-pub(crate) use scalar::{halves_of, is_constant, operands};
-
-/// Flags of accesses to our own structures, and of bit casts.
-pub(crate) fn flags() -> MemFlagsData {
-    MemFlagsData::new().with_endianness(Endianness::Little)
-}
-
-/// Flags of accesses that cannot trap and are aligned.
-fn trusted() -> MemFlagsData {
-    MemFlagsData::trusted()
-}
-
-/// Signature of a compiled region.
-pub fn entry_signature(call_conv: CallConv) -> Signature {
-    let mut sig = Signature::new(call_conv);
-    sig.params.push(AbiParam::new(types::I64));
-    sig.returns.push(AbiParam::new(types::I64));
-    sig
+/// The runtime's own structures.
+const fn trusted() -> Memory {
+    Memory::Trusted
 }
 
 /// What was emitted.
@@ -96,9 +74,8 @@ pub fn emit(
     f: &Func,
     options: &Options,
     base: u64,
-    func: &mut clif::Function,
-    contexts: &mut FunctionBuilderContext,
-    config: TargetFrontendConfig,
+    func: &mut vir::Func,
+    ssa: &mut vir::Ssa,
 ) -> Result<Emitted, verify::Broken> {
     if cfg!(debug_assertions) {
         verify::func(f)?;
@@ -110,14 +87,7 @@ pub fn emit(
     let Analysed { func: f, lives } = &region;
     // As it is behind the last pass: nothing changes it any more.
     verify::func(f)?;
-    func.signature = entry_signature(config.default_call_conv);
-    let mut e = Emitter::new(
-        f,
-        *options,
-        base,
-        FunctionBuilder::new(func, contexts),
-        config,
-    );
+    let mut e = Emitter::new(f, *options, base, Builder::new(func, ssa));
     e.notes = profile::Notes::wanted(options);
     let (live_in, live) = (&lives.start, &lives.end);
     e.live_in = live_in;
@@ -150,8 +120,12 @@ pub fn emit(
     e.epilogue();
     let (slots, writes_from, notes) = (e.slots, e.writes_from, e.notes.take());
     let (relays, straight, wave) = (e.wave_switch.is_some(), e.straight, e.wave);
-    e.b.seal_all_blocks();
-    e.b.finalize(config);
+    e.b.finish();
+    if cfg!(debug_assertions)
+        && let Err(broken) = vir::verify::verify(func)
+    {
+        panic!("bug: bad vector IR: {broken}\n{}", vir::text::print(func));
+    }
     Ok(Emitted {
         slots,
         reads,
@@ -169,10 +143,8 @@ struct Emitter<'f> {
     /// No wave burns fuel in it.
     straight: bool,
     o: Options,
-    b: FunctionBuilder<'f>,
+    b: Builder<'f>,
     base: u64,
-    guest: UserExternalNameRef,
-    sites: UserExternalNameRef,
     ctx: Value,
     wave: Value,
     frame: Value,
@@ -194,27 +166,25 @@ struct Emitter<'f> {
     slots_written: Live,
     /// What was emitted and can be used again.
     numbering: value_numbering::ValueNumbering,
-    blocks: Vec<clif::Block>,
+    blocks: Vec<vir::Block>,
     /// Number by which a wave enters a block again.
     entry_numbers: HashMap<usize, u32>,
-    exit: clif::Block,
+    exit: vir::Block,
     /// Where little code goes back.
     back: Option<baseline::Back>,
     /// Where little code leaves for a fault.
-    faulted: Option<clif::Block>,
+    faulted: Option<vir::Block>,
     /// Integers of little code.
-    numbers: HashMap<(clif::Type, i64), Value>,
+    numbers: HashMap<(vir::Type, i64), Value>,
     /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
     separate_exits: bool,
     wave_switch: Option<wave_switch::WaveSwitch>,
-    lane_sig: SigRef,
-    effect_sig: SigRef,
     arg_slot: StackSlot,
     /// Where scalar loads that the runtime makes leave their words, if they are checked together.
     loaded_slot: Option<StackSlot>,
     out_slot: StackSlot,
     /// Arguments of the call that the code of this block is behind.
-    args_there: Option<(clif::Block, Vec<Value>)>,
+    args_there: Option<(vir::Block, Vec<Value>)>,
     slots: u32,
     /// See [`Emitted::writes_from`].
     writes_from: u32,
@@ -233,7 +203,7 @@ struct Emitter<'f> {
     /// Lanes in a row of what is affine within rows only.
     row: i64,
     /// General loops of blocks that have an interchanged one before them.
-    heads: HashMap<usize, clif::Block>,
+    heads: HashMap<usize, vir::Block>,
     /// Those loops and their blocks.
     inside: BTreeSet<(usize, usize)>,
     /// The block that is being emitted.
@@ -268,38 +238,19 @@ fn offset32(n: usize) -> i32 {
 }
 
 impl<'f> Emitter<'f> {
-    fn new(
-        f: &'f Func,
-        o: Options,
-        base: u64,
-        mut b: FunctionBuilder<'f>,
-        config: TargetFrontendConfig,
-    ) -> Emitter<'f> {
-        let mut lane = Signature::new(config.default_call_conv);
-        lane.params.push(AbiParam::new(types::I64));
-        lane.params.push(AbiParam::new(types::I64));
-        lane.params.push(AbiParam::new(types::I32));
-        let mut effect = Signature::new(config.default_call_conv);
-        effect.params.extend([AbiParam::new(types::I64); 4]);
-        effect.returns.push(AbiParam::new(types::I64));
-        let lane_sig = b.import_signature(lane);
-        let effect_sig = b.import_signature(effect);
-        let words = |n: usize| StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * n as u32, 3);
-        let arg_slot = b.create_sized_stack_slot(words(2 * crate::ir::Args::MAX));
-        let out_slot = b.create_sized_stack_slot(words(MAX_RESULTS));
-        let guest = b.func.declare_imported_user_function(object::GUEST);
-        let sites = b.func.declare_imported_user_function(object::SITES);
+    fn new(f: &'f Func, o: Options, base: u64, mut b: Builder<'f>) -> Emitter<'f> {
+        let arg_slot = b.func.stack_slot(8 * 2 * crate::ir::Args::MAX as u32);
+        let out_slot = b.func.stack_slot(8 * MAX_RESULTS as u32);
         let entry = b.create_block();
-        b.append_block_params_for_function_params(entry);
+        let ctx = b.append_block_param(entry, types::I64);
         b.switch_to_block(entry);
-        let ctx = b.block_params(entry)[0];
-        let wave = b.ins().load(
+        let wave = b.load(
             types::I64,
             trusted(),
             ctx,
             offset32(offset_of!(Context, wave)),
         );
-        let frame = b.ins().load(
+        let frame = b.load(
             types::I64,
             trusted(),
             ctx,
@@ -319,8 +270,6 @@ impl<'f> Emitter<'f> {
             o,
             b,
             base,
-            guest,
-            sites,
             ctx,
             wave,
             frame,
@@ -341,8 +290,6 @@ impl<'f> Emitter<'f> {
             numbers: HashMap::default(),
             separate_exits: false,
             wave_switch: None,
-            lane_sig,
-            effect_sig,
             arg_slot,
             loaded_slot: None,
             out_slot,
@@ -387,34 +334,23 @@ impl<'f> Emitter<'f> {
     /// A guest address.
     fn address(&mut self, pc: u64) -> Value {
         let distance = pc.wrapping_sub(self.base);
-        self.symbol(self.guest, distance as i64)
-    }
-
-    /// The address of something whose place is known later.
-    fn symbol(&mut self, name: UserExternalNameRef, distance: i64) -> Value {
-        let symbol = self.b.create_global_value(GlobalValueData::Symbol {
-            name: ExternalName::user(name),
-            offset: distance.into(),
-            colocated: false,
-            tls: false,
-        });
-        self.b.ins().symbol_value(types::I64, symbol)
+        self.b.symbol_value(Symbol::Guest, distance as i64)
     }
 
     /// Leaves for another block unless `good` (I8).
-    fn require(&mut self, other: clif::Block, good: Value) {
+    fn require(&mut self, other: vir::Block, good: Value) {
         let on = self.b.create_block();
-        self.b.ins().brif(good, on, &[], other, &[]);
+        self.b.brif(good, on, &[], other, &[]);
         self.enter(on);
     }
 
     /// The same unless one of two is, the second of which is looked at where the first is not.
-    fn require_either(&mut self, other: clif::Block, first: Value, second: Value) {
+    fn require_either(&mut self, other: vir::Block, first: Value, second: Value) {
         let [look, on] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(look);
-        self.b.ins().brif(first, on, &[], look, &[]);
+        self.b.brif(first, on, &[], look, &[]);
         self.enter(look);
-        self.b.ins().brif(second, on, &[], other, &[]);
+        self.b.brif(second, on, &[], other, &[]);
         self.enter(on);
     }
 
@@ -496,11 +432,11 @@ impl<'f> Emitter<'f> {
     }
 
     /// Parts the way of a status that is not `Continue`, which is taken first; gives the other.
-    fn unless(&mut self, status: Value) -> clif::Block {
+    fn unless(&mut self, status: Value) -> vir::Block {
         let bad = self.b.create_block();
         let good = self.b.create_block();
         self.b.set_cold_block(bad);
-        self.b.ins().brif(status, bad, &[], good, &[]);
+        self.b.brif(status, bad, &[], good, &[]);
         self.seal(good);
         self.enter(bad);
         good
@@ -535,20 +471,15 @@ impl<'f> Emitter<'f> {
         let index = LaneFn::ALL.len() + f as usize;
         let callee = self.function(index);
         let distance = site.0 as usize * size_of::<Site>();
-        let site = self.symbol(self.sites, distance as i64);
-        let call =
-            self.b
-                .ins()
-                .call_indirect(self.effect_sig, callee, &[self.ctx, site, args, out]);
-        self.b.inst_results(call)[0]
+        let site = self.b.symbol_value(Symbol::Sites, distance as i64);
+        self.b.call_effect(callee, [self.ctx, site, args, out])
     }
 
     /// Address of the runtime's function number `index`.
     fn function(&mut self, index: usize) -> Value {
         let offset = offset32(offset_of!(Context, functions));
-        let table = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
+        let table = self.b.load(types::I64, trusted(), self.ctx, offset);
         self.b
-            .ins()
             .load(types::I64, trusted(), table, offset32(index * 8))
     }
 
@@ -556,14 +487,11 @@ impl<'f> Emitter<'f> {
     fn count(&mut self, block: &Block) {
         let add = |e: &mut Self, offset: usize, n: Value| {
             let offset = offset32(offset);
-            let old = e.b.ins().load(types::I64, trusted(), e.ctx, offset);
-            let new = e.b.ins().iadd(old, n);
-            e.b.ins().store(trusted(), new, e.ctx, offset);
+            let old = e.b.load(types::I64, trusted(), e.ctx, offset);
+            let new = e.b.iadd(old, n);
+            e.b.store(trusted(), new, e.ctx, offset);
         };
-        let n = self
-            .b
-            .ins()
-            .iconst(types::I64, i64::from(block.guest_insts));
+        let n = self.b.iconst(types::I64, i64::from(block.guest_insts));
         add(self, offset_of!(Context, instructions), n);
     }
 
@@ -572,21 +500,21 @@ impl<'f> Emitter<'f> {
     fn count_lanes(&mut self, block: &Block, plan: &Schedule) {
         let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
         let scalar = i64::from(block.guest_insts.saturating_sub(vector));
-        let mut total = Some(self.b.ins().iconst(types::I64, scalar));
+        let mut total = Some(self.b.iconst(types::I64, scalar));
         for &(exec, n) in &block.counts {
             let exec = self.scalar(block, plan, exec);
-            let lanes = self.b.ins().popcnt(exec);
-            let all = self.b.ins().imul_imm_u(lanes, i64::from(n));
+            let lanes = self.b.popcnt(exec);
+            let all = self.b.imul_imm_u(lanes, i64::from(n));
             total = Some(match total {
                 None => all,
-                Some(sum) => self.b.ins().iadd(sum, all),
+                Some(sum) => self.b.iadd(sum, all),
             });
         }
         if let Some(total) = total {
             let offset = offset32(offset_of!(Context, lane_instructions));
-            let old = self.b.ins().load(types::I64, trusted(), self.ctx, offset);
-            let new = self.b.ins().iadd(old, total);
-            self.b.ins().store(trusted(), new, self.ctx, offset);
+            let old = self.b.load(types::I64, trusted(), self.ctx, offset);
+            let new = self.b.iadd(old, total);
+            self.b.store(trusted(), new, self.ctx, offset);
         }
     }
 

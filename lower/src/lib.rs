@@ -14,4 +14,6 @@ mod maps;
 pub mod options;
 pub mod passes;
 pub mod profile;
+#[cfg(test)]
+mod rooms;
 pub mod vir;

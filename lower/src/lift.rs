@@ -2,7 +2,6 @@
 
 pub mod arms;
 mod barrier_hoist;
-pub mod build;
 pub mod guest;
 pub mod region;
 pub mod support;

@@ -30,7 +30,7 @@ pub struct Options {
     /// calls where not all lanes act and the code for all is elsewhere; and scalar registers that are in the wave where a
     /// block begins and ends, so that nothing is to be done at entries and exits.
     pub baseline: bool,
-    /// For the wide back end (see [`crate::backend::x64`]).
+    /// For the wide back end, `backend::x64`.
     pub wide: bool,
     /// What the wide back end writes.
     pub isa: host::Isa,

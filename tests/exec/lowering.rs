@@ -35,8 +35,8 @@ mod words;
 mod wraps;
 
 use lower::host::{self, Isa};
+use lower::ir::build::Build;
 use lower::ir::{Block, Func, Slot, Target, Term, Val};
-use lower::lift::build::Build;
 
 /// Does the CPU have a wide instruction set? If not, it is said that what its code does is not tested.
 fn can_run(isa: Isa) -> bool {

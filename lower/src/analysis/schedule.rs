@@ -6,7 +6,6 @@
 
 use crate::analysis::liveness::{self, Live};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
-use crate::legalize;
 use crate::maps::HashMap;
 
 /// How a node comes about.
@@ -68,7 +67,7 @@ pub struct Schedule {
 /// Does a node call a function that is computed inside segments, when code is for the wide back end?
 pub(crate) fn is_inline(node: &Node, wide: bool) -> bool {
     match node.op {
-        Op::Call(f, mode) => wide && legalize::lanes::is_inline(f, mode),
+        Op::Call(f, mode) => wide && f.is_inline(mode),
         _ => false,
     }
 }

@@ -5,8 +5,6 @@ use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserExternalName};
 use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 
-use crate::ir::Func;
-use crate::legalize::Emitted;
 use crate::profile::Shape;
 
 /// A compiled region without a place.
@@ -22,9 +20,9 @@ pub struct Object {
     pub guest_insts: u32,
     /// VGPRs from this number on are never written.
     pub vgprs: u32,
-    /// VGPRs that are read before they are written; see [`crate::analysis::liveness::reads`].
+    /// VGPRs that are read before they are written; see `liveness::reads`.
     pub reads: [[u64; 4]; 2],
-    /// The first VGPR that it writes to the wave; see [`crate::legalize::Emitted::writes_from`].
+    /// The first VGPR that it writes to the wave; see `Emitted::writes_from`.
     pub writes_from: u32,
     /// At barriers and ends it goes on to other waves; see [`crate::abi::Context::last`].
     pub relays: bool,
@@ -166,34 +164,6 @@ impl Object {
             patches: patches.collect::<Result<_, _>>()?,
             ..Object::default()
         })
-    }
-
-    /// The object with what is known of the region beside its code; `sizes` are bytes of code by source
-    /// location.
-    pub(crate) fn described(
-        self,
-        f: &Func,
-        base: u64,
-        emitted: Emitted,
-        sizes: Vec<(u32, u32)>,
-    ) -> Object {
-        let written = f.blocks.iter().flat_map(|b| &b.writes_v);
-        let written = written.map(|&(n, _)| u32::from(n) + 1);
-        let sites = f.sites.iter();
-        let shape = emitted.notes.map(|notes| Box::new(notes.of_pieces(sizes)));
-        Object {
-            frame_slots: emitted.slots,
-            reads: emitted.reads,
-            writes_from: emitted.writes_from,
-            relays: emitted.relays,
-            straight: emitted.straight,
-            vgprs: written.max().unwrap_or(0),
-            guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
-            sites: sites.map(|site| site.pc.wrapping_sub(base)).collect(),
-            fallbacks: f.fallbacks.iter().map(|&name| name.to_owned()).collect(),
-            shape,
-            ..self
-        }
     }
 
     /// Is every patch inside the code, of a symbol that there is?

@@ -115,7 +115,7 @@ impl Placed {
             Ok(()) => module.get_finalized_function(id),
             Err(_) => unplaced as *const u8,
         };
-        // SAFETY: code is emitted with `clif::entry_signature`, which is that of an entry.
+        // SAFETY: code is emitted with `cranelift::entry_signature`, which is that of an entry.
         let entry = unsafe { mem::transmute::<*const u8, Entry>(at) };
         let placed = Placed {
             entry,

@@ -1,11 +1,10 @@
-//! The wide back end: what an emitter wrote as CLIF with vectors of 256 or 512 bits, to host code for CPUs with
-//! AVX2 and FMA, or with AVX-512. Own selection and encoding; a linear scan and `regalloc2` for registers. It knows the instructions that
-//! emission writes, no others: what it lacks it refuses, and Cranelift compiles the region instead.
-
-use cranelift_codegen::ir::{Function, Value};
+//! The wide back end: vector IR with vectors of up to 256 or 512 bits, to host code for CPUs with AVX2 and FMA, or with
+//! AVX-512. Own selection and encoding; a linear scan and `regalloc2` for registers. What it lacks it refuses, and Cranelift
+//! compiles the region instead.
 
 use crate::backend::object::Patch;
 use crate::host::Isa;
+use crate::vir::{Func, Value};
 
 mod alloc;
 mod emit;
@@ -15,7 +14,6 @@ pub mod evex_forms;
 mod inst;
 mod linear_scan;
 mod lists;
-mod redundant_params;
 pub mod rows;
 mod select;
 mod space;
@@ -42,13 +40,12 @@ pub struct Code {
 /// Compiles a function of a context, in which `wave` is what most addresses begin with; `quick`: its registers by a
 /// linear scan.
 pub fn compile(
-    func: &mut Function,
+    func: &Func,
     wave: Value,
     isa: Isa,
     quick: bool,
     space: &mut Space,
 ) -> Result<Code, Refused> {
-    redundant_params::join(func);
     if quick {
         let host = select::select(func, wave, isa, true, space)?;
         let output = alloc::allocate_quickly(&host);

@@ -2,6 +2,7 @@
 //! effects. `runtime::helpers` provides one address for each, by exhaustive `match`.
 
 use frontend::op::{Atomic, Data, ImageOp, Space};
+use frontend::state::mode;
 
 /// Lists the lane functions: name, numbers of argument and result words, and what is computed.
 macro_rules! lane_fns {
@@ -251,6 +252,47 @@ lane_fns! {
     Permute: 3, 1;
     /// `ds_bpermute`: (byte address, data, lane active)
     Bpermute: 3, 1;
+}
+
+impl LaneFn {
+    /// Is it computed inside segments, given this MODE, where the host has vectors of eight lanes or more? Else it is a call
+    /// for the whole wave. Functions of f16 are with denormals kept, no clamp and rounding to nearest.
+    pub fn is_inline(self, mode: u32) -> bool {
+        let kept = mode & (mode::DENORM_F16_F64 | mode::FP16_OVFL) == mode::DENORM_F16_F64;
+        let plain = kept && mode & mode::ROUND_F16_F64 == 0;
+        matches!(
+            self,
+            LaneFn::ShlVar
+                | LaneFn::LshrVar
+                | LaneFn::AshrVar
+                | LaneFn::Shl64Var
+                | LaneFn::Lshr64Var
+                | LaneFn::Ashr64Var
+                | LaneFn::AlignBitVar
+                | LaneFn::Perm
+                | LaneFn::BfeU
+                | LaneFn::BfeI
+                | LaneFn::WidenF16
+                | LaneFn::ExpF32
+                | LaneFn::LogF32
+        ) || kept && self == LaneFn::PkRtzF16
+            || plain
+                && matches!(
+                    self,
+                    LaneFn::CvtF16F32
+                        | LaneFn::CvtF32F16
+                        | LaneFn::AddF16
+                        | LaneFn::SubF16
+                        | LaneFn::MulF16
+                        | LaneFn::FmaF16
+                        | LaneFn::PkAddF16
+                        | LaneFn::PkMulF16
+                        | LaneFn::PkFmaF16
+                        | LaneFn::ExpF16
+                        | LaneFn::LogF16
+                        | LaneFn::RsqF16
+                )
+    }
 }
 
 /// What a function with effects takes as one operand.

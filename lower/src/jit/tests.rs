@@ -1,6 +1,6 @@
 use super::*;
+use crate::ir::build::{Build, types};
 use crate::ir::{Block, Op, Slot, Term};
-use crate::lift::build::{Build, types};
 
 /// A region of one instruction at 64 that writes a lane value to a scalar register, which no region may.
 fn broken_region() -> Func {

@@ -5,12 +5,12 @@
 //! it never comes from two vectors and is never stored by two. Hosts access at least the aligned 16 bytes within a vector
 //! at once: Intel and AMD guarantee it for moves of 16 bytes on processors with AVX, and larger moves are made of such.
 
-use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Type, Value, types};
 use frontend::op::Data;
 
 use super::scalar::joined;
-use super::{Emitter, flags, trusted};
+use super::{Emitter, trusted};
 use crate::host;
+use crate::vir::{Memory, Part, Type, Value, types};
 
 mod eight;
 mod masked;
@@ -109,8 +109,8 @@ pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
 }
 
 /// Guest memory may be anywhere, and was checked.
-fn guest() -> MemFlagsData {
-    flags().with_notrap()
+fn guest() -> Memory {
+    Memory::Guest
 }
 
 impl Emitter<'_> {
@@ -118,15 +118,14 @@ impl Emitter<'_> {
 
     /// A lane's words; pairs and fours in one piece, as other waves store them.
     pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
-        let ins = self.b.ins();
         match data {
-            Data::U8 => vec![ins.uload8(types::I32, guest(), from, 0)],
-            Data::I8 => vec![ins.sload8(types::I32, guest(), from, 0)],
-            Data::U16 => vec![ins.uload16(types::I32, guest(), from, 0)],
-            Data::I16 => vec![ins.sload16(types::I32, guest(), from, 0)],
+            Data::U8 => vec![self.b.load_part(Part::Byte, guest(), from, 0)],
+            Data::I8 => vec![self.b.load_part(Part::SignedByte, guest(), from, 0)],
+            Data::U16 => vec![self.b.load_part(Part::Short, guest(), from, 0)],
+            Data::I16 => vec![self.b.load_part(Part::SignedShort, guest(), from, 0)],
             Data::Dwords(4) => {
-                let four = self.b.ins().load(types::I32X4, guest(), from, 0);
-                (0..4).map(|n| self.b.ins().extractlane(four, n)).collect()
+                let four = self.b.load(types::I32X4, guest(), from, 0);
+                (0..4).map(|n| self.b.extractlane(four, n)).collect()
             }
             _ => self.load_words(from, words(data)),
         }
@@ -137,14 +136,14 @@ impl Emitter<'_> {
         let mut out = Vec::with_capacity(words);
         while out.len() + 1 < words {
             let offset = 4 * out.len() as i32;
-            let pair = self.b.ins().load(types::I64, guest(), from, offset);
-            let high = self.b.ins().ushr_imm_u(pair, 32);
-            out.push(self.b.ins().ireduce(types::I32, pair));
-            out.push(self.b.ins().ireduce(types::I32, high));
+            let pair = self.b.load(types::I64, guest(), from, offset);
+            let high = self.b.ushr_imm_u(pair, 32);
+            out.push(self.b.ireduce(types::I32, pair));
+            out.push(self.b.ireduce(types::I32, high));
         }
         if out.len() < words {
             let offset = 4 * out.len() as i32;
-            out.push(self.b.ins().load(types::I32, guest(), from, offset));
+            out.push(self.b.load(types::I32, guest(), from, offset));
         }
         out
     }
@@ -153,18 +152,18 @@ impl Emitter<'_> {
     pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
         match data {
             Data::U8 | Data::I8 => {
-                self.b.ins().istore8(guest(), words[0], to, 0);
+                self.b.store_part(Part::Byte, guest(), words[0], to, 0);
                 return;
             }
             Data::U16 | Data::I16 => {
-                self.b.ins().istore16(guest(), words[0], to, 0);
+                self.b.store_part(Part::Short, guest(), words[0], to, 0);
                 return;
             }
             Data::Dwords(4) => {
                 let [low, high] = [0, 2].map(|n| joined(&mut self.b, words[n], words[n + 1]));
-                let pairs = self.b.ins().scalar_to_vector(types::I64X2, low);
-                let pairs = self.b.ins().insertlane(pairs, high, 1);
-                self.b.ins().store(guest(), pairs, to, 0);
+                let pairs = self.b.scalar_to_vector(types::I64X2, low);
+                let pairs = self.b.insertlane(pairs, high, 1);
+                self.b.store(guest(), pairs, to, 0);
                 return;
             }
             _ => {}
@@ -174,7 +173,7 @@ impl Emitter<'_> {
                 [low, high] => joined(&mut self.b, low, high),
                 _ => pair[0],
             };
-            self.b.ins().store(guest(), value, to, 8 * i as i32);
+            self.b.store(guest(), value, to, 8 * i as i32);
         }
     }
 
@@ -182,20 +181,20 @@ impl Emitter<'_> {
 
     /// A vector of dwords that follow one another.
     pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
-        self.b.ins().load(ty, guest(), start, offset)
+        self.b.load(ty, guest(), start, offset)
     }
 
     /// Stores a vector of dwords one after the other.
     pub(super) fn store_vector(&mut self, vector: Value, start: Value, offset: i32) {
-        self.b.ins().store(guest(), vector, start, offset);
+        self.b.store(guest(), vector, start, offset);
     }
 
     /// Stores two lanes' pairs of dwords.
     pub(super) fn store_two(&mut self, to: [Value; 2], pairs: Value) {
-        let pairs = self.b.ins().bitcast(types::I64X2, flags(), pairs);
+        let pairs = self.b.bitcast(types::I64X2, pairs);
         for (n, at) in to.into_iter().enumerate() {
-            let pair = self.b.ins().extractlane(pairs, n as u8);
-            self.b.ins().store(guest(), pair, at, 0);
+            let pair = self.b.extractlane(pairs, n as u8);
+            self.b.store(guest(), pair, at, 0);
         }
     }
 
@@ -291,27 +290,27 @@ impl Emitter<'_> {
     }
 
     fn four_addresses(&mut self, start: Value, away: i64, stride: i64) -> [Value; 4] {
-        [0, 1, 2, 3].map(|k| self.b.ins().iadd_imm_s(start, away + stride * k))
+        [0, 1, 2, 3].map(|k| self.b.iadd_imm_s(start, away + stride * k))
     }
 
     // ---- slots of the frame
 
     /// Addresses `bytes` into the slots at some places.
     pub(super) fn places_at(&mut self, places: &[Value], bytes: Value) -> Vec<Value> {
-        let place = |&place: &Value| self.b.ins().iadd(place, bytes);
+        let place = |&place: &Value| self.b.iadd(place, bytes);
         places.iter().map(place).collect()
     }
 
     /// What is at places in slots, a value for each.
     pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
-        let load = |&place: &Value| self.b.ins().load(ty, trusted(), place, 0);
+        let load = |&place: &Value| self.b.load(ty, trusted(), place, 0);
         places.iter().map(load).collect()
     }
 
     /// Puts a value at each place.
     pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
         for (&place, &word) in places.iter().zip(words) {
-            self.b.ins().store(trusted(), word, place, 0);
+            self.b.store(trusted(), word, place, 0);
         }
     }
 
@@ -325,7 +324,7 @@ impl Emitter<'_> {
                 let loaded: Vec<Value> = (0..i32::from(n))
                     .map(|i| {
                         let at = offset + 16 * i;
-                        self.b.ins().load(types::I32X4, guest(), start, at)
+                        self.b.load(types::I32X4, guest(), start, at)
                     })
                     .collect();
                 return self.split(&loaded);
@@ -334,21 +333,21 @@ impl Emitter<'_> {
         };
         let signed = matches!(data, Data::I8 | Data::I16);
         let shorts = if size == 1 {
-            let four = self.b.ins().load(types::I32, guest(), start, offset);
-            let v = self.b.ins().scalar_to_vector(types::I32X4, four);
-            let v = self.b.ins().bitcast(types::I8X16, flags(), v);
+            let four = self.b.load(types::I32, guest(), start, offset);
+            let v = self.b.scalar_to_vector(types::I32X4, four);
+            let v = self.b.bitcast(types::I8X16, v);
             match signed {
-                true => self.b.ins().swiden_low(v),
-                false => self.b.ins().uwiden_low(v),
+                true => self.b.swiden_low(v),
+                false => self.b.uwiden_low(v),
             }
         } else {
-            let four = self.b.ins().load(types::I64, guest(), start, offset);
-            let v = self.b.ins().scalar_to_vector(types::I64X2, four);
-            self.b.ins().bitcast(types::I16X8, flags(), v)
+            let four = self.b.load(types::I64, guest(), start, offset);
+            let v = self.b.scalar_to_vector(types::I64X2, four);
+            self.b.bitcast(types::I16X8, v)
         };
         vec![match signed {
-            true => self.b.ins().swiden_low(shorts),
-            false => self.b.ins().uwiden_low(shorts),
+            true => self.b.swiden_low(shorts),
+            false => self.b.uwiden_low(shorts),
         }]
     }
 
@@ -364,7 +363,7 @@ impl Emitter<'_> {
         if let Data::Dwords(_) = data {
             for (i, value) in self.join(lanes).into_iter().enumerate() {
                 let at = offset + 16 * i as i32;
-                self.b.ins().store(guest(), value, start, at);
+                self.b.store(guest(), value, start, at);
             }
             return;
         }
@@ -376,31 +375,31 @@ impl Emitter<'_> {
                 mask[usize::from(lane * size + byte)] = 4 * lane + byte;
             }
         }
-        let v = self.b.ins().bitcast(types::I8X16, flags(), lanes[0]);
-        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
-        let v = self.b.ins().shuffle(v, v, mask);
+        let v = self.b.bitcast(types::I8X16, lanes[0]);
+        let mask = self.b.func.constant(&mask);
+        let v = self.b.shuffle(types::I8X16, v, v, mask);
         let (vector, scalar) = match size {
             1 => (types::I32X4, types::I32),
             _ => (types::I64X2, types::I64),
         };
-        let v = self.b.ins().bitcast(vector, flags(), v);
-        let packed = self.b.ins().extractlane(v, 0);
-        debug_assert_eq!(self.b.func.dfg.value_type(packed), scalar);
-        self.b.ins().store(guest(), packed, start, offset);
+        let v = self.b.bitcast(vector, v);
+        let packed = self.b.extractlane(v, 0);
+        debug_assert_eq!(self.b.func.ty(packed), scalar);
+        self.b.store(guest(), packed, start, offset);
     }
 
     /// The words of four lanes whose elements are anywhere: a vector for each word.
     pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(4) => {
-                let whole = from.map(|at| self.b.ins().load(types::I32X4, guest(), at, 0));
+                let whole = from.map(|at| self.b.load(types::I32X4, guest(), at, 0));
                 self.transpose(&whole)
             }
             Data::Dwords(2) => {
                 let pairs = from.map(|at| {
-                    let pair = self.b.ins().load(types::I64, guest(), at, 0);
-                    let v = self.b.ins().scalar_to_vector(types::I64X2, pair);
-                    self.b.ins().bitcast(types::I32X4, flags(), v)
+                    let pair = self.b.load(types::I64, guest(), at, 0);
+                    let v = self.b.scalar_to_vector(types::I64X2, pair);
+                    self.b.bitcast(types::I32X4, v)
                 });
                 let low = self.pick(pairs[0], pairs[1], [0, 1, 4, 5]);
                 let high = self.pick(pairs[2], pairs[3], [0, 1, 4, 5]);
@@ -410,9 +409,9 @@ impl Emitter<'_> {
                 let lanes = from.map(|at| self.load_one(at, data));
                 (0..words(data))
                     .map(|w| {
-                        let mut v = self.b.ins().scalar_to_vector(types::I32X4, lanes[0][w]);
+                        let mut v = self.b.scalar_to_vector(types::I32X4, lanes[0][w]);
                         for (k, lane) in lanes.iter().enumerate().skip(1) {
-                            v = self.b.ins().insertlane(v, lane[w], k as u8);
+                            v = self.b.insertlane(v, lane[w], k as u8);
                         }
                         v
                     })
@@ -427,7 +426,7 @@ impl Emitter<'_> {
             Data::Dwords(4) => {
                 let whole = self.transpose(lanes);
                 for (at, whole) in to.into_iter().zip(whole) {
-                    self.b.ins().store(guest(), whole, at, 0);
+                    self.b.store(guest(), whole, at, 0);
                 }
             }
             Data::Dwords(2) => {
@@ -436,16 +435,16 @@ impl Emitter<'_> {
                     .into_iter()
                     .flat_map(|two| [(two, 0), (two, 1)]);
                 for (at, (two, n)) in to.into_iter().zip(pairs) {
-                    let two = self.b.ins().bitcast(types::I64X2, flags(), two);
-                    let pair = self.b.ins().extractlane(two, n);
-                    self.b.ins().store(guest(), pair, at, 0);
+                    let two = self.b.bitcast(types::I64X2, two);
+                    let pair = self.b.extractlane(two, n);
+                    self.b.store(guest(), pair, at, 0);
                 }
             }
             _ => {
                 for (k, at) in to.into_iter().enumerate() {
                     let words: Vec<Value> = lanes
                         .iter()
-                        .map(|&word| self.b.ins().extractlane(word, k as u8))
+                        .map(|&word| self.b.extractlane(word, k as u8))
                         .collect();
                     self.store_one(at, data, &words);
                 }
@@ -458,11 +457,11 @@ impl Emitter<'_> {
     /// Four dwords of two vectors.
     fn pick(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
         let mask = bytes_of_dwords(lanes);
-        let a = self.b.ins().bitcast(types::I8X16, flags(), a);
-        let b = self.b.ins().bitcast(types::I8X16, flags(), b);
-        let mask = self.b.func.dfg.immediates.push(mask.as_slice().into());
-        let v = self.b.ins().shuffle(a, b, mask);
-        self.b.ins().bitcast(types::I32X4, flags(), v)
+        let a = self.b.bitcast(types::I8X16, a);
+        let b = self.b.bitcast(types::I8X16, b);
+        let mask = self.b.func.constant(&mask);
+        let v = self.b.shuffle(types::I8X16, a, b, mask);
+        self.b.bitcast(types::I32X4, v)
     }
 
     /// Four lanes' structures of 1 to 4 dwords as they lie in memory, to one vector a dword.

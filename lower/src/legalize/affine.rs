@@ -4,8 +4,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -16,6 +14,7 @@ use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::{Affine, Table};
 use crate::ir::{Block, Op, Val, Vary};
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 pub(super) use ends::{Ends, Lane, Number, Singles, Spot};
 
@@ -185,8 +184,8 @@ impl Emitter<'_> {
         {
             let singles = self.singles.clone();
             let [all, others] = [(); 2].map(|()| self.b.create_block());
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-            self.b.ins().brif(full, all, &[], others, &[]);
+            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+            self.b.brif(full, all, &[], others, &[]);
             self.enter(all);
             let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
             let runs = self.checked(&runs, affine, kind, exec, others);
@@ -208,7 +207,7 @@ impl Emitter<'_> {
             self.b.set_cold_block(slow);
         }
         let some = if inline { self.b.create_block() } else { slow };
-        self.b.ins().brif(exec, some, &[], done, &[]);
+        self.b.brif(exec, some, &[], done, &[]);
         let inline = runs.map(|runs| {
             self.enter(some);
             let access = match known {
@@ -227,7 +226,7 @@ impl Emitter<'_> {
                 }
             };
             let fast = self.b.create_block();
-            self.b.ins().jump(fast, &[]);
+            self.b.jump(fast, &[]);
             (fast, access)
         });
 
@@ -266,7 +265,7 @@ impl Emitter<'_> {
         slow: HostBlock,
     ) -> Vec<Access> {
         if !affine.whole {
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
         let memory = self.memory_of(space);
@@ -281,7 +280,7 @@ impl Emitter<'_> {
             exec,
             first: ends.lanes[0],
             last: ends.lanes[1],
-            start: lds_start.map_or(start, |at| self.b.ins().iadd(at, start)),
+            start: lds_start.map_or(start, |at| self.b.iadd(at, start)),
             stride: affine.stride,
             data,
             lds: lds.then_some(memory.1),
@@ -308,7 +307,7 @@ impl Emitter<'_> {
                     let bytes = 4 * n as i64 * self.row;
                     self.row_access(load, row, places, bytes);
                 }
-                self.b.ins().jump(done, &[]);
+                self.b.jump(done, &[]);
             }
         }
     }
@@ -316,7 +315,7 @@ impl Emitter<'_> {
     /// Where a space's bytes are and how many inline accesses may touch (both I64).
     pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
         if space == Space::Lds {
-            let base = self.b.ins().iconst(types::I64, 0);
+            let base = self.b.iconst(types::I64, 0);
             let len = self.context(types::I64, offset_of!(Context, lds_inline));
             return (base, len);
         }

@@ -4,8 +4,6 @@
 //! the lanes of a row lie on a line, the least and the greatest value tell whether all lanes are on one side of it, as
 //! they mostly are.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::state::LANES;
 
 use super::Emitter;
@@ -18,6 +16,7 @@ use crate::host;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::options::Forms;
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 /// Compares in a segment at most: beyond, a loop is not much longer.
 const MAX_COMPARES: usize = 8;
@@ -67,7 +66,7 @@ impl Emitter<'_> {
         }
         if known.rest.nodes.is_empty() && known.rest.stores.is_empty() {
             self.set_masks(work, &known);
-            self.b.ins().jump(after, &[]);
+            self.b.jump(after, &[]);
         } else {
             self.rest_of(work, &known, after);
         }
@@ -125,7 +124,7 @@ impl Emitter<'_> {
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();
         let mut good: Vec<Value> = full
-            .map(|exec| self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1))
+            .map(|exec| self.b.icmp_imm_s(IntCC::Equal, exec, -1))
             .collect();
         let masks = bits
             .iter()
@@ -278,10 +277,10 @@ impl Emitter<'_> {
             .map(|&a| self.affine_mask(block, plan, segment, a, good))
             .collect();
         match node.op {
-            Op::And => self.b.ins().band(args[0], args[1]),
-            Op::Or => self.b.ins().bor(args[0], args[1]),
-            Op::Xor => self.b.ins().bxor(args[0], args[1]),
-            _ => self.b.ins().bnot(args[0]),
+            Op::And => self.b.band(args[0], args[1]),
+            Op::Or => self.b.bor(args[0], args[1]),
+            Op::Xor => self.b.bxor(args[0], args[1]),
+            _ => self.b.bnot(args[0]),
         }
     }
 
@@ -308,31 +307,31 @@ impl Emitter<'_> {
             } else {
                 (limit, first)
             };
-            let holds = self.b.ins().icmp(code, a, b);
-            let holds = self.b.ins().uextend(types::I64, holds);
-            return self.b.ins().ineg(holds);
+            let holds = self.b.icmp(code, a, b);
+            let holds = self.b.uextend(types::I64, holds);
+            return self.b.ineg(holds);
         }
         let (order, _) = orders(compare.cond);
         let exact = stride * (LANES as i64 - 1);
         if ends.guarded || compare.affine.stepped {
-            let span = self.b.ins().isub(last, first);
-            good.push(self.b.ins().icmp_imm_u(IntCC::Equal, span, exact));
+            let span = self.b.isub(last, first);
+            good.push(self.b.icmp_imm_u(IntCC::Equal, span, exact));
         } else {
-            last = self.b.ins().iadd_imm_s(first, exact);
+            last = self.b.iadd_imm_s(first, exact);
         }
-        good.push(self.b.ins().icmp(order, first, last));
+        good.push(self.b.icmp(order, first, last));
         match (compare.cond, compare.left) {
             (Icmp::Eq, _) => self.lane_at_limit(first, limit, stride),
             (Icmp::Ne, _) => {
                 let equal = self.lane_at_limit(first, limit, stride);
-                self.b.ins().bnot(equal)
+                self.b.bnot(equal)
             }
             // line < limit or line <= limit
             (_, true) => self.lanes_below(compare, [first, last, limit]),
             // Their opposites: limit <= line or limit < line.
             (_, false) => {
                 let others = self.lanes_below(compare, [first, last, limit]);
-                self.b.ins().bnot(others)
+                self.b.bnot(others)
             }
         }
     }
@@ -354,7 +353,7 @@ impl Emitter<'_> {
             let [first, last] = row.addresses;
             good.extend(&row.conditions);
             if row.guarded {
-                lengths.push(self.b.ins().isub(last, first));
+                lengths.push(self.b.isub(last, first));
             }
         }
         let length = affine.stride * (self.row - 1);
@@ -363,54 +362,54 @@ impl Emitter<'_> {
         let [least, mut most] = [false, true].map(|most| {
             let firsts = rows.iter().map(|row| row.addresses[0]);
             let end = firsts.reduce(|a, b| match (most, signed) {
-                (false, true) => self.b.ins().smin(a, b),
-                (false, false) => self.b.ins().umin(a, b),
-                (true, true) => self.b.ins().smax(a, b),
-                (true, false) => self.b.ins().umax(a, b),
+                (false, true) => self.b.smin(a, b),
+                (false, false) => self.b.umin(a, b),
+                (true, true) => self.b.smax(a, b),
+                (true, false) => self.b.umax(a, b),
             });
             end.expect("bug: a wave without rows")
         });
         if length != 0 {
             // The row that begins last ends last, and does not wrap if that is farther.
             let first = most;
-            most = self.b.ins().iadd_imm_s(first, length);
-            good.push(self.b.ins().icmp(below, first, most));
+            most = self.b.iadd_imm_s(first, length);
+            good.push(self.b.icmp(below, first, most));
         }
         let code = int_cc(compare.cond);
         let [low, high] = [least, most].map(|line| match compare.left {
-            true => self.b.ins().icmp(code, line, limit),
-            false => self.b.ins().icmp(code, limit, line),
+            true => self.b.icmp(code, line, limit),
+            false => self.b.icmp(code, limit, line),
         });
-        good.push(self.b.ins().icmp(IntCC::Equal, low, high));
-        let all = self.b.ins().uextend(types::I64, high);
-        self.b.ins().ineg(all)
+        good.push(self.b.icmp(IntCC::Equal, low, high));
+        let all = self.b.uextend(types::I64, high);
+        self.b.ineg(all)
     }
 
     /// How far (I64) a limit is from lane 0.
     fn away(&mut self, first: Value, limit: Value) -> Value {
-        let away = self.b.ins().isub(limit, first);
-        match self.b.func.dfg.value_type(away) {
+        let away = self.b.isub(limit, first);
+        match self.b.func.ty(away) {
             types::I64 => away,
-            _ => self.b.ins().uextend(types::I64, away),
+            _ => self.b.uextend(types::I64, away),
         }
     }
 
     /// The bit of the lane that is at a limit, 0 if there is none.
     fn lane_at_limit(&mut self, first: Value, limit: Value, stride: i64) -> Value {
         let away = self.away(first, limit);
-        let one = self.b.ins().iconst(types::I64, 1);
+        let one = self.b.iconst(types::I64, 1);
         let lane = self.shift_down(away, stride);
-        let bit = self.b.ins().ishl(one, lane);
+        let bit = self.b.ishl(one, lane);
         let last = stride * (LANES as i64 - 1);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let mut good = self.b.ins().icmp_imm_u(order, away, last);
+        let mut good = self.b.icmp_imm_u(order, away, last);
         if stride > 1 {
-            let rest = self.b.ins().band_imm_u(away, stride - 1);
-            let exact = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-            good = self.b.ins().band(good, exact);
+            let rest = self.b.band_imm_u(away, stride - 1);
+            let exact = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+            good = self.b.band(good, exact);
         }
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().select(good, bit, zero)
+        let zero = self.b.iconst(types::I64, 0);
+        self.b.select(good, bit, zero)
     }
 
     /// The lanes below a limit, or, if that is what is compared or its opposite, those that are at it too: all of them,
@@ -424,35 +423,33 @@ impl Emitter<'_> {
         let (order, below) = orders(compare.cond);
         let [some, join] = [(); 2].map(|()| self.b.create_block());
         let lanes = self.b.append_block_param(join, types::I64);
-        let ones = self.b.ins().iconst(types::I64, -1);
+        let ones = self.b.iconst(types::I64, -1);
         let all = if or_at { order } else { below };
-        let all = self.b.ins().icmp(all, last, limit);
+        let all = self.b.icmp(all, last, limit);
         self.b.set_cold_block(some);
-        self.b
-            .ins()
-            .brif(all, join, &[BlockArg::Value(ones)], some, &[]);
+        self.b.brif(all, join, &[ones], some, &[]);
         self.enter(some);
         let away = self.away(first, limit);
-        let under = self.b.ins().icmp(below, limit, first);
+        let under = self.b.icmp(below, limit, first);
         // As many lanes as fit into the distance, begun ones included, and the one at the limit.
         let farthest = stride * (LANES as i64 - i64::from(or_at));
-        let farthest = self.b.ins().iconst(types::I64, farthest);
-        let away = self.b.ins().umin(away, farthest);
+        let farthest = self.b.iconst(types::I64, farthest);
+        let away = self.b.umin(away, farthest);
         let count = if or_at {
             let whole = self.shift_down(away, stride);
-            self.b.ins().iadd_imm_s(whole, 1)
+            self.b.iadd_imm_s(whole, 1)
         } else {
-            let begun = self.b.ins().iadd_imm_s(away, stride - 1);
+            let begun = self.b.iadd_imm_s(away, stride - 1);
             self.shift_down(begun, stride)
         };
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let count = self.b.ins().select(under, zero, count);
+        let zero = self.b.iconst(types::I64, 0);
+        let count = self.b.select(under, zero, count);
         // By 64 less the count; shifts take amounts modulo 64.
-        let gone = self.b.ins().ineg(count);
-        let mask = self.b.ins().ushr(ones, gone);
-        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, count, 0);
-        let mask = self.b.ins().select(any, mask, zero);
-        self.b.ins().jump(join, &[BlockArg::Value(mask)]);
+        let gone = self.b.ineg(count);
+        let mask = self.b.ushr(ones, gone);
+        let any = self.b.icmp_imm_u(IntCC::NotEqual, count, 0);
+        let mask = self.b.select(any, mask, zero);
+        self.b.jump(join, &[mask]);
         self.enter(join);
         lanes
     }
@@ -460,7 +457,7 @@ impl Emitter<'_> {
     fn shift_down(&mut self, v: Value, stride: i64) -> Value {
         match stride.trailing_zeros() {
             0 => v,
-            n => self.b.ins().ushr_imm_u(v, i64::from(n)),
+            n => self.b.ushr_imm_u(v, i64::from(n)),
         }
     }
 }

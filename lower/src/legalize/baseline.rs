@@ -1,10 +1,6 @@
 //! Code of the baseline tier: little rather than fast, for the first translation of a region, which a wave
 //! waits for.
 
-use cranelift_codegen::cursor::{Cursor, FuncCursor};
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Type, Value, types};
-
 use frontend::op::Space;
 
 use super::Emitter;
@@ -13,6 +9,7 @@ use crate::abi::ExitCode;
 use crate::analysis::schedule::Segment;
 use crate::ir::{Block, Op, Slot, Val, Vary};
 use crate::options::{Forms, Options};
+use crate::vir::{self, IntCC, Type, Value, types};
 
 /// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
 /// more; where they have, the second forms would take most of the time of translation.
@@ -36,9 +33,9 @@ const BRIEF: usize = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Back {
     /// Finds the way to an entry, by its number (I32).
-    ways: clif::Block,
+    ways: vir::Block,
     /// Burns fuel before that: all ways back come by here, with the address (I64) and the number.
-    back: clif::Block,
+    back: vir::Block,
 }
 
 impl Emitter<'_> {
@@ -46,13 +43,12 @@ impl Emitter<'_> {
     /// emit it anew, and who selects instructions makes it where it is used.
     pub(super) fn integer(&mut self, ty: Type, n: i64) -> Value {
         if !self.o.baseline {
-            return self.b.ins().iconst(ty, n);
+            return self.b.iconst(ty, n);
         }
-        *self.numbers.entry((ty, n)).or_insert_with(|| {
-            let entry = self.b.func.layout.entry_block().expect("it was made first");
-            let cursor = FuncCursor::new(self.b.func);
-            cursor.at_first_insertion_point(entry).ins().iconst(ty, n)
-        })
+        *self
+            .numbers
+            .entry((ty, n))
+            .or_insert_with(|| self.b.iconst_at_entry(ty, n))
     }
 
     /// An address so many bytes behind another one.
@@ -61,7 +57,7 @@ impl Emitter<'_> {
             return base;
         }
         let bytes = self.integer(types::I64, bytes.into());
-        self.b.ins().iadd(base, bytes)
+        self.b.iadd(base, bytes)
     }
 
     /// A pair of scalar registers, which lie in the wave, as one value; nothing where the node is none.
@@ -146,19 +142,15 @@ impl Emitter<'_> {
         let number = self.b.append_block_param(ways, types::I32);
         self.b.append_block_param(back, types::I64);
         self.b.append_block_param(back, types::I32);
-        self.b.ins().jump(ways, &[BlockArg::Value(entry)]);
+        self.b.jump(ways, &[entry]);
         self.b.switch_to_block(ways);
-        let targets: Vec<clif::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
+        let targets: Vec<vir::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
         self.dispatch_entry(number, 0, &targets);
         self.back = Some(Back { ways, back });
     }
 
     /// Where a jump back to a block goes in little code, and with what; nothing where it goes straight there.
-    pub(super) fn back_edge(
-        &mut self,
-        block: usize,
-        pc: u64,
-    ) -> Option<(clif::Block, [BlockArg; 2])> {
+    pub(super) fn back_edge(&mut self, block: usize, pc: u64) -> Option<(vir::Block, [Value; 2])> {
         let Back { back, .. } = self.back?;
         let &number = self.entry_numbers.get(&block)?;
         if self.way_to(block) != self.blocks[block] {
@@ -166,7 +158,7 @@ impl Emitter<'_> {
         }
         let pc = self.address(pc);
         let number = self.integer(types::I32, number.into());
-        Some((back, [pc, number].map(BlockArg::Value)))
+        Some((back, [pc, number]))
     }
 
     /// Leaves for a fault when an effect's status is not `Continue`. All do that in one place: the fault has the address.
@@ -179,15 +171,15 @@ impl Emitter<'_> {
         let good = self.b.create_block();
         match new_exec {
             None => {
-                self.b.ins().brif(status, faulted, &[], good, &[]);
+                self.b.brif(status, faulted, &[], good, &[]);
             }
             Some(exec) => {
                 let bad = self.b.create_block();
                 self.b.set_cold_block(bad);
-                self.b.ins().brif(status, bad, &[], good, &[]);
+                self.b.brif(status, bad, &[], good, &[]);
                 self.enter(bad);
                 self.write_slot(Slot::Exec, exec);
-                self.b.ins().jump(faulted, &[]);
+                self.b.jump(faulted, &[]);
             }
         }
         self.enter(good);
@@ -201,7 +193,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(faulted);
         self.b.set_cold_block(faulted);
         let code = self.integer(types::I64, i64::from(ExitCode::Fault as u32));
-        self.b.ins().return_(&[code]);
+        self.b.return_(code);
     }
 
     /// What all ways back come by.
@@ -217,9 +209,9 @@ impl Emitter<'_> {
         let tired = self.b.create_block();
         self.b.set_cold_block(tired);
         let zero = self.integer(types::I32, 0);
-        let some = self.b.ins().icmp(IntCC::SignedGreaterThan, left, zero);
-        let to = [BlockArg::Value(number)];
-        self.b.ins().brif(some, ways, &to, tired, &[]);
+        let some = self.b.icmp(IntCC::SignedGreaterThan, left, zero);
+        let to = [number];
+        self.b.brif(some, ways, &to, tired, &[]);
         self.b.switch_to_block(tired);
         self.set_resume(number);
         let code = self.integer(types::I64, i64::from(ExitCode::Yield as u32));
@@ -229,7 +221,7 @@ impl Emitter<'_> {
     /// Goes on in a block to which all ways are there. Told of that, the builder finds variables in it where they were
     /// written; else it would give the block a parameter for each and take them back at the end. In code that is not
     /// little the parameters' order, and so the choice of registers, stays what it is.
-    pub(super) fn enter(&mut self, block: clif::Block) {
+    pub(super) fn enter(&mut self, block: vir::Block) {
         self.b.switch_to_block(block);
         self.seal(block);
     }
@@ -256,7 +248,7 @@ impl Emitter<'_> {
     }
 
     /// All ways to a block are there.
-    pub(super) fn seal(&mut self, block: clif::Block) {
+    pub(super) fn seal(&mut self, block: vir::Block) {
         if self.o.baseline {
             self.b.seal_block(block);
         }

@@ -4,17 +4,16 @@
 use std::collections::BTreeSet;
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::scalar::halves_of;
 use super::{Emitter, offset32, trusted, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::liveness::Live;
 use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::passes::sink;
+use crate::vir::patterns::halves_of;
+use crate::vir::{self, IntCC, Value, types};
 
 impl Emitter<'_> {
     /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.
@@ -47,7 +46,7 @@ impl Emitter<'_> {
         let first = self.blocks[0];
         if entries.is_empty() {
             self.load_slots(&live_in[0]);
-            self.b.ins().jump(first, &[]);
+            self.b.jump(first, &[]);
             return;
         }
         let mut entry = self.context(types::I32, offset_of!(Context, entry));
@@ -65,40 +64,32 @@ impl Emitter<'_> {
         }
         // A block that is named twice would get the arguments of its loop's values twice, so
         // each way is a block of its own.
-        let ways: Vec<clif::Block> = targets.clone().map(|_| self.b.create_block()).collect();
+        let ways: Vec<vir::Block> = targets.clone().map(|_| self.b.create_block()).collect();
         self.dispatch_entry(entry, 0, &ways);
         for (way, to) in ways.into_iter().zip(targets) {
             self.b.switch_to_block(way);
             self.load_slots(&live_in[to]);
             let to = self.blocks[to];
-            self.b.ins().jump(to, &[]);
+            self.b.jump(to, &[]);
         }
     }
 
     /// Goes to one of the ways, of which `entry` is one's number and `first` the first one's, by halves.
-    pub(super) fn dispatch_entry(
-        &mut self,
-        entry: clif::Value,
-        first: usize,
-        ways: &[clif::Block],
-    ) {
+    pub(super) fn dispatch_entry(&mut self, entry: Value, first: usize, ways: &[vir::Block]) {
         if let [way] = ways {
-            self.b.ins().jump(*way, &[]);
+            self.b.jump(*way, &[]);
             return;
         }
         let middle = first + ways.len() / 2;
         let (low, high) = ways.split_at(ways.len() / 2);
-        let mut side = |half: &[clif::Block]| match half {
+        let mut side = |half: &[vir::Block]| match half {
             [way] => *way,
             _ => self.b.create_block(),
         };
         let (below, above) = (side(low), side(high));
         let middle_number = self.integer(types::I32, middle as i64);
-        let compared = self
-            .b
-            .ins()
-            .icmp(IntCC::UnsignedLessThan, entry, middle_number);
-        self.b.ins().brif(compared, below, &[], above, &[]);
+        let compared = self.b.icmp(IntCC::UnsignedLessThan, entry, middle_number);
+        self.b.brif(compared, below, &[], above, &[]);
         for (to, first, half) in [(below, first, low), (above, middle, high)] {
             if half.len() > 1 {
                 self.b.switch_to_block(to);
@@ -131,7 +122,7 @@ impl Emitter<'_> {
             }
             let v = match live.has_slot(slot) {
                 true => self.load_slot(slot),
-                false => self.b.ins().iconst(slot_type(slot), 0),
+                false => self.b.iconst(slot_type(slot), 0),
             };
             self.b.def_var(var, v);
         }
@@ -178,24 +169,23 @@ impl Emitter<'_> {
             return;
         }
         let both = self.load_pair(low);
-        let first = self.b.ins().ireduce(types::I32, both);
-        let second = self.b.ins().ushr_imm_u(both, 32);
-        let second = self.b.ins().ireduce(types::I32, second);
+        let first = self.b.ireduce(types::I32, both);
+        let second = self.b.ushr_imm_u(both, 32);
+        let second = self.b.ireduce(types::I32, second);
         self.held.extend(slots.into_iter().zip([first, second]));
     }
 
     /// Two scalar registers in the wave.
     pub(super) fn load_pair(&mut self, low: u8) -> Value {
         let (offset, _) = slot_home(Slot::Sgpr(low));
-        let ins = self.b.ins();
-        ins.load(types::I64, trusted(), self.wave, offset)
+        self.b.load(types::I64, trusted(), self.wave, offset)
     }
 
     /// Writes a scalar register in the wave and the next one.
     pub(super) fn store_pair(&mut self, low: Slot, both: Value) {
         self.note_stored();
         let (offset, _) = slot_home(low);
-        self.b.ins().store(trusted(), both, self.wave, offset);
+        self.b.store(trusted(), both, self.wave, offset);
     }
 
     /// Notes that a scalar register is written to the wave. Little code may do that and go on to the wave's end, whose
@@ -223,7 +213,7 @@ impl Emitter<'_> {
             };
             let high = writes.iter().find(|&&(other, _)| other == above);
             let high = high.filter(|_| !self.vars.contains_key(&above));
-            let whole = high.and_then(|&(_, high)| halves_of(&self.b.func.dfg, v, high));
+            let whole = high.and_then(|&(_, high)| halves_of(self.b.func, v, high));
             match whole {
                 Some(whole) => {
                     self.store_pair(slot, whole);
@@ -293,9 +283,9 @@ impl Emitter<'_> {
     /// Reads a slot from the wave.
     fn load_slot(&mut self, slot: Slot) -> Value {
         let (offset, ty) = slot_home(slot);
-        let v = self.b.ins().load(ty, trusted(), self.wave, offset);
+        let v = self.b.load(ty, trusted(), self.wave, offset);
         match slot {
-            Slot::Scc => self.b.ins().ireduce(types::I8, v),
+            Slot::Scc => self.b.ireduce(types::I8, v),
             _ => v,
         }
     }
@@ -303,12 +293,12 @@ impl Emitter<'_> {
     /// Writes a slot to the wave.
     fn store_slot(&mut self, slot: Slot, v: Value) {
         let v = match slot {
-            Slot::Scc => self.b.ins().uextend(types::I32, v),
+            Slot::Scc => self.b.uextend(types::I32, v),
             _ => v,
         };
         self.note_stored();
         let (offset, _) = slot_home(slot);
-        self.b.ins().store(trusted(), v, self.wave, offset);
+        self.b.store(trusted(), v, self.wave, offset);
     }
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
@@ -348,8 +338,8 @@ impl Emitter<'_> {
 
     pub(super) fn return_at(&mut self, pc: Value, code: Value) {
         let pc_offset = offset32(offset_of!(WaveState, pc));
-        self.b.ins().store(trusted(), pc, self.wave, pc_offset);
-        self.b.ins().return_(&[code]);
+        self.b.store(trusted(), pc, self.wave, pc_offset);
+        self.b.return_(code);
     }
 
     /// What fuel (I32) the wave has.
@@ -363,13 +353,13 @@ impl Emitter<'_> {
     }
 
     /// What the context has at an offset.
-    pub(super) fn context(&mut self, ty: clif::Type, at: usize) -> Value {
-        self.b.ins().load(ty, trusted(), self.ctx, offset32(at))
+    pub(super) fn context(&mut self, ty: vir::Type, at: usize) -> Value {
+        self.b.load(ty, trusted(), self.ctx, offset32(at))
     }
 
     /// Sets it.
     pub(super) fn set_context(&mut self, value: Value, at: usize) {
-        self.b.ins().store(trusted(), value, self.ctx, offset32(at));
+        self.b.store(trusted(), value, self.ctx, offset32(at));
     }
 
     /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
@@ -379,11 +369,8 @@ impl Emitter<'_> {
         let tired = self.b.create_block();
         let on = self.b.create_block();
         self.b.set_cold_block(tired);
-        let empty = self
-            .b
-            .ins()
-            .icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
-        self.b.ins().brif(empty, tired, &[], on, &[]);
+        let empty = self.b.icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+        self.b.brif(empty, tired, &[], on, &[]);
         self.enter(tired);
         self.note_resume(block);
         let live = block.map_or(&Live::ALL, |block| &self.live_in[block]);
@@ -394,8 +381,8 @@ impl Emitter<'_> {
     /// Takes a unit of fuel; gives what is left (I32).
     pub(super) fn take_fuel(&mut self) -> Value {
         let fuel = self.fuel();
-        let one = self.b.ins().iconst(types::I32, 1);
-        let left = self.b.ins().isub(fuel, one);
+        let one = self.b.iconst(types::I32, 1);
+        let left = self.b.isub(fuel, one);
         self.set_fuel(left);
         left
     }
@@ -414,13 +401,13 @@ impl Emitter<'_> {
             self.store_slots(&written.common(live));
         }
         let offset = offset32(offset_of!(WaveState, pc));
-        self.b.ins().store(trusted(), pc, self.wave, offset);
+        self.b.store(trusted(), pc, self.wave, offset);
     }
 
     /// Leaves the region with `code`.
     pub(super) fn return_with(&mut self, code: ExitCode) {
-        let code = self.b.ins().iconst(types::I64, i64::from(code as u32));
-        self.b.ins().return_(&[code]);
+        let code = self.b.iconst(types::I64, i64::from(code as u32));
+        self.b.return_(code);
     }
 
     /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are wanted.
@@ -430,8 +417,8 @@ impl Emitter<'_> {
             self.store_slots(&written.common(live));
         }
         let code = self.integer(types::I64, i64::from(code as u32));
-        let args = [BlockArg::Value(pc), BlockArg::Value(code)];
-        self.b.ins().jump(self.exit, &args);
+        let args = [pc, code];
+        self.b.jump(self.exit, &args);
     }
 
     /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: of the registers only EXEC is looked at then.
@@ -443,13 +430,13 @@ impl Emitter<'_> {
             let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
             if let Some(exec) = exec {
                 let (offset, _) = slot_home(Slot::Exec);
-                self.b.ins().store(trusted(), exec, self.wave, offset);
+                self.b.store(trusted(), exec, self.wave, offset);
             }
         } else if let Some(exec) = new_exec {
             self.write_slot(Slot::Exec, exec);
         }
-        let args = [BlockArg::Value(pc), BlockArg::Value(status)];
-        self.b.ins().jump(self.exit, &args);
+        let args = [pc, status];
+        self.b.jump(self.exit, &args);
     }
 }
 
@@ -479,7 +466,7 @@ fn is_in_wave(slot: Slot) -> bool {
 }
 
 /// Type of a slot's variable.
-pub(super) fn slot_type(slot: Slot) -> clif::Type {
+pub(super) fn slot_type(slot: Slot) -> vir::Type {
     match slot {
         Slot::Sgpr(_) | Slot::Mode | Slot::Temp(_) => types::I32,
         Slot::Exec | Slot::Vcc => types::I64,
@@ -488,7 +475,7 @@ pub(super) fn slot_type(slot: Slot) -> clif::Type {
 }
 
 /// Where a slot lies in the wave, and as what.
-fn slot_home(slot: Slot) -> (i32, clif::Type) {
+fn slot_home(slot: Slot) -> (i32, vir::Type) {
     let sgpr = |n: u8| offset32(offset_of!(WaveState, sgpr) + usize::from(n) * 4);
     match slot {
         Slot::Sgpr(n) => (sgpr(n), types::I32),

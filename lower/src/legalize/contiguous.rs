@@ -8,8 +8,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
@@ -22,6 +20,7 @@ use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::options::Forms;
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 /// Elements of lanes that are moved a group at a time.
 pub(super) struct Contiguous<'a> {
@@ -115,11 +114,11 @@ impl Emitter<'_> {
         let lane = self.runs(&runs, space, addresses, done);
 
         // The lanes from here on.
-        let ones = self.b.ins().iconst(types::I64, -1);
-        let rest = self.b.ins().ishl(ones, lane);
-        let rest = self.b.ins().band(exec, rest);
+        let ones = self.b.iconst(types::I64, -1);
+        let rest = self.b.ishl(ones, lane);
+        let rest = self.b.band(exec, rest);
         self.inline_or_call(block, plan, v, (addresses, rest, places), None);
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
         self.b.switch_to_block(done);
     }
 
@@ -136,7 +135,7 @@ impl Emitter<'_> {
         let code = mem_code(space, data) as i64;
         let node = &block.nodes[v.index()];
         let mut args = addresses.to_vec();
-        args.extend([exec, self.b.ins().iconst(types::I64, code)]);
+        args.extend([exec, self.b.iconst(types::I64, code)]);
         let (f, out) = match node.op {
             Op::Load(..) => (EffectFn::Load, places),
             _ => {
@@ -162,44 +161,41 @@ impl Emitter<'_> {
         let count = self.lanes_of_group(a.data);
         let (base, len) = self.memory_of(space);
         let all = count as i64 * i64::from(access::bytes(a.data));
-        let last = self.b.ins().iadd_imm_s(len, -all);
+        let last = self.b.iadd_imm_s(len, -all);
         let lds = (space == Space::Lds).then(|| self.lds_start());
         let (head, rest) = (self.b.create_block(), self.b.create_block());
         let offset = self.b.append_block_param(head, types::I64);
         let first = self.b.append_block_param(rest, types::I64);
-        let zero = self.b.ins().iconst(types::I64, 0);
+        let zero = self.b.iconst(types::I64, 0);
         let room = IntCC::UnsignedGreaterThanOrEqual;
-        let room = self.b.ins().icmp_imm_u(room, len, all);
-        let to = [BlockArg::Value(zero)];
-        self.b.ins().brif(room, head, &to, rest, &to);
+        let room = self.b.icmp_imm_u(room, len, all);
+        let to = [zero];
+        self.b.brif(room, head, &to, rest, &to);
 
         self.b.switch_to_block(head);
-        let lane = self.b.ins().ushr_imm_u(offset, 2);
+        let lane = self.b.ushr_imm_u(offset, 2);
         let group = Group { offset, lane };
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut same = self.follow(a.data, addresses[0], group, true);
         let low = self.word_at(addresses[0], offset);
         let away = if lds.is_some() {
-            self.b.ins().uextend(types::I64, low)
+            self.b.uextend(types::I64, low)
         } else {
             let equal = self.follow(a.data, addresses[1], group, false);
-            same = self.b.ins().band(same, equal);
+            same = self.b.band(same, equal);
             // The low words do not wrap.
-            let fits = self.b.ins().icmp_imm_u(order, low, (1 << 32) - all);
+            let fits = self.b.icmp_imm_u(order, low, (1 << 32) - all);
             self.or_leave(fits, rest, lane);
             let high = self.word_at(addresses[1], offset);
             let address = joined(&mut self.b, low, high);
-            self.b.ins().isub(address, base)
+            self.b.isub(address, base)
         };
-        let inside = self.b.ins().icmp(order, away, last);
+        let inside = self.b.icmp(order, away, last);
         self.or_leave(inside, rest, lane);
         let same = self.of_lanes(1, count).collect_mask(&[same]);
-        let same = self
-            .b
-            .ins()
-            .icmp_imm_u(IntCC::Equal, same, (1 << count) - 1);
+        let same = self.b.icmp_imm_u(IntCC::Equal, same, (1 << count) - 1);
         self.or_leave(same, rest, lane);
-        let start = self.b.ins().iadd(lds.unwrap_or(base), away);
+        let start = self.b.iadd(lds.unwrap_or(base), away);
         let to_memory = lds.is_none() && !a.load;
         self.group(a, start, group, to_memory.then_some(rest));
         self.end_offsets((head, offset), 4 * count, done);
@@ -210,17 +206,17 @@ impl Emitter<'_> {
     /// Leaves for `rest`, with the group's first lane, unless `good`.
     fn or_leave(&mut self, good: Value, rest: HostBlock, lane: Value) {
         let on = self.b.create_block();
-        let to = [BlockArg::Value(lane)];
-        self.b.ins().brif(good, on, &[], rest, &to);
+        let to = [lane];
+        self.b.brif(good, on, &[], rest, &to);
         self.b.switch_to_block(on);
     }
 
     /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
     pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
-        let lane = self.b.ins().ushr_imm_u(offset, 2);
-        let away = self.b.ins().imul_imm_s(lane, a.stride);
-        let start = self.b.ins().iadd(start, away);
+        let lane = self.b.ushr_imm_u(offset, 2);
+        let away = self.b.imul_imm_s(lane, a.stride);
+        let start = self.b.iadd(start, away);
         self.group(a, start, Group { offset, lane }, None);
         let count = self.lanes_of_group(a.data);
         self.end_offsets((head, offset), 4 * count, done);
@@ -238,45 +234,45 @@ impl Emitter<'_> {
     fn follow(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
         let count = self.lanes_of_group(data);
         let ty = dwords_type(count);
-        let at = self.b.ins().iadd(slot, group.offset);
-        let words = self.b.ins().load(ty, trusted(), at, 0);
+        let at = self.b.iadd(slot, group.offset);
+        let words = self.b.load(ty, trusted(), at, 0);
         let first = self.word_at(slot, group.offset);
-        let mut line = self.b.ins().splat(ty, first);
+        let mut line = self.b.splat(ty, first);
         let mut lanes = self.of_lanes(1, count);
         if steps {
             let step = access::bytes(data);
             let steps = lanes.dwords_by(|n| n as u32 * step);
-            line = lanes.b.ins().iadd(line, steps);
+            line = lanes.b.iadd(line, steps);
         }
-        lanes.b.ins().icmp(IntCC::Equal, words, line)
+        lanes.b.icmp(IntCC::Equal, words, line)
     }
 
     pub(super) fn word_at(&mut self, slot: Value, offset: Value) -> Value {
-        let at = self.b.ins().iadd(slot, offset);
-        self.b.ins().load(types::I32, trusted(), at, 0)
+        let at = self.b.iadd(slot, offset);
+        self.b.load(types::I32, trusted(), at, 0)
     }
 
     /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
     /// first lane, if that is given.
     fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
         let every = (1 << self.lanes_of_group(a.data)) - 1;
-        let on = self.b.ins().ushr(a.exec, group.lane);
-        let on = self.b.ins().band_imm_u(on, every);
-        let full = self.b.ins().icmp_imm_u(IntCC::Equal, on, every);
+        let on = self.b.ushr(a.exec, group.lane);
+        let on = self.b.band_imm_u(on, every);
+        let full = self.b.icmp_imm_u(IntCC::Equal, on, every);
         let whole = self.b.create_block();
         if let Some(other) = other {
-            let to = [BlockArg::Value(group.lane)];
-            self.b.ins().brif(full, whole, &[], other, &to);
+            let to = [group.lane];
+            self.b.brif(full, whole, &[], other, &to);
             self.b.switch_to_block(whole);
             self.elements(a, start, group, None);
             return;
         }
         let (part, next) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(full, whole, &[], part, &[]);
+        self.b.brif(full, whole, &[], part, &[]);
         for (way, mask) in [(whole, None), (part, Some(on))] {
             self.b.switch_to_block(way);
             self.elements(a, start, group, mask);
-            self.b.ins().jump(next, &[]);
+            self.b.jump(next, &[]);
         }
         self.b.switch_to_block(next);
     }
@@ -315,8 +311,8 @@ impl Emitter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::build::Build;
     use crate::ir::{Term, Type};
-    use crate::lift::build::Build;
 
     #[test]
     fn what_is_made_of_much_twice_is_gone_through_once() {

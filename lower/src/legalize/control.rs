@@ -1,12 +1,11 @@
 //! Ends of blocks: where control goes.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::Emitter;
 use crate::abi::ExitCode;
 use crate::analysis::liveness::Live;
 use crate::ir::functions::EffectFn;
 use crate::ir::{Target, Term};
+use crate::vir::{Value, types};
 
 impl Emitter<'_> {
     /// Emits a block's end.
@@ -24,7 +23,7 @@ impl Emitter<'_> {
                 // A block that is named twice would get the values that it asks for twice.
                 let ways = ways.map(|way| way.filter(|_| ways[0] != ways[1]));
                 let [yes, no] = ways.map(|way| way.unwrap_or_else(|| self.b.create_block()));
-                self.b.ins().brif(cond, yes, &[], no, &[]);
+                self.b.brif(cond, yes, &[], no, &[]);
                 for (block, way, target) in [(yes, ways[0], then), (no, ways[1], other)] {
                     if way.is_none() {
                         self.enter(block);
@@ -61,23 +60,23 @@ impl Emitter<'_> {
             }
             Term::Fallback { site, next } => {
                 self.store_written();
-                let args = self.b.ins().iconst(types::I64, 0);
+                let args = self.b.iconst(types::I64, 0);
                 let status = self.call_effect(EffectFn::Interpret, *site, args, args);
                 // The interpreter has written the wave's registers and PC itself.
                 let good = self.unless(status);
-                self.b.ins().return_(&[status]);
+                self.b.return_(status);
                 self.b.switch_to_block(good);
                 self.load_slots(&Live::ALL);
                 self.jump(next);
             }
             Term::ScalarMove { site, next, .. } => {
                 self.store_written();
-                let value = value.map(|v| match self.b.func.dfg.value_type(v) {
+                let value = value.map(|v| match self.b.func.ty(v) {
                     types::I64 => v,
-                    _ => self.b.ins().uextend(types::I64, v),
+                    _ => self.b.uextend(types::I64, v),
                 });
                 let args = self.store_words(self.arg_slot, value.as_slice());
-                let out = self.b.ins().iconst(types::I64, 0);
+                let out = self.b.iconst(types::I64, 0);
                 // It cannot go wrong.
                 self.call_effect(EffectFn::ScalarRelative, *site, args, out);
                 self.load_slots(live);
@@ -99,7 +98,7 @@ impl Emitter<'_> {
                 block, back: false, ..
             } => {
                 let to = self.way_to(block);
-                self.b.ins().jump(to, &[]);
+                self.b.jump(to, &[]);
             }
             Target::Block {
                 block,
@@ -107,13 +106,13 @@ impl Emitter<'_> {
                 pc,
             } => {
                 if let Some((back, args)) = self.back_edge(block, pc) {
-                    self.b.ins().jump(back, &args);
+                    self.b.jump(back, &args);
                     return;
                 }
                 let at = self.address(pc);
                 self.burn(at, Some(block));
                 let to = self.way_to(block);
-                self.b.ins().jump(to, &[]);
+                self.b.jump(to, &[]);
             }
         }
     }

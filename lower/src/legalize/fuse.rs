@@ -7,7 +7,6 @@
 //! The groups come one behind the other, so a group's loads come after the stores of the groups before. What
 //! one lane stores no other lane may load, nor store by another instruction: see [`alias`].
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
 use super::Emitter;
@@ -22,6 +21,7 @@ use crate::analysis::uniformity::Affine;
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 use crate::options::Forms;
+use crate::vir::{Value, types};
 
 mod alias;
 mod range_check;
@@ -311,15 +311,15 @@ impl Emitter<'_> {
             let bytes = match u64::try_from(stride) {
                 Ok(stride) if stride.is_power_of_two() => {
                     let n = i64::from(stride.trailing_zeros());
-                    self.b.ins().ishl_imm_u(lane, n)
+                    self.b.ishl_imm_u(lane, n)
                 }
-                _ => self.b.ins().imul_imm_s(lane, stride),
+                _ => self.b.imul_imm_s(lane, stride),
             };
             if let Some(ahead) = ahead {
-                let there = self.b.ins().iadd(ahead.start, bytes);
+                let there = self.b.iadd(ahead.start, bytes);
                 self.prefetch(ahead.into, there, (offset, stride, lanes));
             }
-            return vec![self.b.ins().iadd(start, bytes)];
+            return vec![self.b.iadd(start, bytes)];
         }
         let rows = lanes.div_ceil(self.row as usize);
         let mut known = std::mem::take(&mut body.at);
@@ -331,8 +331,8 @@ impl Emitter<'_> {
             let address = self.at_lane(block, plan, base, spot, known);
             starts.push(match self.fusion.lds {
                 Some(start) if lds => {
-                    let address = self.b.ins().uextend(types::I64, address);
-                    self.b.ins().iadd(start, address)
+                    let address = self.b.uextend(types::I64, address);
+                    self.b.iadd(start, address)
                 }
                 _ => address,
             });
@@ -340,7 +340,7 @@ impl Emitter<'_> {
         body.at = known;
         if let Some(ahead) = ahead {
             for &start in &starts {
-                let there = self.b.ins().iadd(start, ahead.delta);
+                let there = self.b.iadd(start, ahead.delta);
                 self.prefetch(ahead.into, there, (offset, stride, lanes / rows));
             }
         }
@@ -361,14 +361,14 @@ impl Emitter<'_> {
         if stride == 0 {
             let at = match offset {
                 0 => start,
-                _ => self.b.ins().iadd_imm_s(start, i64::from(offset)),
+                _ => self.b.iadd_imm_s(start, i64::from(offset)),
             };
             let words = self.load_one(at, data);
             return words
                 .into_iter()
                 .map(|word| {
                     let ty = dwords_type(self.per());
-                    let all = self.b.ins().splat(ty, word);
+                    let all = self.b.splat(ty, word);
                     vec![all; slices]
                 })
                 .collect();

@@ -7,8 +7,6 @@
 //! spares the window the stores of single words. Bytes and shorts are loaded inline where they follow one another, as they
 //! may where their addresses were not loaded; one by one, and pairs of dwords, the runtime is as quick.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -21,7 +19,7 @@ use crate::analysis::schedule::Schedule;
 use crate::host::{self, Isa};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;
-use crate::vir::Intrinsic;
+use crate::vir::{Block as HostBlock, IntCC, Op as VirOp, Value, types};
 
 /// An access whose addresses and data, or results, are in slots.
 #[derive(Clone, Copy)]
@@ -119,7 +117,7 @@ impl Emitter<'_> {
         if matches!(data, Data::Dwords(_)) {
             self.b.set_cold_block(slow);
         }
-        self.b.ins().brif(exec, some, &[], done, &[]);
+        self.b.brif(exec, some, &[], done, &[]);
 
         self.b.switch_to_block(some);
         let a = Access {
@@ -144,14 +142,14 @@ impl Emitter<'_> {
                     request(self, (0, LANES));
                     self.load_each(a, &window, &groups);
                 }
-                self.b.ins().jump(done, &[]);
+                self.b.jump(done, &[]);
             }
             _ => self.load_in_order(a, &window, &groups, slow, done),
         }
 
         self.b.switch_to_block(slow);
         self.memory_call(block, plan, v, (space, data, site), lists);
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
         self.b.switch_to_block(done);
     }
 
@@ -159,27 +157,27 @@ impl Emitter<'_> {
     fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
         let (base, len) = self.memory_of(space);
         let bytes = i64::from(access::bytes(a.data));
-        let last = self.b.ins().iadd_imm_s(len, -bytes);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let first = self.b.ins().ctz(a.exec);
+        let last = self.b.iadd_imm_s(len, -bytes);
+        let zero = self.b.iconst(types::I64, 0);
+        let first = self.b.ctz(a.exec);
         let (window, room) = if space == Space::Lds {
             let start = self.lds_start();
             ((start, zero, None), last)
         } else {
-            let at = self.b.ins().ishl_imm_u(first, 2);
+            let at = self.b.ishl_imm_u(first, 2);
             let high = self.word_at(a.addresses[1], at);
-            let start = self.b.ins().uextend(types::I64, high);
-            let start = self.b.ins().ishl_imm_u(start, 32);
+            let start = self.b.uextend(types::I64, high);
+            let start = self.b.ishl_imm_u(start, 32);
             // The first low word in bounds, if it is one, and the last.
-            let away = self.b.ins().isub(base, start);
-            let low = self.b.ins().smax(away, zero);
-            let top = self.b.ins().iadd(away, last);
-            let most = self.b.ins().iconst(types::I64, i64::from(u32::MAX));
-            let top = self.b.ins().smin(top, most);
-            ((start, low, Some(high)), self.b.ins().isub(top, low))
+            let away = self.b.isub(base, start);
+            let low = self.b.smax(away, zero);
+            let top = self.b.iadd(away, last);
+            let most = self.b.iconst(types::I64, i64::from(u32::MAX));
+            let top = self.b.smin(top, most);
+            ((start, low, Some(high)), self.b.isub(top, low))
         };
         let any = IntCC::SignedGreaterThanOrEqual;
-        let any = self.b.ins().icmp(any, room, zero);
+        let any = self.b.icmp(any, room, zero);
         self.require(slow, any);
         let (start, low, high) = window;
         Window {
@@ -198,7 +196,7 @@ impl Emitter<'_> {
         firsts
             .map(|lane| {
                 let (ty, at) = (dwords_type(per), 4 * lane as i32);
-                let words = self.b.ins().load(ty, trusted(), a.addresses[0], at);
+                let words = self.b.load(ty, trusted(), a.addresses[0], at);
                 let on = self.on_from(a.exec, lane, per);
                 Group { lane, on, words }
             })
@@ -207,7 +205,7 @@ impl Emitter<'_> {
 
     /// Which of so many lanes from `lane` on act.
     pub(super) fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
-        let on = self.b.ins().ushr_imm_u(exec, lane as i64);
+        let on = self.b.ushr_imm_u(exec, lane as i64);
         self.of_lanes(1, count).expand_mask(on)[0]
     }
 
@@ -222,26 +220,26 @@ impl Emitter<'_> {
     ) -> Value {
         let per = self.per();
         let ty = dwords_type(per);
-        let high = window.high.map(|word| self.b.ins().splat(ty, word));
+        let high = window.high.map(|word| self.b.splat(ty, word));
         let mut bad: Option<Value> = None;
         for group in groups {
             let mut good = good(self, group);
             if let Some(high) = high {
                 let at = 4 * group.lane as i32;
-                let words = self.b.ins().load(ty, trusted(), a.addresses[1], at);
-                let same = self.b.ins().icmp(IntCC::Equal, words, high);
-                good = self.b.ins().band(good, same);
+                let words = self.b.load(ty, trusted(), a.addresses[1], at);
+                let same = self.b.icmp(IntCC::Equal, words, high);
+                good = self.b.band(good, same);
             }
-            let other = self.b.ins().bnot(good);
-            let here = self.b.ins().band(group.on, other);
+            let other = self.b.bnot(good);
+            let here = self.b.band(group.on, other);
             bad = Some(match bad {
-                Some(bad) => self.b.ins().bor(bad, here),
+                Some(bad) => self.b.bor(bad, here),
                 None => here,
             });
         }
         let bad = bad.expect("a wave has lanes");
         let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
+        self.b.icmp_imm_u(IntCC::Equal, bad, 0)
     }
 
     /// Leaves for `slow` where a lane that acts is out of bounds.
@@ -254,17 +252,17 @@ impl Emitter<'_> {
     ) {
         let ty = dwords_type(self.per());
         let [low, room] = [window.low, window.room].map(|value| {
-            let word = self.b.ins().ireduce(types::I32, value);
-            self.b.ins().splat(ty, word)
+            let word = self.b.ireduce(types::I32, value);
+            self.b.splat(ty, word)
         });
         let from_zero = window.high.is_none();
         let good = self.all_good(a, window, groups, |e, group| {
             let away = match from_zero {
                 true => group.words,
-                false => e.b.ins().isub(group.words, low),
+                false => e.b.isub(group.words, low),
             };
             let order = IntCC::UnsignedLessThanOrEqual;
-            e.b.ins().icmp(order, away, room)
+            e.b.icmp(order, away, room)
         });
         self.require(slow, good);
     }
@@ -286,23 +284,23 @@ impl Emitter<'_> {
         let lds = window.high.is_none();
         let base = match lds {
             true => window.start,
-            false => self.b.ins().iadd_imm_s(window.start, i64::from(middle)),
+            false => self.b.iadd_imm_s(window.start, i64::from(middle)),
         };
         let sign = self.of_lanes(1, per).dwords_by(|_| middle);
         for group in groups {
             let at = 4 * group.lane as i32;
             let index = match lds {
                 true => group.words,
-                false => self.b.ins().bxor(group.words, sign),
+                false => self.b.bxor(group.words, sign),
             };
-            let words = self.b.ins().load(ty, trusted(), a.places[0], at);
+            let words = self.b.load(ty, trusted(), a.places[0], at);
             let args = [words, group.on, base, index];
             let mut lanes = self.of_lanes(1, per);
             if load {
-                let loaded = lanes.intrinsic(Intrinsic::Gather, &args, ty);
-                self.b.ins().store(trusted(), loaded, a.places[0], at);
+                let loaded = lanes.intrinsic(VirOp::Gather, &args, ty);
+                self.b.store(trusted(), loaded, a.places[0], at);
             } else {
-                lanes.effect(Intrinsic::Scatter, &args);
+                lanes.effect(VirOp::Scatter, &args);
             }
             behind(self, (group.lane, per));
         }
@@ -313,29 +311,29 @@ impl Emitter<'_> {
         let per = self.per();
         let slot = self.take_slot();
         let slot = i64::from(Self::frame_offset(slot));
-        let slot = self.b.ins().iadd_imm_s(self.frame, slot);
-        let at = self.b.ins().ishl_imm_u(window.first, 2);
+        let slot = self.b.iadd_imm_s(self.frame, slot);
+        let at = self.b.ishl_imm_u(window.first, 2);
         let first = self.word_at(a.addresses[0], at);
-        let first = self.b.ins().splat(dwords_type(per), first);
+        let first = self.b.splat(dwords_type(per), first);
         for group in groups {
             let mut lanes = self.of_lanes(1, per);
             let words = lanes.select(Width::W32, &[group.on], &[group.words], &[first])[0];
             let at = 4 * group.lane as i32;
-            self.b.ins().store(trusted(), words, slot, at);
+            self.b.store(trusted(), words, slot, at);
         }
         let behind = self.b.create_block();
         let (head, offset) = self.begin_offsets();
         let from = std::array::from_fn(|k| {
-            let at = self.b.ins().iadd(slot, offset);
-            let low = self.b.ins().load(types::I32, trusted(), at, 4 * k as i32);
-            let low = self.b.ins().uextend(types::I64, low);
-            self.b.ins().iadd(window.start, low)
+            let at = self.b.iadd(slot, offset);
+            let low = self.b.load(types::I32, trusted(), at, 4 * k as i32);
+            let low = self.b.uextend(types::I64, low);
+            self.b.iadd(window.start, low)
         });
         let new = self.load_each_of_eight(from, a.data);
         let places = self.places_at(a.places, offset);
         let old = self.load_places(types::I32X8, &places);
-        let lane = self.b.ins().ushr_imm_u(offset, 2);
-        let on = self.b.ins().ushr(a.exec, lane);
+        let lane = self.b.ushr_imm_u(offset, 2);
+        let on = self.b.ushr(a.exec, lane);
         let mut lanes = self.of_lanes(1, host::LANES);
         let mask = lanes.expand_mask(on);
         let both = new.iter().zip(old);
@@ -358,31 +356,31 @@ impl Emitter<'_> {
     ) {
         let per = self.per();
         let step = access::bytes(a.data);
-        let at = self.b.ins().ishl_imm_u(window.first, 2);
+        let at = self.b.ishl_imm_u(window.first, 2);
         let low = self.word_at(a.addresses[0], at);
-        let low = self.b.ins().uextend(types::I64, low);
-        let before = self.b.ins().imul_imm_s(window.first, i64::from(step));
-        let low = self.b.ins().isub(low, before);
-        let away = self.b.ins().isub(low, window.low);
+        let low = self.b.uextend(types::I64, low);
+        let before = self.b.imul_imm_s(window.first, i64::from(step));
+        let low = self.b.isub(low, before);
+        let away = self.b.isub(low, window.low);
         let others = i64::from(step) * (LANES as i64 - 1);
-        let room = self.b.ins().iadd_imm_s(window.room, -others);
-        let zero = self.b.ins().iconst(types::I64, 0);
+        let room = self.b.iadd_imm_s(window.room, -others);
+        let zero = self.b.iconst(types::I64, 0);
         for (low, high) in [(zero, away), (away, room)] {
             let order = IntCC::SignedLessThanOrEqual;
-            let inside = self.b.ins().icmp(order, low, high);
+            let inside = self.b.icmp(order, low, high);
             self.require(other, inside);
         }
-        let word = self.b.ins().ireduce(types::I32, low);
-        let word = self.b.ins().splat(dwords_type(per), word);
+        let word = self.b.ireduce(types::I32, low);
+        let word = self.b.splat(dwords_type(per), word);
         let good = self.all_good(a, window, groups, |e, group| {
             let steps = e
                 .of_lanes(1, per)
                 .dwords_by(|n| step * (group.lane + n) as u32);
-            let line = e.b.ins().iadd(word, steps);
-            e.b.ins().icmp(IntCC::Equal, group.words, line)
+            let line = e.b.iadd(word, steps);
+            e.b.icmp(IntCC::Equal, group.words, line)
         });
         self.require(other, good);
-        let start = self.b.ins().iadd(window.start, low);
+        let start = self.b.iadd(window.start, low);
         self.if_full(a.exec, |e| {
             let step = i64::from(step);
             let lanes = e.lanes_at_once(true, a.data, step, false);
@@ -390,9 +388,9 @@ impl Emitter<'_> {
                 let away = step * lane as i64;
                 let words = e.load_lanes(lanes, (start, away), step, a.data);
                 let at = 4 * lane as i32;
-                e.b.ins().store(trusted(), words[0], a.places[0], at);
+                e.b.store(trusted(), words[0], a.places[0], at);
             }
-            e.b.ins().jump(done, &[]);
+            e.b.jump(done, &[]);
         });
         let runs = Contiguous {
             load: true,

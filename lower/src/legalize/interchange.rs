@@ -7,9 +7,6 @@
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
 use super::Emitter;
 use super::boundary::slot_type;
 use super::segment::Body;
@@ -21,6 +18,7 @@ use crate::analysis::schedule::Schedule;
 use crate::ir::{Block, Op, Slot, Target, Val};
 use crate::maps::HashMap;
 use crate::options::Forms;
+use crate::vir::{self, Value, Variable, types};
 
 mod groups;
 mod hoist;
@@ -61,14 +59,14 @@ struct Iteration<'p> {
     later: HashMap<Val, Value>,
     /// Were the addresses of this form's loads checked before the first turn, as far as that goes?
     checked: bool,
-    fail: clif::Block,
+    fail: vir::Block,
     /// Lanes in the group.
     group: i64,
 }
 
 impl<'p> Iteration<'p> {
     /// A turn of `body`'s lanes, before anything is known of it.
-    fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: clif::Block) -> Iteration<'p> {
+    fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: vir::Block) -> Iteration<'p> {
         Iteration {
             form: &plan.form,
             plan,
@@ -120,13 +118,13 @@ impl Emitter<'_> {
     /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
     /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
     /// do with EXEC.
-    fn begin_form(&mut self, index: usize) -> Option<(clif::Block, Value, clif::Block)> {
+    fn begin_form(&mut self, index: usize) -> Option<(vir::Block, Value, vir::Block)> {
         let general = self.heads[&index];
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
         self.bits.clear();
         if !self.has_exec() {
-            self.b.ins().jump(general, &[]);
+            self.b.jump(general, &[]);
             return None;
         }
         let exec = self.read_slot(Slot::Exec);
@@ -180,7 +178,7 @@ impl Emitter<'_> {
     fn leave_loop(&mut self, taken: Value, (index, pc): (usize, u64), exit: &Target) {
         let tired = self.b.create_block();
         let leave = self.b.create_block();
-        self.b.ins().brif(taken, tired, &[], leave, &[]);
+        self.b.brif(taken, tired, &[], leave, &[]);
         self.b.switch_to_block(tired);
         self.note_resume(Some(index));
         let pc = self.address(pc);
@@ -201,16 +199,16 @@ impl Emitter<'_> {
             (offset_of!(Context, instructions), instructions),
             (offset_of!(Context, lane_instructions), lanes),
         ] {
-            let n = self.b.ins().imul_imm_s(iterations, each);
+            let n = self.b.imul_imm_s(iterations, each);
             let old = self.context(types::I64, at);
-            let new = self.b.ins().iadd(old, n);
+            let new = self.b.iadd(old, n);
             self.set_context(new, at);
         }
     }
 
     /// Where a jump within the region goes: within a loop the way to its beginning does not pass through
     /// the interchanged form again.
-    pub(super) fn way_to(&self, block: usize) -> clif::Block {
+    pub(super) fn way_to(&self, block: usize) -> vir::Block {
         match self.heads.get(&block) {
             Some(&general) if self.inside.contains(&(block, self.current)) => general,
             _ => self.blocks[block],

@@ -3,13 +3,6 @@
 //! value is two vectors of quads, in the order in which dwords unpack: of four lanes 0, 1 and 2, 3, of
 //! eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    self as clif, BlockArg, ExternalName, InstBuilder, InstructionData, Opcode, Type as Clif,
-    UserExternalName, Value, ValueDef, types,
-};
-use cranelift_frontend::FunctionBuilder;
-
 mod bytes;
 mod division;
 mod elementary;
@@ -24,17 +17,17 @@ mod quads;
 mod roots;
 
 pub(crate) use self::bytes::Selectors;
-pub(crate) use self::functions::is_inline;
+use super::Emitter;
 use super::value_numbering::ValueNumbering;
-use super::{Emitter, flags};
 use crate::host;
 use crate::ir::{Float, Width};
-use crate::vir::{self, Intrinsic};
+use crate::vir::patterns;
+use crate::vir::{Builder, IntCC, Op as VirOp, Type as Clif, Value, types};
 
 /// Emits lane operations slice by slice.
 pub(crate) struct Lanes<'a, 'f> {
     /// Where instructions go.
-    pub(crate) b: &'a mut FunctionBuilder<'f>,
+    pub(crate) b: &'a mut Builder<'f>,
     /// NaN results follow the guest's rule bit for bit.
     pub(crate) exact_nan: bool,
     /// Host vectors in a group.
@@ -130,38 +123,21 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// What only the wide back end has.
-    pub(crate) fn intrinsic(&mut self, f: Intrinsic, args: &[Value], result: Clif) -> Value {
-        let name = UserExternalName::new(vir::INTRINSIC, f as u32);
-        self.call_by_name(name, args, result)
+    /// An operation that hosts with AVX2 have.
+    pub(crate) fn intrinsic(&mut self, f: VirOp, args: &[Value], result: Clif) -> Value {
+        self.b.op(f, args, result)
     }
 
     /// The same of what has no result.
-    pub(crate) fn effect(&mut self, f: Intrinsic, args: &[Value]) {
-        let name = UserExternalName::new(vir::INTRINSIC, f as u32);
-        self.named(name, args, None);
-    }
-
-    fn call_by_name(&mut self, name: UserExternalName, args: &[Value], result: Clif) -> Value {
-        let call = self.named(name, args, Some(result));
-        self.b.inst_results(call)[0]
-    }
-
-    fn named(
-        &mut self,
-        name: UserExternalName,
-        args: &[Value],
-        result: Option<Clif>,
-    ) -> clif::Inst {
-        let callee = self.numbering.callee(self.b, name, args, result);
-        self.b.ins().call(callee, args)
+    pub(crate) fn effect(&mut self, f: VirOp, args: &[Value]) {
+        self.b.effect(f, args);
     }
 
     fn cast(&mut self, ty: Clif, v: Value) -> Value {
-        if self.b.func.dfg.value_type(v) == ty {
+        if self.b.func.ty(v) == ty {
             v
         } else {
-            self.b.ins().bitcast(ty, flags(), v)
+            self.b.bitcast(ty, v)
         }
     }
 
@@ -170,16 +146,8 @@ impl Lanes<'_, '_> {
         if let Some(before) = self.sorted_back(a, b, &mask) {
             return self.cast(ty, before);
         }
-        if self.per > 4 {
-            let mask = self.numbering.pattern(self.b, mask);
-            let name = UserExternalName::new(vir::SHUFFLE, mask.as_u32());
-            return self.call_by_name(name, &[a, b], ty);
-        }
-        let a = self.cast(types::I8X16, a);
-        let b = self.cast(types::I8X16, b);
-        let mask = self.numbering.pattern(self.b, mask);
-        let v = self.b.ins().shuffle(a, b, mask);
-        self.cast(ty, v)
+        let mask = self.b.func.constant(&mask);
+        self.b.shuffle(ty, a, b, mask)
     }
 
     /// Quads that were sorted into their low and high dwords, where a shuffle of these gives them back.
@@ -195,57 +163,24 @@ impl Lanes<'_, '_> {
 
     /// The sources and the pattern of the shuffle that gives a value.
     fn shuffled(&self, v: Value) -> Option<([Value; 2], &[u8])> {
-        let dfg = &self.b.func.dfg;
-        let inst = self.without_casts(v)?;
-        let (args, pattern) = match dfg.insts[inst] {
-            InstructionData::Shuffle { args, imm, .. } => (args, imm),
-            _ => {
-                let name = self.callee(inst)?;
-                let &[a, b] = dfg.inst_args(inst) else {
-                    return None;
-                };
-                let pattern = clif::Immediate::from_u32(name.index);
-                (name.namespace == vir::SHUFFLE).then_some(([a, b], pattern))?
+        let (op, args) = self.made_by(v)?;
+        match (op, args) {
+            (VirOp::Shuffle(pattern), &[a, b]) => {
+                let plain = [a, b].map(|arg| self.uncast(arg));
+                Some((plain, self.b.func.bytes(pattern)))
             }
-        };
-        let plain = args.map(|arg| self.uncast(arg));
-        Some((plain, dfg.immediates[pattern].as_slice()))
-    }
-
-    /// The name of what an instruction calls by name.
-    fn callee(&self, inst: clif::Inst) -> Option<&UserExternalName> {
-        let func = &self.b.func;
-        let InstructionData::Call { func_ref, .. } = func.dfg.insts[inst] else {
-            return None;
-        };
-        let ExternalName::User(name) = func.dfg.ext_funcs[func_ref].name else {
-            return None;
-        };
-        Some(&func.params.user_named_funcs()[name])
+            _ => None,
+        }
     }
 
     /// A vector without changes of its type.
     fn uncast(&self, v: Value) -> Value {
-        let dfg = &self.b.func.dfg;
-        let mut v = dfg.resolve_aliases(v);
-        while let ValueDef::Result(inst, 0) = dfg.value_def(v)
-            && let InstructionData::LoadNoOffset {
-                opcode: Opcode::Bitcast,
-                arg,
-                ..
-            } = dfg.insts[inst]
-            && dfg.value_type(arg).is_vector()
-        {
-            v = dfg.resolve_aliases(arg);
-        }
-        v
+        patterns::uncast(self.b.func, v)
     }
 
-    fn without_casts(&self, v: Value) -> Option<clif::Inst> {
-        match self.b.func.dfg.value_def(self.uncast(v)) {
-            ValueDef::Result(inst, 0) => Some(inst),
-            _ => None,
-        }
+    /// The operation that gives a vector, whatever the type of its lanes, with its sources.
+    fn made_by(&self, v: Value) -> Option<(VirOp, &[Value])> {
+        self.b.func.made_by(self.uncast(v))
     }
 
     /// A vector constant: dword n is `word(n)`.
@@ -281,7 +216,7 @@ impl Lanes<'_, '_> {
             let ty = dwords_type(lanes);
             let pairs = parts.chunks_exact(2);
             parts = pairs
-                .map(|pair| self.intrinsic(Intrinsic::Join, pair, ty))
+                .map(|pair| self.intrinsic(VirOp::Join, pair, ty))
                 .collect();
         }
         parts
@@ -310,19 +245,19 @@ impl Lanes<'_, '_> {
         match width {
             Width::W32 => {
                 let ty = self.dwords_type();
-                let s = self.b.ins().splat(ty, v);
+                let s = self.b.splat(ty, v);
                 vec![s; self.slices]
             }
             Width::W64 => {
                 let ty = self.quads_type();
-                let s = self.b.ins().splat(ty, v);
+                let s = self.b.splat(ty, v);
                 vec![s; self.slices * 2]
             }
             Width::W1 => {
-                let wide = self.b.ins().uextend(types::I32, v);
-                let all = self.b.ins().ineg(wide);
+                let wide = self.b.uextend(types::I32, v);
+                let all = self.b.ineg(wide);
                 let ty = self.dwords_type();
-                let s = self.b.ins().splat(ty, all);
+                let s = self.b.splat(ty, all);
                 vec![s; self.slices]
             }
         }
@@ -348,12 +283,12 @@ impl Lanes<'_, '_> {
     /// The lane numbers of the group whose first lane is `first` (I32).
     pub(crate) fn lane_ids(&mut self, first: Value) -> Vec<Value> {
         let ty = self.dwords_type();
-        let base = self.b.ins().splat(ty, first);
+        let base = self.b.splat(ty, first);
         let per = self.per;
         (0..self.slices)
             .map(|j| {
                 let ids = self.dwords_by(|n| (per * j + n) as u32);
-                self.b.ins().iadd(base, ids)
+                self.b.iadd(base, ids)
             })
             .collect()
     }
@@ -363,26 +298,26 @@ impl Lanes<'_, '_> {
         let ty = self.dwords_type();
         let bits = match self.slices * self.per {
             33.. => bits,
-            _ => self.b.ins().ireduce(types::I32, bits),
+            _ => self.b.ireduce(types::I32, bits),
         };
         if self.masks {
             return (0..self.slices)
                 .map(|j| {
                     let here = match j * self.per {
                         0 => bits,
-                        first => self.b.ins().ushr_imm_u(bits, first as i64),
+                        first => self.b.ushr_imm_u(bits, first as i64),
                     };
-                    self.intrinsic(Intrinsic::MaskOfBits, &[here], ty)
+                    self.intrinsic(VirOp::MaskOfBits, &[here], ty)
                 })
                 .collect();
         }
-        let all = self.b.ins().splat(ty, bits);
+        let all = self.b.splat(ty, bits);
         let per = self.per;
         (0..self.slices)
             .map(|j| {
                 let select = self.dwords_by(|n| 1 << (per * j + n));
-                let hit = self.b.ins().band(all, select);
-                self.b.ins().icmp(IntCC::Equal, hit, select)
+                let hit = self.b.band(all, select);
+                self.b.icmp(IntCC::Equal, hit, select)
             })
             .collect()
     }
@@ -391,23 +326,23 @@ impl Lanes<'_, '_> {
     pub(crate) fn collect_mask(&mut self, mask: &[Value]) -> Value {
         let mut bits = None;
         for (j, &m) in mask.iter().enumerate() {
-            let mut here = self.b.ins().vhigh_bits(types::I32, m);
+            let mut here = self.b.vhigh_bits(types::I32, m);
             if self.slices * self.per > 32 {
-                here = self.b.ins().uextend(types::I64, here);
+                here = self.b.uextend(types::I64, here);
             }
             let placed = match j {
                 0 => here,
-                _ => self.b.ins().ishl_imm_u(here, (self.per * j) as i64),
+                _ => self.b.ishl_imm_u(here, (self.per * j) as i64),
             };
             bits = Some(match bits {
                 None => placed,
-                Some(acc) => self.b.ins().bor(acc, placed),
+                Some(acc) => self.b.bor(acc, placed),
             });
         }
         let bits = bits.expect("a group has at least one slice");
-        match self.b.func.dfg.value_type(bits) {
+        match self.b.func.ty(bits) {
             types::I64 => bits,
-            _ => self.b.ins().uextend(types::I64, bits),
+            _ => self.b.uextend(types::I64, bits),
         }
     }
 
@@ -443,23 +378,23 @@ impl Lanes<'_, '_> {
 
     /// mask ? a : b on vectors of one type.
     fn blend(&mut self, mask: Value, a: Value, b: Value) -> Value {
-        let ty = self.b.func.dfg.value_type(a);
+        let ty = self.b.func.ty(a);
         let b = self.cast(ty, b);
         let mask = self.cast(ty, mask);
         if ty.is_float() || ty.lane_type().is_float() {
             // As `min` and `max` know it.
-            return self.b.ins().bitselect(mask, a, b);
+            return self.b.bitselect(mask, a, b);
         }
-        self.b.ins().blendv(mask, a, b)
+        self.b.blendv(mask, a, b)
     }
 
     /// Is a mask true for some lane? (I32.)
     pub(crate) fn any(&mut self, mask: &[Value]) -> Value {
         let mut any = mask[0];
         for &m in &mask[1..] {
-            any = self.b.ins().bor(any, m);
+            any = self.b.bor(any, m);
         }
-        self.b.ins().vhigh_bits(types::I32, any)
+        self.b.vhigh_bits(types::I32, any)
     }
 
     /// `x`, but where `any` of the lanes of a mask is true, which is seldom, what `change` makes of it.
@@ -470,17 +405,17 @@ impl Lanes<'_, '_> {
         change: impl FnOnce(&mut Self) -> Vec<Value>,
     ) -> Vec<Value> {
         let (some, behind) = (self.b.create_block(), self.b.create_block());
-        let ty = self.b.func.dfg.value_type(x[0]);
+        let ty = self.b.func.ty(x[0]);
         for _ in x {
             self.b.append_block_param(behind, ty);
         }
-        let as_they_are: Vec<BlockArg> = x.iter().map(|&x| BlockArg::Value(x)).collect();
+        let as_they_are: Vec<Value> = x.iter().map(|&x| x).collect();
         self.b.set_cold_block(some);
-        self.b.ins().brif(any, some, &[], behind, &as_they_are);
+        self.b.brif(any, some, &[], behind, &as_they_are);
         self.b.switch_to_block(some);
         let changed = change(self).into_iter();
-        let changed: Vec<BlockArg> = changed.map(|v| BlockArg::Value(self.cast(ty, v))).collect();
-        self.b.ins().jump(behind, &changed);
+        let changed: Vec<Value> = changed.map(|v| self.cast(ty, v)).collect();
+        self.b.jump(behind, &changed);
         self.b.switch_to_block(behind);
         self.b.block_params(behind).to_vec()
     }

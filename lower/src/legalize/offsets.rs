@@ -1,10 +1,8 @@
 //! Loops over the bytes of a register: 256, four of each lane.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
-
 use super::Emitter;
 use crate::abi::Lanes;
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 impl Emitter<'_> {
     /// Begins a loop: its first block, in which the builder is left, and the offset (I64) of the turn's bytes.
@@ -12,7 +10,7 @@ impl Emitter<'_> {
         let head = self.b.create_block();
         let offset = self.b.append_block_param(head, types::I64);
         let zero = self.integer(types::I64, 0);
-        self.b.ins().jump(head, &[BlockArg::Value(zero)]);
+        self.b.jump(head, &[zero]);
         self.b.switch_to_block(head);
         (head, offset)
     }
@@ -25,10 +23,10 @@ impl Emitter<'_> {
         done: HostBlock,
     ) {
         let step = self.integer(types::I64, step as i64);
-        let next = self.b.ins().iadd(offset, step);
+        let next = self.b.iadd(offset, step);
         let all = self.integer(types::I64, size_of::<Lanes>() as i64);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, all);
-        let to = [BlockArg::Value(next)];
-        self.b.ins().brif(more, head, &to, done, &[]);
+        let more = self.b.icmp(IntCC::UnsignedLessThan, next, all);
+        let to = [next];
+        self.b.brif(more, head, &to, done, &[]);
     }
 }

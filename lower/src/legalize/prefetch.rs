@@ -10,7 +10,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
@@ -20,7 +19,7 @@ use super::{Emitter, offset32, trusted};
 use crate::analysis::uniformity::Affine;
 use crate::ir::{Block, Func, Val};
 use crate::options::Options;
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Value, types};
 
 mod deferred;
 mod indirect;
@@ -46,17 +45,20 @@ pub(super) struct Prefetch {
     /// Where its first lane is then.
     pub(super) start: Value,
     /// Which way its lines go.
-    pub(super) into: Intrinsic,
+    pub(super) into: VirOp,
     /// Its entry of [`WaveState::last`].
     pub(super) entry: usize,
 }
 
 /// Does a region have prefetches, outside of loops without barriers?
 pub(super) fn suits(f: &Func, o: &Options) -> bool {
+    if !o.wide || o.baseline {
+        return false;
+    }
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
     let long = length >= LONG || o.far_memory || f.blocks.iter().any(gathers);
-    o.wide && !o.baseline && long
+    long
 }
 
 /// Is a node an access of memory at addresses that were loaded?
@@ -92,10 +94,10 @@ impl Emitter<'_> {
         let delta = self.moved(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
         let into = match affine.whole || self.o.far_memory {
-            true => Intrinsic::Prefetch,
-            false => Intrinsic::PrefetchSecond,
+            true => VirOp::Prefetch,
+            false => VirOp::PrefetchSecond,
         };
-        let start = self.b.ins().iadd(first, delta);
+        let start = self.b.iadd(first, delta);
         Prefetch {
             delta,
             start,
@@ -114,9 +116,9 @@ impl Emitter<'_> {
     /// it is there is kept for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
-        let last = self.b.ins().load(types::I64, trusted(), self.wave, at);
-        self.b.ins().store(trusted(), first, self.wave, at);
-        self.b.ins().isub(first, last)
+        let last = self.b.load(types::I64, trusted(), self.wave, at);
+        self.b.store(trusted(), first, self.wave, at);
+        self.b.isub(first, last)
     }
 
     /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.
@@ -133,7 +135,7 @@ impl Emitter<'_> {
             return;
         };
         for &start in starts {
-            let there = self.b.ins().iadd(start, ahead.delta);
+            let there = self.b.iadd(start, ahead.delta);
             self.prefetch(ahead.into, there, (0, affine.stride, lanes));
         }
     }
@@ -141,14 +143,14 @@ impl Emitter<'_> {
     /// Asks for the lines of so many lanes whose elements are `stride` apart, the first at `start` and a constant.
     pub(super) fn prefetch(
         &mut self,
-        into: Intrinsic,
+        into: VirOp,
         start: Value,
         (offset, stride, lanes): (i32, i64, usize),
     ) {
         let (step, count) = lines(stride, lanes);
         for n in 0..count {
             let away = i64::from(offset) + n * step;
-            let at = self.b.ins().iadd_imm_s(start, away);
+            let at = self.b.iadd_imm_s(start, away);
             let per = self.per();
             self.of_lanes(1, per).effect(into, &[at]);
         }

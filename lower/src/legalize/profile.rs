@@ -2,10 +2,6 @@
 //! `Options::profile`.
 
 use std::mem::offset_of;
-use std::ops::Range;
-
-use cranelift_codegen::CompiledCode;
-use cranelift_codegen::ir::{InstBuilder, SourceLoc, Value, types};
 
 use super::interchange::Inner;
 use super::{Emitter, offset32, trusted};
@@ -16,6 +12,7 @@ use crate::options::Options;
 use crate::profile::{
     Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
 };
+use crate::vir::{Value, types};
 
 /// A shape in the making.
 #[derive(Debug)]
@@ -63,22 +60,6 @@ impl Notes {
         self.shape.counters - 1
     }
 
-    /// The shape with what `size` makes of pieces of host code in place of their bytes.
-    pub(crate) fn sized(
-        self,
-        compiled: &CompiledCode,
-        mut size: impl FnMut(Range<usize>) -> u32,
-    ) -> Shape {
-        // What is for no piece may be data.
-        let known = 1..=self.pieces.len() as u32;
-        let ranges = compiled.buffer.get_srclocs_sorted().iter();
-        let ranges = ranges.filter(|range| known.contains(&range.loc.bits()));
-        self.of_pieces(ranges.map(|range| {
-            let size = size(range.start as usize..range.end as usize);
-            (range.loc.bits(), size)
-        }))
-    }
-
     /// The shape from the sizes of pieces of host code by source location.
     pub(crate) fn of_pieces(mut self, pieces: impl IntoIterator<Item = (u32, u32)>) -> Shape {
         for (loc, size) in pieces {
@@ -115,15 +96,14 @@ impl Emitter<'_> {
         if let Some(notes) = &mut self.notes {
             let block = notes.shape.blocks.len() - 1;
             notes.pieces.push(Piece { block, part });
-            let loc = SourceLoc::new(notes.pieces.len() as u32);
-            self.b.set_srcloc(loc);
+            self.b.set_loc(notes.pieces.len() as u32);
         }
     }
 
     /// Adds 1 to a counter, if the code counts.
     fn add_one(&mut self, counter: usize) {
         if self.o.profile {
-            let one = self.b.ins().iconst(types::I64, 1);
+            let one = self.b.iconst(types::I64, 1);
             self.add_to(counter, one);
         }
     }
@@ -132,9 +112,9 @@ impl Emitter<'_> {
     fn add_to(&mut self, counter: usize, n: Value) {
         let table = self.context(types::I64, offset_of!(Context, counters));
         let at = offset32(8 * counter);
-        let old = self.b.ins().load(types::I64, trusted(), table, at);
-        let new = self.b.ins().iadd(old, n);
-        self.b.ins().store(trusted(), new, table, at);
+        let old = self.b.load(types::I64, trusted(), table, at);
+        let new = self.b.iadd(old, n);
+        self.b.store(trusted(), new, table, at);
     }
 
     /// At the beginning of a block.
@@ -186,7 +166,7 @@ impl Emitter<'_> {
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
         for (&(exec, _), counter) in block.counts.iter().zip(counters) {
             let exec = self.scalar(block, plan, exec);
-            let lanes = self.b.ins().popcnt(exec);
+            let lanes = self.b.popcnt(exec);
             self.add_to(counter, lanes);
         }
     }
@@ -219,7 +199,7 @@ impl Emitter<'_> {
         for counter in made.into_iter().chain([shape.executions]) {
             self.add_to(counter, turns);
         }
-        let lanes = self.b.ins().ishl_imm_u(turns, 6);
+        let lanes = self.b.ishl_imm_u(turns, 6);
         for counter in counters {
             self.add_to(counter, lanes);
         }

@@ -8,8 +8,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -21,7 +19,7 @@ use crate::analysis::schedule::Schedule;
 use crate::host::Isa;
 use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
-use crate::vir::Intrinsic;
+use crate::vir::{Block as HostBlock, IntCC, Op as VirOp, Value, types};
 
 /// Bytes from one dword of a lane to its next.
 const ROW: i64 = 4 * LANES as i64;
@@ -120,7 +118,7 @@ impl Emitter<'_> {
             let code = e.integer(types::I64, mem_code(space, data) as i64);
             let kind = e.integer(types::I64, i64::from(wave));
             let offset = match wave {
-                true => e.b.ins().uextend(types::I64, offset),
+                true => e.b.uextend(types::I64, offset),
                 false => offset,
             };
             let mut args = vec![offset, kind, exec, code];
@@ -152,7 +150,7 @@ impl Emitter<'_> {
         if one || gathers {
             self.b.set_cold_block(slow);
         }
-        self.b.ins().brif(exec, some, &[], done, &[]);
+        self.b.brif(exec, some, &[], done, &[]);
         self.enter(some);
         let a = Access {
             load,
@@ -166,8 +164,8 @@ impl Emitter<'_> {
             (Some(known), _) => self.scratch_row(a, Offset::Known(known), slow, done),
             (None, true) => self.scratch_row(a, Offset::Word(offset), slow, done),
             (None, false) => {
-                let first = self.b.ins().ctz(exec);
-                let at = self.b.ins().ishl_imm_u(first, 2);
+                let first = self.b.ctz(exec);
+                let at = self.b.ishl_imm_u(first, 2);
                 let first = self.word_at(offset, at);
                 if level {
                     self.scratch_row(a, Offset::Word(first), slow, done);
@@ -178,7 +176,7 @@ impl Emitter<'_> {
         }
         self.enter(slow);
         call(self);
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
         self.enter(done);
     }
 
@@ -192,19 +190,19 @@ impl Emitter<'_> {
         done: HostBlock,
     ) {
         let ty = dwords_type(self.per());
-        let all = self.b.ins().splat(ty, first);
+        let all = self.b.splat(ty, first);
         let same = self.scratch_lanes(a.exec, offsets, |e, words| {
-            e.b.ins().icmp(IntCC::Equal, words, all)
+            e.b.icmp(IntCC::Equal, words, all)
         });
         let [one, many] = [(); 2].map(|()| self.b.create_block());
-        self.b.ins().brif(same, one, &[], many, &[]);
+        self.b.brif(same, one, &[], many, &[]);
         self.enter(one);
         self.scratch_row(a, Offset::Word(first), slow, done);
         self.enter(many);
         if self.has_masks() {
             self.scratch_spread(a, offsets, slow, done);
         } else {
-            self.b.ins().jump(slow, &[]);
+            self.b.jump(slow, &[]);
         }
     }
 
@@ -224,36 +222,36 @@ impl Emitter<'_> {
         let start = match space {
             Space::Scratch => behind[0],
             _ => {
-                let base = self.b.ins().band_imm_s(behind[0], (1 << 48) - 1);
-                self.b.ins().iadd(base, behind[2])
+                let base = self.b.band_imm_s(behind[0], (1 << 48) - 1);
+                self.b.iadd(base, behind[2])
             }
         };
-        let away = self.b.ins().isub(start, at);
-        let inside = self.b.ins().icmp(order, away, len);
+        let away = self.b.isub(start, at);
+        let inside = self.b.icmp(order, away, len);
         // Some targets ignore low bits of an address that is not one of a dword.
-        let rest = self.b.ins().band_imm_u(start, 3);
-        let aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-        let mut good = self.b.ins().band(inside, aligned);
-        let room = self.b.ins().isub(len, away);
+        let rest = self.b.band_imm_u(start, 3);
+        let aligned = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+        let mut good = self.b.band(inside, aligned);
+        let room = self.b.isub(len, away);
         if space != Space::Scratch {
             let wrong = [0, 1].map(|i| {
                 let word = SCRATCH_DESCRIPTOR[i];
                 let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
-                let word = self.b.ins().band_imm_s(behind[i], mask);
-                self.b.ins().bxor_imm_s(word, bits)
+                let word = self.b.band_imm_s(behind[i], mask);
+                self.b.bxor_imm_s(word, bits)
             });
-            let wrong = self.b.ins().bor(wrong[0], wrong[1]);
-            let kind = self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0);
+            let wrong = self.b.bor(wrong[0], wrong[1]);
+            let kind = self.b.icmp_imm_u(IntCC::Equal, wrong, 0);
             // Some targets compare offset and SOFFSET with the number of records; no offset is beyond the room.
-            let records = self.b.ins().band_imm_s(behind[1], i64::from(u32::MAX));
-            let most = self.b.ins().ushr_imm_u(room, 6);
-            let most = self.b.ins().iadd(most, behind[2]);
-            let bound = self.b.ins().icmp(order, most, records);
-            let both = self.b.ins().band(kind, bound);
-            good = self.b.ins().band(good, both);
+            let records = self.b.band_imm_s(behind[1], i64::from(u32::MAX));
+            let most = self.b.ushr_imm_u(room, 6);
+            let most = self.b.iadd(most, behind[2]);
+            let bound = self.b.icmp(order, most, records);
+            let both = self.b.band(kind, bound);
+            good = self.b.band(good, both);
         }
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let room = self.b.ins().select(good, room, zero);
+        let zero = self.b.iconst(types::I64, 0);
+        let room = self.b.select(good, room, zero);
         let window = Window { start, room };
         self.singles.scratch.insert(key, window);
         window
@@ -270,19 +268,19 @@ impl Emitter<'_> {
         let mut bad: Option<Value> = None;
         for lane in (0..LANES).step_by(per) {
             let (ty, at) = (dwords_type(per), 4 * lane as i32);
-            let words = self.b.ins().load(ty, trusted(), slot, at);
+            let words = self.b.load(ty, trusted(), slot, at);
             let on = self.on_from(exec, lane, per);
             let good = good(self, words);
-            let other = self.b.ins().bnot(good);
-            let here = self.b.ins().band(on, other);
+            let other = self.b.bnot(good);
+            let here = self.b.band(on, other);
             bad = Some(match bad {
-                Some(bad) => self.b.ins().bor(bad, here),
+                Some(bad) => self.b.bor(bad, here),
                 None => here,
             });
         }
         let bad = bad.expect("a wave has lanes");
         let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.ins().icmp_imm_u(IntCC::Equal, bad, 0)
+        self.b.icmp_imm_u(IntCC::Equal, bad, 0)
     }
 
     /// Moves the elements at one offset of all lanes and goes to `done`; leaves for `slow` where they are not in the window.
@@ -295,36 +293,36 @@ impl Emitter<'_> {
                 let fits = |&bytes: &i32| i64::from(bytes) + size <= i64::from(i32::MAX);
                 let good = n & mask == 0 && n >= a.least;
                 let Some(bytes) = bytes.filter(fits).filter(|_| good) else {
-                    self.b.ins().jump(slow, &[]);
+                    self.b.jump(slow, &[]);
                     return;
                 };
-                let end = self.b.ins().iconst(types::I64, i64::from(bytes) + size);
-                let inside = self.b.ins().icmp(order, end, a.window.room);
+                let end = self.b.iconst(types::I64, i64::from(bytes) + size);
+                let inside = self.b.icmp(order, end, a.window.room);
                 self.require(slow, inside);
-                let shift = self.b.ins().iconst(types::I32, i64::from(n % 4 * 8));
+                let shift = self.b.iconst(types::I32, i64::from(n % 4 * 8));
                 let at = a.window.start;
                 Row { at, bytes, shift }
             }
             Offset::Word(word) => {
-                let wide = self.b.ins().uextend(types::I64, word);
-                let dword = self.b.ins().band_imm_s(wide, !3);
-                let bytes = self.b.ins().imul_imm_s(dword, ROW / 4);
-                let end = self.b.ins().iadd_imm_s(bytes, size);
-                let mut good = self.b.ins().icmp(order, end, a.window.room);
+                let wide = self.b.uextend(types::I64, word);
+                let dword = self.b.band_imm_s(wide, !3);
+                let bytes = self.b.imul_imm_s(dword, ROW / 4);
+                let end = self.b.iadd_imm_s(bytes, size);
+                let mut good = self.b.icmp(order, end, a.window.room);
                 if mask != 0 {
-                    let rest = self.b.ins().band_imm_u(word, i64::from(mask));
-                    let aligned = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
-                    good = self.b.ins().band(good, aligned);
+                    let rest = self.b.band_imm_u(word, i64::from(mask));
+                    let aligned = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+                    good = self.b.band(good, aligned);
                 }
                 if a.least != 0 {
                     let order = IntCC::UnsignedGreaterThanOrEqual;
-                    let above = self.b.ins().icmp_imm_u(order, word, i64::from(a.least));
-                    good = self.b.ins().band(good, above);
+                    let above = self.b.icmp_imm_u(order, word, i64::from(a.least));
+                    good = self.b.band(good, above);
                 }
                 self.require(slow, good);
-                let at = self.b.ins().iadd(a.window.start, bytes);
-                let shift = self.b.ins().band_imm_u(word, 3);
-                let shift = self.b.ins().ishl_imm_u(shift, 3);
+                let at = self.b.iadd(a.window.start, bytes);
+                let shift = self.b.band_imm_u(word, 3);
+                let shift = self.b.ishl_imm_u(shift, 3);
                 Row {
                     at,
                     bytes: 0,
@@ -334,10 +332,10 @@ impl Emitter<'_> {
         };
         self.if_full(a.exec, |e| {
             e.move_row(a, row, false);
-            e.b.ins().jump(done, &[]);
+            e.b.jump(done, &[]);
         });
         self.move_row(a, row, true);
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// Moves a row's elements of all lanes, or of those that act.
@@ -358,7 +356,7 @@ impl Emitter<'_> {
                     continue;
                 }
                 let inside = |e: &mut Self| e.load_vector(ty, row.at, at);
-                let outside = |e: &mut Self| e.b.ins().load(ty, trusted(), slot, place);
+                let outside = |e: &mut Self| e.b.load(ty, trusted(), slot, place);
                 let (new, old) = match (dwords, a.load) {
                     (true, true) => (inside(self), on.map(|_| outside(self))),
                     (true, false) => (outside(self), on.map(|_| inside(self))),
@@ -381,7 +379,7 @@ impl Emitter<'_> {
                 };
                 match a.load {
                     true => {
-                        self.b.ins().store(trusted(), new, slot, place);
+                        self.b.store(trusted(), new, slot, place);
                     }
                     false => self.store_vector(new, row.at, at),
                 }
@@ -398,14 +396,14 @@ impl Emitter<'_> {
         (slot, place): (Value, i32),
     ) {
         let ty = dwords_type(self.per());
-        let words = self.b.ins().load(ty, trusted(), slot, place);
-        let at = self.b.ins().iadd_imm_s(row, i64::from(at));
+        let words = self.b.load(ty, trusted(), slot, place);
+        let at = self.b.iadd_imm_s(row, i64::from(at));
         let mut lanes = self.of_lanes(1, crate::host::LANES * 2);
         if load {
-            let new = lanes.intrinsic(Intrinsic::LoadSome, &[words, on, at], ty);
-            self.b.ins().store(trusted(), new, slot, place);
+            let new = lanes.intrinsic(VirOp::LoadSome, &[words, on, at], ty);
+            self.b.store(trusted(), new, slot, place);
         } else {
-            lanes.effect(Intrinsic::StoreSome, &[words, on, at]);
+            lanes.effect(VirOp::StoreSome, &[words, on, at]);
         }
     }
 
@@ -413,12 +411,12 @@ impl Emitter<'_> {
     fn scratch_shift(&mut self, op: Op, v: Value, amount: Value) -> Value {
         let per = self.per();
         let mut lanes = self.of_lanes(1, per);
-        if !lanes.b.func.dfg.value_type(amount).is_vector() {
+        if !lanes.b.func.ty(amount).is_vector() {
             return lanes.shift_by_wave(op, &[v], amount)[0];
         }
         let f = match op {
-            Op::Shl => Intrinsic::ShiftLeft,
-            _ => Intrinsic::ShiftRight,
+            Op::Shl => VirOp::ShiftLeft,
+            _ => VirOp::ShiftRight,
         };
         lanes.intrinsic(f, &[v, amount], dwords_type(per))
     }
@@ -427,11 +425,11 @@ impl Emitter<'_> {
     fn loaded_part(&mut self, dwords: Value, data: Data, shift: Value) -> Value {
         let (bits, signed) = part(data).expect("bug: a dword is no part of one");
         let low = self.scratch_shift(Op::Lshr, dwords, shift);
-        let up = self.b.ins().iconst(types::I32, i64::from(32 - bits));
-        let high = self.b.ins().ishl(low, up);
+        let up = self.b.iconst(types::I32, i64::from(32 - bits));
+        let high = self.b.ishl(low, up);
         match signed {
-            true => self.b.ins().sshr(high, up),
-            false => self.b.ins().ushr(high, up),
+            true => self.b.sshr(high, up),
+            false => self.b.ushr(high, up),
         }
     }
 
@@ -441,12 +439,12 @@ impl Emitter<'_> {
         let per = self.per();
         let ones = u32::MAX >> (32 - bits);
         let ones = self.of_lanes(1, per).dwords_by(|_| ones);
-        let word = self.b.ins().band(words, ones);
+        let word = self.b.band(words, ones);
         let word = self.scratch_shift(Op::Shl, word, shift);
         let mask = self.scratch_shift(Op::Shl, ones, shift);
-        let rest = self.b.ins().bnot(mask);
-        let rest = self.b.ins().band(dwords, rest);
-        self.b.ins().bor(rest, word)
+        let rest = self.b.bnot(mask);
+        let rest = self.b.band(dwords, rest);
+        self.b.bor(rest, word)
     }
 
     /// Moves elements at an offset of each lane's own, by AVX-512's gathers and scatters, and goes to `done`; leaves for
@@ -455,63 +453,60 @@ impl Emitter<'_> {
         debug_assert_eq!(self.o.isa, Isa::Avx512);
         let per = self.per();
         let ty = dwords_type(per);
-        let most = self.b.ins().ushr_imm_u(a.window.room, 6);
-        let most = self
-            .b
-            .ins()
-            .iadd_imm_s(most, -i64::from(access::bytes(a.data)));
+        let most = self.b.ushr_imm_u(a.window.room, 6);
+        let most = self.b.iadd_imm_s(most, -i64::from(access::bytes(a.data)));
         let any = IntCC::SignedGreaterThanOrEqual;
-        let zero = self.b.ins().iconst(types::I64, 0);
-        let any = self.b.ins().icmp(any, most, zero);
+        let zero = self.b.iconst(types::I64, 0);
+        let any = self.b.icmp(any, most, zero);
         self.require(slow, any);
-        let most = self.b.ins().ireduce(types::I32, most);
-        let most = self.b.ins().splat(ty, most);
+        let most = self.b.ireduce(types::I32, most);
+        let most = self.b.splat(ty, most);
         let mask = alignment(a.data);
         let good = self.scratch_lanes(a.exec, offsets, |e, words| {
             let order = IntCC::UnsignedLessThanOrEqual;
-            let mut good = e.b.ins().icmp(order, words, most);
+            let mut good = e.b.icmp(order, words, most);
             if a.least != 0 {
                 let least = e.of_lanes(1, per).dwords_by(|_| a.least);
-                let above = e.b.ins().icmp(order, least, words);
-                good = e.b.ins().band(good, above);
+                let above = e.b.icmp(order, least, words);
+                good = e.b.band(good, above);
             }
             if mask == 0 {
                 return good;
             }
             let [bits, zero] = [mask, 0].map(|w| e.of_lanes(1, per).dwords_by(|_| w));
-            let rest = e.b.ins().band(words, bits);
-            let aligned = e.b.ins().icmp(IntCC::Equal, rest, zero);
-            e.b.ins().band(good, aligned)
+            let rest = e.b.band(words, bits);
+            let aligned = e.b.icmp(IntCC::Equal, rest, zero);
+            e.b.band(good, aligned)
         });
         self.require(slow, good);
         for lane in (0..LANES).step_by(per) {
             let place = 4 * lane as i32;
             let on = self.on_from(a.exec, lane, per);
-            let words = self.b.ins().load(ty, trusted(), offsets, place);
+            let words = self.b.load(ty, trusted(), offsets, place);
             let dword = self.of_lanes(1, per).dwords_by(|_| !3);
-            let dword = self.b.ins().band(words, dword);
-            let six = self.b.ins().iconst(types::I32, 6);
-            let index = self.b.ins().ishl(dword, six);
+            let dword = self.b.band(words, dword);
+            let six = self.b.iconst(types::I32, 6);
+            let index = self.b.ishl(dword, six);
             let ids = self.of_lanes(1, per).dwords_by(|n| 4 * (lane + n) as u32);
-            let index = self.b.ins().iadd(index, ids);
+            let index = self.b.iadd(index, ids);
             let starts: Vec<Value> = (0..a.places.len() as i64)
-                .map(|i| self.b.ins().iadd_imm_s(a.window.start, ROW * i))
+                .map(|i| self.b.iadd_imm_s(a.window.start, ROW * i))
                 .collect();
-            let outside = |e: &mut Self, slot: Value| e.b.ins().load(ty, trusted(), slot, place);
+            let outside = |e: &mut Self, slot: Value| e.b.load(ty, trusted(), slot, place);
             let olds: Vec<Value> = a.places.iter().map(|&slot| outside(self, slot)).collect();
             let gather = |e: &mut Self, old: Value, start: Value| {
                 let mut lanes = e.of_lanes(1, per);
-                lanes.intrinsic(Intrinsic::Gather, &[old, on, start, index], ty)
+                lanes.intrinsic(VirOp::Gather, &[old, on, start, index], ty)
             };
             let scatter = |e: &mut Self, new: Value, start: Value| {
                 e.of_lanes(1, per)
-                    .effect(Intrinsic::Scatter, &[new, on, start, index]);
+                    .effect(VirOp::Scatter, &[new, on, start, index]);
             };
             let shift = part(a.data).map(|_| {
                 let three = self.of_lanes(1, per).dwords_by(|_| 3);
-                let bytes = self.b.ins().band(words, three);
-                let three = self.b.ins().iconst(types::I32, 3);
-                self.b.ins().ishl(bytes, three)
+                let bytes = self.b.band(words, three);
+                let three = self.b.iconst(types::I32, 3);
+                self.b.ishl(bytes, three)
             });
             match (a.load, shift) {
                 // All of a lane's words are loaded before its offset may be overwritten.
@@ -521,7 +516,7 @@ impl Emitter<'_> {
                         .map(|(&old, &start)| gather(self, old, start))
                         .collect();
                     for (&slot, new) in a.places.iter().zip(new) {
-                        self.b.ins().store(trusted(), new, slot, place);
+                        self.b.store(trusted(), new, slot, place);
                     }
                 }
                 (false, None) => {
@@ -536,7 +531,7 @@ impl Emitter<'_> {
                         let new = self.loaded_part(held, a.data, shift);
                         let mut lanes = self.of_lanes(1, per);
                         let new = lanes.select(Width::W32, &[on], &[new], &[olds[0]])[0];
-                        self.b.ins().store(trusted(), new, a.places[0], place);
+                        self.b.store(trusted(), new, a.places[0], place);
                     } else {
                         let new = self.with_part(held, olds[0], a.data, shift);
                         scatter(self, new, starts[0]);
@@ -544,6 +539,6 @@ impl Emitter<'_> {
                 }
             }
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 }

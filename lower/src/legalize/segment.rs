@@ -1,9 +1,5 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
@@ -13,6 +9,7 @@ use crate::ir::functions::LaneFn;
 use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::options::Forms;
+use crate::vir::{Block as HostBlock, IntCC, Value, Variable, types};
 use shape::{is_empty, skippable};
 
 mod neutral;
@@ -117,8 +114,8 @@ impl<'f> Emitter<'f> {
             Op::MaskFromBits | Op::ExecMask => self.scalar(block, plan, node.args[0]),
             _ if node.ty.vary == Vary::Wave => {
                 let one = self.scalar(block, plan, v);
-                let wide = self.b.ins().uextend(types::I64, one);
-                self.b.ins().ineg(wide)
+                let wide = self.b.uextend(types::I64, one);
+                self.b.ineg(wide)
             }
             _ => self.bits[&v],
         }
@@ -177,7 +174,7 @@ impl<'f> Emitter<'f> {
                 Some(known) => good.extend(&known.good),
                 None => {
                     for exec in all {
-                        good.push(self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1));
+                        good.push(self.b.icmp_imm_s(IntCC::Equal, exec, -1));
                     }
                 }
             }
@@ -222,7 +219,7 @@ impl<'f> Emitter<'f> {
         }
         let behind = self.b.create_block();
         if is_empty(w.segment) {
-            self.b.ins().jump(behind, &[]);
+            self.b.jump(behind, &[]);
         } else if loads.is_empty() {
             self.loops(w, behind);
         } else if w.execs.is_empty() {
@@ -235,7 +232,7 @@ impl<'f> Emitter<'f> {
         for &store in stores {
             self.whole(w.block, w.plan, store);
         }
-        self.b.ins().jump(after, &[]);
+        self.b.jump(after, &[]);
     }
 
     /// The loops of a segment that takes all values from registers and slots.
@@ -250,17 +247,17 @@ impl<'f> Emitter<'f> {
         }
         let mut all = w.execs[0];
         for &e in &w.execs[1..] {
-            all = self.b.ins().band(all, e);
+            all = self.b.band(all, e);
         }
         let masked = self.b.create_block();
         if self.o.has(Forms::UNMASKED) {
             let full = self.b.create_block();
-            let ones = self.b.ins().icmp_imm_s(IntCC::Equal, all, -1);
-            self.b.ins().brif(ones, full, &[], masked, &[]);
+            let ones = self.b.icmp_imm_s(IntCC::Equal, all, -1);
+            self.b.brif(ones, full, &[], masked, &[]);
             self.enter(full);
             self.full(w, after);
         } else {
-            self.b.ins().jump(masked, &[]);
+            self.b.jump(masked, &[]);
         }
         self.enter(masked);
         self.masked(w, after);
@@ -278,7 +275,7 @@ impl<'f> Emitter<'f> {
         let skip = skips.then(|| {
             let mut any = w.execs[0];
             for &e in &w.execs[1..] {
-                any = self.b.ins().bor(any, e);
+                any = self.b.bor(any, e);
             }
             any
         });
@@ -332,23 +329,23 @@ impl<'f> Emitter<'f> {
         };
         let (header, offset) = self.begin_offsets();
         let two = self.integer(types::I64, 2);
-        let lane = self.b.ins().ushr(offset, two);
+        let lane = self.b.ushr(offset, two);
         self.request_at(&asked, lane, group);
         let latch = skip.map(|any| {
             let latch = self.b.create_block();
-            let shifted = self.b.ins().ushr(any, lane);
+            let shifted = self.b.ushr(any, lane);
             let lanes = self.integer(types::I64, (1 << group) - 1);
-            let here = self.b.ins().band(shifted, lanes);
+            let here = self.b.band(shifted, lanes);
             let work = self.b.create_block();
-            self.b.ins().brif(here, work, &[], latch, &[]);
+            self.b.brif(here, work, &[], latch, &[]);
             self.enter(work);
             latch
         });
-        let wave = self.b.ins().iadd(self.wave, offset);
+        let wave = self.b.iadd(self.wave, offset);
         // A segment without slots has nothing there.
         let frame = match plan.slots {
             0 if self.o.baseline => self.frame,
-            _ => self.b.ins().iadd(self.frame, offset),
+            _ => self.b.iadd(self.frame, offset),
         };
         let mut body = Body {
             slices: group / self.per(),
@@ -383,7 +380,7 @@ impl<'f> Emitter<'f> {
             };
             for (j, x) in value.into_iter().enumerate() {
                 let at = offset + (4 * self.per() * j) as i32;
-                self.b.ins().store(trusted(), x, base, at);
+                self.b.store(trusted(), x, base, at);
             }
         }
         self.fused_stores(block, plan, &mut body);
@@ -398,19 +395,19 @@ impl<'f> Emitter<'f> {
             let home = self.home_to_write(n);
             for (j, &x) in body.values[&v].iter().enumerate() {
                 let at = home + (4 * self.per() * j) as i32;
-                self.b.ins().store(trusted(), x, body.wave, at);
+                self.b.store(trusted(), x, body.wave, at);
             }
         }
         for &(v, var) in bits {
             let mask = body.values[&v].clone();
             let collected = self.lanes(&body).collect_mask(&mask);
-            let placed = self.b.ins().ishl(collected, lane);
+            let placed = self.b.ishl(collected, lane);
             let old = self.b.use_var(var);
-            let new = self.b.ins().bor(old, placed);
+            let new = self.b.bor(old, placed);
             self.b.def_var(var, new);
         }
         if let Some(latch) = latch {
-            self.b.ins().jump(latch, &[]);
+            self.b.jump(latch, &[]);
             self.enter(latch);
         }
         self.end_offsets((header, offset), 4 * group, after);
@@ -431,7 +428,7 @@ impl<'f> Emitter<'f> {
         }
         for (j, &x) in value.iter().enumerate() {
             let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-            self.b.ins().store(trusted(), x, body.frame, at);
+            self.b.store(trusted(), x, body.frame, at);
         }
     }
 
@@ -445,7 +442,7 @@ impl<'f> Emitter<'f> {
         (0..body.slices)
             .map(|j| {
                 let at = offset + (bytes * j) as i32;
-                self.b.ins().load(ty, trusted(), base, at)
+                self.b.load(ty, trusted(), base, at)
             })
             .collect()
     }
@@ -471,7 +468,7 @@ impl<'f> Emitter<'f> {
         let value = match (plan.class[v.index()], node.op) {
             (_, Op::ReadV(n)) => self.reload(body, Place::Home(n)),
             (_, Op::LaneId) => {
-                let lane = self.b.ins().ireduce(types::I32, body.lane);
+                let lane = self.b.ireduce(types::I32, body.lane);
                 self.lanes(body).lane_ids(lane)
             }
             (_, Op::ExecMask) if body.full => self.lanes(body).all_true(),
@@ -512,7 +509,7 @@ impl<'f> Emitter<'f> {
 
     /// The group's part of 64 mask bits as masks.
     pub(super) fn expand(&mut self, body: &Body, bits: Value) -> Vec<Value> {
-        let here = self.b.ins().ushr(bits, body.lane);
+        let here = self.b.ushr(bits, body.lane);
         self.lanes(body).expand_mask(here)
     }
 

@@ -1,10 +1,8 @@
 //! Variables that one block's loops need. The builder keeps a table of all host blocks for each variable, so a
 //! region must not have new ones for each of its loops.
 
-use cranelift_codegen::ir::Type;
-use cranelift_frontend::Variable;
-
 use super::Emitter;
+use crate::vir::{Type, Variable};
 
 /// Variables that are used over and over.
 #[derive(Default)]

@@ -5,24 +5,22 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
-
 use super::{Emitter, offset32, trusted};
 use crate::abi::{Context, ExitCode};
 use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Node, Op, Target, Term};
+use crate::vir::{self, IntCC, Memory, Value, types};
 
 /// Where waves of a region are handed over.
 pub(super) struct WaveSwitch {
     /// Enters the region with a wave (I64) by an entry (I32).
-    enter: clif::Block,
+    enter: vir::Block,
     /// The wave has come to the barrier before an entry (I32).
-    arrived: clif::Block,
+    arrived: vir::Block,
     /// The same, and the code comes back.
-    leave: clif::Block,
+    leave: vir::Block,
     /// The wave has ended.
-    ended: clif::Block,
+    ended: vir::Block,
     /// For each block the entry by which all waves came in that get there, if there is one.
     ways_in: Vec<Option<u32>>,
 }
@@ -90,12 +88,12 @@ impl Emitter<'_> {
     pub(super) fn begin_wave_switch(&mut self, entry: Value, entries: &[usize]) -> Value {
         if self.straight {
             // Loaded anew where it is wanted: kept in a register, it would be so through all of the region.
-            let (anew, at) = (trusted().with_readonly(), offset_of!(Context, frame));
-            self.frame = self.b.ins().load(types::I64, anew, self.ctx, offset32(at));
+            let (anew, at) = (Memory::Fixed, offset_of!(Context, frame));
+            self.frame = self.b.load(types::I64, anew, self.ctx, offset32(at));
         }
         let [enter, arrived, leave, ended] = [(); 4].map(|()| self.b.create_block());
-        let first = [self.wave, entry].map(BlockArg::Value);
-        self.b.ins().jump(enter, &first);
+        let first = [self.wave, entry];
+        self.b.jump(enter, &first);
         self.wave = self.b.append_block_param(enter, types::I64);
         let entry = self.b.append_block_param(enter, types::I32);
         self.b.append_block_param(arrived, types::I32);
@@ -143,8 +141,8 @@ impl Emitter<'_> {
             // The others that come in this way come to this barrier or end. The latter leave no more rounds.
             Some(way) => self.arrive_by(&wave_switch, here, Some(way)),
             None => {
-                let here = [BlockArg::Value(here)];
-                self.b.ins().jump(wave_switch.arrived, &here);
+                let here = [here];
+                self.b.jump(wave_switch.arrived, &here);
             }
         }
         self.wave_switch = Some(wave_switch);
@@ -159,26 +157,26 @@ impl Emitter<'_> {
         match wave_switch.ways_in[self.current] {
             Some(way) => self.end_by(&wave_switch, Some(way)),
             None => {
-                self.b.ins().jump(wave_switch.ended, &[]);
+                self.b.jump(wave_switch.ended, &[]);
             }
         }
         self.wave_switch = Some(wave_switch);
     }
 
     fn entry_number(&mut self, entry: u32) -> Value {
-        self.b.ins().iconst(types::I32, i64::from(entry))
+        self.b.iconst(types::I32, i64::from(entry))
     }
 
     /// A wave has come to the barrier before an entry; leaves where it is not the one that others of the round have come to.
     fn arrive_with_others(&mut self, wave_switch: &WaveSwitch, here: Value) {
         let [later, on] = [(); 2].map(|()| self.b.create_block());
         let running = self.context(types::I32, offset_of!(Context, index));
-        self.b.ins().brif(running, later, &[], on, &[]);
+        self.b.brif(running, later, &[], on, &[]);
         self.b.switch_to_block(later);
         let others = self.context(types::I32, offset_of!(Context, arrived));
-        let same = self.b.ins().icmp(IntCC::Equal, others, here);
-        let arg = [BlockArg::Value(here)];
-        self.b.ins().brif(same, on, &[], wave_switch.leave, &arg);
+        let same = self.b.icmp(IntCC::Equal, others, here);
+        let arg = [here];
+        self.b.brif(same, on, &[], wave_switch.leave, &arg);
         self.b.switch_to_block(on);
         self.arrive_by(wave_switch, here, None);
     }
@@ -190,22 +188,20 @@ impl Emitter<'_> {
         let [next, all, again] = [(); 3].map(|()| self.b.create_block());
         self.set_context(here, offset_of!(Context, arrived));
         let (running, more) = self.more_waves();
-        self.b.ins().brif(more, next, &[], all, &[]);
+        self.b.brif(more, next, &[], all, &[]);
         self.b.switch_to_block(next);
         self.hand_on(wave_switch, running, way);
 
         self.b.switch_to_block(all);
         let rounds = self.context(types::I32, offset_of!(Context, rounds));
-        let arg = [BlockArg::Value(here)];
-        self.b
-            .ins()
-            .brif(rounds, again, &[], wave_switch.leave, &arg);
+        let arg = [here];
+        self.b.brif(rounds, again, &[], wave_switch.leave, &arg);
         self.b.switch_to_block(again);
-        let one = self.b.ins().iconst(types::I32, 1);
-        let rounds = self.b.ins().isub(rounds, one);
+        let one = self.b.iconst(types::I32, 1);
+        let rounds = self.b.isub(rounds, one);
         self.set_context(rounds, offset_of!(Context, rounds));
         self.set_context(here, offset_of!(Context, entry));
-        let first = self.b.ins().iconst(types::I32, 0);
+        let first = self.b.iconst(types::I32, 0);
         self.set_context(first, offset_of!(Context, index));
         let waves = self.context(types::I64, offset_of!(Context, waves));
         self.hand_over(wave_switch, waves, here);
@@ -215,15 +211,15 @@ impl Emitter<'_> {
     fn end_by(&mut self, wave_switch: &WaveSwitch, way: Option<u32>) {
         let [next, out] = [(); 2].map(|()| self.b.create_block());
         let (running, more) = self.more_waves();
-        let one = self.b.ins().iconst(types::I32, 1);
-        let bit = self.b.ins().ishl(one, running);
+        let one = self.b.iconst(types::I32, 1);
+        let bit = self.b.ishl(one, running);
         let before = self.context(types::I32, offset_of!(Context, ended));
-        let with = self.b.ins().bor(before, bit);
+        let with = self.b.bor(before, bit);
         self.set_context(with, offset_of!(Context, ended));
         // No barrier is all waves' any more.
-        let none = self.b.ins().iconst(types::I32, 0);
+        let none = self.b.iconst(types::I32, 0);
         self.set_context(none, offset_of!(Context, rounds));
-        self.b.ins().brif(more, next, &[], out, &[]);
+        self.b.brif(more, next, &[], out, &[]);
         self.b.switch_to_block(next);
         self.hand_on(wave_switch, running, way);
         self.b.switch_to_block(out);
@@ -234,19 +230,19 @@ impl Emitter<'_> {
     fn more_waves(&mut self) -> (Value, Value) {
         let running = self.context(types::I32, offset_of!(Context, index));
         let last = self.context(types::I32, offset_of!(Context, last));
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, running, last);
+        let more = self.b.icmp(IntCC::UnsignedLessThan, running, last);
         (running, more)
     }
 
     /// Goes on to the wave behind the one that runs; waves come in by the entry `way`, if it is known.
     fn hand_on(&mut self, wave_switch: &WaveSwitch, running: Value, way: Option<u32>) {
-        let one = self.b.ins().iconst(types::I32, 1);
-        let to = self.b.ins().iadd(running, one);
+        let one = self.b.iconst(types::I32, 1);
+        let to = self.b.iadd(running, one);
         self.set_context(to, offset_of!(Context, index));
         let waves = self.context(types::I64, offset_of!(Context, waves));
-        let offset = self.b.ins().uextend(types::I64, to);
-        let offset = self.b.ins().ishl_imm_u(offset, 3);
-        let place = self.b.ins().iadd(waves, offset);
+        let offset = self.b.uextend(types::I64, to);
+        let offset = self.b.ishl_imm_u(offset, 3);
+        let place = self.b.iadd(waves, offset);
         let entry = match way {
             Some(way) => self.entry_number(way),
             None => self.context(types::I32, offset_of!(Context, entry)),
@@ -256,13 +252,13 @@ impl Emitter<'_> {
 
     /// Makes the wave whose address is at a place the one that runs, and enters it by an entry (I32).
     fn hand_over(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
-        let wave = self.b.ins().load(types::I64, trusted(), place, 0);
+        let wave = self.b.load(types::I64, trusted(), place, 0);
         self.set_context(wave, offset_of!(Context, wave));
         if !self.straight {
             let ticket = self.context(types::I32, offset_of!(Context, ticket));
             self.set_fuel(ticket);
         }
-        let args = [wave, entry].map(BlockArg::Value);
-        self.b.ins().jump(wave_switch.enter, &args);
+        let args = [wave, entry];
+        self.b.jump(wave_switch.enter, &args);
     }
 }

@@ -3,8 +3,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, StackSlot, Value, types};
-
 use frontend::op::{Data, Space};
 
 use super::affine::Known;
@@ -14,6 +12,7 @@ use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
 use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
+use crate::vir::{StackSlot, Value, types};
 
 impl Emitter<'_> {
     /// Emits a whole-wave node.
@@ -140,13 +139,12 @@ impl Emitter<'_> {
                 let slot = self.take_slot();
                 let at = self
                     .b
-                    .ins()
                     .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
                 for first in (0..64u32).step_by(4) {
                     let ids: Vec<u8> = (first..first + 4).flat_map(u32::to_le_bytes).collect();
-                    let c = self.b.func.dfg.constants.insert(ids.as_slice().into());
-                    let ids = self.b.ins().vconst(types::I32X4, c);
-                    self.b.ins().store(trusted(), ids, at, first as i32 * 4);
+                    let c = self.b.func.constant(&ids);
+                    let ids = self.b.vconst(types::I32X4, c);
+                    self.b.store(trusted(), ids, at, first as i32 * 4);
                 }
                 at
             }
@@ -167,11 +165,10 @@ impl Emitter<'_> {
         let slot = self.take_slot();
         let at = self
             .b
-            .ins()
             .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
-        let four = self.b.ins().splat(types::I32X4, word);
+        let four = self.b.splat(types::I32X4, word);
         for i in 0..16 {
-            self.b.ins().store(trusted(), four, at, 16 * i);
+            self.b.store(trusted(), four, at, 16 * i);
         }
         at
     }
@@ -184,9 +181,9 @@ impl Emitter<'_> {
         }
         if node.ty.vary == Vary::Wave {
             let wide = self.scalar(block, plan, v);
-            let lo = self.b.ins().ireduce(types::I32, wide);
-            let hi = self.b.ins().ushr_imm_u(wide, 32);
-            let hi = self.b.ins().ireduce(types::I32, hi);
+            let lo = self.b.ireduce(types::I32, wide);
+            let hi = self.b.ushr_imm_u(wide, 32);
+            let hi = self.b.ireduce(types::I32, hi);
             return vec![self.spread(lo), self.spread(hi)];
         }
         match node.op {
@@ -197,7 +194,7 @@ impl Emitter<'_> {
             }
             Op::Zext => {
                 let lo = self.place_address(block, plan, node.args[0]);
-                let zero = self.b.ins().iconst(types::I32, 0);
+                let zero = self.b.iconst(types::I32, 0);
                 vec![lo, self.spread(zero)]
             }
             _ => {
@@ -219,12 +216,12 @@ impl Emitter<'_> {
         match (node.ty.width, node.op) {
             (Width::W64, Op::Zext) if lane => {
                 let lo = self.place_address(block, plan, node.args[0]);
-                vec![lo, self.b.ins().iconst(types::I64, 0)]
+                vec![lo, self.b.iconst(types::I64, 0)]
             }
             (Width::W64, _) => self.words(block, plan, v),
             _ => {
                 let lo = self.place_address(block, plan, v);
-                vec![lo, self.b.ins().iconst(types::I64, 0)]
+                vec![lo, self.b.iconst(types::I64, 0)]
             }
         }
     }
@@ -234,7 +231,7 @@ impl Emitter<'_> {
         let word = self.scalar(block, plan, v);
         match block.nodes[v.index()].ty.width {
             Width::W64 => word,
-            Width::W1 | Width::W32 => self.b.ins().uextend(types::I64, word),
+            Width::W1 | Width::W32 => self.b.uextend(types::I64, word),
         }
     }
 
@@ -267,10 +264,10 @@ impl Emitter<'_> {
 
     /// The same, but for those that lie there already.
     fn store_others(&mut self, slot: StackSlot, words: &[Value], there: &[Value]) -> Value {
-        let at = self.b.ins().stack_addr(types::I64, slot, 0);
+        let at = self.b.stack_addr(slot);
         for (i, &w) in words.iter().enumerate() {
             if there.get(i) != Some(&w) {
-                self.b.ins().store(trusted(), w, at, offset32(8 * i));
+                self.b.store(trusted(), w, at, offset32(8 * i));
             }
         }
         at
@@ -332,11 +329,9 @@ impl Emitter<'_> {
         let out = self.outputs(block, plan, v, results);
         let args = self.store_words(self.arg_slot, &args);
         let out = self.store_words(self.out_slot, &out);
-        let mode = self.b.ins().iconst(types::I32, i64::from(mode));
+        let mode = self.b.iconst(types::I32, i64::from(mode));
         let callee = self.function(f as usize);
-        self.b
-            .ins()
-            .call_indirect(self.lane_sig, callee, &[out, args, mode]);
+        self.b.call_lanes(callee, [out, args, mode]);
     }
 
     #[allow(clippy::too_many_arguments, reason = "a call's facts, passed once")]
@@ -401,30 +396,30 @@ impl Emitter<'_> {
     fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         let index = self.scalar(block, plan, node.args[1]);
-        let lane = self.b.ins().band_imm_u(index, 63);
-        let lane = self.b.ins().uextend(types::I64, lane);
+        let lane = self.b.band_imm_u(index, 63);
+        let lane = self.b.uextend(types::I64, lane);
         let source = node.args[0];
         let what = &block.nodes[source.index()];
         if what.op == Op::LaneId {
-            return self.b.ins().ireduce(types::I32, lane);
+            return self.b.ireduce(types::I32, lane);
         }
         if what.ty.width == Width::W1 {
             let bits = self.mask_bits(block, plan, source);
-            let bit = self.b.ins().ushr(bits, lane);
-            let bit = self.b.ins().band_imm_u(bit, 1);
-            return self.b.ins().ireduce(types::I8, bit);
+            let bit = self.b.ushr(bits, lane);
+            let bit = self.b.band_imm_u(bit, 1);
+            return self.b.ireduce(types::I8, bit);
         }
         debug_assert!(
             plan.class[source.index()] != Class::Scalar,
             "a lane of a wave value folds to the value"
         );
-        let bytes = self.b.ins().ishl_imm_u(lane, 2);
+        let bytes = self.b.ishl_imm_u(lane, 2);
         let words: Vec<Value> = self
             .words(block, plan, source)
             .into_iter()
             .map(|base| {
-                let at = self.b.ins().iadd(base, bytes);
-                self.b.ins().load(types::I32, trusted(), at, 0)
+                let at = self.b.iadd(base, bytes);
+                self.b.load(types::I32, trusted(), at, 0)
             })
             .collect();
         match words[..] {

@@ -7,8 +7,8 @@ use frontend::inst::{Inst, M0, Operand, Special};
 use frontend::op::{Data, Space};
 
 use crate::abi::Site;
+use crate::ir::build::types;
 use crate::ir::{Op, SiteId, Val};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, U};
 

@@ -5,10 +5,10 @@
 use frontend::inst::{EXEC_HI, EXEC_LO, Operand, VCC_HI, VCC_LO};
 use frontend::target::Gfx;
 
+use crate::ir::build::Build;
+use crate::ir::build::types;
 use crate::ir::{Block, Op, Slot, Term, Val, Width};
 use crate::lift::arms::relative::Indexing;
-use crate::lift::build::Build;
-use crate::lift::build::types;
 
 /// Current register values of the block under translation.
 pub struct Guest<'b> {

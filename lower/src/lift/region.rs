@@ -10,11 +10,11 @@ use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::{Encoding, decode};
 
+use crate::ir::build::Build;
 use crate::ir::{Block, Func, Icmp, Op, Target, Term, Val, Width};
 use crate::lift::arms::relative::Indexing;
 use crate::lift::arms::{self, Lowered, Sites, fork, scalar};
 use crate::lift::barrier_hoist;
-use crate::lift::build::Build;
 use crate::lift::guest::Guest;
 use crate::maps::HashMap;
 

@@ -8,9 +8,9 @@ use frontend::state::mode;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
 
+use crate::ir::build::Build;
 use crate::ir::{Node, Op as Ir};
 use crate::lift::arms::{Lowered, Sites, lower};
-use crate::lift::build::Build;
 use crate::lift::guest::Guest;
 
 /// How an instruction is translated.

@@ -8,8 +8,8 @@ mod integer;
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 
+use crate::ir::build::{Build, types};
 use crate::ir::{LaneFn, Op, Val, Width};
-use crate::lift::build::{Build, types};
 
 pub use float::Env;
 

@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 use super::Analysed;
 use crate::analysis::liveness::{Live, Lives};
+use crate::ir::build::{Build, types};
 use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
-use crate::lift::build::{Build, types};
 use crate::maps::{HashMap, HashSet};
 
 /// Values that are computed again in the other block at most.

@@ -5,9 +5,9 @@ use frontend::WaveState;
 use frontend::state::LANES;
 use frontend::target::Gfx;
 use lower::host::Isa;
+use lower::ir::build::{Build, types};
 use lower::ir::{Float, Flush, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
-use lower::lift::build::{Build, types};
 use lower::options::Options;
 use runtime::math::{self, Denorm, Env, Round};
 

@@ -7,10 +7,10 @@ use frontend::WaveState;
 use frontend::state::LANES;
 
 use lower::host::Isa;
+use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Val};
 use lower::jit::{Compiled, HostLevel, Jit};
-use lower::lift::build::{Build, types};
 use lower::options::Options;
 use runtime::math;
 

@@ -8,10 +8,10 @@ use frontend::state::LANES;
 
 use lower::abi::{Context, ExitCode};
 use lower::host::{self, Isa};
+use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
-use lower::lift::build::{Build, types};
 use lower::options::Options;
 
 use super::{can_run, region_of};

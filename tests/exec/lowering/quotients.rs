@@ -4,9 +4,9 @@
 use frontend::WaveState;
 use frontend::state::LANES;
 use lower::host::Isa;
+use lower::ir::build::{Build, types};
 use lower::ir::{Float, Flush, Op, Val, Width};
 use lower::jit::{HostLevel, Jit};
-use lower::lift::build::{Build, types};
 use lower::options::Options;
 use runtime::math;
 

@@ -5,10 +5,10 @@ use frontend::WaveState;
 use frontend::state::{LANES, mode};
 use harness::random::Random;
 use lower::host::{self, Isa};
+use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Slot};
 use lower::jit::{Compiled, HostLevel, Jit};
-use lower::lift::build::{Build, types};
 use lower::options::Options;
 use runtime::math;
 

@@ -7,9 +7,9 @@ use frontend::desc::{Encoding, InstDesc};
 use frontend::op::Op;
 use frontend::target::Gfx;
 use frontend::ty::Ty;
+use lower::ir::build::Build;
 use lower::ir::{Block, Func, Op as Ir, Term, text, verify};
 use lower::lift::arms::{Lowered, Sites, lower};
-use lower::lift::build::Build;
 use lower::lift::guest::Guest;
 use lower::lift::support::*;
 

@@ -9,9 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::ir::build::{Build, types};
 use crate::ir::{Block, Func, Icmp, Op, Slot, Target, Term, Val, Vary, Width};
-use crate::legalize::lanes;
-use crate::lift::build::{Build, types};
 use crate::maps::{HashMap, HashSet};
 
 /// A loop as one block.
@@ -356,7 +355,7 @@ impl IfConverter<'_> {
             self.strip(node.args[1], mask)
         } else {
             match node.op {
-                Op::Call(f, mode) if lanes::is_inline(f, mode) => {
+                Op::Call(f, mode) if f.is_inline(mode) => {
                     let args: Vec<Val> = node.args.iter().map(|&a| self.strip(a, mask)).collect();
                     self.b.call(f, mode, &args)
                 }

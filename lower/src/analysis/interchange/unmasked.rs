@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::ir::build::{Build, types};
 use crate::ir::{Block, Icmp, Op, Slot, Term, Val, Vary, Width};
-use crate::lift::build::{Build, types};
 use crate::maps::HashMap;
 
 use super::{MaskPlace, mask_read};

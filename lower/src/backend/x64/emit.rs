@@ -7,8 +7,8 @@ use super::encode::{Base, Code, Len, Mem, Rm, Row};
 use super::evex::{self, With};
 use super::evex_forms;
 use super::inst::{
-    Cc, Compare, Form, HostFunc, HostInst, Imm, MASK, Op, Pin, PlaceBase, RAX, RBP, RBX, RDI, RSP,
-    vector_words,
+    Cc, Compare, Form, HostFunc, HostInst, HostOp, Imm, MASK, Pin, PlaceBase, RAX, RBP, RBX, RDI,
+    RSP, vector_words,
 };
 use super::rows::{legacy, masks, vex};
 use crate::backend::object::Patch;
@@ -125,7 +125,7 @@ fn align(func: &HostFunc) -> i32 {
 /// Does a block nothing but jump?
 fn is_idle(func: &HostFunc, output: &Output, block: usize) -> bool {
     let range = func.range(block);
-    if range.len() != 1 || func.insts[range.start].op != Op::Jump {
+    if range.len() != 1 || func.insts[range.start].op != HostOp::Jump {
         return false;
     }
     let moves = output.block_insts_and_edits(func, regalloc2::Block::new(block));
@@ -313,14 +313,14 @@ impl Emit<'_> {
     fn inst(&mut self, block: usize, host: &HostInst, a: &[Allocation], next: Option<usize>) {
         let mut space = [0; 4];
         match host.op {
-            Op::Vex(row, len, form, imm) => {
+            HostOp::Vex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
                 match form {
                     Form::Rvmr => self.code.vex(row, len, r, v, rm, &[reg(a[2]) << 4]),
                     _ => self.vector(row, len, r, v, rm, bytes_of(imm, &mut space)),
                 }
             }
-            Op::Evex(row, len, form, imm) => {
+            HostOp::Evex(row, len, form, imm) => {
                 let (r, v, rm) = self.fields(host, form, a);
                 let mask = match form {
                     Form::MaskedRvm
@@ -344,7 +344,7 @@ impl Emit<'_> {
                 let imm = bytes_of(imm, &mut space);
                 self.code.evex(row, len, with, r, v, rm, imm);
             }
-            Op::Legacy(row, wide, form, imm) => {
+            HostOp::Legacy(row, wide, form, imm) => {
                 let bytes = bytes_of(imm, &mut space);
                 let (r, rm) = match form {
                     Form::Tied => (reg(a[0]), self.rm(host, &a[2..])),
@@ -357,8 +357,8 @@ impl Emit<'_> {
                 let byte = [legacy::MOVZX_B, legacy::MOVSX_B, legacy::STORE_B].contains(&row);
                 self.code.legacy(row, wide, byte, r, rm, bytes);
             }
-            Op::MovImm(value) => self.constant(reg(a[0]), value),
-            Op::MovSymbol(symbol, addend) => {
+            HostOp::MovImm(value) => self.constant(reg(a[0]), value),
+            HostOp::MovSymbol(symbol, addend) => {
                 let r = reg(a[0]);
                 self.code.bytes.extend([0x48 | r >> 3, 0xb8 | r & 7]);
                 let offset = self.code.bytes.len() as u32;
@@ -369,17 +369,17 @@ impl Emit<'_> {
                     addend,
                 });
             }
-            Op::Zero | Op::Ones => {
-                let row = if host.op == Op::Zero {
+            HostOp::Zero | HostOp::Ones => {
+                let row = if host.op == HostOp::Zero {
                     vex::VPXOR
                 } else {
                     vex::VPCMPEQD
                 };
                 let r = reg(a[0]);
-                if self.func.isa == Isa::Avx512 && (r >= 16 || host.op == Op::Ones) {
+                if self.func.isa == Isa::Avx512 && (r >= 16 || host.op == HostOp::Ones) {
                     // All bits whatever the sources are, or the exclusive or.
                     let (row, imm) = match host.op {
-                        Op::Ones => (evex::rows::VPTERNLOGD, &[0xff][..]),
+                        HostOp::Ones => (evex::rows::VPTERNLOGD, &[0xff][..]),
                         _ => (evex::rows::VPXORD, &[][..]),
                     };
                     let with = With::default();
@@ -388,14 +388,14 @@ impl Emit<'_> {
                 }
                 self.code.vex(row, Len::L256, r, r, Rm::Reg(r), &[]);
             }
-            Op::Set(compare) => {
+            HostOp::Set(compare) => {
                 self.compare(compare, &a[1..]);
                 let d = reg(a[0]);
                 self.set(compare.cc, d);
                 self.code
                     .legacy(legacy::MOVZX_B, false, true, d, Rm::Reg(d), &[]);
             }
-            Op::Select(compare) => {
+            HostOp::Select(compare) => {
                 self.compare(compare, &a[3..]);
                 let row = super::encode::row(
                     super::encode::Prefix::None,
@@ -405,27 +405,27 @@ impl Emit<'_> {
                 self.code
                     .legacy(row, true, false, reg(a[0]), Rm::Reg(reg(a[2])), &[]);
             }
-            Op::MulHigh(signed, wide) => {
+            HostOp::MulHigh(signed, wide) => {
                 let digit = if signed { 5 } else { 4 };
                 self.code
                     .legacy(legacy::UNARY, wide, false, digit, Rm::Reg(reg(a[1])), &[]);
             }
-            Op::Call => {
+            HostOp::Call => {
                 self.vzeroupper();
                 self.code
                     .legacy(legacy::CALL, false, false, 2, Rm::Reg(reg(a[0])), &[]);
             }
-            Op::Nothing => {}
-            Op::Pin(pin) => {
+            HostOp::Nothing => {}
+            HostOp::Pin(pin) => {
                 let value = Rm::Reg(reg(a[0]));
                 self.code
                     .legacy(legacy::LOAD, true, false, pin.number(), value, &[]);
             }
-            Op::Jump => {
+            HostOp::Jump => {
                 let to = self.ways[self.func.succs(block)[0].index()];
                 self.jump(to, next);
             }
-            Op::Branch(compare) => {
+            HostOp::Branch(compare) => {
                 let succs = self.func.succs(block);
                 let (yes, no) = (self.ways[succs[0].index()], self.ways[succs[1].index()]);
                 self.compare(compare, a);
@@ -436,7 +436,7 @@ impl Emit<'_> {
                     self.jump(no, next);
                 }
             }
-            Op::Return => {
+            HostOp::Return => {
                 debug_assert_eq!(reg(a[0]), RAX);
                 self.code.branch(&[0xe9], self.exit);
             }

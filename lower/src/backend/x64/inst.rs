@@ -173,7 +173,7 @@ pub(super) enum Imm {
 
 /// What an instruction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum HostOp {
     /// VEX coded.
     Vex(Row, Len, Form, Imm),
     /// EVEX coded.
@@ -233,7 +233,7 @@ pub(super) struct Place {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostInst {
     /// What it is.
-    pub(super) op: Op,
+    pub(super) op: HostOp,
     /// Its operand in memory.
     pub(super) mem: Option<Place>,
     /// What of the region it is for.
@@ -356,8 +356,8 @@ pub(super) fn vector_count(isa: Isa) -> u8 {
 }
 
 /// Does an instruction take a whole vector as its last operand, which may lie in memory?
-fn reads_vectors(op: Op) -> bool {
-    let (Op::Vex(_, _, form, _) | Op::Evex(_, _, form, _)) = op else {
+fn reads_vectors(op: HostOp) -> bool {
+    let (HostOp::Vex(_, _, form, _) | HostOp::Evex(_, _, form, _)) = op else {
         return false;
     };
     if !matches!(
@@ -367,8 +367,8 @@ fn reads_vectors(op: Op) -> bool {
         return false;
     }
     let row = match op {
-        Op::Vex(row, ..) => twin(row),
-        Op::Evex(row, ..) => Some(row),
+        HostOp::Vex(row, ..) => twin(row),
+        HostOp::Evex(row, ..) => Some(row),
         _ => None,
     };
     row.is_some_and(|row| matches!(row.tuple, Tuple::Full(_)))
@@ -440,7 +440,7 @@ impl HostFunc {
     }
 
     /// Appends an instruction with operands and at last an operand that may lie in memory.
-    pub(super) fn push(&mut self, op: Op, operands: &[Operand], rm: Option<Src>) {
+    pub(super) fn push(&mut self, op: HostOp, operands: &[Operand], rm: Option<Src>) {
         let first = self.operands.len() as u32;
         self.operands.extend(operands);
         let mut mem = None;
@@ -470,7 +470,7 @@ impl HostFunc {
     }
 
     /// Appends an instruction whose operands from `first` on are there.
-    fn append(&mut self, op: Op, first: u32, mem: Option<Place>) {
+    fn append(&mut self, op: HostOp, first: u32, mem: Option<Place>) {
         if self.isa == Isa::Avx512
             && mem.is_none()
             && reads_vectors(op)
@@ -488,7 +488,7 @@ impl HostFunc {
     }
 
     /// Appends an instruction whose operand in memory is given as that of another.
-    pub(super) fn push_at(&mut self, op: Op, operands: &[Operand], mem: Option<Place>) {
+    pub(super) fn push_at(&mut self, op: HostOp, operands: &[Operand], mem: Option<Place>) {
         let first = self.operands.len() as u32;
         self.operands.extend(operands);
         self.append(op, first, mem);
@@ -518,7 +518,7 @@ impl HostFunc {
     /// Takes an instruction away: where its operand in memory is.
     pub(super) fn take(&mut self, inst: usize) -> Option<Place> {
         let host = &mut self.insts[inst];
-        host.op = Op::Nothing;
+        host.op = HostOp::Nothing;
         host.operands.1 = host.operands.0;
         host.mem.take()
     }
@@ -531,7 +531,7 @@ impl HostFunc {
     /// Does an instruction destroy what registers hold that it does not name?
     #[inline]
     pub(super) fn clobbers(&self, inst: usize) -> bool {
-        matches!(self.insts[inst].op, Op::Call | Op::MulHigh(..))
+        matches!(self.insts[inst].op, HostOp::Call | HostOp::MulHigh(..))
     }
 
     /// Where a block goes.
@@ -579,11 +579,14 @@ impl regalloc2::Function for HostFunc {
     }
 
     fn is_ret(&self, inst: Inst) -> bool {
-        self.insts[inst.index()].op == Op::Return
+        self.insts[inst.index()].op == HostOp::Return
     }
 
     fn is_branch(&self, inst: Inst) -> bool {
-        matches!(self.insts[inst.index()].op, Op::Jump | Op::Branch(_))
+        matches!(
+            self.insts[inst.index()].op,
+            HostOp::Jump | HostOp::Branch(_)
+        )
     }
 
     #[inline]
@@ -600,7 +603,7 @@ impl regalloc2::Function for HostFunc {
     fn inst_clobbers(&self, inst: Inst) -> PRegSet {
         let mut set = PRegSet::empty();
         match self.insts[inst.index()].op {
-            Op::Call => {
+            HostOp::Call => {
                 // What the host's calling convention does not keep; rax is defined.
                 for n in [RCX, RDX, RSI, RDI, 8, 9, 10, 11] {
                     set.add(general(n));
@@ -614,7 +617,7 @@ impl regalloc2::Function for HostFunc {
                     }
                 }
             }
-            Op::MulHigh(..) => set.add(general(RAX)),
+            HostOp::MulHigh(..) => set.add(general(RAX)),
             _ => {}
         }
         set

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use regalloc2::{Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
 use super::alloc::{FREE, KEPT};
-use super::inst::{HostFunc, MASK, Op, general, mask, vector, vector_count};
+use super::inst::{HostFunc, HostOp, MASK, general, mask, vector, vector_count};
 use super::lists::Lists;
 use crate::maps::HashMap;
 
@@ -211,7 +211,7 @@ impl<'a> Scan<'a> {
                 let owner = Owner::Fixed(operand.vreg().vreg() as u32);
                 self.take(preg, (start, end), owner);
             }
-            if self.func.insts[inst].op == Op::Call {
+            if self.func.insts[inst].op == HostOp::Call {
                 // There are many, and they spare only KEPT: who lives across one is told what it may have.
                 self.calls.push(at + WRITE);
                 continue;

@@ -1,12 +1,11 @@
 //! Memory in which one function after the other is made. What a large region's tables take the allocator would give back
 //! to the system, and get again for the next region, page by page.
 
-use cranelift_codegen::ir::{self as clif, Value};
-use cranelift_codegen::packed_option::PackedOption;
 use regalloc2::{Operand, VReg};
 
 use super::inst::HostInst;
 use super::lists::Lists;
+use crate::vir::{Inst, Value};
 
 /// Tables of selection, without what was in them.
 #[derive(Default)]
@@ -14,13 +13,13 @@ pub struct Space {
     pub(super) insts: [Vec<HostInst>; 2],
     pub(super) operands: Vec<Operand>,
     pub(super) same: Vec<Value>,
-    pub(super) defs: Vec<PackedOption<clif::Inst>>,
+    pub(super) defs: Vec<Inst>,
     pub(super) once: Vec<bool>,
     pub(super) values: Vec<VReg>,
     pub(super) here: Vec<(u32, VReg)>,
     pub(super) needed: Vec<bool>,
     pub(super) folded: Vec<bool>,
-    pub(super) counts: Vec<(u32, clif::Inst)>,
+    pub(super) counts: Vec<(u32, Inst)>,
     pub(super) epochs: Vec<(u32, u32)>,
     pub(super) given: Lists<Value>,
     pub(super) masks: Vec<bool>,

@@ -2,7 +2,7 @@ use frontend::inst::M0;
 
 use super::*;
 use crate::ir::Slot;
-use crate::lift::build::{Build, types};
+use crate::ir::build::{Build, types};
 
 /// A region of one block with these nodes, one site, and what may be wrong.
 fn region(b: &Build, wrong: impl FnOnce(&mut Block)) -> Result<(), String> {

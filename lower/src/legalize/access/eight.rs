@@ -1,14 +1,13 @@
 //! Elements of eight lanes at a time, for the wide back end. In a vector of eight lanes whatever works within 128
 //! bits works on lanes 0 to 3 and 4 to 7 side by side, so these are brought there first.
 
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
 use frontend::op::Data;
 
 use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, guest, is_run};
 use crate::host;
 use crate::legalize::Emitter;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Type, Value, types};
 
 /// The low quads of two vectors, in each half.
 pub(super) const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
@@ -23,16 +22,16 @@ pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
 
 impl Emitter<'_> {
     fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
-        self.b.ins().load(types::I32X4, guest(), start, offset)
+        self.b.load(types::I32X4, guest(), start, offset)
     }
 
-    fn in_eight(&mut self, f: Intrinsic, args: &[Value], result: Type) -> Value {
+    fn in_eight(&mut self, f: VirOp, args: &[Value], result: Type) -> Value {
         self.of_lanes(1, host::LANES).intrinsic(f, args, result)
     }
 
     /// Two pieces of 16 bytes as one vector.
     pub(in crate::legalize) fn two_pieces(&mut self, low: Value, high: Value) -> Value {
-        self.in_eight(Intrinsic::Join, &[low, high], types::I32X8)
+        self.in_eight(VirOp::Join, &[low, high], types::I32X8)
     }
 
     fn shuffled(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
@@ -42,8 +41,7 @@ impl Emitter<'_> {
 
     /// Halves of a vector, of so many lanes each.
     pub(in crate::legalize) fn halves(&mut self, lanes: usize, v: Value) -> [Value; 2] {
-        [Intrinsic::LowHalf, Intrinsic::HighHalf]
-            .map(|half| self.in_eight(half, &[v], dwords_type(lanes)))
+        [VirOp::LowHalf, VirOp::HighHalf].map(|half| self.in_eight(half, &[v], dwords_type(lanes)))
     }
 
     /// Where something `away` bytes from `start` is: an address and a constant.
@@ -51,7 +49,7 @@ impl Emitter<'_> {
         // Room for what is added to it.
         match i32::try_from(away) {
             Ok(away) if away < i32::MAX - 256 => (start, away),
-            _ => (self.b.ins().iadd_imm_s(start, away), 0),
+            _ => (self.b.iadd_imm_s(start, away), 0),
         }
     }
 
@@ -74,7 +72,7 @@ impl Emitter<'_> {
             let at = i64::from(offset);
             let from = std::array::from_fn(|k| {
                 let away = at + stride * k as i64;
-                self.b.ins().iadd_imm_s(start, away)
+                self.b.iadd_imm_s(start, away)
             });
             self.load_each_of_eight(from, data)
         }
@@ -97,7 +95,7 @@ impl Emitter<'_> {
             let at = i64::from(offset);
             let to = std::array::from_fn(|k| {
                 let away = at + stride * k as i64;
-                self.b.ins().iadd_imm_s(start, away)
+                self.b.iadd_imm_s(start, away)
             });
             self.store_each_of_eight(to, data, lanes);
         }
@@ -126,15 +124,15 @@ impl Emitter<'_> {
     /// Bytes or shorts of eight lanes.
     fn load_parts(&mut self, start: Value, offset: i32, data: Data) -> Value {
         let (ty, widen) = match data {
-            Data::U8 => (types::I64, Intrinsic::WidenBytesU),
-            Data::I8 => (types::I64, Intrinsic::WidenBytesS),
-            Data::U16 => (types::I32X4, Intrinsic::WidenShortsU),
-            Data::I16 => (types::I32X4, Intrinsic::WidenShortsS),
+            Data::U8 => (types::I64, VirOp::WidenBytesU),
+            Data::I8 => (types::I64, VirOp::WidenBytesS),
+            Data::U16 => (types::I32X4, VirOp::WidenShortsU),
+            Data::I16 => (types::I32X4, VirOp::WidenShortsS),
             _ => unreachable!("bug: {data:?} is no run of eight"),
         };
-        let mut parts = self.b.ins().load(ty, guest(), start, offset);
+        let mut parts = self.b.load(ty, guest(), start, offset);
         if ty == types::I64 {
-            parts = self.b.ins().scalar_to_vector(types::I64X2, parts);
+            parts = self.b.scalar_to_vector(types::I64X2, parts);
         }
         self.in_eight(widen, &[parts], types::I32X8)
     }
@@ -149,11 +147,11 @@ impl Emitter<'_> {
             Data::Dwords(4) => e.bytes_at(from[lane], 0),
             _ => {
                 let [a, b] =
-                    [lane, lane + 1].map(|lane| e.b.ins().load(types::I64, guest(), from[lane], 0));
-                let first = e.b.ins().scalar_to_vector(types::I64X2, a);
+                    [lane, lane + 1].map(|lane| e.b.load(types::I64, guest(), from[lane], 0));
+                let first = e.b.scalar_to_vector(types::I64X2, a);
                 // An instruction that loads what it inserts.
-                let both = e.b.ins().insertlane(first, b, 1);
-                e.b.ins().bitcast(types::I32X4, super::flags(), both)
+                let both = e.b.insertlane(first, b, 1);
+                e.b.bitcast(types::I32X4, both)
             }
         };
         let step = if data == Data::Dwords(4) { 1 } else { 2 };
@@ -176,14 +174,14 @@ impl Emitter<'_> {
         let pieces = self.join_eight(lanes);
         let mut stored = pieces.clone();
         if let [a, b, c] = pieces[..] {
-            let low = self.in_eight(Intrinsic::LowHalves, &[a, b], types::I32X8);
-            let high = self.in_eight(Intrinsic::HighHalves, &[b, c], types::I32X8);
+            let low = self.in_eight(VirOp::LowHalves, &[a, b], types::I32X8);
+            let high = self.in_eight(VirOp::HighHalves, &[b, c], types::I32X8);
             let (first, last) = (self.halves(4, a), self.halves(4, c));
             stored = vec![low, self.two_pieces(last[0], first[1]), high];
         } else if pieces.len() > 1 {
             // Lower halves first.
             stored.clear();
-            for halves in [Intrinsic::LowHalves, Intrinsic::HighHalves] {
+            for halves in [VirOp::LowHalves, VirOp::HighHalves] {
                 for two in pieces.chunks_exact(2) {
                     stored.push(self.in_eight(halves, two, types::I32X8));
                 }
@@ -191,7 +189,7 @@ impl Emitter<'_> {
         }
         for (n, value) in stored.into_iter().enumerate() {
             let at = offset + 32 * n as i32;
-            self.b.ins().store(guest(), value, start, at);
+            self.b.store(guest(), value, start, at);
         }
     }
 
@@ -209,11 +207,11 @@ impl Emitter<'_> {
         let mut four = self.of_lanes(1, 4);
         if size == 1 {
             let both = four.shuffle(types::I64X2, low, high, pattern);
-            let both = self.b.ins().extractlane(both, 0);
-            self.b.ins().store(guest(), both, start, offset);
+            let both = self.b.extractlane(both, 0);
+            self.b.store(guest(), both, start, offset);
         } else {
             let both = four.shuffle(types::I32X4, low, high, pattern);
-            self.b.ins().store(guest(), both, start, offset);
+            self.b.store(guest(), both, start, offset);
         }
     }
 
@@ -232,11 +230,11 @@ impl Emitter<'_> {
                 Data::Dwords(4) => halves[lane][high],
                 _ => {
                     let piece = halves[lane / 2][high];
-                    let quads = self.b.ins().bitcast(types::I64X2, super::flags(), piece);
-                    self.b.ins().extractlane(quads, lane as u8 % 2)
+                    let quads = self.b.bitcast(types::I64X2, piece);
+                    self.b.extractlane(quads, lane as u8 % 2)
                 }
             };
-            self.b.ins().store(guest(), value, at, 0);
+            self.b.store(guest(), value, at, 0);
         }
     }
 

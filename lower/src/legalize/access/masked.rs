@@ -1,12 +1,11 @@
 //! Elements of those of 16 lanes that act, for AVX-512: what lies where the others would have theirs is neither read nor
 //! written, and need not be there.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Data;
 
 use super::is_run;
 use crate::legalize::{Emitter, trusted};
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
@@ -20,10 +19,10 @@ impl Emitter<'_> {
     fn some_of(&mut self, exec: Value, first: usize) -> Value {
         let bits = match first {
             0 => exec,
-            _ => self.b.ins().ushr_imm_u(exec, first as i64),
+            _ => self.b.ushr_imm_u(exec, first as i64),
         };
         let mut lanes = self.of_lanes(1, LANES);
-        lanes.intrinsic(Intrinsic::MaskOfBits, &[bits], types::I32X16)
+        lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::I32X16)
     }
 
     /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the
@@ -40,10 +39,10 @@ impl Emitter<'_> {
         let mut lanes = self.of_lanes(1, LANES);
         if load {
             // All of the place is written, as what reads it next does not wait then.
-            let new = lanes.intrinsic(Intrinsic::LoadSome, &[words, on, at], types::I32X16);
-            self.b.ins().store(trusted(), new, place, 0);
+            let new = lanes.intrinsic(VirOp::LoadSome, &[words, on, at], types::I32X16);
+            self.b.store(trusted(), new, place, 0);
         } else {
-            lanes.effect(Intrinsic::StoreSome, &[words, on, at]);
+            lanes.effect(VirOp::StoreSome, &[words, on, at]);
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Elements of 16 lanes at a time, for AVX-512. Pairs of dwords are sorted within 128 bits, so that lanes 0 to 3, 4 to 7,
 //! 8 to 11 and 12 to 15 have their words in one of the four parts of both vectors first.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Data;
 
 use super::eight::{HIGH_QUADS, LOW_QUADS};
 use super::{bytes, guest, is_run};
 use crate::legalize::Emitter;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
@@ -18,7 +17,7 @@ pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
 }
 
 impl Emitter<'_> {
-    fn in_sixteen(&mut self, f: Intrinsic, args: &[Value]) -> Value {
+    fn in_sixteen(&mut self, f: VirOp, args: &[Value]) -> Value {
         self.of_lanes(1, LANES).intrinsic(f, args, types::I32X16)
     }
 
@@ -47,10 +46,10 @@ impl Emitter<'_> {
                 let parts = self.transposed_parts(lines);
                 return self.transposed_within(parts).to_vec();
             }
-            Data::U8 => (types::I32X4, Intrinsic::WidenBytesU),
-            Data::I8 => (types::I32X4, Intrinsic::WidenBytesS),
-            Data::U16 => (types::I32X8, Intrinsic::WidenShortsU),
-            Data::I16 => (types::I32X8, Intrinsic::WidenShortsS),
+            Data::U8 => (types::I32X4, VirOp::WidenBytesU),
+            Data::I8 => (types::I32X4, VirOp::WidenBytesS),
+            Data::U16 => (types::I32X8, VirOp::WidenShortsU),
+            Data::I16 => (types::I32X8, VirOp::WidenShortsS),
             _ => unreachable!("bug: {data:?} is no run of 16"),
         };
         let parts = self.load_vector(ty, start, offset);
@@ -71,44 +70,44 @@ impl Emitter<'_> {
             (Data::Dwords(_), _) => lanes.to_vec(),
             _ => {
                 let (narrow, ty) = match bytes(data) {
-                    1 => (Intrinsic::NarrowBytes, types::I32X4),
-                    _ => (Intrinsic::NarrowShorts, types::I32X8),
+                    1 => (VirOp::NarrowBytes, types::I32X4),
+                    _ => (VirOp::NarrowShorts, types::I32X8),
                 };
                 vec![self.of_lanes(1, LANES).intrinsic(narrow, lanes, ty)]
             }
         };
         for (n, value) in stored.into_iter().enumerate() {
             let at = offset + 64 * n as i32;
-            self.b.ins().store(guest(), value, start, at);
+            self.b.store(guest(), value, start, at);
         }
     }
 
     /// 16 lanes' pairs of dwords as they lie in memory, to one vector a dword.
     fn split_pairs(&mut self, pairs: [Value; 2]) -> [Value; 2] {
         let [even, odd] =
-            [Intrinsic::EvenParts, Intrinsic::OddParts].map(|parts| self.in_sixteen(parts, &pairs));
+            [VirOp::EvenParts, VirOp::OddParts].map(|parts| self.in_sixteen(parts, &pairs));
         [EVEN, ODD].map(|pattern| self.shuffled_sixteen(even, odd, pattern))
     }
 
     /// The reverse.
     fn join_pairs(&mut self, [low, high]: [Value; 2]) -> [Value; 2] {
         let parts = [UNPACK_LOW, UNPACK_HIGH].map(|p| self.shuffled_sixteen(low, high, p));
-        [Intrinsic::LowHalves, Intrinsic::HighHalves].map(|halves| {
+        [VirOp::LowHalves, VirOp::HighHalves].map(|halves| {
             let both = self.in_sixteen(halves, &parts);
-            self.in_sixteen(Intrinsic::MixParts, &[both])
+            self.in_sixteen(VirOp::MixParts, &[both])
         })
     }
 
     /// Part `n` of vector `m` becomes part `m` of vector `n`.
     fn transposed_parts(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
         let mut sorted = |parts, pair: [Value; 2]| self.in_sixteen(parts, &pair);
-        let [even, odd] = [Intrinsic::EvenParts, Intrinsic::OddParts]
+        let [even, odd] = [VirOp::EvenParts, VirOp::OddParts]
             .map(|parts| [[a, b], [c, d]].map(|pair| sorted(parts, pair)));
         [
-            sorted(Intrinsic::EvenParts, even),
-            sorted(Intrinsic::EvenParts, odd),
-            sorted(Intrinsic::OddParts, even),
-            sorted(Intrinsic::OddParts, odd),
+            sorted(VirOp::EvenParts, even),
+            sorted(VirOp::EvenParts, odd),
+            sorted(VirOp::OddParts, even),
+            sorted(VirOp::OddParts, odd),
         ]
     }
 

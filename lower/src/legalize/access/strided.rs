@@ -1,11 +1,11 @@
 //! Elements of 16 lanes with gaps between them, or of which each reaches into the next, for AVX-512: all that lies from the
 //! first to the last is loaded, and the words are taken out of it, those of an element out of one vector. And the reverse for elements without gaps: words of 16 lanes brought into the order of memory.
 
-use cranelift_codegen::ir::{Value, types};
 use frontend::op::Data;
 
 use super::words;
 use crate::legalize::Emitter;
+use crate::vir::{Value, types};
 
 const LANES: usize = 16;
 

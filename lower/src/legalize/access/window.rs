@@ -2,11 +2,8 @@
 //! that takes the dwords out of both. They are stored as two vectors, each under a mask of what is stored of it: what lay
 //! there is not asked for, which would wait for the stores before.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use crate::legalize::Emitter;
-use crate::vir::Intrinsic;
+use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
@@ -85,7 +82,7 @@ impl Emitter<'_> {
     pub(super) fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
         let mut lanes = self.of_lanes(1, LANES);
         let numbers = lanes.dwords_by(|n| numbers[n]);
-        lanes.intrinsic(Intrinsic::PickDwords, &[a, numbers, b], types::I32X16)
+        lanes.intrinsic(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
     }
 
     /// The dwords of lanes in a window, whose bytes count from `start`.
@@ -122,20 +119,20 @@ impl Emitter<'_> {
                     let mut lanes = self.of_lanes(1, LANES);
                     let bits = lanes.dwords_by(|n| targets[n].map_or(0, bit));
                     let none = lanes.dwords_by(|_| 0);
-                    let stored = self.b.ins().band(on.word, bits);
-                    self.b.ins().icmp(IntCC::NotEqual, stored, none)
+                    let stored = self.b.band(on.word, bits);
+                    self.b.icmp(IntCC::NotEqual, stored, none)
                 }
                 None => {
                     let stored = (0..LANES).filter(|&n| targets[n].is_some());
                     let bits = stored.fold(0, |bits, n| bits | 1 << n);
-                    let bits = self.b.ins().iconst(types::I64, bits);
+                    let bits = self.b.iconst(types::I64, bits);
                     let mut lanes = self.of_lanes(1, LANES);
-                    lanes.intrinsic(Intrinsic::MaskOfBits, &[bits], types::I32X16)
+                    lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::I32X16)
                 }
             };
-            let at = self.b.ins().iadd_imm_s(start, part);
+            let at = self.b.iadd_imm_s(start, part);
             let mut lanes = self.of_lanes(1, LANES);
-            lanes.effect(Intrinsic::StoreSome, &[new, mask, at]);
+            lanes.effect(VirOp::StoreSome, &[new, mask, at]);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Values of lane expressions at single lanes, and addresses at the ends of runs of lanes.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::state::LANES;
 
 use super::super::scratch::Window;
@@ -12,6 +10,7 @@ use crate::analysis::schedule::{Place, Schedule};
 use crate::analysis::uniformity::{Affine, Step};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
+use crate::vir::{IntCC, Value, types};
 
 /// A lane as it is named where addresses are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +127,7 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         let word = |e: &mut Self, base: Value, offset: i32| {
             let offset = offset + 4 * spot.lane.more as i32;
-            e.b.ins().load(types::I32, trusted(), base, offset)
+            e.b.load(types::I32, trusted(), base, offset)
         };
         let value = if node.ty.vary == Vary::Wave {
             self.scalar(block, plan, v)
@@ -139,7 +138,7 @@ impl Emitter<'_> {
                 }
                 (Op::LaneId, _) => {
                     let lane = self.number(spot.lane);
-                    self.b.ins().ireduce(types::I32, lane)
+                    self.b.ireduce(types::I32, lane)
                 }
                 (
                     Op::Result(_)
@@ -167,7 +166,7 @@ impl Emitter<'_> {
     /// A number as a value.
     pub(super) fn number(&mut self, n: Number) -> Value {
         match n.computed {
-            None => self.b.ins().iconst(types::I64, n.more),
+            None => self.b.iconst(types::I64, n.more),
             Some(computed) => self.plus(computed, n.more),
         }
     }
@@ -176,7 +175,7 @@ impl Emitter<'_> {
     pub(super) fn plus(&mut self, v: Value, bytes: i64) -> Value {
         match bytes {
             0 => v,
-            _ => self.b.ins().iadd_imm_s(v, bytes),
+            _ => self.b.iadd_imm_s(v, bytes),
         }
     }
 
@@ -186,34 +185,34 @@ impl Emitter<'_> {
             return Number::known((last.more - first.more) * stride);
         }
         let (first, last) = (self.number(first), self.number(last));
-        let distance = self.b.ins().isub(last, first);
-        Number::computed(self.b.ins().imul_imm_s(distance, stride))
+        let distance = self.b.isub(last, first);
+        Number::computed(self.b.imul_imm_s(distance, stride))
     }
 
     /// A value (I64) and a number of bytes beyond it.
     pub(super) fn beyond(&mut self, v: Value, bytes: Number) -> Value {
         let v = match bytes.computed {
             None => v,
-            Some(computed) => self.b.ins().iadd(v, computed),
+            Some(computed) => self.b.iadd(v, computed),
         };
         self.plus(v, bytes.more)
     }
 
     /// Is a value (I32 or I64) this number, or its low word?
     fn is_number(&mut self, v: Value, n: Number) -> Value {
-        let ty = self.b.func.dfg.value_type(v);
+        let ty = self.b.func.ty(v);
         if n.computed.is_none() {
             let n = match ty {
                 types::I32 => i64::from(n.more as i32),
                 _ => n.more,
             };
-            return self.b.ins().icmp_imm_s(IntCC::Equal, v, n);
+            return self.b.icmp_imm_s(IntCC::Equal, v, n);
         }
         let mut n = self.number(n);
         if ty == types::I32 {
-            n = self.b.ins().ireduce(types::I32, n);
+            n = self.b.ireduce(types::I32, n);
         }
-        self.b.ins().icmp(IntCC::Equal, v, n)
+        self.b.icmp(IntCC::Equal, v, n)
     }
 
     /// Where values of a lane are found.
@@ -222,11 +221,11 @@ impl Emitter<'_> {
             return spot;
         }
         let number = match lane {
-            Lane::First(exec) => self.b.ins().ctz(exec),
+            Lane::First(exec) => self.b.ctz(exec),
             Lane::Last(exec) => {
-                let zeros = self.b.ins().clz(exec);
-                let c63 = self.b.ins().iconst(types::I64, 63);
-                self.b.ins().isub(c63, zeros)
+                let zeros = self.b.clz(exec);
+                let c63 = self.b.iconst(types::I64, 63);
+                self.b.isub(c63, zeros)
             }
             Lane::Number(n) => {
                 let (wave, frame) = (self.wave, self.frame);
@@ -234,7 +233,7 @@ impl Emitter<'_> {
                 return Spot { lane, wave, frame };
             }
         };
-        let number = self.b.ins().band_imm_u(number, 63);
+        let number = self.b.band_imm_u(number, 63);
         let spot = self.computed_spot(number);
         self.singles.spots.insert(lane, spot);
         spot
@@ -242,8 +241,8 @@ impl Emitter<'_> {
 
     /// The same of a lane that is computed (I64).
     pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
-        let bytes = self.b.ins().ishl_imm_u(lane, 2);
-        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.ins().iadd(at, bytes));
+        let bytes = self.b.ishl_imm_u(lane, 2);
+        let [wave, frame] = [self.wave, self.frame].map(|at| self.b.iadd(at, bytes));
         let lane = Number::computed(lane);
         Spot { lane, wave, frame }
     }
@@ -359,14 +358,14 @@ impl Emitter<'_> {
         };
         let [a, b] = run.map(|lane| self.at(block, plan, of, lane));
         match step {
-            Step::Equal => good.push(self.b.ins().icmp(IntCC::Equal, a, b)),
+            Step::Equal => good.push(self.b.icmp(IntCC::Equal, a, b)),
             Step::Stride(stride) => good.push(self.is_apart(a, b, lanes, stride)),
             Step::Clamp(stride, signed) => {
                 let order = match signed {
                     true => IntCC::SignedLessThanOrEqual,
                     false => IntCC::UnsignedLessThanOrEqual,
                 };
-                good.push(self.b.ins().icmp(order, a, b));
+                good.push(self.b.icmp(order, a, b));
                 good.push(self.is_apart(a, b, lanes, stride));
             }
             Step::Mask(line) => {
@@ -374,11 +373,11 @@ impl Emitter<'_> {
                 // nor do they wrap unless all bits are kept.
                 let mask = block.nodes[v.index()].args[1 - line];
                 let mask = self.at(block, plan, mask, run[0]);
-                let more = self.b.ins().iadd_imm_s(mask, 1);
-                let kept = self.b.ins().band_not(mask, more);
-                let differ = self.b.ins().bxor(a, b);
+                let more = self.b.iadd_imm_s(mask, 1);
+                let kept = self.b.band_not(mask, more);
+                let differ = self.b.bxor(a, b);
                 let order = IntCC::UnsignedLessThanOrEqual;
-                good.push(self.b.ins().icmp(order, differ, kept));
+                good.push(self.b.icmp(order, differ, kept));
             }
         }
         self.singles.held.insert((run, v), good.clone());
@@ -387,7 +386,7 @@ impl Emitter<'_> {
 
     /// Do the values of two lanes differ by `stride` times the lanes' distance?
     fn is_apart(&mut self, a: Value, b: Value, lanes: [Number; 2], stride: i64) -> Value {
-        let real = self.b.ins().isub(b, a);
+        let real = self.b.isub(b, a);
         let span = self.span(lanes, stride);
         self.is_number(real, span)
     }
@@ -428,8 +427,8 @@ impl Emitter<'_> {
                 (true, true) => (IntCC::SignedLessThanOrEqual, i64::from(i32::MAX) - reach),
                 (true, false) => (IntCC::SignedGreaterThanOrEqual, i64::from(i32::MIN) + reach),
             };
-            let end = self.b.ins().iconst(types::I32, i64::from(end as u32));
-            let stays = self.b.ins().icmp(order, word, end);
+            let end = self.b.iconst(types::I32, i64::from(end as u32));
+            let stays = self.b.icmp(order, word, end);
             self.singles.steady.insert((first, v), stays);
             good.push(stays);
         }
@@ -444,9 +443,9 @@ impl Emitter<'_> {
             _ => {}
         }
         debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
-        let differ = values.iter().map(|&v| self.b.ins().bxor_imm_s(v, n.more));
+        let differ = values.iter().map(|&v| self.b.bxor_imm_s(v, n.more));
         let differ: Vec<Value> = differ.collect();
-        let any = differ.into_iter().reduce(|a, b| self.b.ins().bor(a, b))?;
-        Some(self.b.ins().icmp_imm_u(IntCC::Equal, any, 0))
+        let any = differ.into_iter().reduce(|a, b| self.b.bor(a, b))?;
+        Some(self.b.icmp_imm_u(IntCC::Equal, any, 0))
     }
 }

@@ -1,8 +1,6 @@
 //! Elements between memory and slots, for lanes whose addresses were checked: all lanes of the wave, those of a
 //! row, or those that act.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::Data;
 use frontend::state::LANES;
 
@@ -12,6 +10,7 @@ use super::super::lanes::dwords_type;
 use super::super::{Emitter, access, trusted};
 use super::Access;
 use crate::host;
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 impl Emitter<'_> {
     /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
@@ -20,23 +19,23 @@ impl Emitter<'_> {
             (true, 0) => {
                 let loaded = self.load_one(a.start, a.data);
                 for (&place, word) in places.iter().zip(loaded) {
-                    let four = self.b.ins().splat(types::I32X4, word);
+                    let four = self.b.splat(types::I32X4, word);
                     for j in 0..self.row / 4 {
                         let at = (bytes + 16 * j) as i32;
-                        self.b.ins().store(trusted(), four, place, at);
+                        self.b.store(trusted(), four, place, at);
                     }
                 }
             }
             (false, 0) => {
                 // The highest lane wins.
-                let at = self.b.ins().iconst(types::I64, bytes + 4 * (self.row - 1));
+                let at = self.b.iconst(types::I64, bytes + 4 * (self.row - 1));
                 self.store_from(places, at, a.start, a.data);
             }
             _ => {
                 let lanes = self.at_once(load, a).min(self.row as usize);
                 for first in (0..self.row).step_by(lanes) {
-                    let at = self.b.ins().iadd_imm_s(a.start, first * a.stride);
-                    let bytes = self.b.ins().iconst(types::I64, bytes + 4 * first);
+                    let at = self.b.iadd_imm_s(a.start, first * a.stride);
+                    let bytes = self.b.iconst(types::I64, bytes + 4 * first);
                     self.some(lanes, load, a, at, places, bytes);
                 }
             }
@@ -62,8 +61,8 @@ impl Emitter<'_> {
             self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
         } else {
             for k in 0..lanes as i64 {
-                let to = self.b.ins().iadd_imm_s(at, k * a.stride);
-                let lane = self.b.ins().iconst(types::I64, 4 * k);
+                let to = self.b.iadd_imm_s(at, k * a.stride);
+                let lane = self.b.iconst(types::I64, 4 * k);
                 self.store_from(&slots, lane, to, a.data);
             }
         }
@@ -73,15 +72,13 @@ impl Emitter<'_> {
     fn each_lane(&mut self, exec: Value, done: HostBlock, body: &mut dyn FnMut(&mut Self, Value)) {
         let head = self.b.create_block();
         let left = self.b.append_block_param(head, types::I64);
-        self.b.ins().jump(head, &[BlockArg::Value(exec)]);
+        self.b.jump(head, &[exec]);
         self.b.switch_to_block(head);
-        let lane = self.b.ins().ctz(left);
+        let lane = self.b.ctz(left);
         body(self, lane);
-        let less = self.b.ins().iadd_imm_s(left, -1);
-        let rest = self.b.ins().band(left, less);
-        self.b
-            .ins()
-            .brif(rest, head, &[BlockArg::Value(rest)], done, &[]);
+        let less = self.b.iadd_imm_s(left, -1);
+        let rest = self.b.band(left, less);
+        self.b.brif(rest, head, &[rest], done, &[]);
     }
 
     /// Goes over the lanes that act, lowest first: four at once where four that a vector of a slot has all act,
@@ -95,27 +92,25 @@ impl Emitter<'_> {
         let head = self.b.create_block();
         let left = self.b.append_block_param(head, types::I64);
         let (four, one) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().jump(head, &[BlockArg::Value(a.exec)]);
+        self.b.jump(head, &[a.exec]);
         self.b.switch_to_block(head);
-        let lane = self.b.ins().ctz(left);
+        let lane = self.b.ctz(left);
         let at = self.lane_address(a, lane);
-        let bytes = self.b.ins().ishl_imm_u(lane, 2);
-        let next = self.b.ins().ushr(left, lane);
-        let next = self.b.ins().band_imm_u(next, 15);
-        let within = self.b.ins().band_imm_u(lane, 3);
-        let within = self.b.ins().ishl_imm_u(within, 4);
-        let both = self.b.ins().bor(next, within);
-        let is_four = self.b.ins().icmp_imm_u(IntCC::Equal, both, 15);
-        self.b.ins().brif(is_four, four, &[], one, &[]);
+        let bytes = self.b.ishl_imm_u(lane, 2);
+        let next = self.b.ushr(left, lane);
+        let next = self.b.band_imm_u(next, 15);
+        let within = self.b.band_imm_u(lane, 3);
+        let within = self.b.ishl_imm_u(within, 4);
+        let both = self.b.bor(next, within);
+        let is_four = self.b.icmp_imm_u(IntCC::Equal, both, 15);
+        self.b.brif(is_four, four, &[], one, &[]);
         for (block, lanes) in [(four, 15), (one, 1)] {
             self.b.switch_to_block(block);
             body(self, lanes == 15, at, bytes);
-            let these = self.b.ins().iconst(types::I64, lanes);
-            let these = self.b.ins().ishl(these, lane);
-            let rest = self.b.ins().bxor(left, these);
-            self.b
-                .ins()
-                .brif(rest, head, &[BlockArg::Value(rest)], done, &[]);
+            let these = self.b.iconst(types::I64, lanes);
+            let these = self.b.ishl(these, lane);
+            let rest = self.b.bxor(left, these);
+            self.b.brif(rest, head, &[rest], done, &[]);
         }
     }
 
@@ -127,8 +122,8 @@ impl Emitter<'_> {
         }
         let full = self.b.create_block();
         let partial = self.b.create_block();
-        let ones = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
-        self.b.ins().brif(ones, full, &[], partial, &[]);
+        let ones = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+        self.b.brif(ones, full, &[], partial, &[]);
         self.b.switch_to_block(full);
         body(self);
         self.b.switch_to_block(partial);
@@ -137,9 +132,9 @@ impl Emitter<'_> {
     /// Address of lane `lane`.
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
         let first = self.number(a.first);
-        let away = self.b.ins().isub(lane, first);
-        let bytes = self.b.ins().imul_imm_s(away, a.stride);
-        self.b.ins().iadd(a.start, bytes)
+        let away = self.b.isub(lane, first);
+        let bytes = self.b.imul_imm_s(away, a.stride);
+        self.b.iadd(a.start, bytes)
     }
 
     pub(super) fn fast_load(&mut self, a: &Access, places: &[Value], done: HostBlock) {
@@ -147,15 +142,15 @@ impl Emitter<'_> {
             let words = self.load_one(a.start, a.data);
             self.if_full(a.exec, |e| {
                 for (&place, &word) in places.iter().zip(&words) {
-                    let four = e.b.ins().splat(types::I32X4, word);
+                    let four = e.b.splat(types::I32X4, word);
                     for i in 0..16 {
-                        e.b.ins().store(trusted(), four, place, 16 * i);
+                        e.b.store(trusted(), four, place, 16 * i);
                     }
                 }
-                e.b.ins().jump(done, &[]);
+                e.b.jump(done, &[]);
             });
             self.each_lane(a.exec, done, &mut |e, lane| {
-                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                let bytes = e.b.ishl_imm_u(lane, 2);
                 e.words_to(places, bytes, &words);
             });
             return;
@@ -167,9 +162,9 @@ impl Emitter<'_> {
         if a.stride == 0 {
             // The highest lane wins.
             let last = self.number(a.last);
-            let bytes = self.b.ins().ishl_imm_u(last, 2);
+            let bytes = self.b.ishl_imm_u(last, 2);
             self.store_from(places, bytes, a.start, a.data);
-            self.b.ins().jump(done, &[]);
+            self.b.jump(done, &[]);
             return;
         }
         self.lanes_in_turn(false, a, places, done);
@@ -183,7 +178,7 @@ impl Emitter<'_> {
         if self.o.baseline {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
-                let bytes = e.b.ins().ishl_imm_u(lane, 2);
+                let bytes = e.b.ishl_imm_u(lane, 2);
                 match load {
                     true => e.load_to(places, bytes, at, a.data),
                     false => e.store_from(places, bytes, at, a.data),
@@ -216,12 +211,12 @@ impl Emitter<'_> {
     fn by_masks(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let start = self.line_start(a);
         for first in (0..LANES).step_by(self.per()) {
-            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let bytes = self.b.iconst(types::I64, 4 * first as i64);
             let place = self.places_at(places, bytes)[0];
-            let at = self.b.ins().iadd_imm_s(start, first as i64 * a.stride);
+            let at = self.b.iadd_imm_s(start, first as i64 * a.stride);
             self.move_some(load, (a.exec, first), at, place);
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// Stores every other dword of a line, those of the lanes that act.
@@ -229,7 +224,7 @@ impl Emitter<'_> {
         let start = self.line_start(a);
         let halves = [0, 1].map(|half| self.word_of(a.exec, half));
         for first in (0..LANES).step_by(self.per()) {
-            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let bytes = self.b.iconst(types::I64, 4 * first as i64);
             let place = self.places_at(places, bytes);
             let words = self.load_places(types::I32X16, &place)[0];
             let on = On {
@@ -239,14 +234,14 @@ impl Emitter<'_> {
             let window = access::pairwise(first as i64 * a.stride);
             self.store_window(start, &window, words, Some(on));
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// Where lane 0 would have its element.
     fn line_start(&mut self, a: &Access) -> Value {
         let first = self.number(a.first);
-        let before = self.b.ins().imul_imm_s(first, a.stride);
-        self.b.ins().isub(a.start, before)
+        let before = self.b.imul_imm_s(first, a.stride);
+        self.b.isub(a.start, before)
     }
 
     /// Moves some lanes' elements, of which all lie on a line in LDS, where those of all lanes are in bounds: to store some, all
@@ -261,14 +256,14 @@ impl Emitter<'_> {
     ) {
         let lds = self.lds_start();
         let start = self.line_start(a);
-        let low = self.b.ins().isub(start, lds);
-        let high = self.b.ins().iadd_imm_s(low, LANES as i64 * a.stride);
+        let low = self.b.isub(start, lds);
+        let high = self.b.iadd_imm_s(low, LANES as i64 * a.stride);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let below = self.b.ins().icmp(order, low, len);
-        let above = self.b.ins().icmp(order, high, len);
-        let inside = self.b.ins().band(below, above);
+        let below = self.b.icmp(order, low, len);
+        let above = self.b.icmp(order, high, len);
+        let inside = self.b.band(below, above);
         let (all, some) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(inside, all, &[], some, &[]);
+        self.b.brif(inside, all, &[], some, &[]);
         self.b.switch_to_block(all);
         let runs = Contiguous {
             load,
@@ -312,10 +307,10 @@ impl Emitter<'_> {
             // Less than a loop.
             for first in (0..LANES as i64).step_by(lanes) {
                 let at = self.plus(a.start, first * a.stride);
-                let bytes = self.b.ins().iconst(types::I64, 4 * first);
+                let bytes = self.b.iconst(types::I64, 4 * first);
                 self.some(lanes, load, a, at, places, bytes);
             }
-            self.b.ins().jump(done, &[]);
+            self.b.jump(done, &[]);
             return;
         }
         let (head, mut at) = self.begin_offsets();
@@ -323,17 +318,17 @@ impl Emitter<'_> {
         let steps = if self.o.baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {
-                at = self.b.ins().iadd_imm_s(at, 4 * lanes as i64);
+                at = self.b.iadd_imm_s(at, 4 * lanes as i64);
             }
             // By one, too: without it `gather-16m` takes 15 % more, for reasons not found.
             let guest_bytes = match a.stride % 4 {
-                0 => self.b.ins().imul_imm_s(at, a.stride / 4),
+                0 => self.b.imul_imm_s(at, a.stride / 4),
                 _ => {
-                    let lane = self.b.ins().ushr_imm_u(at, 2);
-                    self.b.ins().imul_imm_s(lane, a.stride)
+                    let lane = self.b.ushr_imm_u(at, 2);
+                    self.b.imul_imm_s(lane, a.stride)
                 }
             };
-            let guest = self.b.ins().iadd(a.start, guest_bytes);
+            let guest = self.b.iadd(a.start, guest_bytes);
             self.some(lanes, load, a, guest, places, at);
         }
         self.end_offsets((head, at), 4 * lanes, done);

@@ -4,8 +4,6 @@
 //! In LDS lanes may be off. Loading what they do not ask for does no harm, and nobody else uses the workgroup's LDS while
 //! its wave runs, so what lies at such a lane's place is stored again. Elsewhere all lanes must act.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -17,6 +15,7 @@ use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::Table;
 use crate::host;
 use crate::ir::{Block, Val, Width};
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 /// Lanes of AVX-512.
 const SIXTEEN: usize = 2 * host::LANES;
@@ -113,7 +112,7 @@ impl Emitter<'_> {
         slow: HostBlock,
     ) -> Spread<'t> {
         if bits.is_none() {
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
         let (base, len) = self.memory_of(space);
@@ -123,29 +122,29 @@ impl Emitter<'_> {
             let mut start = ends.addresses[0];
             if let Some(bits) = bits {
                 let lane = self.number(ends.lanes[0]);
-                let lane = self.b.ins().ireduce(types::I32, lane);
+                let lane = self.b.ireduce(types::I32, lane);
                 let away = self.away_of(lane, bits, table.away(0));
-                start = self.b.ins().isub(start, away);
+                start = self.b.isub(start, away);
             }
             // Where 32 bits wrap between the lanes, the last byte is beyond all LDS.
-            let start = self.b.ins().uextend(types::I64, start);
+            let start = self.b.uextend(types::I64, start);
             (start, start)
         } else {
             let [start, end] = ends.addresses;
-            let length = self.b.ins().isub(end, start);
-            let known = self.b.ins().icmp_imm_s(IntCC::Equal, length, span);
+            let length = self.b.isub(end, start);
+            let known = self.b.icmp_imm_s(IntCC::Equal, length, span);
             self.require(slow, known);
-            (start, self.b.ins().isub(start, base))
+            (start, self.b.isub(start, base))
         };
         let last = self.plus(first, span + i64::from(access::bytes(data)));
         for at in [first, last] {
-            let inside = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, at, len);
+            let inside = self.b.icmp(IntCC::UnsignedLessThanOrEqual, at, len);
             self.require(slow, inside);
         }
         let start = match space {
             Space::Lds => {
                 let lds = self.lds_start();
-                self.b.ins().iadd(lds, start)
+                self.b.iadd(lds, start)
             }
             _ => start,
         };
@@ -171,25 +170,25 @@ impl Emitter<'_> {
             if bits[first] != 0 {
                 let mut part = lane;
                 if first > 0 {
-                    part = self.b.ins().ushr_imm_u(part, first as i64);
+                    part = self.b.ushr_imm_u(part, first as i64);
                 }
                 if end < bits.len() {
-                    part = self.b.ins().band_imm_u(part, (1 << (end - first)) - 1);
+                    part = self.b.band_imm_u(part, (1 << (end - first)) - 1);
                 }
                 parts.push(match u64::try_from(bits[first]) {
                     Ok(bit) if bit.is_power_of_two() => {
-                        self.b.ins().ishl_imm_u(part, i64::from(bit.ilog2()))
+                        self.b.ishl_imm_u(part, i64::from(bit.ilog2()))
                     }
-                    _ => self.b.ins().imul_imm_s(part, bits[first]),
+                    _ => self.b.imul_imm_s(part, bits[first]),
                 });
             }
             first = end;
         }
-        let sum = parts.into_iter().reduce(|a, b| self.b.ins().iadd(a, b));
+        let sum = parts.into_iter().reduce(|a, b| self.b.iadd(a, b));
         match sum {
             Some(sum) if zero == 0 => sum,
-            Some(sum) => self.b.ins().iadd_imm_s(sum, zero),
-            None => self.b.ins().iconst(types::I32, zero),
+            Some(sum) => self.b.iadd_imm_s(sum, zero),
+            None => self.b.iconst(types::I32, zero),
         }
     }
 
@@ -206,12 +205,12 @@ impl Emitter<'_> {
             Some(exec) => {
                 self.if_full(exec, |e| {
                     e.pieces(load, a, places, None);
-                    e.b.ins().jump(done, &[]);
+                    e.b.jump(done, &[]);
                 });
                 self.pieces(load, a, places, Some(exec));
             }
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// All pieces, of the lanes in `exec` if that is given.
@@ -225,7 +224,7 @@ impl Emitter<'_> {
             let piece = &self.piece_at(load, a, first);
             let lanes = piece.lanes();
             let ty = dwords_type(lanes);
-            let bytes = self.b.ins().iconst(types::I64, 4 * first as i64);
+            let bytes = self.b.iconst(types::I64, 4 * first as i64);
             let slots = self.places_at(places, bytes);
             let same = loaded
                 .iter()
@@ -267,9 +266,9 @@ impl Emitter<'_> {
 
     /// Which of the lower or the higher 32 lanes are on, in all lanes of a vector.
     pub(super) fn word_of(&mut self, exec: Value, half: usize) -> Value {
-        let bits = self.b.ins().ushr_imm_u(exec, 32 * half as i64);
-        let word = self.b.ins().ireduce(types::I32, bits);
-        self.b.ins().splat(types::I32X16, word)
+        let bits = self.b.ushr_imm_u(exec, 32 * half as i64);
+        let word = self.b.ireduce(types::I32, bits);
+        self.b.splat(types::I32X16, word)
     }
 
     /// Of `lanes` lanes from `first` on, the new words of those that are on and the old ones of the others.
@@ -404,7 +403,7 @@ impl Emitter<'_> {
         }
         let one = self.load_one(each[0], a.data);
         one.into_iter()
-            .map(|word| self.b.ins().splat(types::I32X4, word))
+            .map(|word| self.b.splat(types::I32X4, word))
             .collect()
     }
 

@@ -1,11 +1,9 @@
 //! Whether runs of lanes stay within memory.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::super::Emitter;
 use super::ends::Ends;
 use crate::analysis::uniformity::Affine;
+use crate::vir::{IntCC, Value, types};
 
 /// Runs of lanes, each as long as the others, and what must hold for their bytes to be where they should.
 pub(in crate::legalize) struct Checked {
@@ -34,16 +32,16 @@ impl Emitter<'_> {
         let (mut conditions, mut lengths) = (Vec::new(), Vec::new());
         for run in runs {
             let [start, end] = run.addresses.map(|address| match lds {
-                true => self.b.ins().uextend(types::I64, address),
+                true => self.b.uextend(types::I64, address),
                 false => address,
             });
             if run.guarded {
-                lengths.push(self.b.ins().isub(end, start));
+                lengths.push(self.b.isub(end, start));
             }
             conditions.extend(&run.conditions);
             let mut first = match lds {
                 true => start,
-                false => self.b.ins().isub(start, base),
+                false => self.b.isub(start, base),
             };
             if affine.stride < 0 {
                 first = self.beyond(first, span);
@@ -53,11 +51,11 @@ impl Emitter<'_> {
         }
         // The run that begins last ends last: where the others begin and end, nothing wraps if nothing wraps there.
         let highest = firsts.iter().copied();
-        let highest = highest.reduce(|a, b| self.b.ins().umax(a, b));
+        let highest = highest.reduce(|a, b| self.b.umax(a, b));
         let highest = highest.expect("bug: an access without lanes");
         let mut longest = span;
         if affine.stride < 0 {
-            longest.computed = span.computed.map(|span| self.b.ins().ineg(span));
+            longest.computed = span.computed.map(|span| self.b.ineg(span));
             longest.more = -span.more;
         }
         longest.more += most - least;
@@ -66,9 +64,9 @@ impl Emitter<'_> {
         let mut all = Vec::new();
         // An address of 32 bits and what lies beyond it do not wrap: that the end is within is enough.
         if !(lds && affine.stride >= 0 && least >= 0) {
-            all.push(self.b.ins().icmp(order, highest, len));
+            all.push(self.b.icmp(order, highest, len));
         }
-        all.push(self.b.ins().icmp(order, last, len));
+        all.push(self.b.icmp(order, last, len));
         all.extend(self.are_all(&lengths, span));
         for good in conditions {
             if !all.contains(&good) {
@@ -86,7 +84,7 @@ impl Emitter<'_> {
     /// The first byte that runs touch and the end of the last.
     pub(in crate::legalize) fn bytes_of(&mut self, runs: &Checked) -> (Value, Value) {
         let firsts = runs.firsts.iter().copied();
-        let first = firsts.reduce(|a, b| self.b.ins().umin(a, b));
+        let first = firsts.reduce(|a, b| self.b.umin(a, b));
         (first.expect("bug: an access without lanes"), runs.last)
     }
 }

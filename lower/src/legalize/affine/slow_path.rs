@@ -1,7 +1,5 @@
 //! The long way of an access whose addresses ought to be affine: where its check fails.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block as HostBlock, BlockArg, InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 
 use super::super::fuse::parts;
@@ -11,6 +9,7 @@ use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::{EffectFn, mem_code, mem_code_more};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashMap;
+use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 impl Emitter<'_> {
     /// The runtime's function, with all addresses; goes to `done` behind it.
@@ -37,11 +36,11 @@ impl Emitter<'_> {
         };
         if space == Space::Lds {
             // No high words.
-            args.push(self.b.ins().iconst(types::I64, 0));
+            args.push(self.b.iconst(types::I64, 0));
         }
         args.push(exec);
         let code = mem_code(space, data) | mem_code_more(more);
-        args.push(self.b.ins().iconst(types::I64, code as i64));
+        args.push(self.b.iconst(types::I64, code as i64));
         let function = if load {
             EffectFn::Load
         } else {
@@ -51,14 +50,14 @@ impl Emitter<'_> {
             self.store_words(self.out_slot, places)
         } else {
             args.extend(places);
-            self.b.ins().iconst(types::I64, 0)
+            self.b.iconst(types::I64, 0)
         };
         args.extend(bounding);
         let args = self.store_words(self.arg_slot, &args);
         let status = self.call_effect(function, site, args, out);
         let pc = self.f.sites[site.0 as usize].pc;
         self.check(status, pc, new_exec);
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// As if nothing were known of the addresses, which are computed for that; goes to `done` behind it.
@@ -76,7 +75,7 @@ impl Emitter<'_> {
             true => self.contiguous_or_other(block, plan, v, lists),
             false => self.inline_or_call(block, plan, v, lists, None),
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
     }
 
     /// Computes the addresses of all lanes in a loop of their own; gives where their low and their high words lie.
@@ -117,10 +116,10 @@ impl Emitter<'_> {
         self.lane_loop(work, true, None, behind);
         self.enter(behind);
         let slots = [low, high].map(|slot| i64::from(Self::frame_offset(slot)));
-        let [low, high] = slots.map(|at| self.b.ins().iadd_imm_s(self.frame, at));
+        let [low, high] = slots.map(|at| self.b.iadd_imm_s(self.frame, at));
         match block.nodes[address.index()].ty.width {
             Width::W64 => vec![low, high],
-            _ => vec![low, self.b.ins().iconst(types::I64, 0)],
+            _ => vec![low, self.b.iconst(types::I64, 0)],
         }
     }
 
@@ -157,35 +156,33 @@ impl Emitter<'_> {
         let call = self.b.create_block();
         self.b.set_cold_block(each);
         self.b.set_cold_block(call);
-        let zero = self.b.ins().iconst(types::I64, 0);
-        self.b.ins().jump(each, &[BlockArg::Value(zero)]);
+        let zero = self.b.iconst(types::I64, 0);
+        self.b.jump(each, &[zero]);
         self.b.switch_to_block(each);
         let spot = self.computed_spot(lane);
         let address = self.at_lane(block, plan, address, spot, &mut HashMap::default());
         let words = if space == Space::Lds {
             vec![(address, low)]
         } else {
-            let lo = self.b.ins().ireduce(types::I32, address);
-            let hi = self.b.ins().ushr_imm_u(address, 32);
-            let hi = self.b.ins().ireduce(types::I32, hi);
+            let lo = self.b.ireduce(types::I32, address);
+            let hi = self.b.ushr_imm_u(address, 32);
+            let hi = self.b.ireduce(types::I32, hi);
             vec![(lo, low), (hi, high)]
         };
-        let bytes = self.b.ins().ishl_imm_u(lane, 2);
-        let at = self.b.ins().iadd(self.frame, bytes);
+        let bytes = self.b.ishl_imm_u(lane, 2);
+        let at = self.b.iadd(self.frame, bytes);
         for &(word, slot) in &words {
             let offset = Self::frame_offset(slot);
-            self.b.ins().store(trusted(), word, at, offset);
+            self.b.store(trusted(), word, at, offset);
         }
-        let next = self.b.ins().iadd_imm_s(lane, 1);
-        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
-        self.b
-            .ins()
-            .brif(more, each, &[BlockArg::Value(next)], call, &[]);
+        let next = self.b.iadd_imm_s(lane, 1);
+        let more = self.b.icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
+        self.b.brif(more, each, &[next], call, &[]);
         self.seal(each);
         self.enter(call);
         let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
         slots
-            .map(|offset| self.b.ins().iadd_imm_s(self.frame, i64::from(offset)))
+            .map(|offset| self.b.iadd_imm_s(self.frame, i64::from(offset)))
             .collect()
     }
 }

@@ -3,13 +3,12 @@
 //! next access. The two agree if no lane's store touches what another lane loads or stores by another
 //! instruction. What one lane does comes in the guest's order anyway, and one store's lanes come lowest first.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::state::LANES;
 
 use super::super::{Emitter, access};
 use super::Fused;
 use super::range_check::Family;
+use crate::vir::{IntCC, Value};
 
 /// A span that is not too long to be compared with constants.
 const MAX_SPAN: i64 = 1 << 30;
@@ -81,9 +80,9 @@ impl Emitter<'_> {
                 let good = match (length(one), length(other)) {
                     (Some(first), Some(second)) => {
                         // How far the second is behind the end of the first; if it is before it, that is nearly 2^64.
-                        let behind = self.b.ins().isub(y.0, x.1);
+                        let behind = self.b.isub(y.0, x.1);
                         let order = IntCC::UnsignedLessThanOrEqual;
-                        self.b.ins().icmp_imm_s(order, behind, -(first + second))
+                        self.b.icmp_imm_s(order, behind, -(first + second))
                     }
                     _ => self.disjoint(x, y),
                 };
@@ -92,7 +91,7 @@ impl Emitter<'_> {
                     && one.affine.stride == other.affine.stride
                     && pairs.iter().all(|(a, b)| !lanes_meet(a, b))
                 {
-                    let same = self.b.ins().icmp(IntCC::Equal, x, y);
+                    let same = self.b.icmp(IntCC::Equal, x, y);
                     either.push((good, same));
                 } else {
                     conditions.push(good);
@@ -118,18 +117,18 @@ impl Emitter<'_> {
         };
         let size = members.iter().map(|a| i64::from(access::bytes(a.data)));
         let (least, most) = family.reach;
-        let all = self.b.ins().isub(high, low);
+        let all = self.b.isub(high, low);
         let longest = size.max().unwrap_or(0) - (most - least);
-        let one = self.b.ins().iadd_imm_s(all, longest);
+        let one = self.b.iadd_imm_s(all, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
-        conditions.push(self.b.ins().icmp_imm_u(order, one, step));
+        conditions.push(self.b.icmp_imm_u(order, one, step));
     }
 
     /// Do two spans of bytes not meet (I8)?
     fn disjoint(&mut self, x: (Value, Value), y: (Value, Value)) -> Value {
         let order = IntCC::UnsignedLessThanOrEqual;
-        let below = self.b.ins().icmp(order, x.1, y.0);
-        let above = self.b.ins().icmp(order, y.1, x.0);
-        self.b.ins().bor(below, above)
+        let below = self.b.icmp(order, x.1, y.0);
+        let above = self.b.icmp(order, y.1, x.0);
+        self.b.bor(below, above)
     }
 }

@@ -1,6 +1,5 @@
 //! Whether the ranges of a segment's accesses are in bounds, once for the wave.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
 use frontend::op::Space;
 
 use super::super::affine::Lane;
@@ -11,6 +10,7 @@ use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::Affine;
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
+use crate::vir::Value;
 
 /// Accesses that differ by constants only: one check is enough.
 pub(super) struct Family {
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         for family in &families {
             let Some(start) = family.start else { continue };
             let host = match fusion.lds {
-                Some(lds_start) if family.lds => self.b.ins().iadd(lds_start, start),
+                Some(lds_start) if family.lds => self.b.iadd(lds_start, start),
                 _ => start,
             };
             for &n in &family.members {

@@ -1,6 +1,5 @@
 //! Which stores a segment makes itself, and how.
 
-use cranelift_codegen::ir::Value;
 use frontend::op::Data;
 
 use super::super::segment::Body;
@@ -11,6 +10,7 @@ use crate::analysis::schedule::{self, Class, Schedule};
 use crate::host;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::options::Forms;
+use crate::vir::Value;
 
 impl Emitter<'_> {
     /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.

@@ -2,10 +2,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
 use super::memory::span_in_arena;
 use super::results::Results;
 use super::{Iteration, Written};
@@ -17,12 +13,13 @@ use crate::legalize::segment::Body;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
 use crate::options::Forms;
+use crate::vir::{self, IntCC, Value, Variable, types};
 
 /// A loop while it is emitted.
 struct Loop<'p> {
     plan: &'p Plan,
     /// Where what is not as planned leaves for.
-    fail: clif::Block,
+    fail: vir::Block,
     /// Fuel when the loop began.
     fuel: Value,
     /// Turns that a group may make.
@@ -47,12 +44,12 @@ impl Emitter<'_> {
         let mut l = self.begin_loop(plan, fail);
 
         let groups = self.b.create_block();
-        self.b.ins().jump(groups, &[]);
+        self.b.jump(groups, &[]);
         self.b.switch_to_block(groups);
         let iterations = self.b.use_var(l.budget);
         let results = self.begin_results(&plan.form.masks, iterations, &l.slots);
         for &var in results.masks.values() {
-            let none = self.b.ins().iconst(types::I64, 0);
+            let none = self.b.iconst(types::I64, 0);
             self.b.def_var(var, none);
         }
         let outs = plan.form.outs.iter();
@@ -60,31 +57,31 @@ impl Emitter<'_> {
         let done = self.each_group(&l, &results);
 
         self.b.switch_to_block(fail);
-        self.b.ins().jump(general, &[]);
+        self.b.jump(general, &[]);
 
         self.b.switch_to_block(done);
         if plan.peel.is_some() {
             let rest = self.same_iterations(&results, l.budget, (groups, fail));
             self.commit(&l.shadows);
             let most = self.b.use_var(l.budget);
-            let burnt = self.b.ins().isub(most, rest);
-            let rest = self.b.ins().isub(l.fuel, burnt);
+            let burnt = self.b.isub(most, rest);
+            let rest = self.b.isub(l.fuel, burnt);
             self.set_fuel(rest);
-            self.b.ins().jump(general, &[]);
+            self.b.jump(general, &[]);
         } else {
             self.end_loop(&l, &results, index);
         }
     }
 
     /// Leaves for `fail` where the loop does not begin as it was planned for.
-    fn as_planned(&mut self, plan: &Plan, exec: Value, fail: clif::Block) {
+    fn as_planned(&mut self, plan: &Plan, exec: Value, fail: vir::Block) {
         if plan.full {
-            let full = self.b.ins().icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
             self.require(fail, full);
         }
         for &place in plan.peel.iter().flat_map(|peel| &peel.zero) {
             let bits = self.mask_before(place);
-            let zero = self.b.ins().icmp_imm_u(IntCC::Equal, bits, 0);
+            let zero = self.b.icmp_imm_u(IntCC::Equal, bits, 0);
             self.require(fail, zero);
         }
         let loads = plan.form.block.effects.iter();
@@ -92,13 +89,13 @@ impl Emitter<'_> {
             // So that a check may take the reach of a group from the arena's length.
             let len = self.context(types::I64, offset_of!(Context, arena_len));
             let large = IntCC::UnsignedGreaterThanOrEqual;
-            let large = self.b.ins().icmp_imm_u(large, len, reach);
+            let large = self.b.icmp_imm_u(large, len, reach);
             self.require(fail, large);
         }
     }
 
     /// Makes what all groups share.
-    fn begin_loop<'p>(&mut self, plan: &'p Plan, fail: clif::Block) -> Loop<'p> {
+    fn begin_loop<'p>(&mut self, plan: &'p Plan, fail: vir::Block) -> Loop<'p> {
         let fuel = self.fuel();
         let left = self.variable(types::I32);
         let taken = self.variable(types::I8);
@@ -106,12 +103,12 @@ impl Emitter<'_> {
         let budget = self.variable(types::I32);
         let most = match plan.peel {
             // The general loop burns the last.
-            Some(_) => self.b.ins().iadd_imm_s(fuel, -1),
+            Some(_) => self.b.iadd_imm_s(fuel, -1),
             None => fuel,
         };
         self.b.def_var(budget, most);
         if plan.peel.is_some() {
-            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, most, 0);
+            let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, most, 0);
             self.require(fail, some);
         }
         Loop {
@@ -127,19 +124,19 @@ impl Emitter<'_> {
     }
 
     /// Emits the loop over the groups, each with all its turns. Gives the block behind the last.
-    fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> clif::Block {
+    fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> vir::Block {
         let plan = l.plan;
         let (header, offset) = self.begin_offsets();
-        let lane = self.b.ins().ushr_imm_u(offset, 2);
-        let wave = self.b.ins().iadd(self.wave, offset);
-        let frame = self.b.ins().iadd(self.frame, offset);
+        let lane = self.b.ushr_imm_u(offset, 2);
+        let wave = self.b.iadd(self.wave, offset);
+        let frame = self.b.iadd(self.frame, offset);
         let iterations = self.b.use_var(l.budget);
         self.b.def_var(l.left, iterations);
         for &(slot, var, _) in &l.slots {
             let before = self.read_slot(slot);
             self.b.def_var(var, before);
         }
-        let no = self.b.ins().iconst(types::I8, 0);
+        let no = self.b.iconst(types::I8, 0);
         self.b.def_var(l.taken, no);
         let schedule = Schedule::unplaced(&plan.form.block, self.o.wide);
         let body = Body {
@@ -166,7 +163,7 @@ impl Emitter<'_> {
             let value = self.out_value(&iteration, n);
             for (j, x) in value.into_iter().enumerate() {
                 let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-                self.b.ins().store(trusted(), x, frame, at);
+                self.b.store(trusted(), x, frame, at);
             }
         }
         self.group_results(&iteration, results, (l.left, l.taken), &l.slots, lane);
@@ -191,7 +188,7 @@ impl Emitter<'_> {
                 ))
             }
             None => {
-                self.b.ins().jump(head, &[]);
+                self.b.jump(head, &[]);
                 None
             }
         };
@@ -201,37 +198,37 @@ impl Emitter<'_> {
         self.iteration(iteration, l, on, out);
 
         self.b.switch_to_block(out);
-        let none = self.b.ins().iconst(types::I8, 0);
+        let none = self.b.iconst(types::I8, 0);
         self.b.def_var(l.taken, none);
-        self.b.ins().jump(group_end, &[]);
+        self.b.jump(group_end, &[]);
 
         self.b.switch_to_block(on);
         let tired = self.b.create_block();
         let before = self.b.use_var(l.left);
-        let now = self.b.ins().iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm_s(before, -1);
         self.b.def_var(l.left, now);
-        let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let more = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
         let again = self.b.create_block();
         let end = if l.plan.peel.is_some() { out } else { tired };
-        self.b.ins().brif(more, again, &[], end, &[]);
+        self.b.brif(more, again, &[], end, &[]);
         self.b.switch_to_block(again);
         match (unmasked, acting) {
             (Some(unmasked), Some(acting)) => {
                 // Where lanes have left, the others may be quick again.
                 let now = self.mask_now(iteration, MaskPlace::Exec);
                 let pairs = acting.into_iter().zip(now);
-                let gone = pairs.map(|(a, b)| self.b.ins().bxor(a, b)).collect();
+                let gone = pairs.map(|(a, b)| self.b.bxor(a, b)).collect();
                 let gone = self.any_lane(gone);
-                self.b.ins().brif(gone, unmasked, &[], head, &[]);
+                self.b.brif(gone, unmasked, &[], head, &[]);
             }
             _ => {
-                self.b.ins().jump(head, &[]);
+                self.b.jump(head, &[]);
             }
         }
         self.b.switch_to_block(tired);
-        let some = self.b.ins().iconst(types::I8, 1);
+        let some = self.b.iconst(types::I8, 1);
         self.b.def_var(l.taken, some);
-        self.b.ins().jump(group_end, &[]);
+        self.b.jump(group_end, &[]);
         self.b.switch_to_block(group_end);
     }
 
@@ -240,8 +237,8 @@ impl Emitter<'_> {
         &mut self,
         iteration: &mut Iteration<'_>,
         l: &Loop<'_>,
-        on: clif::Block,
-        out: clif::Block,
+        on: vir::Block,
+        out: vir::Block,
     ) {
         let (block, schedule) = (&iteration.form.block, iteration.schedule);
         self.iteration_scalars(iteration, &l.slots);
@@ -255,7 +252,7 @@ impl Emitter<'_> {
             // What is not as assumed is left to the general loop.
             let good = self.all_go_on(iteration, &peel.tests);
             let as_assumed = self.b.create_block();
-            self.b.ins().brif(good, as_assumed, &[], out, &[]);
+            self.b.brif(good, as_assumed, &[], out, &[]);
             self.b.switch_to_block(as_assumed);
         }
         self.end_iteration(iteration);
@@ -267,9 +264,9 @@ impl Emitter<'_> {
             self.b.def_var(var, value);
         }
         match back {
-            Some((back, true)) => self.b.ins().brif(back, on, &[], out, &[]),
-            Some((back, false)) => self.b.ins().brif(back, out, &[], on, &[]),
-            None => self.b.ins().jump(on, &[]),
+            Some((back, true)) => self.b.brif(back, on, &[], out, &[]),
+            Some((back, false)) => self.b.brif(back, out, &[], on, &[]),
+            None => self.b.jump(on, &[]),
         };
     }
 
@@ -281,11 +278,11 @@ impl Emitter<'_> {
         self.set_fuel(rest);
         let taken = self.b.use_var(results.taken);
         if self.o.count || self.o.profile {
-            let backs = self.b.ins().isub(l.fuel, rest);
-            let last = self.b.ins().bxor_imm_u(taken, 1);
-            let last = self.b.ins().uextend(types::I32, last);
-            let iterations = self.b.ins().iadd(backs, last);
-            let iterations = self.b.ins().uextend(types::I64, iterations);
+            let backs = self.b.isub(l.fuel, rest);
+            let last = self.b.bxor_imm_u(taken, 1);
+            let last = self.b.uextend(types::I32, last);
+            let iterations = self.b.iadd(backs, last);
+            let iterations = self.b.uextend(types::I64, iterations);
             if self.o.count {
                 self.count_iterations(&self.f.blocks[index], iterations);
             }

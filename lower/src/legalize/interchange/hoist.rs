@@ -1,12 +1,10 @@
 //! What a loop inside the lane groups does once for a group, before its turns.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::{Iteration, Written, memory};
 use crate::analysis::interchange::trips::Trips;
 use crate::ir::Val;
 use crate::legalize::Emitter;
+use crate::vir::{IntCC, Value, types};
 
 impl Emitter<'_> {
     /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
@@ -42,12 +40,12 @@ impl Emitter<'_> {
             self.inside(t, space, start, span);
             if let (Some(advance), Some(last)) = (advance, last) {
                 let step = self.base(t, advance);
-                let low = self.b.ins().ireduce(types::I32, step);
-                let again = self.b.ins().sextend(types::I64, low);
-                let small = self.b.ins().icmp(IntCC::Equal, again, step);
+                let low = self.b.ireduce(types::I32, step);
+                let again = self.b.sextend(types::I64, low);
+                let small = self.b.icmp(IntCC::Equal, again, step);
                 self.require(t.fail, small);
-                let away = self.b.ins().imul(step, last);
-                let end = self.b.ins().iadd(start, away);
+                let away = self.b.imul(step, last);
+                let end = self.b.iadd(start, away);
                 self.inside(t, space, end, span);
             }
         }
@@ -59,30 +57,25 @@ impl Emitter<'_> {
         let from = self.read_slot(trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);
         let away = if trips.step > 0 {
-            self.b.ins().isub(to, from)
+            self.b.isub(to, from)
         } else {
-            self.b.ins().isub(from, to)
+            self.b.isub(from, to)
         };
         let size = trips.step.unsigned_abs();
         let iterations = if size == 1 {
             away
         } else {
-            let rest = self.b.ins().band_imm_u(away, i64::from(size - 1));
-            let whole = self.b.ins().icmp_imm_u(IntCC::Equal, rest, 0);
+            let rest = self.b.band_imm_u(away, i64::from(size - 1));
+            let whole = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
             self.require(t.fail, whole);
-            self.b
-                .ins()
-                .ushr_imm_u(away, i64::from(size.trailing_zeros()))
+            self.b.ushr_imm_u(away, i64::from(size.trailing_zeros()))
         };
-        let some = self
-            .b
-            .ins()
-            .icmp_imm_s(IntCC::SignedGreaterThan, iterations, 0);
+        let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, iterations, 0);
         self.require(t.fail, some);
-        let iterations = self.b.ins().smin(iterations, fuel);
-        let last = self.b.ins().iadd_imm_s(iterations, -1);
-        let zero = self.b.ins().iconst(types::I32, 0);
-        let last = self.b.ins().smax(last, zero);
-        self.b.ins().uextend(types::I64, last)
+        let iterations = self.b.smin(iterations, fuel);
+        let last = self.b.iadd_imm_s(iterations, -1);
+        let zero = self.b.iconst(types::I32, 0);
+        let last = self.b.smax(last, zero);
+        self.b.uextend(types::I64, last)
     }
 }

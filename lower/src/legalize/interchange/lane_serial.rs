@@ -7,9 +7,6 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
 use frontend::op::{Data, Space};
 
 use super::Written;
@@ -29,6 +26,7 @@ mod trip_count;
 mod values;
 
 use crate::options::Forms;
+use crate::vir::{self, IntCC, Value, Variable, types};
 use frame::Shared;
 use trip_count::Array;
 
@@ -57,7 +55,7 @@ struct Lane<'p> {
     /// Arrays that loads take elements of.
     arrays: BTreeMap<Val, Array>,
     memory: Reach,
-    fail: clif::Block,
+    fail: vir::Block,
 }
 
 /// What the lanes have in common.
@@ -126,7 +124,7 @@ impl Emitter<'_> {
         let memory = self.reach(plan, fail);
         let fuel = self.fuel();
         if plan.count.is_some() {
-            let some = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
+            let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
             self.require(fail, some);
         }
         let slots = self.written(&plan.slots);
@@ -134,7 +132,7 @@ impl Emitter<'_> {
         // Bits of lanes that do not act stay.
         for (&place, &var) in &results.masks {
             let before = self.mask_before(place);
-            let others = self.b.ins().band_not(before, exec);
+            let others = self.b.band_not(before, exec);
             self.b.def_var(var, others);
         }
         let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
@@ -166,8 +164,8 @@ impl Emitter<'_> {
         };
         if let Some(place) = plan.left {
             let gone = self.mask_before(place);
-            let gone = self.b.ins().band(gone, exec);
-            let none = self.b.ins().icmp_imm_u(IntCC::Equal, gone, 0);
+            let gone = self.b.band(gone, exec);
+            let none = self.b.icmp_imm_u(IntCC::Equal, gone, 0);
             self.require(fail, none);
         }
         self.declare(&mut lane);
@@ -178,14 +176,14 @@ impl Emitter<'_> {
         let tired = self.read_shared(job.shared.tired, types::I64);
         let [again, out] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(again);
-        self.b.ins().brif(tired, again, &[], out, &[]);
+        self.b.brif(tired, again, &[], out, &[]);
         self.b.switch_to_block(again);
         self.commit_some(&job.inner, tired);
-        self.b.ins().jump(out, &[]);
+        self.b.jump(out, &[]);
         self.b.switch_to_block(out);
         self.leave_loop(tired, (index, plan.block.pc), &plan.exit);
         self.b.switch_to_block(fail);
-        self.b.ins().jump(general, &[]);
+        self.b.jump(general, &[]);
     }
 
     /// All turns of all lanes, one after the other.
@@ -195,7 +193,7 @@ impl Emitter<'_> {
 
         // A lane.
         let header = self.b.create_block();
-        self.b.ins().jump(header, &[]);
+        self.b.jump(header, &[]);
         self.b.switch_to_block(header);
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
@@ -219,9 +217,9 @@ impl Emitter<'_> {
         let head = self.b.create_block();
         let first = more.map(|_| {
             t.iteration = Some(self.b.append_block_param(head, types::I64));
-            BlockArg::Value(self.b.ins().iconst(types::I64, 0))
+            self.b.iconst(types::I64, 0)
         });
-        self.b.ins().jump(head, first.as_slice());
+        self.b.jump(head, first.as_slice());
         self.b.switch_to_block(head);
         self.scalars = fixed;
         for (i, node) in block.nodes.iter().enumerate() {
@@ -245,7 +243,7 @@ impl Emitter<'_> {
             Some(more) => {
                 self.end_counted(t, more, head);
                 let some = self.read_shared(shared.tired, types::I64);
-                self.b.ins().brif(some, tired, &[], end, &[]);
+                self.b.brif(some, tired, &[], end, &[]);
             }
             None => self.end_uncounted(back, job.left, (head, tired, end)),
         }
@@ -259,7 +257,7 @@ impl Emitter<'_> {
         }
         self.begin_steady(t);
         self.keep_results(t, &job.inner);
-        self.b.ins().jump(end, &[]);
+        self.b.jump(end, &[]);
 
         // The lane's results.
         self.b.switch_to_block(end);
@@ -275,14 +273,14 @@ impl Emitter<'_> {
         let others = self.but_first(rest);
         self.write_shared(shared.rest, others);
         let done = self.b.create_block();
-        self.b.ins().brif(others, header, &[], done, &[]);
+        self.b.brif(others, header, &[], done, &[]);
         self.b.switch_to_block(done);
     }
 
     /// Behind the last lane: makes what the lanes in `exec` leave the wave's.
     fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
         let tired = self.read_shared(job.shared.tired, types::I64);
-        let left = self.b.ins().band_not(exec, tired);
+        let left = self.b.band_not(exec, tired);
         for (place, &var) in &job.results.masks {
             if !t.masks.contains_key(place) {
                 let others = self.b.use_var(var);
@@ -291,7 +289,7 @@ impl Emitter<'_> {
                     // The lanes that left.
                     _ => left,
                 };
-                let all = self.b.ins().bor(others, bits);
+                let all = self.b.bor(others, bits);
                 self.b.def_var(var, all);
             }
         }
@@ -301,9 +299,9 @@ impl Emitter<'_> {
             Some(_) => {
                 let fuel = self.read_shared(job.shared.fuel, types::I32);
                 let most = self.read_shared(job.shared.furthest, types::I32);
-                let rest = self.b.ins().isub(fuel, most);
-                let none = self.b.ins().iconst(types::I32, 0);
-                self.b.ins().select(tired, none, rest)
+                let rest = self.b.isub(fuel, most);
+                let none = self.b.iconst(types::I32, 0);
+                self.b.select(tired, none, rest)
             }
             None => self.read_shared(job.shared.fewest, types::I32),
         };
@@ -312,17 +310,17 @@ impl Emitter<'_> {
 
     /// Notes that the lane has burned its fuel and wants to go on.
     fn set_tired(&mut self, t: &Lane<'_>, shared: &Shared) {
-        let bit = self.b.ins().iconst(types::I64, 1);
-        let bit = self.b.ins().ishl(bit, t.number);
+        let bit = self.b.iconst(types::I64, 1);
+        let bit = self.b.ishl(bit, t.number);
         let others = self.read_shared(shared.tired, types::I64);
-        let with = self.b.ins().bor(others, bit);
+        let with = self.b.bor(others, bit);
         self.write_shared(shared.tired, with);
     }
 
     /// Lanes without the lowest of them.
     fn but_first(&mut self, lanes: Value) -> Value {
-        let less = self.b.ins().iadd_imm_s(lanes, -1);
-        self.b.ins().band(lanes, less)
+        let less = self.b.iadd_imm_s(lanes, -1);
+        self.b.band(lanes, less)
     }
 
     /// Ends a turn of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
@@ -331,23 +329,23 @@ impl Emitter<'_> {
         &mut self,
         (cond, when): (Value, bool),
         left: Variable,
-        (head, tired, end): (clif::Block, clif::Block, clif::Block),
+        (head, tired, end): (vir::Block, vir::Block, vir::Block),
     ) {
         let burnt = self.b.create_block();
         match when {
-            true => self.b.ins().brif(cond, burnt, &[], end, &[]),
-            false => self.b.ins().brif(cond, end, &[], burnt, &[]),
+            true => self.b.brif(cond, burnt, &[], end, &[]),
+            false => self.b.brif(cond, end, &[], burnt, &[]),
         };
         self.b.switch_to_block(burnt);
         let before = self.b.use_var(left);
-        let now = self.b.ins().iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm_s(before, -1);
         self.b.def_var(left, now);
-        let on = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
-        self.b.ins().brif(on, head, &[], tired, &[]);
+        let on = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        self.b.brif(on, head, &[], tired, &[]);
     }
 
     /// Finds out what may be accessed; leaves for `fail` where nothing may.
-    fn reach(&mut self, plan: &LaneSerial, fail: clif::Block) -> Reach {
+    fn reach(&mut self, plan: &LaneSerial, fail: vir::Block) -> Reach {
         let (base, len) = self.memory_of(Space::Global);
         let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
         let mut sizes: Vec<(bool, u32)> = vec![(false, 1)];
@@ -363,9 +361,9 @@ impl Emitter<'_> {
         for (is_lds, bytes) in sizes {
             let len = if is_lds { lds_len } else { len };
             let at_least = IntCC::UnsignedGreaterThanOrEqual;
-            let enough = self.b.ins().icmp_imm_u(at_least, len, i64::from(bytes));
+            let enough = self.b.icmp_imm_u(at_least, len, i64::from(bytes));
             self.require(fail, enough);
-            let highest = self.b.ins().iadd_imm_s(len, -i64::from(bytes));
+            let highest = self.b.iadd_imm_s(len, -i64::from(bytes));
             last.insert((is_lds, bytes), highest);
         }
         Reach { base, lds, last }
@@ -404,8 +402,8 @@ impl Emitter<'_> {
                 continue;
             };
             let addresses = [0, 1, 2].map(|n| {
-                t.number = self.b.ins().iconst(types::I64, n);
-                t.wave = self.b.ins().iadd_imm_s(self.wave, 4 * n);
+                t.number = self.b.iconst(types::I64, n);
+                t.wave = self.b.iadd_imm_s(self.wave, 4 * n);
                 t.values.clear();
                 self.begin_lane(t);
                 self.eval(t, node.args[0])
@@ -413,19 +411,19 @@ impl Emitter<'_> {
             t.values.clear();
             let bytes = i64::from(access::bytes(data));
             let apart = [0, 1].map(|n| {
-                let step = self.b.ins().isub(addresses[n + 1], addresses[n]);
-                self.b.ins().icmp_imm_s(IntCC::NotEqual, step, bytes)
+                let step = self.b.isub(addresses[n + 1], addresses[n]);
+                self.b.icmp_imm_s(IntCC::NotEqual, step, bytes)
             });
-            let good = self.b.ins().bor(apart[0], apart[1]);
+            let good = self.b.bor(apart[0], apart[1]);
             self.require(t.fail, good);
         }
     }
 
     /// Goes to the lowest lane in `rest`.
     fn place(&mut self, t: &mut Lane<'_>, rest: Value) {
-        t.number = self.b.ins().ctz(rest);
-        let bytes = self.b.ins().ishl_imm_u(t.number, 2);
-        t.wave = self.b.ins().iadd(self.wave, bytes);
+        t.number = self.b.ctz(rest);
+        let bytes = self.b.ishl_imm_u(t.number, 2);
+        t.wave = self.b.iadd(self.wave, bytes);
     }
 
     /// Loads what goes round of the lane.
@@ -437,7 +435,7 @@ impl Emitter<'_> {
                 types::I32
             };
             let at = Self::home_offset(n);
-            let value = self.b.ins().load(ty, trusted(), t.wave, at);
+            let value = self.b.load(ty, trusted(), t.wave, at);
             self.b.def_var(var, value);
         }
         for (&n, &var) in &t.pairs {
@@ -460,7 +458,7 @@ impl Emitter<'_> {
                 true => self.pair_at_home(t, n),
                 false => {
                     let at = Self::home_offset(n);
-                    self.b.ins().load(types::I32, trusted(), t.wave, at)
+                    self.b.load(types::I32, trusted(), t.wave, at)
                 }
             };
             t.origins.insert(n, origin);
@@ -471,11 +469,11 @@ impl Emitter<'_> {
     fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let [low, high] = [n, n + 1].map(|n| {
             let at = Self::home_offset(n);
-            self.b.ins().load(types::I32, trusted(), t.wave, at)
+            self.b.load(types::I32, trusted(), t.wave, at)
         });
         let value = joined(&mut self.b, low, high);
         match t.plan.based.contains(&n) {
-            true => self.b.ins().isub(value, t.memory.base),
+            true => self.b.isub(value, t.memory.base),
             false => value,
         }
     }
@@ -498,22 +496,22 @@ impl Emitter<'_> {
 
     /// The lane's bit of 64.
     fn bit_of(&mut self, t: &Lane<'_>, bits: Value) -> Value {
-        let bit = self.b.ins().ushr(bits, t.number);
-        let bit = self.b.ins().band_imm_u(bit, 1);
-        self.b.ins().ireduce(types::I8, bit)
+        let bit = self.b.ushr(bits, t.number);
+        let bit = self.b.band_imm_u(bit, 1);
+        self.b.ireduce(types::I8, bit)
     }
 
     /// Puts the lane's registers into the frame.
     fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
-        let bytes = self.b.ins().ishl_imm_u(t.number, 2);
-        let frame = self.b.ins().iadd(self.frame, bytes);
+        let bytes = self.b.ishl_imm_u(t.number, 2);
+        let frame = self.b.iadd(self.frame, bytes);
         for &(n, slot) in shadows {
             let value = match t.words.get(&n) {
                 Some(&var) => self.b.use_var(var),
                 None => self.eval_register(t, n),
             };
             let at = Self::frame_offset(slot);
-            self.b.ins().store(trusted(), value, frame, at);
+            self.b.store(trusted(), value, frame, at);
         }
     }
 
@@ -521,11 +519,11 @@ impl Emitter<'_> {
     fn lane_masks(&mut self, t: &Lane<'_>, results: &Results) {
         for (place, &bit) in &t.masks {
             let bit = self.b.use_var(bit);
-            let bit = self.b.ins().uextend(types::I64, bit);
-            let placed = self.b.ins().ishl(bit, t.number);
+            let bit = self.b.uextend(types::I64, bit);
+            let placed = self.b.ishl(bit, t.number);
             let var = results.masks[place];
             let before = self.b.use_var(var);
-            let with = self.b.ins().bor(before, placed);
+            let with = self.b.bor(before, placed);
             self.b.def_var(var, with);
         }
     }
@@ -534,18 +532,18 @@ impl Emitter<'_> {
     fn lane_fuel(&mut self, job: &Job) {
         let mine = self.b.use_var(job.left);
         let least = self.read_shared(job.shared.fewest, types::I32);
-        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, least);
-        let least = self.b.ins().select(further, mine, least);
+        let further = self.b.icmp(IntCC::SignedLessThan, mine, least);
+        let least = self.b.select(further, mine, least);
         self.write_shared(job.shared.fewest, least);
         self.scalars_of_furthest(job, further);
     }
 
     /// The same for a lane whose turns are counted: so many behind the first.
     fn lane_iterations(&mut self, more: Value, job: &Job) {
-        let mine = self.b.ins().ireduce(types::I32, more);
+        let mine = self.b.ireduce(types::I32, more);
         let most = self.read_shared(job.shared.furthest, types::I32);
-        let further = self.b.ins().icmp(IntCC::SignedGreaterThan, mine, most);
-        let most = self.b.ins().select(further, mine, most);
+        let further = self.b.icmp(IntCC::SignedGreaterThan, mine, most);
+        let most = self.b.select(further, mine, most);
         self.write_shared(job.shared.furthest, most);
         self.scalars_of_furthest(job, further);
     }
@@ -553,7 +551,7 @@ impl Emitter<'_> {
     fn scalars_of_furthest(&mut self, job: &Job, further: Value) {
         for (from, &to) in job.slots.iter().map(|s| s.1).zip(&job.results.slots) {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
-            let chosen = self.b.ins().select(further, new, old);
+            let chosen = self.b.select(further, new, old);
             self.b.def_var(to, chosen);
         }
     }

@@ -1,16 +1,13 @@
 //! Loads inside a loop that runs inside the lane groups.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::{Iteration, Loaded};
 use frontend::op::Space;
 use frontend::state::LANES;
 
 use crate::analysis::interchange::{Kind, Plan, unmerged};
 use crate::ir::{Op, Val};
-use crate::legalize::{Emitter, access, flags};
-use crate::vir::Intrinsic;
+use crate::legalize::{Emitter, access};
+use crate::vir::{IntCC, Memory, Op as VirOp, Value, types};
 
 /// Where the bytes that a group's load touches begin, from its first lane's address, and how many there
 /// are.
@@ -59,9 +56,9 @@ impl Emitter<'_> {
                 _ => continue,
             };
             if k < n && (t.form.kinds[i].is_some()) {
-                let guest = flags().with_notrap();
+                let guest = Memory::Guest;
                 let at = 4 * i32::from(k);
-                let word = self.b.ins().load(types::I32, guest, start, at);
+                let word = self.b.load(types::I32, guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -73,7 +70,7 @@ impl Emitter<'_> {
         let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
         let start = self.base(t, address);
         match space_of(t.plan, v) {
-            Space::Lds => self.b.ins().uextend(types::I64, start),
+            Space::Lds => self.b.uextend(types::I64, start),
             _ => start,
         }
     }
@@ -89,26 +86,23 @@ impl Emitter<'_> {
         let (base, len) = self.memory_of(space);
         if space == Space::Lds {
             // LDS may be shorter than that.
-            let lowest = self.b.ins().iadd_imm_s(start, below);
-            let end = self.b.ins().iadd_imm_s(lowest, reach);
+            let lowest = self.b.iadd_imm_s(start, below);
+            let end = self.b.iadd_imm_s(lowest, reach);
             let above = IntCC::SignedGreaterThanOrEqual;
-            let above = self.b.ins().icmp_imm_s(above, lowest, 0);
-            let ends = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, end, len);
-            let good = self.b.ins().band(above, ends);
+            let above = self.b.icmp_imm_s(above, lowest, 0);
+            let ends = self.b.icmp(IntCC::SignedLessThanOrEqual, end, len);
+            let good = self.b.band(above, ends);
             self.require(t.fail, good);
             return;
         }
         let lowest = if below == 0 {
             start
         } else {
-            self.b.ins().iadd_imm_s(start, below)
+            self.b.iadd_imm_s(start, below)
         };
-        let offset = self.b.ins().isub(lowest, base);
-        let limit = self.b.ins().iadd_imm_s(len, -reach);
-        let good = self
-            .b
-            .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
+        let offset = self.b.isub(lowest, base);
+        let limit = self.b.iadd_imm_s(len, -reach);
+        let good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
         self.require(t.fail, good);
     }
 
@@ -130,7 +124,7 @@ impl Emitter<'_> {
         let start = match space {
             Space::Lds => {
                 let lds = self.lds_start();
-                self.b.ins().iadd(lds, start)
+                self.b.iadd(lds, start)
             }
             _ => start,
         };
@@ -140,8 +134,8 @@ impl Emitter<'_> {
         } else {
             let slices = t.body.slices;
             if let Some(&delta) = t.later.get(&v) {
-                let there = self.b.ins().iadd(start, delta);
-                self.prefetch(Intrinsic::Prefetch, there, (0, stride, LANES));
+                let there = self.b.iadd(start, delta);
+                self.prefetch(VirOp::Prefetch, there, (0, stride, LANES));
             }
             let loaded = self.load_group(start, 0, stride, data, slices);
             loaded.into_iter().map(Loaded::Vectors).collect()

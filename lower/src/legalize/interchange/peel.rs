@@ -1,16 +1,13 @@
 //! What a peeled loop (see [`crate::analysis::interchange::peel`]) needs beside its turns: the test whether a turn is made, and
 //! groups that all make the same number of turns.
 
-use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
-use cranelift_codegen::ir::{self as clif, InstBuilder, Value};
-use cranelift_frontend::Variable;
-
 use super::Iteration;
 use super::results::Results;
 use crate::analysis::interchange::Kind;
 use crate::ir::{Icmp, Op, Val};
 use crate::legalize::Emitter;
 use crate::legalize::scalar::int_cc;
+use crate::vir::{self, IntCC, Value, Variable};
 
 impl Emitter<'_> {
     /// Sees to it that all groups made the same number of turns, so that the wave is in one turn again: where they
@@ -20,17 +17,17 @@ impl Emitter<'_> {
         &mut self,
         results: &Results,
         budget: Variable,
-        (groups, fail): (clif::Block, clif::Block),
+        (groups, fail): (vir::Block, vir::Block),
     ) -> Value {
         let (least, most) = (self.b.use_var(results.left), self.b.use_var(results.most));
-        let same = self.b.ins().icmp(IntCC::Equal, least, most);
+        let same = self.b.icmp(IntCC::Equal, least, most);
         let (on, again) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(same, on, &[], again, &[]);
+        self.b.brif(same, on, &[], again, &[]);
         self.b.switch_to_block(again);
         let before = self.b.use_var(budget);
-        let fewer = self.b.ins().isub(before, most);
+        let fewer = self.b.isub(before, most);
         self.b.def_var(budget, fewer);
-        self.b.ins().brif(fewer, groups, &[], fail, &[]);
+        self.b.brif(fewer, groups, &[], fail, &[]);
         self.b.switch_to_block(on);
         least
     }
@@ -49,10 +46,10 @@ impl Emitter<'_> {
         }
         let exec = self.lanes(&t.body).all_true();
         let lanes = self.as_assumed(&exec, &all, &none);
-        let good = scalars.into_iter().reduce(|a, b| self.b.ins().band(a, b));
+        let good = scalars.into_iter().reduce(|a, b| self.b.band(a, b));
         match good {
             Some(good) if all.is_empty() && none.is_empty() => good,
-            Some(good) => self.b.ins().band(good, lanes),
+            Some(good) => self.b.band(good, lanes),
             None => lanes,
         }
     }
@@ -65,7 +62,7 @@ impl Emitter<'_> {
         if Self::kind(t, v) == Kind::Affine(0) {
             let value = self.base(t, v);
             let wrong = if when { IntCC::NotEqual } else { IntCC::Equal };
-            return Some(self.b.ins().icmp_imm_u(wrong, value, 0));
+            return Some(self.b.icmp_imm_u(wrong, value, 0));
         }
         let Op::Icmp(cc) = node.op else { return None };
         let order = match cc {
@@ -89,21 +86,21 @@ impl Emitter<'_> {
             let first = self.base(t, v);
             let last = match stride {
                 0 => first,
-                _ => self.b.ins().iadd_imm_s(first, stride * (t.group - 1)),
+                _ => self.b.iadd_imm_s(first, stride * (t.group - 1)),
             };
             (first, last, stride)
         });
-        let first = self.b.ins().icmp(cc, ends[0].0, ends[1].0);
-        let last = self.b.ins().icmp(cc, ends[0].1, ends[1].1);
-        let mut good = self.b.ins().band(first, last);
+        let first = self.b.icmp(cc, ends[0].0, ends[1].0);
+        let last = self.b.icmp(cc, ends[0].1, ends[1].1);
+        let mut good = self.b.band(first, last);
         for (first, last, stride) in ends.into_iter().filter(|e| e.2 != 0) {
             let (low, high) = if stride > 0 {
                 (first, last)
             } else {
                 (last, first)
             };
-            let whole = self.b.ins().icmp(order, low, high);
-            good = self.b.ins().band(good, whole);
+            let whole = self.b.icmp(order, low, high);
+            good = self.b.band(good, whole);
         }
         Some(good)
     }

@@ -14,8 +14,8 @@ use crate::legalize::contiguous::is_made_without;
 impl Emitter<'_> {
     /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
     pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
-        let over_grid = t.plan.peel.is_some() && self.o.far_memory;
-        if !over_grid || t.plan.group != LANES || !self.has_prefetches {
+        let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
+        if !over_grid || !self.o.far_memory {
             return;
         }
         let bases = t.bases.clone();

@@ -3,16 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
 use super::{Iteration, Written};
 use crate::analysis::interchange::{LoopCondition, MaskPlace};
 use crate::ir::{Slot, Val, Width};
 use crate::legalize::boundary::slot_type;
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::{Emitter, trusted};
+use crate::vir::{IntCC, Value, Variable, types};
 
 /// What the wave gets of its groups.
 pub(super) struct Results {
@@ -50,11 +47,11 @@ impl Emitter<'_> {
                 .collect(),
         };
         // More than any group leaves, and the least.
-        let most = self.b.ins().iadd_imm_s(fuel, 1);
+        let most = self.b.iadd_imm_s(fuel, 1);
         self.b.def_var(results.left, most);
-        let least = self.b.ins().iconst(types::I32, 0);
+        let least = self.b.iconst(types::I32, 0);
         self.b.def_var(results.most, least);
-        let no = self.b.ins().iconst(types::I8, 0);
+        let no = self.b.iconst(types::I8, 0);
         self.b.def_var(results.taken, no);
         for (&var, &(slot, ..)) in results.slots.iter().zip(slots) {
             let before = self.read_slot(slot);
@@ -75,19 +72,19 @@ impl Emitter<'_> {
         for (place, &var) in &results.masks {
             let mask: Vec<Value> = t.masks[place].iter().map(|&x| self.b.use_var(x)).collect();
             let bits = self.lanes(&t.body).collect_mask(&mask);
-            let placed = self.b.ins().ishl(bits, lane64);
+            let placed = self.b.ishl(bits, lane64);
             let before = self.b.use_var(var);
-            let with = self.b.ins().bor(before, placed);
+            let with = self.b.bor(before, placed);
             self.b.def_var(var, with);
         }
         let mine = self.b.use_var(left);
         let most = self.b.use_var(results.left);
         if t.plan.peel.is_some() {
             let before = self.b.use_var(results.most);
-            let now = self.b.ins().smax(before, mine);
+            let now = self.b.smax(before, mine);
             self.b.def_var(results.most, now);
         }
-        let further = self.b.ins().icmp(IntCC::SignedLessThan, mine, most);
+        let further = self.b.icmp(IntCC::SignedLessThan, mine, most);
         let mut pairs = vec![(left, results.left), (taken, results.taken)];
         pairs.extend(slots.iter().map(|s| s.1).zip(results.slots.iter().copied()));
         for (from, to) in pairs {
@@ -96,7 +93,7 @@ impl Emitter<'_> {
                 // All groups make the same turns.
                 LoopCondition::While(..) | LoopCondition::Lane(_) => new,
                 LoopCondition::Exec(_) | LoopCondition::Unmasked => {
-                    self.b.ins().select(further, new, old)
+                    self.b.select(further, new, old)
                 }
             };
             self.b.def_var(to, chosen);
@@ -115,9 +112,9 @@ impl Emitter<'_> {
                 MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
                 MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
                 MaskPlace::Pair(n) => {
-                    let low = self.b.ins().ireduce(types::I32, bits);
-                    let high = self.b.ins().ushr_imm_u(bits, 32);
-                    let high = self.b.ins().ireduce(types::I32, high);
+                    let low = self.b.ireduce(types::I32, bits);
+                    let high = self.b.ushr_imm_u(bits, 32);
+                    let high = self.b.ireduce(types::I32, high);
                     self.write_slot(Slot::Sgpr(n), low);
                     self.write_slot(Slot::Sgpr(n + 1), high);
                 }
@@ -136,9 +133,9 @@ impl Emitter<'_> {
             for &(n, slot) in shadows {
                 for at in (0..step as i32).step_by(bytes) {
                     let from = Self::frame_offset(slot) + at;
-                    let x = e.b.ins().load(ty, trusted(), frame, from);
+                    let x = e.b.load(ty, trusted(), frame, from);
                     let to = e.home_to_write(n) + at;
-                    e.b.ins().store(trusted(), x, wave, to);
+                    e.b.store(trusted(), x, wave, to);
                 }
             }
         });
@@ -152,18 +149,18 @@ impl Emitter<'_> {
         let per = self.per();
         let ty = dwords_type(per);
         self.through_wave(4 * per, &mut |e, offset, wave, frame| {
-            let first = e.b.ins().ushr_imm_u(offset, 2);
-            let bits = e.b.ins().ushr(exec, first);
+            let first = e.b.ushr_imm_u(offset, 2);
+            let bits = e.b.ushr(exec, first);
             let mut mask = None;
             for &(n, slot) in shadows {
                 let at = e.home_to_write(n);
                 let from = Self::frame_offset(slot);
-                let new = e.b.ins().load(ty, trusted(), frame, from);
-                let old = e.b.ins().load(ty, trusted(), wave, at);
+                let new = e.b.load(ty, trusted(), frame, from);
+                let old = e.b.load(ty, trusted(), wave, at);
                 let mut lanes = e.of_lanes(1, per);
                 let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
                 let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
-                e.b.ins().store(trusted(), chosen, wave, at);
+                e.b.store(trusted(), chosen, wave, at);
             }
         });
     }
@@ -172,8 +169,8 @@ impl Emitter<'_> {
     /// the wave and the frame with it.
     fn through_wave(&mut self, step: usize, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
         let (head, offset) = self.begin_offsets();
-        let wave = self.b.ins().iadd(self.wave, offset);
-        let frame = self.b.ins().iadd(self.frame, offset);
+        let wave = self.b.iadd(self.wave, offset);
+        let frame = self.b.iadd(self.frame, offset);
         body(self, offset, wave, frame);
         let done = self.b.create_block();
         self.end_offsets((head, offset), step, done);

@@ -1,9 +1,5 @@
 //! Emits unmasked iterations (see [`crate::analysis::interchange::unmasked`]).
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, InstBuilder, Value, types};
-use cranelift_frontend::Variable;
-
 use super::{Carried, Iteration, Written};
 use crate::analysis::interchange::{MaskPlace, UnmaskedForm};
 use crate::analysis::schedule::{Place, Schedule};
@@ -11,6 +7,7 @@ use crate::ir::{Op, Width};
 use crate::legalize::segment::Body;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
+use crate::vir::{self, IntCC, Value, Variable, types};
 
 impl Emitter<'_> {
     /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
@@ -22,11 +19,11 @@ impl Emitter<'_> {
         unmasked: &UnmaskedForm,
         (left, taken): (Variable, Variable),
         slots: &[Written],
-        (slow, end): (clif::Block, clif::Block),
-    ) -> clif::Block {
+        (slow, end): (vir::Block, vir::Block),
+    ) -> vir::Block {
         let (enter, head) = (self.b.create_block(), self.b.create_block());
         let values = self.fixed(t, &unmasked.form);
-        self.b.ins().jump(enter, &[]);
+        self.b.jump(enter, &[]);
         self.b.switch_to_block(enter);
         let exec = self.mask_now(t, MaskPlace::Exec);
         let mut zero = Vec::new();
@@ -38,9 +35,9 @@ impl Emitter<'_> {
         let good = self.as_assumed(&exec, &[], &zero);
         // Without a lane no turn would be the last.
         let any = self.any_lane(exec.clone());
-        let any = self.b.ins().icmp_imm_u(IntCC::NotEqual, any, 0);
-        let good = self.b.ins().band(good, any);
-        self.b.ins().brif(good, head, &[], slow, &[]);
+        let any = self.b.icmp_imm_u(IntCC::NotEqual, any, 0);
+        let good = self.b.band(good, any);
+        self.b.brif(good, head, &[], slow, &[]);
 
         self.b.switch_to_block(head);
         let block = &unmasked.form.block;
@@ -69,11 +66,11 @@ impl Emitter<'_> {
         }
         let good = self.as_assumed(&exec, &all, &none);
         let (on, other) = (self.b.create_block(), self.b.create_block());
-        self.b.ins().brif(good, on, &[], other, &[]);
+        self.b.brif(good, on, &[], other, &[]);
         self.b.switch_to_block(other);
         self.give_back(t, unmasked, &exec, &kept);
         self.fix_masks(t, unmasked, &exec, (entered, left));
-        self.b.ins().jump(slow, &[]);
+        self.b.jump(slow, &[]);
         self.b.switch_to_block(on);
         let news: Vec<(Variable, Value)> = unmasked
             .form
@@ -93,17 +90,17 @@ impl Emitter<'_> {
             self.b.def_var(var, value);
         }
         let before = self.b.use_var(left);
-        let now = self.b.ins().iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm_s(before, -1);
         self.b.def_var(left, now);
-        let more = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let more = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
         let tired = self.b.create_block();
-        self.b.ins().brif(more, head, &[], tired, &[]);
+        self.b.brif(more, head, &[], tired, &[]);
         self.b.switch_to_block(tired);
         self.give_back(t, unmasked, &exec, &kept);
         self.fix_masks(t, unmasked, &exec, (entered, left));
-        let some = self.b.ins().iconst(types::I8, 1);
+        let some = self.b.iconst(types::I8, 1);
         self.b.def_var(taken, some);
-        self.b.ins().jump(end, &[]);
+        self.b.jump(end, &[]);
         enter
     }
 
@@ -134,7 +131,7 @@ impl Emitter<'_> {
             for (j, var) in vars.into_iter().enumerate() {
                 let value = self.b.use_var(var);
                 let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-                self.b.ins().store(trusted(), value, t.body.frame, at);
+                self.b.store(trusted(), value, t.body.frame, at);
             }
             slots.push(slot);
         }
@@ -172,7 +169,7 @@ impl Emitter<'_> {
             return;
         }
         let left = self.b.use_var(left);
-        let some = self.b.ins().icmp(IntCC::NotEqual, entered, left);
+        let some = self.b.icmp(IntCC::NotEqual, entered, left);
         let some = self.lanes(&t.body).splat(Width::W1, some);
         let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
         for (place, &v) in &unmasked.form.masks {
@@ -182,7 +179,7 @@ impl Emitter<'_> {
             let old = self.mask_now(t, *place);
             let new = if all == 0 {
                 let kept = old.iter().zip(&changed);
-                kept.map(|(&o, &c)| self.b.ins().band_not(o, c)).collect()
+                kept.map(|(&o, &c)| self.b.band_not(o, c)).collect()
             } else {
                 self.lanes(&t.body).op(Op::Or, Width::W1, &[&old, &changed])
             };
@@ -202,26 +199,22 @@ impl Emitter<'_> {
         let mut wrong = Vec::new();
         for (j, &exec) in exec.iter().enumerate() {
             let slice = |masks: &[Vec<Value>]| masks.iter().map(|m| m[j]).collect::<Vec<_>>();
-            let all = slice(all)
-                .into_iter()
-                .reduce(|a, b| self.b.ins().band(a, b));
-            let none = slice(none)
-                .into_iter()
-                .reduce(|a, b| self.b.ins().bor(a, b));
-            wrong.extend(all.map(|all| self.b.ins().band_not(exec, all)));
-            wrong.extend(none.map(|none| self.b.ins().band(exec, none)));
+            let all = slice(all).into_iter().reduce(|a, b| self.b.band(a, b));
+            let none = slice(none).into_iter().reduce(|a, b| self.b.bor(a, b));
+            wrong.extend(all.map(|all| self.b.band_not(exec, all)));
+            wrong.extend(none.map(|none| self.b.band(exec, none)));
         }
         if wrong.is_empty() {
-            return self.b.ins().iconst(types::I8, 1);
+            return self.b.iconst(types::I8, 1);
         }
         let wrong = self.any_lane(wrong);
-        self.b.ins().icmp_imm_u(IntCC::Equal, wrong, 0)
+        self.b.icmp_imm_u(IntCC::Equal, wrong, 0)
     }
 
     /// Is a lane true in any of the masks? As bits (I32).
     pub(super) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
-        let any = masks.into_iter().reduce(|a, b| self.b.ins().bor(a, b));
+        let any = masks.into_iter().reduce(|a, b| self.b.bor(a, b));
         let any = any.expect("a group has a slice");
-        self.b.ins().vhigh_bits(types::I32, any)
+        self.b.vhigh_bits(types::I32, any)
     }
 }

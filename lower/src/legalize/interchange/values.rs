@@ -1,11 +1,7 @@
 //! Values inside a loop that runs inside the lane groups: scalars of what counts by lane, vectors of the
 //! rest.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::{Carried, Iteration, Loaded};
-use cranelift_frontend::Variable;
 
 use crate::analysis::interchange::{
     Form, Kind, LoopCondition, MaskPlace, is_all, mask_read, pair_read, unmerged,
@@ -16,6 +12,7 @@ use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
+use crate::vir::{IntCC, Value, Variable, types};
 
 impl Emitter<'_> {
     /// Loads what goes round and what stays.
@@ -23,7 +20,7 @@ impl Emitter<'_> {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
             let at = Self::home_offset(n) + 4 * lane as i32;
-            e.b.ins().load(types::I32, trusted(), wave, at)
+            e.b.load(types::I32, trusted(), wave, at)
         };
         let wide = |e: &mut Self, n: u8, lane: i64| {
             let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
@@ -33,9 +30,9 @@ impl Emitter<'_> {
             let first = wide(self, n, 0);
             if stride != 0 {
                 let last = wide(self, n, t.group - 1);
-                let away = self.b.ins().isub(last, first);
+                let away = self.b.isub(last, first);
                 let span = stride.wrapping_mul(t.group - 1);
-                let good = self.b.ins().icmp_imm_s(IntCC::Equal, away, span);
+                let good = self.b.icmp_imm_s(IntCC::Equal, away, span);
                 self.require(t.fail, good);
             }
             let var = self.variable(types::I64);
@@ -154,8 +151,8 @@ impl Emitter<'_> {
             Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
         };
         let value = match node.op {
-            Op::LaneId => self.b.ins().ireduce(types::I32, t.body.lane),
-            _ if is_all(&t.form.block, t.form.condition, node) => self.b.ins().iconst(types::I8, 1),
+            Op::LaneId => self.b.ireduce(types::I32, t.body.lane),
+            _ if is_all(&t.form.block, t.form.condition, node) => self.b.iconst(types::I8, 1),
             Op::ReadV(n) => self.base_register(t, n),
             Op::Result(r) => match &t.results[&(node.args[0], r)] {
                 Loaded::Scalar(x) => *x,
@@ -183,18 +180,18 @@ impl Emitter<'_> {
                 let word = self.base(t, node.args[0]);
                 self.no_wrap(t, word, s, node.op == Op::Sext);
                 if node.op == Op::Sext {
-                    self.b.ins().sextend(types::I64, word)
+                    self.b.sextend(types::I64, word)
                 } else {
-                    self.b.ins().uextend(types::I64, word)
+                    self.b.uextend(types::I64, word)
                 }
             }
             Op::Hi => {
                 let s = stride(t, 0);
                 let wide = self.base(t, node.args[0]);
-                let lo = self.b.ins().ireduce(types::I32, wide);
+                let lo = self.b.ireduce(types::I32, wide);
                 self.no_wrap(t, lo, s, false);
-                let hi = self.b.ins().ushr_imm_u(wide, 32);
-                self.b.ins().ireduce(types::I32, hi)
+                let hi = self.b.ushr_imm_u(wide, 32);
+                self.b.ireduce(types::I32, hi)
             }
             _ => {
                 let args: Vec<Value> = node.args.iter().map(|&a| self.base(t, a)).collect();
@@ -208,15 +205,15 @@ impl Emitter<'_> {
     fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {
         if let Some(&pair) = t.pairs.get(&n) {
             let wide = self.b.use_var(pair);
-            return self.b.ins().ireduce(types::I32, wide);
+            return self.b.ireduce(types::I32, wide);
         }
         if let Some((&m, &pair)) = n.checked_sub(1).and_then(|m| t.pairs.get_key_value(&m)) {
             let wide = self.b.use_var(pair);
-            let lo = self.b.ins().ireduce(types::I32, wide);
+            let lo = self.b.ireduce(types::I32, wide);
             let stride = t.plan.pairs[&m];
             self.no_wrap(t, lo, stride, false);
-            let hi = self.b.ins().ushr_imm_u(wide, 32);
-            return self.b.ins().ireduce(types::I32, hi);
+            let hi = self.b.ushr_imm_u(wide, 32);
+            return self.b.ireduce(types::I32, hi);
         }
         if let Some(&var) = t.invariant.get(&n) {
             return self.b.use_var(var);
@@ -234,16 +231,16 @@ impl Emitter<'_> {
         }
         let span = stride * (t.group - 1);
         let good = if signed {
-            let first = self.b.ins().sextend(types::I64, word);
-            let last = self.b.ins().iadd_imm_s(first, span);
-            let low = self.b.ins().ireduce(types::I32, last);
-            let again = self.b.ins().sextend(types::I64, low);
-            self.b.ins().icmp(IntCC::Equal, again, last)
+            let first = self.b.sextend(types::I64, word);
+            let last = self.b.iadd_imm_s(first, span);
+            let low = self.b.ireduce(types::I32, last);
+            let again = self.b.sextend(types::I64, low);
+            self.b.icmp(IntCC::Equal, again, last)
         } else {
-            let first = self.b.ins().uextend(types::I64, word);
-            let last = self.b.ins().iadd_imm_s(first, span);
-            let high = self.b.ins().ushr_imm_u(last, 32);
-            self.b.ins().icmp_imm_u(IntCC::Equal, high, 0)
+            let first = self.b.uextend(types::I64, word);
+            let last = self.b.iadd_imm_s(first, span);
+            let high = self.b.ushr_imm_u(last, 32);
+            self.b.icmp_imm_u(IntCC::Equal, high, 0)
         };
         self.require(t.fail, good);
     }
@@ -354,14 +351,14 @@ impl Emitter<'_> {
                     let lane = |n: usize| first + lanes.lane_of_quad(j % 2 == 1, n);
                     let quads: Vec<u64> = (0..per / 2).map(|n| step(lane(n))).collect();
                     let steps = lanes.quads_by(|n| quads[n]);
-                    lanes.b.ins().iadd(x, steps)
+                    lanes.b.iadd(x, steps)
                 })
                 .collect();
         }
         vectors
             .map(|(j, x)| {
                 let steps = lanes.dwords_by(|n| step(per * j + n) as u32);
-                lanes.b.ins().iadd(x, steps)
+                lanes.b.iadd(x, steps)
             })
             .collect()
     }

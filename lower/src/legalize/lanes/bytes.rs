@@ -1,10 +1,8 @@
 //! `v_perm` with selectors that no constant says, for the wide back end. What a selector wants is looked up in
 //! tables of 16 bytes: all selectors from 13 on want the same.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::Lanes;
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Value, types};
 
 /// Where a byte is picked that is to be zero.
 pub(super) const NO_BYTE: u8 = 0x80;
@@ -48,7 +46,7 @@ impl Lanes<'_, '_> {
         };
         let last = self.dwords(0x0f0f_0f0f);
         let [selectors, last] = [selectors, last].map(|v| self.cast(bytes, v));
-        let at = self.b.ins().umin(selectors, last);
+        let at = self.b.umin(selectors, last);
         // The first byte of each lane within 128 bits; where there is no byte it changes nothing.
         let lane = self.dwords_by(|lane| 0x0404_0404 * (lane as u32 & 3));
         let mut picks = |of: fn(u8) -> Option<(usize, u8)>| {
@@ -58,7 +56,7 @@ impl Lanes<'_, '_> {
                     _ => NO_BYTE,
                 };
                 let byte = self.looked_up(at, wanted);
-                self.b.ins().bor(byte, lane)
+                self.b.bor(byte, lane)
             })
         };
         Selectors {
@@ -79,7 +77,7 @@ impl Lanes<'_, '_> {
     }
 
     fn picked_bytes(&mut self, source: Value, at: Value) -> Value {
-        self.intrinsic(Intrinsic::PickBytes, &[source, at], self.dwords_type())
+        self.intrinsic(VirOp::PickBytes, &[source, at], self.dwords_type())
     }
 
     /// `v_perm` on a vector by what its selectors want.
@@ -91,11 +89,11 @@ impl Lanes<'_, '_> {
         let mut result = selectors.ones;
         for (source, n) in sources {
             // Of each two bytes the sign of the higher.
-            let signs = self.intrinsic(Intrinsic::ShortSigns, &[source], self.dwords_type());
+            let signs = self.intrinsic(VirOp::ShortSigns, &[source], self.dwords_type());
             let byte = self.picked_bytes(source, selectors.bytes[n]);
             let sign = self.picked_bytes(signs, selectors.signs[n]);
-            let both = self.b.ins().bor(byte, sign);
-            result = self.b.ins().bor(result, both);
+            let both = self.b.bor(byte, sign);
+            result = self.b.bor(result, both);
         }
         result
     }

@@ -1,11 +1,10 @@
 //! Operations of lanes for those that are made of others.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
-
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
 use crate::legalize::compound::Operations;
 use crate::legalize::scalar::layout;
+use crate::vir::Value;
 
 impl Operations for Lanes<'_, '_> {
     type Value = Vec<Value>;
@@ -38,13 +37,13 @@ impl Operations for Lanes<'_, '_> {
     ) -> Vec<Value> {
         self.map2(n, d, |l, n, d| {
             let [n, d] = [n, d].map(|v| l.as_float(float, v));
-            let quotient = l.b.ins().fdiv(n, d);
+            let quotient = l.b.fdiv(n, d);
             let bits = l.as_bits(float, quotient);
             let scaled = flush.dst.then(|| {
                 let factor = l.constant(float, layout(float).scale);
                 let factor = l.as_float(float, factor);
-                let n = l.b.ins().fmul(n, factor);
-                l.b.ins().fdiv(n, d)
+                let n = l.b.fmul(n, factor);
+                l.b.fdiv(n, d)
             });
             l.finish(float, flush, bits, scaled)
         })

@@ -2,13 +2,10 @@
 //! products for two halves of a vector side by side. That the one rounding to f32 gives the right result was found out
 //! by going through all arguments (`every_argument` among the tests of the lowering does).
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::Lanes;
 use crate::ir::Float;
 use crate::vir::fix::{By, Of};
-use crate::vir::{Fixes, Intrinsic};
+use crate::vir::{Fixes, FloatCC, IntCC, Op as VirOp, Value, types};
 
 /// (2^f - 1) / f for |f| <= 1/2, off by less than 2^-51 of 2^f, as coefficients of the powers of f.
 const POWER: [f64; 10] = [
@@ -58,21 +55,21 @@ impl Lanes<'_, '_> {
     /// f32 as f64, in two halves.
     fn halves(&mut self, x: Value) -> [Value; 2] {
         let ty = self.vector(Float::F64);
-        [Intrinsic::PromoteLowHalf, Intrinsic::PromoteHighHalf].map(|f| self.intrinsic(f, &[x], ty))
+        [VirOp::PromoteLowHalf, VirOp::PromoteHighHalf].map(|f| self.intrinsic(f, &[x], ty))
     }
 
     /// The f32 next to both halves.
     fn rounded(&mut self, halves: [Value; 2]) -> Value {
         let ty = self.vector(Float::F32);
-        self.intrinsic(Intrinsic::DemoteHalves, &halves, ty)
+        self.intrinsic(VirOp::DemoteHalves, &halves, ty)
     }
 
     /// The polynomial of f64 with these coefficients: that of the even powers plus x times that of the odd ones.
     fn polynomial(&mut self, coefficients: &[f64], x: Value) -> Value {
-        let square = self.b.ins().fmul(x, x);
+        let square = self.b.fmul(x, x);
         let [even, odd] =
             [0, 1].map(|first| self.in_turn(coefficients[first..].iter().step_by(2), square));
-        self.b.ins().fma(odd, x, even)
+        self.b.fma(odd, x, even)
     }
 
     /// The same from the highest power on, which takes longer, but fewer registers and instructions.
@@ -86,7 +83,7 @@ impl Lanes<'_, '_> {
         let mut sum = self.double(*highest);
         for &power in powers {
             let power = self.double(power);
-            sum = self.b.ins().fma(sum, x, power);
+            sum = self.b.fma(sum, x, power);
         }
         sum
     }
@@ -98,16 +95,16 @@ impl Lanes<'_, '_> {
         // x = n + f with |f| <= 1/2, exactly; the low bits of what is rounded by a large number's help are n, too.
         let (x, n, f, integer) = if self.masks {
             // Of infinity that is 0.
-            let f = self.intrinsic(Intrinsic::Rest, &[x], ty);
-            (x, self.b.ins().fsub(x, f), f, None)
+            let f = self.intrinsic(VirOp::Rest, &[x], ty);
+            (x, self.b.fsub(x, f), f, None)
         } else {
             // From 128 on all give infinity.
             let most = self.single(128f32.to_bits());
-            let x = self.intrinsic(Intrinsic::Least, &[most, x], ty);
+            let x = self.intrinsic(VirOp::Least, &[most, x], ty);
             let large = self.single(12_582_912f32.to_bits());
-            let aligned = self.b.ins().fadd(x, large);
-            let n = self.b.ins().fsub(aligned, large);
-            let f = self.b.ins().fsub(x, n);
+            let aligned = self.b.fadd(x, large);
+            let n = self.b.fsub(aligned, large);
+            let f = self.b.fsub(x, n);
             (x, n, f, Some(self.as_bits(Float::F32, aligned)))
         };
         let powers = self.halves(f).map(|f| {
@@ -116,40 +113,37 @@ impl Lanes<'_, '_> {
                 false => self.polynomial(&POWER, f),
             };
             let one = self.double(1.0);
-            self.b.ins().fma(slope, f, one)
+            self.b.fma(slope, f, one)
         });
         let power = self.rounded(powers);
         let power = self.as_bits(Float::F32, power);
         let tie = self.dwords(TIE);
-        let tie = self.b.ins().icmp(IntCC::Equal, bits, tie);
+        let tie = self.b.icmp(IntCC::Equal, bits, tie);
         let up = self.dwords(1);
-        let above = self.b.ins().iadd(power, up);
+        let above = self.b.iadd(power, up);
         let power = self.blend(tie, above, power);
         let low = self.single((-126f32).to_bits());
-        let kept = self
-            .b
-            .ins()
-            .fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, x, low);
+        let kept = self.b.fcmp(FloatCC::UnorderedOrGreaterThanOrEqual, x, low);
         match integer {
             None => {
                 let power = self.as_float(Float::F32, power);
-                let scaled = self.intrinsic(Intrinsic::Scale, &[power, n], ty);
+                let scaled = self.intrinsic(VirOp::Scale, &[power, n], ty);
                 let scaled = self.as_bits(Float::F32, scaled);
-                self.b.ins().band(kept, scaled)
+                self.b.band(kept, scaled)
             }
             Some(integer) => {
                 let up = self.shift(integer, 23, true);
-                let scaled = self.b.ins().iadd(power, up);
+                let scaled = self.b.iadd(power, up);
                 let scaled = self.quiet_or(x, scaled);
-                self.b.ins().band(kept, scaled)
+                self.b.band(kept, scaled)
             }
         }
     }
 
     /// Where x is a NaN, it as a quiet one; else other bits.
     fn quiet_or(&mut self, x: Value, bits: Value) -> Value {
-        let nan = self.b.ins().fcmp(FloatCC::Unordered, x, x);
-        let quiet = self.b.ins().fadd(x, x);
+        let nan = self.b.fcmp(FloatCC::Unordered, x, x);
+        let quiet = self.b.fadd(x, x);
         let quiet = self.as_bits(Float::F32, quiet);
         self.blend(nan, quiet, bits)
     }
@@ -158,27 +152,27 @@ impl Lanes<'_, '_> {
     pub(super) fn log2(&mut self, bits: Value) -> Value {
         // x = m * 2^e with m from the root of 1/2 to that of 2.
         let root = self.dwords(ROOT_HALF);
-        let above = self.b.ins().isub(bits, root);
-        let c23 = self.b.ins().iconst(types::I32, 23);
-        let e = self.b.ins().sshr(above, c23);
+        let above = self.b.isub(bits, root);
+        let c23 = self.b.iconst(types::I32, 23);
+        let e = self.b.sshr(above, c23);
         let field = self.dwords(0xff80_0000);
-        let exponent = self.b.ins().band(above, field);
-        let m = self.b.ins().isub(bits, exponent);
+        let exponent = self.b.band(above, field);
+        let m = self.b.isub(bits, exponent);
         let m = self.as_float(Float::F32, m);
         let wholes = {
             let ty = self.vector(Float::F32);
-            let e = self.b.ins().fcvt_from_sint(ty, e);
+            let e = self.b.fcvt_from_sint(ty, e);
             self.halves(e)
         };
         let parts = self.halves(m);
         let sums = [0, 1].map(|n| {
             let one = self.double(1.0);
-            let below = self.b.ins().fsub(parts[n], one);
-            let above = self.b.ins().fadd(parts[n], one);
-            let s = self.b.ins().fdiv(below, above);
-            let square = self.b.ins().fmul(s, s);
+            let below = self.b.fsub(parts[n], one);
+            let above = self.b.fadd(parts[n], one);
+            let s = self.b.fdiv(below, above);
+            let square = self.b.fmul(s, s);
             let slope = self.polynomial(&LOGARITHM, square);
-            self.b.ins().fma(slope, s, wholes[n])
+            self.b.fma(slope, s, wholes[n])
         });
         let sum = self.rounded(sums);
         let sum = self.as_bits(Float::F32, sum);
@@ -192,25 +186,25 @@ impl Lanes<'_, '_> {
             let ty = self.vector(Float::F32);
             let fixes = self.dwords(FIXES.bits());
             let sum = self.as_float(Float::F32, sum);
-            let d = self.intrinsic(Intrinsic::Fix, &[sum, x, fixes], ty);
+            let d = self.intrinsic(VirOp::Fix, &[sum, x, fixes], ty);
             let d = self.as_bits(Float::F32, d);
             let [field, zero, bottom] = [INFINITY, 0, 1 << 31 | INFINITY].map(|b| self.dwords(b));
-            let field = self.b.ins().band(bits, field);
-            let low = self.b.ins().icmp(IntCC::Equal, field, zero);
+            let field = self.b.band(bits, field);
+            let low = self.b.icmp(IntCC::Equal, field, zero);
             return self.blend(low, bottom, d);
         }
         // Below the normal numbers there is -infinity, and NaN from the negative ones on; above them infinity and NaN
         // stay what they are.
         let [least, negative, infinity] =
             [MIN_NORMAL, 1 << 31 | MIN_NORMAL, INFINITY].map(|b| self.single(b));
-        let number = self.b.ins().fcmp(FloatCC::LessThan, x, infinity);
-        let itself = self.b.ins().fadd(x, x);
+        let number = self.b.fcmp(FloatCC::LessThan, x, infinity);
+        let itself = self.b.fadd(x, x);
         let itself = self.as_bits(Float::F32, itself);
         let d = self.blend(number, sum, itself);
-        let low = self.b.ins().fcmp(FloatCC::LessThan, x, least);
+        let low = self.b.fcmp(FloatCC::LessThan, x, least);
         let bottom = self.dwords(1 << 31 | INFINITY);
         let d = self.blend(low, bottom, d);
-        let below = self.b.ins().fcmp(FloatCC::LessThanOrEqual, x, negative);
+        let below = self.b.fcmp(FloatCC::LessThanOrEqual, x, negative);
         let nan = self.dwords(0xffc0_0000);
         self.blend(below, nan, d)
     }

@@ -1,12 +1,10 @@
 //! Exponents of f32 lanes: AVX-512 has instructions for them.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value};
-
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
 use crate::vir::fix::{By, Of};
-use crate::vir::{self, Fixes, Intrinsic};
+use crate::vir::patterns::vector_constant;
+use crate::vir::{Fixes, IntCC, Op as VirOp, Value};
 
 /// What stands for f32 of which the integers are exponents.
 const LIKE_INTEGERS: Fixes = Fixes::NONE
@@ -27,10 +25,10 @@ impl Lanes<'_, '_> {
         };
         let powers = self.map1(n, |l, n| {
             let [least, most] = [-400i32, 400].map(|n| l.dwords(n as u32));
-            let n = l.b.ins().smax(n, least);
-            let n = l.b.ins().smin(n, most);
+            let n = l.b.smax(n, least);
+            let n = l.b.smin(n, most);
             let bias = l.dwords(1023);
-            let biased = l.b.ins().iadd(n, bias);
+            let biased = l.b.iadd(n, bias);
             l.shift(biased, 20, true)
         });
         let zeros = self.const_lanes(Width::W32, 0);
@@ -51,7 +49,7 @@ impl Lanes<'_, '_> {
         let n = self.op(Op::CvtFromS(Float::F64), Width::W32, &[n]);
         self.map2(&a, &n, |l, a, n| {
             let [a, n] = [a, n].map(|v| l.as_float(Float::F64, v));
-            let d = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            let d = l.intrinsic(VirOp::Scale, &[a, n], ty);
             let d = l.as_bits(Float::F64, d);
             if !flush.dst {
                 return d;
@@ -59,8 +57,8 @@ impl Lanes<'_, '_> {
             // As with f32: before it is rounded, with a greater exponent.
             let more = l.quads(64f64.to_bits());
             let more = l.as_float(Float::F64, more);
-            let n = l.b.ins().fadd(n, more);
-            let seen = l.intrinsic(Intrinsic::Scale, &[a, n], ty);
+            let n = l.b.fadd(n, more);
+            let seen = l.intrinsic(VirOp::Scale, &[a, n], ty);
             l.finish(Float::F64, flush, d, Some(seen))
         })
     }
@@ -77,15 +75,15 @@ impl Lanes<'_, '_> {
                 (self.as_float(Float::F32, a), self.exponent_to_scale(n))
             }
         };
-        let d = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        let d = self.intrinsic(VirOp::Scale, &[a, n], ty);
         let d = self.as_bits(Float::F32, d);
         if !flush.dst {
             return d;
         }
         // Before it is rounded, as it is with an exponent greater by 32.
         let more = self.single(32f32.to_bits());
-        let n = self.b.ins().fadd(n, more);
-        let seen = self.intrinsic(Intrinsic::Scale, &[a, n], ty);
+        let n = self.b.fadd(n, more);
+        let seen = self.intrinsic(VirOp::Scale, &[a, n], ty);
         self.finish(Float::F32, flush, d, Some(seen))
     }
 
@@ -95,9 +93,9 @@ impl Lanes<'_, '_> {
         match self.whole_float(n) {
             Some(float) => {
                 let fixes = self.dwords(LIKE_INTEGERS.bits());
-                self.intrinsic(Intrinsic::Fix, &[float, float, fixes], ty)
+                self.intrinsic(VirOp::Fix, &[float, float, fixes], ty)
             }
-            None => self.b.ins().fcvt_from_sint(ty, n),
+            None => self.b.fcvt_from_sint(ty, n),
         }
     }
 
@@ -105,83 +103,72 @@ impl Lanes<'_, '_> {
     /// is of, with the exponent as f32: zeros and infinities have infinite exponents then, which makes of mantissas that
     /// are 1 what came of zeros and infinities as mantissas, NaNs included.
     fn quotient(&mut self, a: Value, n: Value) -> Option<(Value, Value)> {
-        let [from, exponent] = self.args_of(n, Opcode::Isub)?;
-        let below = self.argument_of(exponent, Intrinsic::Exponent)?;
-        let (above, reciprocal) = match self.argument_of(from, Intrinsic::Exponent) {
+        let [from, exponent] = self.args_of(n, VirOp::Isub)?;
+        let below = self.argument_of(exponent, VirOp::Exponent)?;
+        let (above, reciprocal) = match self.argument_of(from, VirOp::Exponent) {
             Some(above) => {
-                let [one, other] = self.args_of(a, Opcode::Fmul)?;
-                let mantissa = self.argument_of(one, Intrinsic::Mantissa)?;
+                let [one, other] = self.args_of(a, VirOp::Fmul)?;
+                let mantissa = self.argument_of(one, VirOp::Mantissa)?;
                 (mantissa == above).then_some((Some(above), other))?
             }
             None => self.is_all(from, 0).then_some((None, a))?,
         };
-        let [one, mantissa] = self.args_of(reciprocal, Opcode::Fdiv)?;
-        let known = self.argument_of(mantissa, Intrinsic::Mantissa)? == below;
+        let [one, mantissa] = self.args_of(reciprocal, VirOp::Fdiv)?;
+        let known = self.argument_of(mantissa, VirOp::Mantissa)? == below;
         if !known || !self.is_all(one, 1f32.to_bits()) {
             return None;
         }
         let ty = self.vector(Float::F32);
         let parts = |l: &mut Self, x: Value| {
             let x = l.as_float(Float::F32, x);
-            [Intrinsic::PlainMantissa, Intrinsic::PlainExponent].map(|f| l.intrinsic(f, &[x], ty))
+            [VirOp::PlainMantissa, VirOp::PlainExponent].map(|f| l.intrinsic(f, &[x], ty))
         };
         let [mantissa, exponent] = parts(self, below);
         let one = self.single(1f32.to_bits());
-        let reciprocal = self.b.ins().fdiv(one, mantissa);
+        let reciprocal = self.b.fdiv(one, mantissa);
         Some(match above {
             Some(above) => {
                 let [mantissa, from] = parts(self, above);
-                let quotient = self.b.ins().fmul(mantissa, reciprocal);
-                (quotient, self.b.ins().fsub(from, exponent))
+                let quotient = self.b.fmul(mantissa, reciprocal);
+                (quotient, self.b.fsub(from, exponent))
             }
             None => {
                 let from = self.single((-1f32).to_bits());
-                (reciprocal, self.b.ins().fsub(from, exponent))
+                (reciprocal, self.b.fsub(from, exponent))
             }
         })
     }
 
     /// The arguments of the instruction that gives a value, if it is such a one of two.
-    fn args_of(&self, v: Value, opcode: Opcode) -> Option<[Value; 2]> {
-        let dfg = &self.b.func.dfg;
-        let inst = self.without_casts(v)?;
-        let same = dfg.insts[inst].opcode() == opcode;
-        same.then(|| dfg.inst_args(inst))?.try_into().ok()
+    fn args_of(&self, v: Value, of: VirOp) -> Option<[Value; 2]> {
+        let (op, args) = self.made_by(v)?;
+        (op == of).then_some(args)?.try_into().ok()
     }
 
-    /// The argument of the intrinsic that gives a value, if it is this one.
-    fn argument_of(&self, v: Value, f: Intrinsic) -> Option<Value> {
-        let inst = self.without_casts(v)?;
-        let name = self.callee(inst)?;
-        let same = name.namespace == vir::INTRINSIC && name.index == f as u32;
-        same.then(|| self.uncast(self.b.func.dfg.inst_args(inst)[0]))
+    /// The source of the operation that gives a value, if it is this one.
+    fn argument_of(&self, v: Value, of: VirOp) -> Option<Value> {
+        let (op, args) = self.made_by(v)?;
+        (op == of).then(|| self.uncast(args[0]))
     }
 
     /// Is it a constant with this dword in all lanes?
     fn is_all(&self, v: Value, word: u32) -> bool {
-        let dfg = &self.b.func.dfg;
-        let constant = |inst| match dfg.insts[inst] {
-            InstructionData::UnaryConst {
-                constant_handle, ..
-            } => Some(dfg.constants.get(constant_handle).as_slice()),
-            _ => None,
-        };
-        let bytes = self.without_casts(v).and_then(constant);
+        let bytes = vector_constant(self.b.func, self.uncast(v));
         bytes.is_some_and(|bytes| bytes.chunks_exact(4).all(|part| part == word.to_le_bytes()))
     }
 
     /// The f32 that i32 are, if they were made of whole f32.
     fn whole_float(&self, n: Value) -> Option<Value> {
-        let dfg = &self.b.func.dfg;
-        let made = |v: Value, of: &[Opcode]| {
-            let inst = self.without_casts(v)?;
-            of.contains(&dfg.insts[inst].opcode()).then_some(inst)
+        let (VirOp::FcvtToSintSat, &[float]) = self.made_by(n)? else {
+            return None;
         };
-        let float = dfg.inst_args(made(n, &[Opcode::FcvtToSintSat])?)[0];
-        let rounding = [Opcode::Nearest, Opcode::Trunc, Opcode::Floor, Opcode::Ceil];
         let whole = self.uncast(float);
-        (dfg.value_type(whole) == self.vector(Float::F32) && made(whole, &rounding).is_some())
-            .then_some(whole)
+        let (rounding, _) = self.made_by(whole)?;
+        let rounds = matches!(
+            rounding,
+            VirOp::Nearest | VirOp::Trunc | VirOp::Floor | VirOp::Ceil
+        );
+        (self.b.func.ty(whole) == self.vector(Float::F32) && rounds).then_some(whole)
     }
 
     /// The mantissa; what has no exponent stays what it is, NaNs quieted.
@@ -189,16 +176,16 @@ impl Lanes<'_, '_> {
         if self.masks {
             let ty = self.vector(Float::F32);
             let x = self.as_float(Float::F32, a);
-            let d = self.intrinsic(Intrinsic::Mantissa, &[x], ty);
+            let d = self.intrinsic(VirOp::Mantissa, &[x], ty);
             return self.as_bits(Float::F32, d);
         }
         let (normal, _, none) = self.normalised(a);
         let [fraction, sign, half] =
             [0x007f_ffff, 1 << 31, 0x3f00_0000].map(|bits| self.dwords(bits));
-        let fraction = self.b.ins().band(normal, fraction);
-        let sign = self.b.ins().band(a, sign);
-        let mantissa = self.b.ins().bor(sign, half);
-        let mantissa = self.b.ins().bor(mantissa, fraction);
+        let fraction = self.b.band(normal, fraction);
+        let sign = self.b.band(a, sign);
+        let mantissa = self.b.bor(sign, half);
+        let mantissa = self.b.bor(mantissa, fraction);
         let d = self.blend(none, a, mantissa);
         self.op(Op::FQuiet(Float::F32), Width::W32, &[&[d]])[0]
     }
@@ -207,13 +194,13 @@ impl Lanes<'_, '_> {
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         if self.masks {
             let x = self.as_float(Float::F32, a);
-            return self.intrinsic(Intrinsic::Exponent, &[x], self.dwords_type());
+            return self.intrinsic(VirOp::Exponent, &[x], self.dwords_type());
         }
         let (normal, denormal, none) = self.normalised(a);
         let [plain, more] = [126, 126 + 149].map(|bias| self.dwords(bias));
         let bias = self.blend(denormal, more, plain);
         let field = self.shift(normal, 23, false);
-        let d = self.b.ins().isub(field, bias);
+        let d = self.b.isub(field, bias);
         let zero = self.dwords(0);
         self.blend(none, zero, d)
     }
@@ -223,14 +210,14 @@ impl Lanes<'_, '_> {
     fn normalised(&mut self, a: Value) -> (Value, Value, Value) {
         let [all, least, most, zero] =
             [0x7fff_ffff, 0x0080_0000, 0x7f7f_ffff, 0].map(|bits| self.dwords(bits));
-        let magnitude = self.b.ins().band(a, all);
-        let denormal = self.b.ins().icmp(IntCC::SignedLessThan, magnitude, least);
+        let magnitude = self.b.band(a, all);
+        let denormal = self.b.icmp(IntCC::SignedLessThan, magnitude, least);
         let ty = self.vector(Float::F32);
-        let float = self.b.ins().fcvt_from_sint(ty, magnitude);
+        let float = self.b.fcvt_from_sint(ty, magnitude);
         let float = self.as_bits(Float::F32, float);
         let normal = self.blend(denormal, float, magnitude);
-        let none = self.b.ins().icmp(IntCC::Equal, magnitude, zero);
-        let large = self.b.ins().icmp(IntCC::SignedLessThan, most, magnitude);
-        (normal, denormal, self.b.ins().bor(none, large))
+        let none = self.b.icmp(IntCC::Equal, magnitude, zero);
+        let large = self.b.icmp(IntCC::SignedLessThan, most, magnitude);
+        (normal, denormal, self.b.bor(none, large))
     }
 }

@@ -1,12 +1,9 @@
 //! Floating point on lanes: denormals, NaNs, one rounding, and conversions between formats.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Value};
-
 use super::{LOW_HALVES, Lanes};
 use crate::ir::{Float, Flush, Op};
 use crate::legalize::scalar::layout;
-use crate::vir::Intrinsic;
+use crate::vir::{FloatCC, IntCC, Op as VirOp, Value};
 
 impl Lanes<'_, '_> {
     pub(super) fn as_float(&mut self, float: Float, v: Value) -> Value {
@@ -31,24 +28,24 @@ impl Lanes<'_, '_> {
         let l = layout(float);
         if self.masks && self.baseline && float == Float::F32 {
             let ty = self.dwords_type();
-            return self.intrinsic(Intrinsic::Flush, &[v], ty);
+            return self.intrinsic(VirOp::Flush, &[v], ty);
         }
         if self.masks {
             // The sign alone where the exponent is least.
             let [exponent, sign, zero] =
                 [l.exponent, l.sign, 0].map(|bits| self.constant(float, bits));
-            let field = self.b.ins().band(v, exponent);
-            let denormal = self.b.ins().icmp(IntCC::Equal, field, zero);
-            let signed = self.b.ins().band(v, sign);
+            let field = self.b.band(v, exponent);
+            let denormal = self.b.icmp(IntCC::Equal, field, zero);
+            let signed = self.b.band(v, sign);
             return self.blend(denormal, signed, v);
         }
         let exponent = self.constant(float, l.exponent);
         let zero = self.constant(float, 0);
         let magnitude = self.constant(float, !l.sign);
-        let field = self.b.ins().band(v, exponent);
-        let denormal = self.b.ins().icmp(IntCC::Equal, field, zero);
-        let drop = self.b.ins().band(denormal, magnitude);
-        self.b.ins().band_not(v, drop)
+        let field = self.b.band(v, exponent);
+        let denormal = self.b.icmp(IntCC::Equal, field, zero);
+        let drop = self.b.band(denormal, magnitude);
+        self.b.band_not(v, drop)
     }
 
     pub(super) fn fix_nan(&mut self, float: Float, result: Value, sources: &[Value]) -> Value {
@@ -60,12 +57,12 @@ impl Lanes<'_, '_> {
         let mut nan = self.constant(float, l.nan);
         for &s in sources.iter().rev() {
             let f = self.as_float(float, s);
-            let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
-            let quieted = self.b.ins().bor(s, quiet);
+            let is = self.b.fcmp(FloatCC::Unordered, f, f);
+            let quieted = self.b.bor(s, quiet);
             nan = self.blend(is, quieted, nan);
         }
         let f = self.as_float(float, result);
-        let is = self.b.ins().fcmp(FloatCC::Unordered, f, f);
+        let is = self.b.fcmp(FloatCC::Unordered, f, f);
         self.blend(is, nan, result)
     }
 
@@ -94,12 +91,12 @@ impl Lanes<'_, '_> {
         let l = layout(float);
         let bits = self.constant(float, l.scaled_min);
         let min = self.as_float(float, bits);
-        let magnitude = self.b.ins().fabs(scaled);
-        let tiny = self.b.ins().fcmp(FloatCC::LessThan, magnitude, min);
+        let magnitude = self.b.fabs(scaled);
+        let tiny = self.b.fcmp(FloatCC::LessThan, magnitude, min);
         let tiny = self.cast(self.bits_type(float), tiny);
         let keep = self.constant(float, !l.sign);
-        let drop = self.b.ins().band(tiny, keep);
-        let result = self.b.ins().band_not(result, drop);
+        let drop = self.b.band(tiny, keep);
+        let result = self.b.band_not(result, drop);
         self.numbering.note_flushed(result, result);
         result
     }
@@ -120,28 +117,28 @@ impl Lanes<'_, '_> {
         let factor = |l: &mut Self, v: Value| {
             let bits = l.constant(float, layout(float).scale);
             let factor = l.as_float(float, bits);
-            l.b.ins().fmul(v, factor)
+            l.b.fmul(v, factor)
         };
         let r = match op {
-            Op::FAdd(..) => self.b.ins().fadd(f[0], f[1]),
-            Op::FSub(..) => self.b.ins().fsub(f[0], f[1]),
+            Op::FAdd(..) => self.b.fadd(f[0], f[1]),
+            Op::FSub(..) => self.b.fsub(f[0], f[1]),
             Op::FMul(..) => {
                 if flush.dst {
                     let a = factor(self, f[0]);
-                    scaled = Some(self.b.ins().fmul(a, f[1]));
+                    scaled = Some(self.b.fmul(a, f[1]));
                 }
-                self.b.ins().fmul(f[0], f[1])
+                self.b.fmul(f[0], f[1])
             }
             Op::Fma(..) => {
                 if flush.dst {
                     let a = factor(self, f[0]);
                     let c = factor(self, f[2]);
-                    scaled = Some(self.b.ins().fma(a, f[1], c));
+                    scaled = Some(self.b.fma(a, f[1], c));
                 }
-                self.b.ins().fma(f[0], f[1], f[2])
+                self.b.fma(f[0], f[1], f[2])
             }
-            Op::FDiv(..) => self.b.ins().fdiv(f[0], f[1]),
-            _ => self.b.ins().sqrt(f[0]),
+            Op::FDiv(..) => self.b.fdiv(f[0], f[1]),
+            _ => self.b.sqrt(f[0]),
         };
         let bits = self.as_bits(float, r);
         let bits = self.fix_nan(float, bits, &sources);
@@ -163,18 +160,14 @@ impl Lanes<'_, '_> {
                         if let Some(scale) = scale {
                             let bits = self.quads(scale.to_bits());
                             let factor = self.as_float(Float::F64, bits);
-                            f = self.b.ins().fmul(f, factor);
+                            f = self.b.fmul(f, factor);
                         }
-                        if self.per > 4 {
-                            f
-                        } else {
-                            self.b.ins().fvdemote(f)
-                        }
+                        if self.per > 4 { f } else { self.b.fvdemote(f) }
                     })
                     .collect();
                 if self.per > 4 {
                     let ty = self.vector(Float::F32);
-                    let f = self.intrinsic(Intrinsic::Demote, &halves, ty);
+                    let f = self.intrinsic(VirOp::Demote, &halves, ty);
                     return self.as_bits(Float::F32, f);
                 }
                 self.shuffle(self.dwords_type(), halves[0], halves[1], LOW_HALVES)
@@ -190,16 +183,16 @@ impl Lanes<'_, '_> {
             // An unsigned number less 2^31 is a signed one.
             let x = if unsigned {
                 let top = self.dwords(1 << 31);
-                self.b.ins().bxor(x, top)
+                self.b.bxor(x, top)
             } else {
                 x
             };
-            for half in [Intrinsic::FromIntLow, Intrinsic::FromIntHigh] {
+            for half in [VirOp::FromIntLow, VirOp::FromIntHigh] {
                 let mut f = self.intrinsic(half, &[x], ty);
                 if unsigned {
                     let bits = self.quads(2_147_483_648f64.to_bits());
                     let top = self.as_float(Float::F64, bits);
-                    f = self.b.ins().fadd(f, top);
+                    f = self.b.fadd(f, top);
                 }
                 wide.push(self.as_bits(Float::F64, f));
             }

@@ -2,14 +2,10 @@
 //! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`), and f16 arithmetic in
 //! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
-use frontend::state::mode;
-
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Op, Width};
-use crate::vir::Intrinsic;
+use crate::vir::{FloatCC, IntCC, Op as VirOp, Type as Clif, Value, types};
 
 /// Cycles that a vector's power or logarithm is behind that of the one before it.
 const BEHIND: u32 = 26;
@@ -17,41 +13,6 @@ const BEHIND: u32 = 26;
 /// The f16 whose power, rounded to f32, is in the middle between two f16, where the true one is above it. The powers of all
 /// others, and all logarithms and reciprocals of roots, may be rounded to f32 first.
 const TIE_OF_HALVES: u32 = 0x3a38_a000;
-
-/// Is a function with this MODE one of them?
-pub(crate) fn is_inline(f: LaneFn, mode: u32) -> bool {
-    let kept = mode & (mode::DENORM_F16_F64 | mode::FP16_OVFL) == mode::DENORM_F16_F64;
-    let plain = kept && mode & mode::ROUND_F16_F64 == 0;
-    match f {
-        LaneFn::ShlVar
-        | LaneFn::LshrVar
-        | LaneFn::AshrVar
-        | LaneFn::Shl64Var
-        | LaneFn::Lshr64Var
-        | LaneFn::Ashr64Var
-        | LaneFn::AlignBitVar
-        | LaneFn::Perm
-        | LaneFn::BfeU
-        | LaneFn::BfeI
-        | LaneFn::WidenF16
-        | LaneFn::ExpF32
-        | LaneFn::LogF32 => true,
-        LaneFn::PkRtzF16 => kept,
-        LaneFn::CvtF16F32
-        | LaneFn::CvtF32F16
-        | LaneFn::AddF16
-        | LaneFn::SubF16
-        | LaneFn::MulF16
-        | LaneFn::FmaF16
-        | LaneFn::PkAddF16
-        | LaneFn::PkMulF16
-        | LaneFn::PkFmaF16
-        | LaneFn::ExpF16
-        | LaneFn::LogF16
-        | LaneFn::RsqF16 => plain,
-        _ => false,
-    }
-}
 
 impl Lanes<'_, '_> {
     /// Such a function on a group: the words that it gives.
@@ -85,16 +46,16 @@ impl Lanes<'_, '_> {
 
     fn function_of_vectors(&mut self, f: LaneFn, a: &[Value]) -> Value {
         match f {
-            LaneFn::ShlVar => self.shift_each(Intrinsic::ShiftLeft, a[0], a[1]),
-            LaneFn::LshrVar => self.shift_each(Intrinsic::ShiftRight, a[0], a[1]),
-            LaneFn::AshrVar => self.shift_each(Intrinsic::ShiftArithmetic, a[0], a[1]),
+            LaneFn::ShlVar => self.shift_each(VirOp::ShiftLeft, a[0], a[1]),
+            LaneFn::LshrVar => self.shift_each(VirOp::ShiftRight, a[0], a[1]),
+            LaneFn::AshrVar => self.shift_each(VirOp::ShiftArithmetic, a[0], a[1]),
             LaneFn::AlignBitVar => self.align_each(a[0], a[1], a[2]),
             LaneFn::Perm => self.permute(a[0], a[1], a[2]),
             LaneFn::BfeU => {
-                let field = self.shift_each(Intrinsic::ShiftRight, a[0], a[1]);
+                let field = self.shift_each(VirOp::ShiftRight, a[0], a[1]);
                 let ones = self.dwords(u32::MAX);
-                let above = self.shift_each(Intrinsic::ShiftLeft, ones, a[2]);
-                self.b.ins().band_not(field, above)
+                let above = self.shift_each(VirOp::ShiftLeft, ones, a[2]);
+                self.b.band_not(field, above)
             }
             LaneFn::BfeI => self.signed_field(a[0], a[1], a[2]),
             LaneFn::WidenF16 | LaneFn::CvtF32F16 => {
@@ -103,7 +64,7 @@ impl Lanes<'_, '_> {
             }
             LaneFn::CvtF16F32 => {
                 let x = self.as_float(Float::F32, a[0]);
-                self.intrinsic(Intrinsic::ToHalf, &[x], self.dwords_type())
+                self.intrinsic(VirOp::ToHalf, &[x], self.dwords_type())
             }
             LaneFn::ExpF32 => self.exp2(a[0]),
             LaneFn::LogF32 => self.log2(a[0]),
@@ -114,35 +75,35 @@ impl Lanes<'_, '_> {
                     LaneFn::ExpF16 => {
                         let power = self.exp2(x);
                         let tie = self.dwords(TIE_OF_HALVES);
-                        let tie = self.b.ins().icmp(IntCC::Equal, x, tie);
+                        let tie = self.b.icmp(IntCC::Equal, x, tie);
                         let up = self.dwords(1);
-                        let above = self.b.ins().iadd(power, up);
+                        let above = self.b.iadd(power, up);
                         self.blend(tie, above, power)
                     }
                     _ => self.log2(x),
                 };
                 let d = self.as_float(Float::F32, d);
-                self.intrinsic(Intrinsic::ToHalf, &[d], self.dwords_type())
+                self.intrinsic(VirOp::ToHalf, &[d], self.dwords_type())
             }
             LaneFn::PkRtzF16 => {
                 let [low, high] = [a[0], a[1]].map(|x| {
                     let x = self.as_float(Float::F32, x);
-                    self.intrinsic(Intrinsic::ToHalfTruncating, &[x], self.dwords_type())
+                    self.intrinsic(VirOp::ToHalfTruncating, &[x], self.dwords_type())
                 });
                 let high = self.shift(high, 16, true);
-                self.b.ins().bor(low, high)
+                self.b.bor(low, high)
             }
             LaneFn::PkAddF16 | LaneFn::PkMulF16 | LaneFn::PkFmaF16 => {
-                let halves = [Intrinsic::WidenLow, Intrinsic::WidenHigh].map(|widen| {
+                let halves = [VirOp::WidenLow, VirOp::WidenHigh].map(|widen| {
                     let sources: Vec<Value> = a.iter().map(|&x| self.widened(widen, x)).collect();
                     self.half_arithmetic(f, &sources)
                 });
-                self.intrinsic(Intrinsic::Narrow, &halves, self.dwords_type())
+                self.intrinsic(VirOp::Narrow, &halves, self.dwords_type())
             }
             _ => {
                 let sources: Vec<Value> = a.iter().map(|&x| self.low_halves(x)).collect();
                 let result = self.half_arithmetic(f, &sources);
-                self.intrinsic(Intrinsic::ToHalf, &[result], self.dwords_type())
+                self.intrinsic(VirOp::ToHalf, &[result], self.dwords_type())
             }
         }
     }
@@ -150,9 +111,9 @@ impl Lanes<'_, '_> {
     // ---- integer
 
     /// Shifts each lane by its own amount, modulo 32.
-    fn shift_each(&mut self, f: Intrinsic, x: Value, amount: Value) -> Value {
+    fn shift_each(&mut self, f: VirOp, x: Value, amount: Value) -> Value {
         let mask = self.dwords(31);
-        let amount = self.b.ins().band(amount, mask);
+        let amount = self.b.band(amount, mask);
         self.intrinsic(f, &[x, amount], self.dwords_type())
     }
 
@@ -166,16 +127,14 @@ impl Lanes<'_, '_> {
     ) -> [Value; 2] {
         let (dwords, quads) = (self.dwords_type(), self.quads_type());
         let mask = self.dwords(63);
-        let amount = self.b.ins().band(amount, mask);
+        let amount = self.b.band(amount, mask);
         let zero = self.dwords(0);
         let shifted = [UNPACK_LOW, UNPACK_HIGH].map(|half| {
             let x = self.shuffle(quads, low, high, half);
             let amount = self.shuffle(quads, amount, zero, half);
             match f {
-                LaneFn::Shl64Var => self.intrinsic(Intrinsic::ShiftLeftQuads, &[x, amount], quads),
-                LaneFn::Lshr64Var => {
-                    self.intrinsic(Intrinsic::ShiftRightQuads, &[x, amount], quads)
-                }
+                LaneFn::Shl64Var => self.intrinsic(VirOp::ShiftLeftQuads, &[x, amount], quads),
+                LaneFn::Lshr64Var => self.intrinsic(VirOp::ShiftRightQuads, &[x, amount], quads),
                 _ => self.shift_quads_signed(x, amount),
             }
         });
@@ -187,36 +146,35 @@ impl Lanes<'_, '_> {
     fn shift_quads_signed(&mut self, x: Value, amount: Value) -> Value {
         let ty = self.quads_type();
         if self.masks {
-            return self.intrinsic(Intrinsic::ShiftArithmeticQuads, &[x, amount], ty);
+            return self.intrinsic(VirOp::ShiftArithmeticQuads, &[x, amount], ty);
         }
         let top = self.quads(1 << 63);
-        let [x, sign] =
-            [x, top].map(|v| self.intrinsic(Intrinsic::ShiftRightQuads, &[v, amount], ty));
-        let flipped = self.b.ins().bxor(x, sign);
-        self.b.ins().isub(flipped, sign)
+        let [x, sign] = [x, top].map(|v| self.intrinsic(VirOp::ShiftRightQuads, &[v, amount], ty));
+        let flipped = self.b.bxor(x, sign);
+        self.b.isub(flipped, sign)
     }
 
     fn align_each(&mut self, high: Value, low: Value, amount: Value) -> Value {
         let mask = self.dwords(31);
-        let n = self.b.ins().band(amount, mask);
-        let right = self.intrinsic(Intrinsic::ShiftRight, &[low, n], self.dwords_type());
+        let n = self.b.band(amount, mask);
+        let right = self.intrinsic(VirOp::ShiftRight, &[low, n], self.dwords_type());
         // 31 - n places after one.
-        let rest = self.b.ins().bxor(n, mask);
+        let rest = self.b.bxor(n, mask);
         let left = self.shift(high, 1, true);
-        let left = self.intrinsic(Intrinsic::ShiftLeft, &[left, rest], self.dwords_type());
-        self.b.ins().bor(left, right)
+        let left = self.intrinsic(VirOp::ShiftLeft, &[left, rest], self.dwords_type());
+        self.b.bor(left, right)
     }
 
     /// The field is moved to the top and back: by 32 places it is gone, as one of no bits must be.
     fn signed_field(&mut self, x: Value, offset: Value, width: Value) -> Value {
         let ty = self.dwords_type();
-        let field = self.shift_each(Intrinsic::ShiftArithmetic, x, offset);
+        let field = self.shift_each(VirOp::ShiftArithmetic, x, offset);
         let mask = self.dwords(31);
-        let width = self.b.ins().band(width, mask);
+        let width = self.b.band(width, mask);
         let all = self.dwords(32);
-        let up = self.b.ins().isub(all, width);
-        let top = self.intrinsic(Intrinsic::ShiftLeft, &[field, up], ty);
-        self.intrinsic(Intrinsic::ShiftArithmetic, &[top, up], ty)
+        let up = self.b.isub(all, width);
+        let top = self.intrinsic(VirOp::ShiftLeft, &[field, up], ty);
+        self.intrinsic(VirOp::ShiftArithmetic, &[top, up], ty)
     }
 
     // ---- f16, as f32
@@ -226,7 +184,7 @@ impl Lanes<'_, '_> {
     }
 
     fn low_halves(&mut self, x: Value) -> Value {
-        self.intrinsic(Intrinsic::FromHalf, &[x], self.floats_type())
+        self.intrinsic(VirOp::FromHalf, &[x], self.floats_type())
     }
 
     fn rsq_of_halves(&mut self, x: &[Value]) -> Vec<Value> {
@@ -237,11 +195,11 @@ impl Lanes<'_, '_> {
         let d = self.op(Op::FRsq(Float::F32), Width::W32, &[&x]);
         self.map1(&d, |l, d| {
             let d = l.as_float(Float::F32, d);
-            l.intrinsic(Intrinsic::ToHalf, &[d], l.dwords_type())
+            l.intrinsic(VirOp::ToHalf, &[d], l.dwords_type())
         })
     }
 
-    fn widened(&mut self, half: Intrinsic, x: Value) -> Value {
+    fn widened(&mut self, half: VirOp, x: Value) -> Value {
         self.intrinsic(half, &[x], self.floats_type())
     }
 
@@ -249,9 +207,9 @@ impl Lanes<'_, '_> {
     /// that rounding twice is rounding once.
     fn half_arithmetic(&mut self, f: LaneFn, x: &[Value]) -> Value {
         let result = match f {
-            LaneFn::AddF16 | LaneFn::PkAddF16 => self.b.ins().fadd(x[0], x[1]),
-            LaneFn::SubF16 => self.b.ins().fsub(x[0], x[1]),
-            LaneFn::MulF16 | LaneFn::PkMulF16 => self.b.ins().fmul(x[0], x[1]),
+            LaneFn::AddF16 | LaneFn::PkAddF16 => self.b.fadd(x[0], x[1]),
+            LaneFn::SubF16 => self.b.fsub(x[0], x[1]),
+            LaneFn::MulF16 | LaneFn::PkMulF16 => self.b.fmul(x[0], x[1]),
             _ => self.fused_halves(x[0], x[1], x[2]),
         };
         if !self.exact_nan {
@@ -266,35 +224,35 @@ impl Lanes<'_, '_> {
     /// a * b + c for f16 in f32: the product is exact, the sum is rounded to odd, so that rounding it to f16 is
     /// one rounding.
     fn fused_halves(&mut self, a: Value, b: Value, c: Value) -> Value {
-        let product = self.b.ins().fmul(a, b);
+        let product = self.b.fmul(a, b);
         if self.masks && self.per == 16 {
             let ty = self.floats_type();
-            let sums = [Intrinsic::SumDown, Intrinsic::SumUp]
-                .map(|sum| self.intrinsic(sum, &[product, c], ty));
-            return self.intrinsic(Intrinsic::ToOdd, &sums, ty);
+            let sums =
+                [VirOp::SumDown, VirOp::SumUp].map(|sum| self.intrinsic(sum, &[product, c], ty));
+            return self.intrinsic(VirOp::ToOdd, &sums, ty);
         }
-        let sum = self.b.ins().fadd(product, c);
+        let sum = self.b.fadd(product, c);
         // What the sum lost.
-        let c_part = self.b.ins().fsub(sum, product);
-        let product_part = self.b.ins().fsub(sum, c_part);
-        let product_rest = self.b.ins().fsub(product, product_part);
-        let c_rest = self.b.ins().fsub(c, c_part);
-        let error = self.b.ins().fadd(product_rest, c_rest);
+        let c_part = self.b.fsub(sum, product);
+        let product_part = self.b.fsub(sum, c_part);
+        let product_rest = self.b.fsub(product, product_part);
+        let c_rest = self.b.fsub(c, c_part);
+        let error = self.b.fadd(product_rest, c_rest);
         // An inexact sum is cut off toward zero, where what was lost has the other sign one step back, and made
         // odd. What an infinite sum lost is a NaN, which counts as nothing.
         let zero = self.dwords(0);
         let nothing = self.as_float(Float::F32, zero);
-        let inexact = self.b.ins().fcmp(FloatCC::OrderedNotEqual, error, nothing);
+        let inexact = self.b.fcmp(FloatCC::OrderedNotEqual, error, nothing);
         let sum = self.as_bits(Float::F32, sum);
         let error = self.as_bits(Float::F32, error);
-        let signs = self.b.ins().bxor(sum, error);
-        let c31 = self.b.ins().iconst(types::I32, 31);
-        let back = self.b.ins().sshr(signs, c31);
-        let back = self.b.ins().band(back, inexact);
-        let cut = self.b.ins().iadd(sum, back);
+        let signs = self.b.bxor(sum, error);
+        let c31 = self.b.iconst(types::I32, 31);
+        let back = self.b.sshr(signs, c31);
+        let back = self.b.band(back, inexact);
+        let cut = self.b.iadd(sum, back);
         let one = self.dwords(1);
-        let last = self.b.ins().band(inexact, one);
-        let odd = self.b.ins().bor(cut, last);
+        let last = self.b.band(inexact, one);
+        let odd = self.b.bor(cut, last);
         self.as_float(Float::F32, odd)
     }
 }

@@ -1,9 +1,8 @@
 //! Operations on both halves of dwords: vectors of 16-bit lanes.
 
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
-
 use super::Lanes;
 use crate::ir::Halves;
+use crate::vir::{Type, Value, types};
 
 impl Lanes<'_, '_> {
     fn halves_type(&self) -> Type {
@@ -33,8 +32,8 @@ impl Lanes<'_, '_> {
             Halves::Shl(n) | Halves::Lshr(n) | Halves::Ashr(n) => n,
             _ => 0,
         };
-        let by = self.b.ins().iconst(types::I32, i64::from(by));
-        let ins = self.b.ins();
+        let by = self.b.iconst(types::I32, i64::from(by));
+        let ins = &mut *self.b;
         match op {
             Halves::Add => ins.iadd(a, b),
             Halves::Sub => ins.isub(a, b),

@@ -1,31 +1,28 @@
 //! Integer operations on lanes that take several of the host's.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::bytes::NO_BYTE;
 use super::{Lanes, ODD};
 use crate::ir::{Icmp, Op, Width};
 use crate::legalize::scalar::int_cc;
-use crate::vir::Intrinsic;
+use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 impl Lanes<'_, '_> {
     /// Logical shifts by a constant; `left` otherwise right.
     pub(super) fn shift(&mut self, v: Value, amount: u32, left: bool) -> Value {
-        let amount = self.b.ins().iconst(types::I32, i64::from(amount));
+        let amount = self.b.iconst(types::I32, i64::from(amount));
         if left {
-            self.b.ins().ishl(v, amount)
+            self.b.ishl(v, amount)
         } else {
-            self.b.ins().ushr(v, amount)
+            self.b.ushr(v, amount)
         }
     }
 
     /// Shifts by one wave amount (I32).
     pub(crate) fn shift_by_wave(&mut self, op: Op, a: &[Value], amount: Value) -> Vec<Value> {
         self.map1(a, |l, x| match op {
-            Op::Shl => l.b.ins().ishl(x, amount),
-            Op::Lshr => l.b.ins().ushr(x, amount),
-            _ => l.b.ins().sshr(x, amount),
+            Op::Shl => l.b.ishl(x, amount),
+            Op::Lshr => l.b.ushr(x, amount),
+            _ => l.b.sshr(x, amount),
         })
     }
 
@@ -36,15 +33,15 @@ impl Lanes<'_, '_> {
         lo: &[Value],
         amount: Value,
     ) -> Vec<Value> {
-        let n = self.b.ins().band_imm_u(amount, 31);
-        let c31 = self.b.ins().iconst(types::I32, 31);
-        let rest = self.b.ins().isub(c31, n);
-        let one = self.b.ins().iconst(types::I32, 1);
+        let n = self.b.band_imm_u(amount, 31);
+        let c31 = self.b.iconst(types::I32, 31);
+        let rest = self.b.isub(c31, n);
+        let one = self.b.iconst(types::I32, 1);
         self.map2(hi, lo, |l, h, lo| {
-            let right = l.b.ins().ushr(lo, n);
-            let left = l.b.ins().ishl(h, one);
-            let left = l.b.ins().ishl(left, rest);
-            l.b.ins().bor(left, right)
+            let right = l.b.ushr(lo, n);
+            let left = l.b.ishl(h, one);
+            let left = l.b.ishl(left, rest);
+            l.b.bor(left, right)
         })
     }
 
@@ -53,12 +50,12 @@ impl Lanes<'_, '_> {
         self.map2(hi, lo, |l, h, lo| {
             if l.masks && h == lo {
                 // AVX-512 rotates, too.
-                let n = l.b.ins().iconst(types::I32, i64::from(n));
-                return l.intrinsic(Intrinsic::Rotate, &[lo, n], l.dwords_type());
+                let n = l.b.iconst(types::I32, i64::from(n));
+                return l.intrinsic(VirOp::Rotate, &[lo, n], l.dwords_type());
             }
             let right = l.shift(lo, n, false);
             let left = l.shift(h, 32 - n, true);
-            l.b.ins().bor(left, right)
+            l.b.bor(left, right)
         })
     }
 
@@ -98,11 +95,11 @@ impl Lanes<'_, '_> {
             let mut v = l.shuffle(l.dwords_type(), y, x, mask);
             if and != u32::MAX {
                 let keep = l.dwords(and);
-                v = l.b.ins().band(v, keep);
+                v = l.b.band(v, keep);
             }
             if or != 0 {
                 let set = l.dwords(or);
-                v = l.b.ins().bor(v, set);
+                v = l.b.bor(v, set);
             }
             v
         })
@@ -112,9 +109,9 @@ impl Lanes<'_, '_> {
     fn wide_high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
         let ty = self.quads_type();
         let f = if signed {
-            Intrinsic::MulWideS
+            VirOp::MulWideS
         } else {
-            Intrinsic::MulWideU
+            VirOp::MulWideU
         };
         let (x, y) = (self.cast(ty, x), self.cast(ty, y));
         let even = self.intrinsic(f, &[x, y], ty);
@@ -122,7 +119,7 @@ impl Lanes<'_, '_> {
         let (x, y) = (self.shift(x, 32, false), self.shift(y, 32, false));
         let odd = self.intrinsic(f, &[x, y], ty);
         let dwords = self.dwords_type();
-        self.intrinsic(Intrinsic::OddDwords, &[even, odd], dwords)
+        self.intrinsic(VirOp::OddDwords, &[even, odd], dwords)
     }
 
     pub(super) fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
@@ -133,12 +130,12 @@ impl Lanes<'_, '_> {
             .into_iter()
             .map(|high| {
                 let (x, y) = match (signed, high) {
-                    (false, false) => (self.b.ins().uwiden_low(x), self.b.ins().uwiden_low(y)),
-                    (false, true) => (self.b.ins().uwiden_high(x), self.b.ins().uwiden_high(y)),
-                    (true, false) => (self.b.ins().swiden_low(x), self.b.ins().swiden_low(y)),
-                    (true, true) => (self.b.ins().swiden_high(x), self.b.ins().swiden_high(y)),
+                    (false, false) => (self.b.uwiden_low(x), self.b.uwiden_low(y)),
+                    (false, true) => (self.b.uwiden_high(x), self.b.uwiden_high(y)),
+                    (true, false) => (self.b.swiden_low(x), self.b.swiden_low(y)),
+                    (true, true) => (self.b.swiden_high(x), self.b.swiden_high(y)),
                 };
-                self.b.ins().imul(x, y)
+                self.b.imul(x, y)
             })
             .collect();
         self.shuffle(self.dwords_type(), halves[0], halves[1], ODD)
@@ -150,10 +147,10 @@ impl Lanes<'_, '_> {
         for (amount, mask) in [(1, 0x5555_5555u32), (2, 0x3333_3333), (4, 0x0f0f_0f0f)] {
             let mask = self.dwords(mask);
             let right = self.shift(v, amount, false);
-            let right = self.b.ins().band(right, mask);
-            let left = self.b.ins().band(v, mask);
+            let right = self.b.band(right, mask);
+            let left = self.b.band(v, mask);
             let left = self.shift(left, amount, true);
-            v = self.b.ins().bor(left, right);
+            v = self.b.bor(left, right);
         }
         self.shuffle(
             self.dwords_type(),
@@ -171,14 +168,14 @@ impl Lanes<'_, '_> {
             _ => types::I8X16,
         };
         let bytes = self.cast(ty, x);
-        let counts = self.b.ins().popcnt(bytes);
+        let counts = self.b.popcnt(bytes);
         let v = self.cast(self.dwords_type(), counts);
         let s = self.shift(v, 8, false);
-        let v = self.b.ins().iadd(v, s);
+        let v = self.b.iadd(v, s);
         let s = self.shift(v, 16, false);
-        let v = self.b.ins().iadd(v, s);
+        let v = self.b.iadd(v, s);
         let mask = self.dwords(0xff);
-        self.b.ins().band(v, mask)
+        self.b.band(v, mask)
     }
 
     pub(super) fn icmp(
@@ -190,10 +187,10 @@ impl Lanes<'_, '_> {
     ) -> Vec<Value> {
         if width == Width::W1 {
             // Only equality makes sense on masks.
-            return self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y));
+            return self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y));
         }
         if width == Width::W32 {
-            return self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y));
+            return self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y));
         }
         if self.masks {
             return self.compare_by_dwords(cond, a, b);
@@ -208,12 +205,12 @@ impl Lanes<'_, '_> {
                 };
                 let top = self.quads(1 << 63);
                 self.map2(a, b, |l, x, y| {
-                    let x = l.b.ins().bxor(x, top);
-                    let y = l.b.ins().bxor(y, top);
-                    l.b.ins().icmp(signed, x, y)
+                    let x = l.b.bxor(x, top);
+                    let y = l.b.bxor(y, top);
+                    l.b.icmp(signed, x, y)
                 })
             }
-            _ => self.map2(a, b, |l, x, y| l.b.ins().icmp(int_cc(cond), x, y)),
+            _ => self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y)),
         };
         self.narrow_mask(&wide)
     }

@@ -1,15 +1,12 @@
 //! Which host operations a lane operation is; see [`Lanes::op`].
 
-use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::{EVEN, HIGH_HALF, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::{Float, Op, Width};
 use crate::legalize::compound;
 use crate::legalize::division::Division;
 use crate::legalize::roots;
 use crate::legalize::scalar::{Scalars, clif_type, float_cc, layout};
-use crate::vir::Intrinsic;
+use crate::vir::{FloatCC, Op as VirOp, Value, types};
 
 impl Lanes<'_, '_> {
     /// One operation on a group; `width` is the width of the first argument.
@@ -17,17 +14,17 @@ impl Lanes<'_, '_> {
         let a = args[0];
         let b = args.get(1).copied().unwrap_or(&[]);
         match op {
-            Op::Add => self.map2(a, b, |l, x, y| l.b.ins().iadd(x, y)),
-            Op::Sub => self.map2(a, b, |l, x, y| l.b.ins().isub(x, y)),
-            Op::Mul => self.map2(a, b, |l, x, y| l.b.ins().imul(x, y)),
-            Op::And => self.map2(a, b, |l, x, y| l.b.ins().band(x, y)),
-            Op::Or => self.map2(a, b, |l, x, y| l.b.ins().bor(x, y)),
-            Op::Xor => self.map2(a, b, |l, x, y| l.b.ins().bxor(x, y)),
-            Op::Not => self.map1(a, |l, x| l.b.ins().bnot(x)),
-            Op::MinU if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.ins().umin(x, y)),
-            Op::MaxU if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.ins().umax(x, y)),
-            Op::MinS if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.ins().smin(x, y)),
-            Op::MaxS if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.ins().smax(x, y)),
+            Op::Add => self.map2(a, b, |l, x, y| l.b.iadd(x, y)),
+            Op::Sub => self.map2(a, b, |l, x, y| l.b.isub(x, y)),
+            Op::Mul => self.map2(a, b, |l, x, y| l.b.imul(x, y)),
+            Op::And => self.map2(a, b, |l, x, y| l.b.band(x, y)),
+            Op::Or => self.map2(a, b, |l, x, y| l.b.bor(x, y)),
+            Op::Xor => self.map2(a, b, |l, x, y| l.b.bxor(x, y)),
+            Op::Not => self.map1(a, |l, x| l.b.bnot(x)),
+            Op::MinU if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.umin(x, y)),
+            Op::MaxU if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.umax(x, y)),
+            Op::MinS if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.smin(x, y)),
+            Op::MaxS if width == Width::W32 => self.map2(a, b, |l, x, y| l.b.smax(x, y)),
             Op::MulHiU | Op::MulHiS => {
                 let signed = op == Op::MulHiS;
                 self.map2(a, b, |l, x, y| l.high_of_product(x, y, signed))
@@ -45,14 +42,14 @@ impl Lanes<'_, '_> {
                     return shifted;
                 }
                 let mask = l.dwords(0xff);
-                l.b.ins().band(shifted, mask)
+                l.b.band(shifted, mask)
             }),
             Op::SextFrom(n) => {
                 let up = if width == Width::W64 { 64 } else { 32 } - i64::from(n);
                 self.map1(a, |l, x| {
-                    let amount = l.b.ins().iconst(types::I32, up);
-                    let x = l.b.ins().ishl(x, amount);
-                    l.b.ins().sshr(x, amount)
+                    let amount = l.b.iconst(types::I32, up);
+                    let x = l.b.ishl(x, amount);
+                    l.b.sshr(x, amount)
                 })
             }
             Op::Icmp(cond) => self.icmp(cond, width, a, b),
@@ -70,8 +67,8 @@ impl Lanes<'_, '_> {
                     let hi = if op == Op::Zext {
                         self.dwords(0)
                     } else {
-                        let amount = self.b.ins().iconst(types::I32, 31);
-                        self.b.ins().sshr(lo, amount)
+                        let amount = self.b.iconst(types::I32, 31);
+                        self.b.sshr(lo, amount)
                     };
                     wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_LOW));
                     wide.push(self.shuffle(self.quads_type(), lo, hi, UNPACK_HIGH));
@@ -93,7 +90,7 @@ impl Lanes<'_, '_> {
                 .collect(),
             Op::BoolToInt => self.map1(a, |l, x| {
                 let one = l.dwords(1);
-                l.b.ins().band(x, one)
+                l.b.band(x, one)
             }),
             Op::FAdd(float, flush)
             | Op::FSub(float, flush)
@@ -116,7 +113,7 @@ impl Lanes<'_, '_> {
                         }
                         let x = self.as_float(float, x);
                         let y = self.as_float(float, y);
-                        self.b.ins().fcmp(float_cc(cond), x, y)
+                        self.b.fcmp(float_cc(cond), x, y)
                     })
                     .collect();
                 if float == Float::F64 {
@@ -129,30 +126,30 @@ impl Lanes<'_, '_> {
                 .map1(a, |l, x| {
                     let f = l.as_float(float, x);
                     let r = match op {
-                        Op::FFloor(_) => l.b.ins().floor(f),
-                        Op::FCeil(_) => l.b.ins().ceil(f),
-                        Op::FTrunc(_) => l.b.ins().trunc(f),
-                        _ => l.b.ins().nearest(f),
+                        Op::FFloor(_) => l.b.floor(f),
+                        Op::FCeil(_) => l.b.ceil(f),
+                        Op::FTrunc(_) => l.b.trunc(f),
+                        _ => l.b.nearest(f),
                     };
                     l.as_bits(float, r)
                 }),
             Op::FQuiet(float) => self.map1(a, |l, x| {
                 let f = l.as_float(float, x);
-                let is = l.b.ins().fcmp(FloatCC::Unordered, f, f);
+                let is = l.b.fcmp(FloatCC::Unordered, f, f);
                 let is = l.cast(l.bits_type(float), is);
                 let quiet = l.constant(float, layout(float).quiet);
-                let bit = l.b.ins().band(is, quiet);
-                l.b.ins().bor(x, bit)
+                let bit = l.b.band(is, quiet);
+                l.b.bor(x, bit)
             }),
             Op::FFlush(float) => self.map1(a, |l, x| l.flush(float, x)),
             Op::CvtFromS(Float::F32) => self.map1(a, |l, x| {
                 let ty = l.vector(Float::F32);
-                let f = l.b.ins().fcvt_from_sint(ty, x);
+                let f = l.b.fcvt_from_sint(ty, x);
                 l.as_bits(Float::F32, f)
             }),
             Op::CvtFromU(Float::F32) => self.map1(a, |l, x| {
                 let ty = l.vector(Float::F32);
-                let f = l.b.ins().fcvt_from_uint(ty, x);
+                let f = l.b.fcvt_from_uint(ty, x);
                 l.as_bits(Float::F32, f)
             }),
             Op::CvtFromS(Float::F64) | Op::CvtFromU(Float::F64) if self.per > 4 => {
@@ -164,11 +161,11 @@ impl Lanes<'_, '_> {
                     let high = self.shuffle(self.dwords_type(), x, x, HIGH_HALF);
                     for half in [x, high] {
                         let f = if matches!(op, Op::CvtFromS(_)) {
-                            let w = self.b.ins().swiden_low(half);
-                            self.b.ins().fcvt_from_sint(types::F64X2, w)
+                            let w = self.b.swiden_low(half);
+                            self.b.fcvt_from_sint(types::F64X2, w)
                         } else {
-                            let w = self.b.ins().uwiden_low(half);
-                            self.b.ins().fcvt_from_uint(types::F64X2, w)
+                            let w = self.b.uwiden_low(half);
+                            self.b.fcvt_from_uint(types::F64X2, w)
                         };
                         wide.push(self.as_bits(Float::F64, f));
                     }
@@ -178,12 +175,12 @@ impl Lanes<'_, '_> {
             Op::CvtToS(Float::F32) => self.map1(a, |l, x| {
                 let f = l.as_float(Float::F32, x);
                 let ty = l.dwords_type();
-                l.b.ins().fcvt_to_sint_sat(ty, f)
+                l.b.fcvt_to_sint_sat(ty, f)
             }),
             Op::CvtToU(Float::F32) => self.map1(a, |l, x| {
                 let f = l.as_float(Float::F32, x);
                 let ty = l.dwords_type();
-                l.b.ins().fcvt_to_uint_sat(ty, f)
+                l.b.fcvt_to_uint_sat(ty, f)
             }),
             Op::CvtToS(Float::F64) if self.per > 4 => compound::to_integer(self, &a.to_vec(), true),
             Op::CvtToU(Float::F64) if self.per > 4 => {
@@ -191,7 +188,7 @@ impl Lanes<'_, '_> {
             }
             Op::FWiden if self.per > 4 => {
                 let ty = self.vector(Float::F64);
-                let halves = [Intrinsic::PromoteLow, Intrinsic::PromoteHigh];
+                let halves = [VirOp::PromoteLow, VirOp::PromoteHigh];
                 let wide = a.iter().flat_map(|&x| halves.map(|half| (x, half)));
                 wide.map(|(x, half)| {
                     let f = self.as_float(Float::F32, x);
@@ -206,7 +203,7 @@ impl Lanes<'_, '_> {
                     let high = self.shuffle(self.dwords_type(), x, x, HIGH_HALF);
                     for half in [x, high] {
                         let f = self.as_float(Float::F32, half);
-                        let f = self.b.ins().fvpromote_low(f);
+                        let f = self.b.fvpromote_low(f);
                         wide.push(self.as_bits(Float::F64, f));
                     }
                 }
@@ -288,7 +285,7 @@ impl Lanes<'_, '_> {
             let mut scalars = Vec::with_capacity(args.len());
             for &arg in args {
                 let (vector, at) = places(self, arg.len() != slices)[lane];
-                let v = self.b.ins().extractlane(arg[vector], at);
+                let v = self.b.extractlane(arg[vector], at);
                 scalars.push(v);
             }
             let exact_nan = self.exact_nan;
@@ -299,7 +296,7 @@ impl Lanes<'_, '_> {
             .op(op, width, &scalars);
             results.push(r);
         }
-        let ty = self.b.func.dfg.value_type(results[0]);
+        let ty = self.b.func.ty(results[0]);
         debug_assert_ne!(ty, clif_type(Width::W1), "masks have vector forms");
         let quads = ty == types::I64;
         let (vec_ty, count) = if quads {
@@ -311,8 +308,8 @@ impl Lanes<'_, '_> {
         for (lane, (vector, at)) in places(self, quads).into_iter().enumerate() {
             let x = results[lane];
             vectors[vector] = Some(match vectors[vector] {
-                None => self.b.ins().splat(vec_ty, x),
-                Some(v) => self.b.ins().insertlane(v, x, at),
+                None => self.b.splat(vec_ty, x),
+                Some(v) => self.b.insertlane(v, x, at),
             });
         }
         vectors.into_iter().flatten().collect()

@@ -1,12 +1,11 @@
 //! Quads by their dwords, where truth values are bits of mask registers: mostly the dwords are there already, a sum of them takes
 //! its carry from a mask, and what is found of dwords is in the order of lanes at once.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Value, ValueDef, types};
-
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::Icmp;
-use crate::legalize::scalar::{constant, int_cc, operands};
+use crate::legalize::scalar::int_cc;
+use crate::vir::patterns::{operands, vector_constant};
+use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 /// Two vectors of quads: those of 16 lanes, in the order in which dwords unpack.
 type Quads = [Value; 2];
@@ -31,21 +30,21 @@ impl Lanes<'_, '_> {
             Icmp::Sle => int_cc(Icmp::Ule),
             other => int_cc(other),
         };
-        let low = self.b.ins().icmp(low, al, bl);
+        let low = self.b.icmp(low, al, bl);
         let unsigned = matches!(cond, Icmp::Ult | Icmp::Ule);
         if (unsigned || equal) && self.is_zero(ah) && self.is_zero(bh) {
             return low;
         }
         if cond == Icmp::Ne {
-            let high = self.b.ins().icmp(IntCC::NotEqual, ah, bh);
-            return self.b.ins().bor(high, low);
+            let high = self.b.icmp(IntCC::NotEqual, ah, bh);
+            return self.b.bor(high, low);
         }
         if unsigned && self.is_zero(ah) {
-            let high = self.b.ins().icmp(IntCC::NotEqual, bh, ah);
-            return self.b.ins().bor(high, low);
+            let high = self.b.icmp(IntCC::NotEqual, bh, ah);
+            return self.b.bor(high, low);
         }
-        let same = self.b.ins().icmp(IntCC::Equal, ah, bh);
-        let low = self.b.ins().band(same, low);
+        let same = self.b.icmp(IntCC::Equal, ah, bh);
+        let low = self.b.band(same, low);
         if equal || unsigned && self.is_zero(bh) {
             return low;
         }
@@ -53,8 +52,8 @@ impl Lanes<'_, '_> {
             true => IntCC::UnsignedLessThan,
             false => IntCC::SignedLessThan,
         };
-        let less = self.b.ins().icmp(less, ah, bh);
-        self.b.ins().bor(less, low)
+        let less = self.b.icmp(less, ah, bh);
+        self.b.bor(less, low)
     }
 
     /// The dwords of quads.
@@ -100,39 +99,30 @@ impl Lanes<'_, '_> {
 
     /// The dwords of a quad that all lanes have.
     fn dwords_of_all(&mut self, quads: Value) -> Option<Dwords> {
-        let dfg = &self.b.func.dfg;
-        let ValueDef::Result(inst, 0) = dfg.value_def(quads) else {
-            return None;
-        };
-        match dfg.insts[inst] {
-            InstructionData::UnaryConst {
-                constant_handle, ..
-            } => {
-                let bytes = dfg.constants.get(constant_handle).as_slice();
+        match self.b.func.made_by(quads)? {
+            (VirOp::Vconst(constant), _) => {
+                let bytes = self.b.func.bytes(constant);
                 let (quad, _) = bytes.split_first_chunk::<8>()?;
                 let same = bytes.chunks_exact(8).all(|other| other == quad);
                 let quad = same.then(|| u64::from_le_bytes(*quad))?;
                 Some([quad as u32, (quad >> 32) as u32].map(|word| self.dwords(word)))
             }
-            InstructionData::Unary {
-                opcode: Opcode::Splat,
-                arg,
-            } => {
-                let arg = dfg.resolve_aliases(arg);
-                let extended = operands(dfg, arg, Opcode::Uextend).map(|[word, _]| word);
-                let extended = extended.filter(|&word| dfg.value_type(word) == types::I32);
+            (VirOp::Splat, &[arg]) => {
+                let f = &*self.b.func;
+                let extended = operands(f, arg, VirOp::Uextend).map(|[word, _]| word);
+                let extended = extended.filter(|&word| f.ty(word) == types::I32);
                 let ty = self.dwords_type();
                 let low = match extended {
                     Some(word) => word,
-                    None => self.b.ins().ireduce(types::I32, arg),
+                    None => self.b.ireduce(types::I32, arg),
                 };
-                let low = self.b.ins().splat(ty, low);
+                let low = self.b.splat(ty, low);
                 if extended.is_some() {
                     return Some([low, self.dwords(0)]);
                 }
-                let high = self.b.ins().ushr_imm_u(arg, 32);
-                let high = self.b.ins().ireduce(types::I32, high);
-                Some([low, self.b.ins().splat(ty, high)])
+                let high = self.b.ushr_imm_u(arg, 32);
+                let high = self.b.ireduce(types::I32, high);
+                Some([low, self.b.splat(ty, high)])
             }
             _ => None,
         }
@@ -140,34 +130,34 @@ impl Lanes<'_, '_> {
 
     /// The dwords of a sum of quads whose dwords are known.
     fn dwords_of_sum(&mut self, [first, second]: Quads) -> Option<Dwords> {
-        let dfg = &self.b.func.dfg;
-        let [first, second] = [first, second].map(|v| operands(dfg, v, Opcode::Iadd));
+        let f = &*self.b.func;
+        let [first, second] = [first, second].map(|v| operands(f, v, VirOp::Iadd));
         let (first, second) = (first?, second?);
         let [a, b] = [0, 1].map(|n| [first[n], second[n]]);
         let [al, ah] = self.known_dwords(a)?;
         let [bl, bh] = self.known_dwords(b)?;
-        let low = self.b.ins().iadd(al, bl);
-        let carry = self.b.ins().icmp(IntCC::UnsignedLessThan, low, bl);
+        let low = self.b.iadd(al, bl);
+        let carry = self.b.icmp(IntCC::UnsignedLessThan, low, bl);
         let high = match (self.is_zero(ah), self.is_zero(bh)) {
             (true, _) => bh,
             (_, true) => ah,
-            _ => self.b.ins().iadd(ah, bh),
+            _ => self.b.iadd(ah, bh),
         };
         let one = self.dwords(1);
-        let more = self.b.ins().iadd(high, one);
+        let more = self.b.iadd(high, one);
         Some([low, self.blend(carry, more, high)])
     }
 
     /// The dwords of quads shifted by a constant whose dwords are known.
     fn dwords_of_shift(&mut self, quads: Quads) -> Option<Dwords> {
-        let dfg = &self.b.func.dfg;
-        let shifted = |by: Opcode| {
-            let [first, second] = quads.map(|v| operands(dfg, v, by));
+        let f = &*self.b.func;
+        let shifted = |by: VirOp| {
+            let [first, second] = quads.map(|v| operands(f, v, by));
             let ([first, amount], [second, other]) = (first?, second?);
-            (amount == other).then_some((by == Opcode::Ishl, [first, second], amount))
+            (amount == other).then_some((by == VirOp::Ishl, [first, second], amount))
         };
-        let (left, from, amount) = shifted(Opcode::Ishl).or_else(|| shifted(Opcode::Ushr))?;
-        let amount = u32::try_from(constant(dfg, amount)?).ok()?;
+        let (left, from, amount) = shifted(VirOp::Ishl).or_else(|| shifted(VirOp::Ushr))?;
+        let amount = u32::try_from(f.iconst(amount)?).ok()?;
         if !(1..32).contains(&amount) {
             return None;
         }
@@ -180,24 +170,14 @@ impl Lanes<'_, '_> {
             true => over,
             false => {
                 let cut = self.shift(cut, amount, left);
-                self.b.ins().bor(cut, over)
+                self.b.bor(cut, over)
             }
         };
         Some(if left { [whole, cut] } else { [cut, whole] })
     }
 
     fn is_zero(&self, v: Value) -> bool {
-        let dfg = &self.b.func.dfg;
-        let ValueDef::Result(inst, 0) = dfg.value_def(self.uncast(v)) else {
-            return false;
-        };
-        let InstructionData::UnaryConst {
-            constant_handle, ..
-        } = dfg.insts[inst]
-        else {
-            return false;
-        };
-        let bytes = dfg.constants.get(constant_handle).as_slice();
-        bytes.iter().all(|&byte| byte == 0)
+        let bytes = vector_constant(self.b.func, self.uncast(v));
+        bytes.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
     }
 }

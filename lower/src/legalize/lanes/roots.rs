@@ -4,12 +4,10 @@
 //! leads to y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds right for every f32 (both parities of the
 //! exponent with all mantissas, and all three y for each, were gone through). No denormal occurs but as the source.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
-
 use super::Lanes;
 use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
 use crate::vir::fix::{By, Of};
-use crate::vir::{Fixes, Intrinsic};
+use crate::vir::{Fixes, Op as VirOp, Value};
 
 const SIGN: u32 = 1 << 31;
 /// What an exponent counts by.
@@ -21,7 +19,7 @@ impl Lanes<'_, '_> {
     fn negative(&mut self, v: Value) -> Value {
         let bits = self.as_bits(Float::F32, v);
         let sign = self.dwords(SIGN);
-        let bits = self.b.ins().bxor(bits, sign);
+        let bits = self.b.bxor(bits, sign);
         self.as_float(Float::F32, bits)
     }
 
@@ -40,25 +38,25 @@ impl Lanes<'_, '_> {
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
         let half = self.single(0.5f32.to_bits());
-        let y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
-        let h = self.b.ins().fmul(x, y);
+        let y = self.intrinsic(VirOp::RootEstimate, &[x], ty);
+        let h = self.b.fmul(x, y);
         let minus_h = self.negative(h);
         let half_y = self.halved(y);
-        let r = self.b.ins().fma(minus_h, half_y, half);
-        let y = self.b.ins().fma(y, r, y);
+        let r = self.b.fma(minus_h, half_y, half);
+        let y = self.b.fma(y, r, y);
         // From here on twice r, so that y is not halved again.
-        let h = self.b.ins().fmul(x, y);
+        let h = self.b.fmul(x, y);
         let minus_h = self.negative(h);
-        let rest = self.b.ins().fma(x, y, minus_h);
+        let rest = self.b.fma(x, y, minus_h);
         let one = self.single(1f32.to_bits());
-        let r = self.b.ins().fma(minus_h, y, one);
+        let r = self.b.fma(minus_h, y, one);
         let minus_rest = self.negative(rest);
-        let r = self.b.ins().fma(minus_rest, y, r);
+        let r = self.b.fma(minus_rest, y, r);
         let r = self.raised_half(r);
-        let d = self.b.ins().fma(y, r, y);
-        let special = self.intrinsic(Intrinsic::ZeroOrInfinite, &[x], self.dwords_type());
+        let d = self.b.fma(y, r, y);
+        let special = self.intrinsic(VirOp::ZeroOrInfinite, &[x], self.dwords_type());
         let fixes = self.dwords(FIXES.bits());
-        let fixed = self.intrinsic(Intrinsic::Fix, &[d, x, fixes], ty);
+        let fixed = self.intrinsic(VirOp::Fix, &[d, x, fixes], ty);
         let [d, fixed] = [d, fixed].map(|v| self.as_bits(Float::F32, v));
         self.blend(special, fixed, d)
     }
@@ -78,12 +76,12 @@ impl Lanes<'_, '_> {
         let half = self.single(0.5f32.to_bits());
         if self.per == 16 {
             let least = self.single(f32::MIN_POSITIVE.to_bits());
-            return self.intrinsic(Intrinsic::FusedUp, &[r, half, least], ty);
+            return self.intrinsic(VirOp::FusedUp, &[r, half, least], ty);
         }
-        let r = self.b.ins().fmul(r, half);
+        let r = self.b.fmul(r, half);
         let three_halves = self.single(1.5f32.to_bits());
-        let square = self.b.ins().fmul(r, three_halves);
-        self.b.ins().fma(square, r, r)
+        let square = self.b.fmul(r, three_halves);
+        self.b.fma(square, r, r)
     }
 
     /// About 1 / sqrt(x) of f64, off by less than 2^-50 of it: from the estimate of AVX-512, off by at most 2^-14, two steps
@@ -95,19 +93,19 @@ impl Lanes<'_, '_> {
             l.as_float(Float::F64, bits)
         };
         if !self.masks {
-            let root = self.b.ins().sqrt(x);
+            let root = self.b.sqrt(x);
             let one = constant(self, 1.0);
-            return self.b.ins().fdiv(one, root);
+            return self.b.fdiv(one, root);
         }
         let half = constant(self, 0.5);
         let minus_half = constant(self, -0.5);
-        let minus_half_x = self.b.ins().fmul(x, minus_half);
-        let mut y = self.intrinsic(Intrinsic::RootEstimate, &[x], ty);
+        let minus_half_x = self.b.fmul(x, minus_half);
+        let mut y = self.intrinsic(VirOp::RootEstimate, &[x], ty);
         for _ in 0..2 {
             // y + y * (1/2 - x/2 * y * y)
-            let along = self.b.ins().fmul(minus_half_x, y);
-            let rest = self.b.ins().fma(along, y, half);
-            y = self.b.ins().fma(y, rest, y);
+            let along = self.b.fmul(minus_half_x, y);
+            let rest = self.b.fma(along, y, half);
+            y = self.b.fma(y, rest, y);
         }
         y
     }

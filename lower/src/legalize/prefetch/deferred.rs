@@ -4,7 +4,6 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
@@ -14,7 +13,7 @@ use super::{LINE, Prefetch, lines};
 use crate::analysis::uniformity::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
 use crate::passes::sink;
-use crate::vir::Intrinsic;
+use crate::vir::{Op as VirOp, Value, types};
 
 /// Lines that follow one another.
 struct Lines {
@@ -23,7 +22,7 @@ struct Lines {
     /// How far the first one is from there.
     away: i64,
     count: i64,
-    into: Intrinsic,
+    into: VirOp,
 }
 
 /// What blocks have not asked for, and who will.
@@ -64,7 +63,7 @@ const MOST_STORES: usize = 4;
 /// What a loop over the lanes asks for in each turn.
 pub(in crate::legalize) struct Requested {
     first: Value,
-    into: Intrinsic,
+    into: VirOp,
 }
 
 /// The blocks that each wave goes through behind a block, those of loops left out.
@@ -183,7 +182,7 @@ impl Emitter<'_> {
                     entry,
                     away,
                     count: lines(affine.stride, LANES).1,
-                    into: Intrinsic::Prefetch,
+                    into: VirOp::Prefetch,
                 });
             }
         }
@@ -207,7 +206,7 @@ impl Emitter<'_> {
     /// Keeps where an access is expected.
     fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
-        self.b.ins().store(trusted(), ahead.start, self.wave, at);
+        self.b.store(trusted(), ahead.start, self.wave, at);
     }
 
     /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
@@ -259,8 +258,8 @@ impl Emitter<'_> {
             }
             self.deferred.wanted -= turns;
             let at = next_at(entry);
-            let start = self.b.ins().load(types::I64, trusted(), self.wave, at);
-            let first = self.b.ins().iadd_imm_s(start, away);
+            let start = self.b.load(types::I64, trusted(), self.wave, at);
+            let first = self.b.iadd_imm_s(start, away);
             asked.push(Requested { first, into });
         }
         asked
@@ -274,8 +273,8 @@ impl Emitter<'_> {
         group: usize,
     ) {
         for asked in asked {
-            let bytes = self.b.ins().imul_imm_s(lane, LINE / group as i64);
-            let at = self.b.ins().iadd(asked.first, bytes);
+            let bytes = self.b.imul_imm_s(lane, LINE / group as i64);
+            let at = self.b.iadd(asked.first, bytes);
             let per = self.per();
             self.of_lanes(1, per).effect(asked.into, &[at]);
         }

@@ -5,8 +5,6 @@
 //!
 //! An element of a small table is in a cache anyhow, so lanes far apart are asked for only.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
@@ -15,7 +13,7 @@ use super::super::{Emitter, trusted};
 use crate::analysis::schedule::Schedule;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
-use crate::vir::Intrinsic;
+use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 /// Bytes that caches near the core hold of a table, about.
 const NEAR: i64 = 1 << 18;
@@ -51,17 +49,17 @@ impl Emitter<'_> {
         let loads = self.loads_among(block, &leaves, exec)?;
         let mut wanted = self.are_far(low);
         let (base, len) = self.memory_of(Space::Global);
-        let room = self.b.ins().iadd_imm_s(len, -4 * LANES as i64);
+        let room = self.b.iadd_imm_s(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {
             let delta = self.moved_on(start)?;
-            let there = self.b.ins().iadd(start, delta);
-            let away = self.b.ins().isub(there, base);
-            let zero = self.b.ins().iconst(types::I64, 0);
+            let there = self.b.iadd(start, delta);
+            let away = self.b.isub(there, base);
+            let zero = self.b.iconst(types::I64, 0);
             for (low, high) in [(zero, away), (away, room)] {
                 let order = IntCC::SignedLessThanOrEqual;
-                let inside = self.b.ins().icmp(order, low, high);
-                wanted = self.b.ins().band(wanted, inside);
+                let inside = self.b.icmp(order, low, high);
+                wanted = self.b.band(wanted, inside);
             }
             starts.push((leaf, there));
         }
@@ -88,12 +86,12 @@ impl Emitter<'_> {
         (first, lanes): (usize, usize),
     ) {
         let [asked, done] = [(); 2].map(|()| self.b.create_block());
-        self.b.ins().brif(foreseen.wanted, asked, &[], done, &[]);
+        self.b.brif(foreseen.wanted, asked, &[], done, &[]);
         self.enter(asked);
         for lane in first..first + lanes {
             let words = foreseen.starts.iter().map(|&(leaf, start)| {
                 let at = 4 * lane as i32;
-                (leaf, self.b.ins().load(types::I32, trusted(), start, at))
+                (leaf, self.b.load(types::I32, trusted(), start, at))
             });
             let mut known: HashMap<Val, Value> = words.collect();
             let spot = self.spot(Lane::Number(lane as u8));
@@ -101,13 +99,13 @@ impl Emitter<'_> {
             let per = self.per();
             // More lines can be under way to the second cache than to the first.
             let into = match self.o.far_memory {
-                true => Intrinsic::PrefetchSecond,
-                false => Intrinsic::Prefetch,
+                true => VirOp::PrefetchSecond,
+                false => VirOp::Prefetch,
             };
             let mut lanes = self.of_lanes(1, per);
             lanes.effect(into, &[there]);
         }
-        self.b.ins().jump(done, &[]);
+        self.b.jump(done, &[]);
         self.enter(done);
     }
 
@@ -138,10 +136,10 @@ impl Emitter<'_> {
     /// Are the words at `low` of the first lane and the last far apart (I8)?
     fn are_far(&mut self, low: Value) -> Value {
         let ends = [0, LANES as i32 - 1];
-        let [first, last] = ends.map(|n| self.b.ins().load(types::I32, trusted(), low, 4 * n));
-        let apart = self.b.ins().isub(last, first);
-        let apart = self.b.ins().iadd_imm_s(apart, NEAR);
+        let [first, last] = ends.map(|n| self.b.load(types::I32, trusted(), low, 4 * n));
+        let apart = self.b.isub(last, first);
+        let apart = self.b.iadd_imm_s(apart, NEAR);
         let far = IntCC::UnsignedGreaterThan;
-        self.b.ins().icmp_imm_u(far, apart, 2 * NEAR)
+        self.b.icmp_imm_u(far, apart, 2 * NEAR)
     }
 }

@@ -1,10 +1,9 @@
 //! Operations of wave values for those that are made of others.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
-
 use super::{Scalars, clif_type};
 use crate::ir::{Float, Flush, Op, Width};
 use crate::legalize::compound::Operations;
+use crate::vir::Value;
 
 impl Operations for Scalars<'_, '_> {
     type Value = Value;
@@ -19,32 +18,32 @@ impl Operations for Scalars<'_, '_> {
     }
 
     fn choose(&mut self, _: Width, mask: &Value, yes: &Value, no: &Value) -> Value {
-        self.b.ins().select(*mask, *yes, *no)
+        self.b.select(*mask, *yes, *no)
     }
 
     fn divided(&mut self, float: Float, flush: Flush, n: &Value, d: &Value) -> Value {
         let [n, d] = [*n, *d].map(|v| self.as_float(float, v));
-        let quotient = self.b.ins().fdiv(n, d);
+        let quotient = self.b.fdiv(n, d);
         let bits = self.as_bits(float, quotient);
         let scaled = flush.dst.then(|| {
             let n = self.scale(float, n);
-            self.b.ins().fdiv(n, d)
+            self.b.fdiv(n, d)
         });
         self.finish(float, flush, bits, scaled)
     }
 
     fn root_reciprocal(&mut self, x: &Value) -> Value {
         let x = self.as_float(Float::F64, *x);
-        let root = self.b.ins().sqrt(x);
-        let one = self.b.ins().f64const(1.0);
-        let y = self.b.ins().fdiv(one, root);
+        let root = self.b.sqrt(x);
+        let one = self.b.f64const(1.0);
+        let y = self.b.fdiv(one, root);
         self.as_bits(Float::F64, y)
     }
 
     fn shifted(&mut self, x: &Value, by: u32, left: bool) -> Value {
         match left {
-            true => self.b.ins().ishl_imm_u(*x, i64::from(by)),
-            false => self.b.ins().ushr_imm_u(*x, i64::from(by)),
+            true => self.b.ishl_imm_u(*x, i64::from(by)),
+            false => self.b.ushr_imm_u(*x, i64::from(by)),
         }
     }
 
@@ -57,6 +56,6 @@ impl Operations for Scalars<'_, '_> {
         rare: impl FnOnce(&mut Self) -> Value,
     ) -> Value {
         let rare = rare(self);
-        self.b.ins().select(*mask, rare, usual)
+        self.b.select(*mask, rare, usual)
     }
 }

@@ -1,10 +1,8 @@
 //! Exponents of f32 wave values: by way of f64, in which every f32 but zero is a normal number.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::Scalars;
 use crate::ir::{Float, Flush, Op, Width};
+use crate::vir::{IntCC, Value, types};
 
 /// Exponent field of an f64.
 const FIELD: u64 = 0x7ff << 52;
@@ -21,11 +19,11 @@ impl Scalars<'_, '_> {
         };
         // Beyond this the result is settled.
         let [least, most] = [-400i32, 400].map(|n| self.iconst(types::I32, n as u32 as u64));
-        let n = self.b.ins().smax(n, least);
-        let n = self.b.ins().smin(n, most);
-        let n = self.b.ins().sextend(types::I64, n);
-        let biased = self.b.ins().iadd_imm_s(n, 1023);
-        let power = self.b.ins().ishl_imm_u(biased, 52);
+        let n = self.b.smax(n, least);
+        let n = self.b.smin(n, most);
+        let n = self.b.sextend(types::I64, n);
+        let biased = self.b.iadd_imm_s(n, 1023);
+        let power = self.b.ishl_imm_u(biased, 52);
         let wide = self.op(Op::FWiden, Width::W32, &[a]);
         let keep = Flush::default();
         let product = self.arithmetic(Op::FMul(Float::F64, keep), Float::F64, keep, &[wide, power]);
@@ -35,12 +33,12 @@ impl Scalars<'_, '_> {
     /// The f64 of an f32 as bits, its exponent field, and whether it is that of zeros, infinities and NaNs.
     fn exponent(&mut self, a: Value) -> (Value, Value, Value) {
         let wide = self.op(Op::FWiden, Width::W32, &[a]);
-        let magnitude = self.b.ins().ishl_imm_u(wide, 1);
-        let field = self.b.ins().ushr_imm_u(magnitude, 53);
+        let magnitude = self.b.ishl_imm_u(wide, 1);
+        let field = self.b.ushr_imm_u(magnitude, 53);
         // 0 or 2047.
-        let next = self.b.ins().iadd_imm_s(field, 1);
-        let low = self.b.ins().band_imm_u(next, 0x7ff);
-        let none = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, low, 2);
+        let next = self.b.iadd_imm_s(field, 1);
+        let low = self.b.band_imm_u(next, 0x7ff);
+        let none = self.b.icmp_imm_u(IntCC::UnsignedLessThan, low, 2);
         (wide, field, none)
     }
 
@@ -48,19 +46,19 @@ impl Scalars<'_, '_> {
     pub(super) fn frexp_mant(&mut self, a: Value) -> Value {
         let (wide, _, none) = self.exponent(a);
         let rest = self.iconst(types::I64, !FIELD);
-        let fraction = self.b.ins().band(wide, rest);
+        let fraction = self.b.band(wide, rest);
         let half = self.iconst(types::I64, HALF << 52);
-        let mantissa = self.b.ins().bor(fraction, half);
-        let d = self.b.ins().select(none, wide, mantissa);
+        let mantissa = self.b.bor(fraction, half);
+        let d = self.b.select(none, wide, mantissa);
         self.op(Op::FNarrow(Flush::default()), Width::W64, &[d])
     }
 
     /// The exponent, 0 where there is none.
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         let (_, field, none) = self.exponent(a);
-        let field = self.b.ins().ireduce(types::I32, field);
-        let exponent = self.b.ins().iadd_imm_s(field, -(HALF as i64));
+        let field = self.b.ireduce(types::I32, field);
+        let exponent = self.b.iadd_imm_s(field, -(HALF as i64));
         let zero = self.iconst(types::I32, 0);
-        self.b.ins().select(none, zero, exponent)
+        self.b.select(none, zero, exponent)
     }
 }

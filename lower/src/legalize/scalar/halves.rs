@@ -1,22 +1,18 @@
 //! Wave values of which both halves are computed with: one after the other.
 
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-
 use super::Scalars;
 use crate::ir::Halves;
+use crate::vir::{Value, types};
 
 impl Scalars<'_, '_> {
     /// The low and the high half of a word, with zeros or the sign above.
     fn parts(&mut self, word: Value, signed: bool) -> [Value; 2] {
         match signed {
             true => {
-                let low = self.b.ins().ishl_imm_u(word, 16);
-                [low, word].map(|v| self.b.ins().sshr_imm_u(v, 16))
+                let low = self.b.ishl_imm_u(word, 16);
+                [low, word].map(|v| self.b.sshr_imm_u(v, 16))
             }
-            false => [
-                self.b.ins().band_imm_u(word, 0xffff),
-                self.b.ins().ushr_imm_u(word, 16),
-            ],
+            false => [self.b.band_imm_u(word, 0xffff), self.b.ushr_imm_u(word, 16)],
         }
     }
 
@@ -31,31 +27,31 @@ impl Scalars<'_, '_> {
             let args: Vec<Value> = parts.iter().map(|parts| parts[n]).collect();
             self.half(op, &args)
         });
-        let low = self.b.ins().band_imm_u(low, 0xffff);
-        let high = self.b.ins().ishl_imm_u(high, 16);
-        self.b.ins().bor(low, high)
+        let low = self.b.band_imm_u(low, 0xffff);
+        let high = self.b.ishl_imm_u(high, 16);
+        self.b.bor(low, high)
     }
 
     /// One half; what is above it in the result is anything.
     fn half(&mut self, op: Halves, args: &[Value]) -> Value {
         let (x, y) = (args[0], args[args.len() - 1]);
         match op {
-            Halves::Add => self.b.ins().iadd(x, y),
-            Halves::Sub => self.b.ins().isub(x, y),
-            Halves::Mul => self.b.ins().imul(x, y),
-            Halves::MinU | Halves::MinS => self.b.ins().smin(x, y),
-            Halves::MaxU | Halves::MaxS => self.b.ins().smax(x, y),
+            Halves::Add => self.b.iadd(x, y),
+            Halves::Sub => self.b.isub(x, y),
+            Halves::Mul => self.b.imul(x, y),
+            Halves::MinU | Halves::MinS => self.b.smin(x, y),
+            Halves::MaxU | Halves::MaxS => self.b.smax(x, y),
             Halves::AddSatU | Halves::AddSatS => {
-                let sum = self.b.ins().iadd(x, y);
+                let sum = self.b.iadd(x, y);
                 self.nearest_half(sum, op == Halves::AddSatS)
             }
             Halves::SubSatU | Halves::SubSatS => {
-                let difference = self.b.ins().isub(x, y);
+                let difference = self.b.isub(x, y);
                 self.nearest_half(difference, op == Halves::SubSatS)
             }
-            Halves::Shl(n) => self.b.ins().ishl_imm_u(x, i64::from(n)),
-            Halves::Lshr(n) => self.b.ins().ushr_imm_u(x, i64::from(n)),
-            Halves::Ashr(n) => self.b.ins().sshr_imm_u(x, i64::from(n)),
+            Halves::Shl(n) => self.b.ishl_imm_u(x, i64::from(n)),
+            Halves::Lshr(n) => self.b.ushr_imm_u(x, i64::from(n)),
+            Halves::Ashr(n) => self.b.sshr_imm_u(x, i64::from(n)),
         }
     }
 
@@ -66,7 +62,7 @@ impl Scalars<'_, '_> {
             false => (0, i32::from(u16::MAX)),
         };
         let [least, most] = [least, most].map(|n| self.iconst(types::I32, n as u32 as u64));
-        let word = self.b.ins().smax(word, least);
-        self.b.ins().smin(word, most)
+        let word = self.b.smax(word, least);
+        self.b.smin(word, most)
     }
 }

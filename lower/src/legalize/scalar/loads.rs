@@ -3,15 +3,13 @@
 
 use std::mem::offset_of;
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value, types};
-
 use super::super::fuse::base_and_constant;
-use super::super::{Emitter, flags, trusted};
+use super::super::{Emitter, trusted};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Op, SiteId, Val};
+use crate::vir::{IntCC, Memory, Value, types};
 
 /// Dwords from the first to the last of loads that are checked together, at most: as many as `Context::scalar_starts` has
 /// an answer for.
@@ -91,25 +89,25 @@ impl Emitter<'_> {
         let start = self.scalar(block, plan, block.nodes[lowest.v.index()].args[0]);
         let new_exec = self.new_exec(block, plan, lowest.v);
         let base = self.context(types::I64, offset_of!(Context, arena_base));
-        let offset = self.b.ins().isub(start, base);
+        let offset = self.b.isub(start, base);
         let dwords = (end - first).cast_unsigned().div_ceil(4);
         let size = dwords.next_power_of_two().ilog2() as usize;
         let starts_at = offset_of!(Context, scalar_starts) + size * size_of::<u64>();
         let starts = self.context(types::I64, starts_at);
         let below = IntCC::UnsignedLessThan;
-        let inside = self.b.ins().icmp(below, offset, starts);
+        let inside = self.b.icmp(below, offset, starts);
         let slow = self.b.create_block();
         let join = self.b.create_block();
         let at = self.b.append_block_param(join, types::I64);
         self.b.set_cold_block(slow);
-        let here = [BlockArg::Value(start)];
-        self.b.ins().brif(inside, join, &here, slow, &[]);
+        let here = [start];
+        self.b.brif(inside, join, &here, slow, &[]);
         self.enter(slow);
         let there = match *loads {
             [load] => self.load_by_call(start, load, new_exec),
             _ => self.load_by_calls(start, first, loads, new_exec),
         };
-        self.b.ins().jump(join, &[BlockArg::Value(there)]);
+        self.b.jump(join, &[there]);
         self.enter(join);
         for load in loads {
             let away = load.offset - first;
@@ -120,9 +118,9 @@ impl Emitter<'_> {
                     _ => continue,
                 };
                 if k < load.count && plan.needed[i] {
-                    let flags = flags().with_notrap();
+                    let flags = Memory::Guest;
                     let from = away + 4 * i32::from(k);
-                    let word = self.b.ins().load(types::I32, flags, at, from);
+                    let word = self.b.load(types::I32, flags, at, from);
                     self.scalars.insert(Val(i as u32), word);
                 }
             }
@@ -131,7 +129,7 @@ impl Emitter<'_> {
 
     /// Has the runtime make a load; gives where the words are.
     fn load_by_call(&mut self, address: Value, load: Load, new_exec: Option<Value>) -> Value {
-        let count = self.b.ins().iconst(types::I64, i64::from(load.count));
+        let count = self.b.iconst(types::I64, i64::from(load.count));
         let args = self.store_words(self.arg_slot, &[address, count]);
         let status = self.call_effect(EffectFn::ScalarLoad, load.site, args, args);
         let pc = self.f.sites[load.site.0 as usize].pc;
@@ -140,7 +138,7 @@ impl Emitter<'_> {
             self.b.set_cold_block(behind);
         }
         let ret = offset_of!(Context, ret) as i64;
-        self.b.ins().iadd_imm_s(self.ctx, ret)
+        self.b.iadd_imm_s(self.ctx, ret)
     }
 
     /// The same of several, the first word of which lies at `start`; gives where the words are, as far from each other
@@ -155,11 +153,11 @@ impl Emitter<'_> {
         let place = self.place_of_loaded();
         for &load in loads {
             let away = load.offset - first;
-            let address = self.b.ins().iadd_imm_s(start, i64::from(away));
+            let address = self.b.iadd_imm_s(start, i64::from(away));
             let words = self.load_by_call(address, load, new_exec);
             for from in (0..4 * i32::from(load.count)).step_by(4) {
-                let word = self.b.ins().load(types::I32, trusted(), words, from);
-                self.b.ins().store(trusted(), word, place, away + from);
+                let word = self.b.load(types::I32, trusted(), words, from);
+                self.b.store(trusted(), word, place, away + from);
             }
         }
         place
@@ -169,13 +167,9 @@ impl Emitter<'_> {
     fn place_of_loaded(&mut self) -> Value {
         let slot = match self.loaded_slot {
             Some(slot) => slot,
-            None => {
-                let kind = StackSlotKind::ExplicitSlot;
-                let data = StackSlotData::new(kind, 4 * REACH as u32, 3);
-                self.b.create_sized_stack_slot(data)
-            }
+            None => self.b.func.stack_slot(4 * REACH as u32),
         };
         self.loaded_slot = Some(slot);
-        self.b.ins().stack_addr(types::I64, slot, 0)
+        self.b.stack_addr(slot)
     }
 }

@@ -1,14 +1,13 @@
 //! Sums and products with a choice between a number and one that changes nothing: the guest's libraries scale
 //! arguments so.
 
-use cranelift_codegen::ir::Value;
-
 use super::super::Emitter;
 use super::super::lanes::Lanes;
 use super::Body;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::LaneFn;
 use crate::ir::{Block, Float, Flush, Icmp, Node, Op, Val, Vary};
+use crate::vir::Value;
 
 impl Emitter<'_> {
     /// x * (m ? k : 1) as m ? x * k : x, and x - (m ? k : 0) likewise, where x is as a result would be. The product does

@@ -1,7 +1,5 @@
 //! `v_perm` by selectors that are wave values: what they want is found out once, before the loops.
 
-use cranelift_codegen::ir::{InstBuilder, Value};
-
 use super::Body;
 use crate::analysis::schedule::{Schedule, Segment};
 use crate::host;
@@ -10,6 +8,7 @@ use crate::ir::{Block, Op, Val, Vary};
 use crate::legalize::Emitter;
 use crate::legalize::lanes::{Selectors, dwords_type};
 use crate::maps::HashMap;
+use crate::vir::Value;
 
 /// Selectors that are constants and want no signs: a shuffle.
 pub(super) fn without_signs(block: &Block, v: Val) -> Option<u32> {
@@ -44,7 +43,7 @@ impl Emitter<'_> {
             let known = without_signs(block, selector).is_some() || all.contains_key(&selector);
             if of_wave && !known {
                 let word = self.scalar(block, plan, selector);
-                let words = self.b.ins().splat(dwords_type(per), word);
+                let words = self.b.splat(dwords_type(per), word);
                 let wanted = self.of_lanes(1, per).selectors(words);
                 all.insert(selector, wanted);
             }

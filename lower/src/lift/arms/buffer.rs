@@ -6,6 +6,7 @@ use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Data, Op, Space};
 use frontend::ops;
 
+use crate::ir::build::types;
 use crate::ir::functions::EffectFn;
 use crate::ir::{Op as Ir, SCRATCH_DESCRIPTOR, Val};
 use crate::lift::arms::memory::{
@@ -13,7 +14,6 @@ use crate::lift::arms::memory::{
 };
 use crate::lift::arms::scalar::special32;
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::{Q, U};
 

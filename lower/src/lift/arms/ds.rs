@@ -4,11 +4,11 @@ use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, DsOp, Op, Space};
 use frontend::ops;
 
+use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, LaneFn};
 use crate::ir::{Op as Ir, SiteId, Val};
 use crate::lift::arms::memory::{atomic, effect, is_compare, lds_limit, load, store, vgpr};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, U, call};
 

@@ -6,10 +6,10 @@ use frontend::inst::{Inst, Operand};
 use frontend::op::{ImageOp, Op};
 
 use crate::ir::Val;
+use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, image_addresses, image_slopes};
 use crate::lift::arms::memory::{effect, is_compare, vgpr};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::U;
 

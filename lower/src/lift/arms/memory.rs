@@ -5,10 +5,10 @@ use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
 use frontend::ops;
 
+use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, atomic_code};
 use crate::ir::{Op as Ir, SiteId, Val, Width};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::{Q, U};
 

@@ -5,11 +5,11 @@ use frontend::inst::{Inst, Operand};
 use frontend::op::{Atomic, Data, Op, Space};
 use frontend::ops;
 
+use crate::ir::build::types;
 use crate::ir::functions::{EffectFn, atomic_code};
 use crate::ir::{Op as Ir, Val};
 use crate::lift::arms::memory::{effect, is_compare};
 use crate::lift::arms::{Lowered, Sites};
-use crate::lift::build::types;
 use crate::lift::guest::Guest;
 use crate::lift::value::{Q, U};
 

@@ -5,8 +5,8 @@ use std::ops::{Add, Mul, Sub};
 use frontend::state::mode;
 
 use super::{F, Handle, M, Q, U, call, call64};
+use crate::ir::build::Build;
 use crate::ir::{Fcmp, Float, Flush, Icmp, LaneFn, Op, Val, Width};
-use crate::lift::build::Build;
 
 /// Format, rounding and denormals of float arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What handles on integers of 32 and 64 bits can do.
 
 use super::{Env, F, Handle, M, Q, U, call, call64};
+use crate::ir::build::{Build, types};
 use crate::ir::{Float, Halves, Icmp, LaneFn, Op, Val, Width};
-use crate::lift::build::{Build, types};
 
 /// What integers of both widths can do.
 macro_rules! integer {

@@ -2,7 +2,7 @@
 
 use regalloc2::{Block, Function};
 
-use super::{HostBlock, HostFunc, Op};
+use super::{HostBlock, HostFunc, HostOp};
 use crate::backend::x64::space::Space;
 
 impl HostFunc {
@@ -122,7 +122,7 @@ impl HostFunc {
                 let args = std::mem::take(&mut self.blocks[b].args[k]);
                 self.blocks[b].succs[k] = Block::new(edge);
                 self.begin(edge);
-                self.push(Op::Jump, &[], None);
+                self.push(HostOp::Jump, &[], None);
                 self.end(edge, [(to.index(), args)]);
             }
         }

@@ -1,24 +1,24 @@
 //! Selection of conversions between integers and floats.
 
-use cranelift_codegen::ir::{self as clif, Opcode, Type, Value, types};
 use regalloc2::{Operand, VReg};
 
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::Len;
-use crate::backend::x64::inst::{Form, Imm, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
+use crate::vir::{Inst, Op, Type, Value, types};
 
 impl Select<'_> {
     /// Integer lanes, or a single integer, to float.
     pub(super) fn integer_to_float(
         &mut self,
-        inst: clif::Inst,
+        inst: Inst,
         to: Type,
         v: Value,
     ) -> Result<VReg, Refused> {
         let from = self.ty(v);
-        let unsigned = self.data(inst).opcode() == Opcode::FcvtFromUint;
+        let unsigned = self.op(inst) == Op::FcvtFromUint;
         if from == types::I32 {
             // An unsigned word is a positive number of 64 bits.
             let a = self.reg(v)?;
@@ -29,7 +29,7 @@ impl Select<'_> {
             };
             let row = if unsigned { row.w1() } else { row };
             let zero = self.vec_reg();
-            self.h.push(Op::Zero, &[Operand::reg_def(zero)], None);
+            self.h.push(HostOp::Zero, &[Operand::reg_def(zero)], None);
             return Ok(self.rvm(row, Len::L128, zero, Src::Reg(a)));
         }
         if from.lane_type() != types::I32 || to.lane_type() != types::F32 {
@@ -78,7 +78,7 @@ impl Select<'_> {
         let half = self.dwords(len, 2_147_483_648f32.to_bits());
         let reg = if unsigned {
             let zero = self.vec_reg();
-            self.h.push(Op::Zero, &[Operand::reg_def(zero)], None);
+            self.h.push(HostOp::Zero, &[Operand::reg_def(zero)], None);
             // The second source is the result when the first is a NaN.
             let a = self.rvm(vex::VMAXPS, len, a, Src::Reg(zero));
             let low = convert(self, a);
@@ -128,11 +128,11 @@ impl Select<'_> {
         let most = bound(self, most);
         let a = self.rvm(vex::VMINSD, len, a, most);
         let d = self.int_reg();
-        let op = Op::Vex(vex::VCVTTSD2SI.w1(), len, Form::Rm, Imm::No);
+        let op = HostOp::Vex(vex::VCVTTSD2SI.w1(), len, Form::Rm, Imm::No);
         self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
         // The low word of a number of 64 bits.
         let low = self.int_reg();
-        let op = Op::Legacy(legacy::LOAD, false, Form::Rm, Imm::No);
+        let op = HostOp::Legacy(legacy::LOAD, false, Form::Rm, Imm::No);
         self.h.push(op, &[Operand::reg_def(low)], Some(Src::Reg(d)));
         Ok(low)
     }

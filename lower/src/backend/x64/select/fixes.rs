@@ -5,7 +5,7 @@ use regalloc2::{Operand, VReg};
 use super::Select;
 use crate::backend::x64::encode::Len;
 use crate::backend::x64::evex::rows;
-use crate::backend::x64::inst::{Form, Imm, MASK, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
 use crate::backend::x64::rows::vex;
 use crate::vir::Fixes;
 use crate::vir::fix::{By, Of};
@@ -13,22 +13,22 @@ use crate::vir::fix::{By, Of};
 impl Select<'_> {
     /// What stands for the numbers of `d` where those of `x` are special.
     pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
-        let op = Op::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
+        let op = HostOp::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
         self.over_first(op, [d, x], fixes)
     }
 
-    /// See [`crate::vir::Intrinsic::ZeroOrInfinite`].
+    /// See [`crate::vir::Op::ZeroOrInfinite`].
     pub(super) fn zero_or_infinite(&mut self, len: Len, a: VReg) -> VReg {
         // Zeros of both signs, infinities, denormal numbers.
         const KINDS: u8 = 0b0011_1110;
-        let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
+        let op = HostOp::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
         self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
-    /// See [`crate::vir::Intrinsic::Flush`]: the sign alone where the exponent is least.
+    /// See [`crate::vir::Op::Flush`]: the sign alone where the exponent is least.
     pub(super) fn flushed(&mut self, len: Len, a: VReg) -> VReg {
         let exponent = self.dwords(len, 0x7f80_0000);
-        let op = Op::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);
+        let op = HostOp::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);
         let denormal = self.define(MASK, op, &[a], Some(exponent));
         let sign = self.dwords(len, 1 << 31);
         let d = self.vec_reg();
@@ -38,12 +38,12 @@ impl Select<'_> {
             Operand::reg_use(denormal),
             Operand::reg_use(a),
         ];
-        let op = Op::Evex(rows::VPANDD, len, Form::MergedRvm, Imm::No);
+        let op = HostOp::Evex(rows::VPANDD, len, Form::MergedRvm, Imm::No);
         self.h.push(op, &operands, Some(sign));
         d
     }
 
-    /// See [`crate::vir::Intrinsic::Mantissa`].
+    /// See [`crate::vir::Op::Mantissa`].
     pub(super) fn mantissa(&mut self, len: Len, a: VReg) -> VReg {
         const FIXES: Fixes = Fixes::NONE
             .with(Of::Zero, By::Itself)
@@ -54,7 +54,7 @@ impl Select<'_> {
         self.fixed(len, d, a, fixes)
     }
 
-    /// See [`crate::vir::Intrinsic::Exponent`].
+    /// See [`crate::vir::Op::Exponent`].
     pub(super) fn exponent(&mut self, len: Len, a: VReg) -> VReg {
         const FIXES: Fixes = Fixes::NONE
             .with_nans(By::MinusOne)
@@ -69,13 +69,13 @@ impl Select<'_> {
         self.rvm(vex::VPADDD, len, d, one)
     }
 
-    /// See [`crate::vir::Intrinsic::PlainMantissa`].
+    /// See [`crate::vir::Op::PlainMantissa`].
     pub(super) fn plain_mantissa(&mut self, len: Len, a: VReg) -> VReg {
         // From 1/2 to 1, with the sign of the source.
         self.evex_rm(rows::VGETMANTPS, len, Src::Reg(a), Imm::Byte(2))
     }
 
-    /// See [`crate::vir::Intrinsic::PlainExponent`].
+    /// See [`crate::vir::Op::PlainExponent`].
     pub(super) fn plain_exponent(&mut self, len: Len, a: VReg) -> VReg {
         // The instruction counts from numbers from 1 to 2.
         self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No)

@@ -1,13 +1,13 @@
 //! Selection of fused sums and products, which take sources with their signs changed.
 
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, types};
 use regalloc2::VReg;
 
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::Row;
-use crate::backend::x64::inst::{Form, Imm, Op};
+use crate::backend::x64::inst::{Form, HostOp, Imm};
 use crate::backend::x64::rows::vex;
+use crate::vir::{Inst, Op, Type, Value, types};
 
 /// Factors and addend, and what of them has its sign changed: the product, the addend.
 pub(super) struct Fused {
@@ -19,11 +19,7 @@ pub(super) struct Fused {
 impl Select<'_> {
     /// A vector of floats whose signs are all changed, if a value is that.
     fn negative(&self, v: Value, bits: u32) -> Option<Value> {
-        let InstructionData::Binary {
-            opcode: Opcode::Bxor,
-            args: [a, sign],
-        } = *self.data(self.def(self.resolve(v))?)
-        else {
+        let (Op::Bxor, &[a, sign]) = self.made_by(v)? else {
             return None;
         };
         let lane = (1u64 << (bits - 1)).to_le_bytes();
@@ -36,20 +32,16 @@ impl Select<'_> {
     }
 
     /// What a fused sum of vectors is made of.
-    pub(super) fn fused(&self, inst: clif::Inst) -> Option<Fused> {
-        let InstructionData::Ternary {
-            opcode: Opcode::Fma,
-            args,
-        } = *self.data(inst)
-        else {
+    pub(super) fn fused(&self, inst: Inst) -> Option<Fused> {
+        let (Op::Fma, &[a, b, c]) = (self.op(inst), self.func.args(inst)) else {
             return None;
         };
-        let ty = self.ty(args[0]);
+        let ty = self.ty(a);
         if !ty.is_vector() {
             return None;
         }
         let mut changed = [false; 3];
-        let mut sources = args;
+        let mut sources = [a, b, c];
         for (source, changed) in sources.iter_mut().zip(&mut changed) {
             if let Some(plain) = self.negative(*source, ty.lane_bits()) {
                 (*source, *changed) = (plain, true);
@@ -80,7 +72,7 @@ impl Select<'_> {
         let second = self.reg(second)?;
         let third = self.src(third)?;
         let row = row(over_factor, ty.lane_type() == types::F64, fused);
-        let op = Op::Vex(row, length(ty)?, Form::Fma, Imm::No);
+        let op = HostOp::Vex(row, length(ty)?, Form::Fma, Imm::No);
         Ok(self.over_first(op, [first, second], third))
     }
 }

@@ -2,16 +2,15 @@
 //! its own, and to what follows one another. The instructions for the former take lanes out of their mask as they go on,
 //! so that it is a result, too.
 
-use cranelift_codegen::ir::{self as clif, Value};
 use regalloc2::{Operand, VReg};
 
-use super::Select;
 use super::masks::load_row;
+use super::{Select, length};
 use crate::backend::x64::Refused;
-use crate::backend::x64::encode::Len;
 use crate::backend::x64::evex::rows;
-use crate::backend::x64::inst::{Addr, Form, Imm, Op, Src};
+use crate::backend::x64::inst::{Addr, Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::vex;
+use crate::vir::{Inst, Value};
 
 impl Select<'_> {
     fn place(&mut self, base: Value, index: VReg) -> Result<Option<Src>, Refused> {
@@ -23,12 +22,9 @@ impl Select<'_> {
     }
 
     /// Dwords of memory, each at a place of its own.
-    pub(super) fn gather(
-        &mut self,
-        inst: clif::Inst,
-        len: Len,
-        args: &[Value],
-    ) -> Result<(), Refused> {
+    pub(super) fn gather(&mut self, inst: Inst) -> Result<(), Refused> {
+        let args = self.func.args(inst);
+        let len = length(self.ty(args[0]))?;
         let (old, on, mut index) = (self.reg(args[0])?, self.mask(args[1])?, self.reg(args[3])?);
         if index == old {
             // The result's register may not be the index.
@@ -41,7 +37,7 @@ impl Select<'_> {
             Operand::reg_use(old),
             Operand::reg_use(on),
         ];
-        let op = Op::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No);
+        let op = HostOp::Evex(rows::VPGATHERDD, len, Form::Gather, Imm::No);
         let rm = self.place(args[2], index)?;
         self.h.push(op, &operands, rm);
         self.set(inst, d);
@@ -49,7 +45,9 @@ impl Select<'_> {
     }
 
     /// Dwords to memory, each to a place of its own.
-    pub(super) fn scatter(&mut self, len: Len, args: &[Value]) -> Result<(), Refused> {
+    pub(super) fn scatter(&mut self, inst: Inst) -> Result<(), Refused> {
+        let args = self.func.args(inst);
+        let len = length(self.ty(args[0]))?;
         let (data, on, index) = (self.reg(args[0])?, self.mask(args[1])?, self.reg(args[3])?);
         let left = self.mask_reg();
         let operands = [
@@ -57,19 +55,16 @@ impl Select<'_> {
             Operand::reg_use(on),
             Operand::reg_use(data),
         ];
-        let op = Op::Evex(rows::VPSCATTERDD, len, Form::Scatter, Imm::No);
+        let op = HostOp::Evex(rows::VPSCATTERDD, len, Form::Scatter, Imm::No);
         let rm = self.place(args[2], index)?;
         self.h.push(op, &operands, rm);
         Ok(())
     }
 
     /// Elements of memory that follow one another, those of lanes that a mask has.
-    pub(super) fn load_some(
-        &mut self,
-        inst: clif::Inst,
-        len: Len,
-        args: &[Value],
-    ) -> Result<(), Refused> {
+    pub(super) fn load_some(&mut self, inst: Inst) -> Result<(), Refused> {
+        let args = self.func.args(inst);
+        let len = length(self.ty(args[0]))?;
         let quads = self.ty(args[0]).lane_bits() == 64;
         let on = self.mask(args[1])?;
         let memory = Src::Mem(self.addr(args[2], 0)?);
@@ -83,7 +78,7 @@ impl Select<'_> {
                 Operand::reg_use(old),
                 Operand::reg_use(on),
             ];
-            let op = Op::Evex(load_row(quads), len, Form::MergedRm, Imm::No);
+            let op = HostOp::Evex(load_row(quads), len, Form::MergedRm, Imm::No);
             self.h.push(op, &operands, Some(memory));
             d
         };
@@ -92,7 +87,9 @@ impl Select<'_> {
     }
 
     /// Elements to memory one after the other, those of lanes that a mask has.
-    pub(super) fn store_some(&mut self, len: Len, args: &[Value]) -> Result<(), Refused> {
+    pub(super) fn store_some(&mut self, inst: Inst) -> Result<(), Refused> {
+        let args = self.func.args(inst);
+        let len = length(self.ty(args[0]))?;
         let row = match self.ty(args[0]).lane_bits() {
             64 => rows::VMOVDQU32_STORE.w1(),
             _ => rows::VMOVDQU32_STORE,
@@ -100,7 +97,7 @@ impl Select<'_> {
         let (data, on) = (self.reg(args[0])?, self.mask(args[1])?);
         let memory = Src::Mem(self.addr(args[2], 0)?);
         let operands = [Operand::reg_use(data), Operand::reg_use(on)];
-        let op = Op::Evex(row, len, Form::StoreSome, Imm::No);
+        let op = HostOp::Evex(row, len, Form::StoreSome, Imm::No);
         self.h.push(op, &operands, Some(memory));
         Ok(())
     }

@@ -1,12 +1,11 @@
-//! For AVX-512: comparisons of f32 that one instruction does where CLIF has several.
+//! For AVX-512: comparisons of f32 that one instruction does where the vector IR has several.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
 use regalloc2::VReg;
 
 use super::{Select, length};
 use crate::backend::x64::evex::rows;
-use crate::backend::x64::inst::{Form, Imm, MASK, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
+use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
 
@@ -27,15 +26,12 @@ impl Select<'_> {
     }
 
     /// The source of an operation with a constant, and that.
-    fn with_constant(&self, v: Value, opcodes: [Opcode; 2]) -> Option<(Value, Opcode, u32)> {
-        let InstructionData::Binary { opcode, args } = *self.data(self.def(self.resolve(v))?)
-        else {
+    fn with_constant(&self, v: Value, ops: [Op; 2]) -> Option<(Value, Op, u32)> {
+        let (op, &[a, b]) = self.made_by(v)? else {
             return None;
         };
-        let constant = self.dword_constant(args[1])?;
-        opcodes
-            .contains(&opcode)
-            .then_some((args[0], opcode, constant))
+        let constant = self.dword_constant(b)?;
+        ops.contains(&op).then_some((a, op, constant))
     }
 
     /// Which f32 are of a kind: `(bits & MAGNITUDE) - first < count`, without a sign.
@@ -44,16 +40,15 @@ impl Select<'_> {
             return None;
         }
         let count = self.dword_constant(args[1])?;
-        let (magnitude, opcode, first) =
-            self.with_constant(args[0], [Opcode::Iadd, Opcode::Isub])?;
-        let first = match opcode {
-            Opcode::Iadd => first.wrapping_neg(),
+        let (magnitude, op, first) = self.with_constant(args[0], [Op::Iadd, Op::Isub])?;
+        let first = match op {
+            Op::Iadd => first.wrapping_neg(),
             _ => first,
         };
         let &(.., kind) = KINDS
             .iter()
             .find(|kind| (kind.0, kind.1) == (first, count))?;
-        let (bits, _, mask) = self.with_constant(magnitude, [Opcode::Band; 2])?;
+        let (bits, _, mask) = self.with_constant(magnitude, [Op::Band; 2])?;
         if mask != MAGNITUDE {
             return None;
         }
@@ -66,17 +61,13 @@ impl Select<'_> {
                 self.h.take(made);
             }
         }
-        let op = Op::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(kind));
+        let op = HostOp::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(kind));
         Some(self.define(MASK, op, &[], Some(Src::Reg(bits))))
     }
 
     /// A comparison that is true for NaNs, too, of one that is not and one for NaNs alone.
-    pub(super) fn unordered_or(&mut self, inst: clif::Inst) -> Option<VReg> {
-        let InstructionData::Binary {
-            opcode: Opcode::Bor,
-            args: [one, other],
-        } = *self.data(inst)
-        else {
+    pub(super) fn unordered_or(&mut self, inst: Inst) -> Option<VReg> {
+        let (Op::Bor, &[one, other]) = (self.op(inst), self.func.args(inst)) else {
             return None;
         };
         let [(cond, a), (nan, b)] = [self.float_comparison(one)?, self.float_comparison(other)?];
@@ -104,12 +95,10 @@ impl Select<'_> {
 
     /// How a value compares vectors of floats.
     fn float_comparison(&self, v: Value) -> Option<(FloatCC, [Value; 2])> {
-        let InstructionData::FloatCompare { cond, args, .. } =
-            *self.data(self.def(self.resolve(v))?)
-        else {
+        let (Op::Fcmp(cond), &[a, b]) = self.made_by(v)? else {
             return None;
         };
-        let args = args.map(|v| self.resolve(v));
+        let args = [a, b].map(|v| self.resolve(v));
         self.ty(args[0]).is_vector().then_some((cond, args))
     }
 }

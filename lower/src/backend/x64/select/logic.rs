@@ -1,10 +1,9 @@
 //! Selection for AVX-512, which has all bitwise functions of three sources as one instruction: logic whose results
 //! nothing else wants is done by the logic that uses it.
 
-use cranelift_codegen::ir::{self as clif, Opcode, Value, ValueDef};
-
 use super::{Select, length};
 use crate::backend::x64::Refused;
+use crate::vir::{Block, Inst, Op, Value};
 
 /// A bitwise function of up to three sources; those that lie in memory may come last.
 pub(super) struct Logic {
@@ -17,35 +16,34 @@ pub(super) struct Logic {
 const SOURCES: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 impl Select<'_> {
-    fn is_logic(&self, inst: clif::Inst) -> bool {
-        let logic = [Opcode::Band, Opcode::Bor, Opcode::Bxor, Opcode::Bnot];
-        let v = self.clif.dfg.inst_args(inst).first();
-        logic.contains(&self.data(inst).opcode()) && v.is_some_and(|&v| self.ty(v).is_vector())
+    fn is_logic(&self, inst: Inst) -> bool {
+        let logic = [Op::Band, Op::Bor, Op::Bxor, Op::Bnot];
+        let v = self.func.args(inst).first();
+        logic.contains(&self.op(inst)) && v.is_some_and(|&v| self.ty(v).is_vector())
     }
 
     /// The logic of this block that gives a value for one use.
-    fn logic_of(&self, v: Value, block: Option<clif::Block>) -> Option<clif::Inst> {
+    fn logic_of(&self, v: Value, block: Block) -> Option<Inst> {
         let inst = self.def(v)?;
-        let here = self.clif.layout.inst_block(inst) == block;
-        let only = self.once[v.as_u32() as usize] && !self.is_mask(v);
+        let here = self.func.inst_block(inst) == block;
+        let only = self.once[v.index()] && !self.is_mask(v);
         (here && only && self.is_logic(inst)).then_some(inst)
     }
 
     /// The function that an instruction and those whose results only it uses are, if these are several that would take
     /// an instruction each.
-    pub(super) fn find_logic(&self, inst: clif::Inst) -> Option<Logic> {
+    pub(super) fn find_logic(&self, inst: Inst) -> Option<Logic> {
         if !self.is_avx512() || !self.is_logic(inst) {
             return None;
         }
-        let dfg = &self.clif.dfg;
-        if self.is_mask(dfg.first_result(inst)) {
+        if self.is_mask(self.result(inst)) {
             return None;
         }
-        let block = self.clif.layout.inst_block(inst);
-        let mut inner: Vec<clif::Inst> = Vec::new();
+        let block = self.func.inst_block(inst);
+        let mut inner: Vec<Inst> = Vec::new();
         let mut sources: Vec<Value> = Vec::new();
-        let add = |sources: &mut Vec<Value>, inst: clif::Inst| {
-            for &v in dfg.inst_args(inst) {
+        let add = |sources: &mut Vec<Value>, inst: Inst| {
+            for &v in self.func.args(inst) {
                 let v = self.resolve(v);
                 if !sources.contains(&v) {
                     sources.push(v);
@@ -68,7 +66,7 @@ impl Select<'_> {
                 next = 0;
             }
         }
-        let inverts = |inst: clif::Inst| self.data(inst).opcode() == Opcode::Bnot;
+        let inverts = |inst: Inst| self.op(inst) == Op::Bnot;
         let alone = match inner[..] {
             [] => true,
             [one] => inverts(one) && self.and_not(inst).is_some(),
@@ -80,12 +78,7 @@ impl Select<'_> {
         // The result is written over the first source, best one that ends here.
         sources.sort_by_key(|&v| {
             let in_memory = self.vector_constant(v).is_some();
-            let begins = match dfg.value_def(v) {
-                ValueDef::Result(def, _) => self.clif.layout.inst_block(def),
-                ValueDef::Param(block, _) => Some(block),
-                ValueDef::Union(..) => None,
-            };
-            let ends = self.once[v.as_u32() as usize] && begins == block;
+            let ends = self.once[v.index()] && self.func.block_of(v) == block;
             (in_memory, !ends)
         });
         let table = self.table(inst, &inner, &sources);
@@ -93,7 +86,7 @@ impl Select<'_> {
     }
 
     /// The table of an instruction of which `inner` are parts.
-    fn table(&self, inst: clif::Inst, inner: &[clif::Inst], sources: &[Value]) -> u8 {
+    fn table(&self, inst: Inst, inner: &[Inst], sources: &[Value]) -> u8 {
         let of = |v: Value| {
             let v = self.resolve(v);
             match sources.iter().position(|&source| source == v) {
@@ -105,22 +98,22 @@ impl Select<'_> {
                 }
             }
         };
-        let args = self.clif.dfg.inst_args(inst);
+        let args = self.func.args(inst);
         let (a, b) = (of(args[0]), of(args[args.len() - 1]));
-        match self.data(inst).opcode() {
-            Opcode::Band => a & b,
-            Opcode::Bor => a | b,
-            Opcode::Bxor => a ^ b,
+        match self.op(inst) {
+            Op::Band => a & b,
+            Op::Bor => a | b,
+            Op::Bxor => a ^ b,
             _ => !a,
         }
     }
 
     /// Selects such a function; false where an instruction is none.
-    pub(super) fn do_logic(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
+    pub(super) fn do_logic(&mut self, inst: Inst) -> Result<bool, Refused> {
         let Some(logic) = self.logic.remove(&inst) else {
             return Ok(false);
         };
-        let len = length(self.ty(self.clif.dfg.first_result(inst)))?;
+        let len = length(self.ty(self.result(inst)))?;
         let at = |n: usize| logic.sources[n.min(logic.sources.len() - 1)];
         let (a, b) = (self.reg(at(0))?, self.reg(at(1))?);
         let c = self.src(at(2))?;

@@ -1,8 +1,6 @@
 //! For AVX-512: operations whose results go where a mask is set, with other lanes kept. The instruction of the
 //! operation merges, so that no blend follows.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Opcode, Value};
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
@@ -10,8 +8,9 @@ use crate::backend::x64::Refused;
 use crate::backend::x64::encode::Len;
 use crate::backend::x64::evex::{Evex, Tuple, rows};
 use crate::backend::x64::evex_forms::twin;
-use crate::backend::x64::inst::{Form, Imm, MASK, Op, PlaceBase};
+use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, PlaceBase};
 use crate::backend::x64::space::{Space, table};
+use crate::vir::{IntCC, Op, Part, Value};
 
 /// Where the instructions are that values come from.
 #[derive(Default)]
@@ -98,20 +97,20 @@ impl Select<'_> {
     pub(super) fn note_made(&mut self, v: Value, reg: VReg) {
         if self.is_avx512() && reg.vreg() >= self.merge.fresh && self.h.last_gives(reg) {
             self.merge.made.resize(self.values.len(), 0);
-            self.merge.made[v.as_u32() as usize] = self.h.insts.len() as u32;
+            self.merge.made[v.index()] = self.h.insts.len() as u32;
         }
     }
 
     /// The number of the host instruction that gives a value in this block.
     fn made_here(&self, v: Value) -> Option<usize> {
-        let made = *self.merge.made.get(v.as_u32() as usize)? as usize;
+        let made = *self.merge.made.get(v.index())? as usize;
         (made > self.merge.first).then(|| made - 1)
     }
 
     /// The instruction that gives a value for one use, in this block: its number, how it merges lanes of this size,
     /// and whether its result is one of its sources already.
-    fn merges(&self, v: Value, quads: bool, len: Len) -> Option<(usize, Op, bool)> {
-        if self.merge.uses[v.as_u32() as usize] != 1 {
+    fn merges(&self, v: Value, quads: bool, len: Len) -> Option<(usize, HostOp, bool)> {
+        if self.merge.uses[v.index()] != 1 {
             return None;
         }
         let made = self.made_here(v)?;
@@ -120,8 +119,8 @@ impl Select<'_> {
         }
         let host = &self.h.insts[made];
         let (row, host_len, form, imm) = match host.op {
-            Op::Vex(row, len, form, imm) => (twin(row)?, len, form, imm),
-            Op::Evex(row, len, form, imm) => (row, len, form, imm),
+            HostOp::Vex(row, len, form, imm) => (twin(row)?, len, form, imm),
+            HostOp::Evex(row, len, form, imm) => (row, len, form, imm),
             _ => return None,
         };
         // Other memory than constants may be written until it is used.
@@ -129,14 +128,14 @@ impl Select<'_> {
             .mem
             .is_none_or(|place| matches!(place.base, PlaceBase::Pool(_)));
         let row = by_lanes(row, quads).filter(|_| waits && host_len == len)?;
-        let op = Op::Evex(row, len, merging(form)?, imm);
+        let op = HostOp::Evex(row, len, merging(form)?, imm);
         Some((made, op, form == Form::Fma))
     }
 
     /// The number of the instruction that gives a value for one use, in this block.
     pub(super) fn made_for_one(&self, v: Value) -> Option<usize> {
         let v = self.resolve(v);
-        let once = self.merge.uses[v.as_u32() as usize] == 1;
+        let once = self.merge.uses[v.index()] == 1;
         self.made_here(v).filter(|_| once)
     }
 
@@ -144,16 +143,14 @@ impl Select<'_> {
     /// used by the instruction that gives the other only. Else to merge takes a copy, where a blend takes none.
     fn ends_here(&self, old: Value, new: Value) -> bool {
         let old = self.resolve(old);
-        let load = |inst| self.data(inst).opcode() == Opcode::Load;
+        let load = |inst| matches!(self.op(inst), Op::Load(_, Part::Whole, _));
         if self.def(old).is_some_and(load) && self.made_here(old).is_some() {
             return true;
         }
         let same = |&&arg: &&Value| self.resolve(arg) == old;
         let def = self.def(new);
-        let there = def.map_or(0, |inst| {
-            self.clif.dfg.inst_args(inst).iter().filter(same).count()
-        });
-        self.merge.uses[old.as_u32() as usize] as usize == there + 1
+        let there = def.map_or(0, |inst| self.func.args(inst).iter().filter(same).count());
+        self.merge.uses[old.index()] as usize == there + 1
     }
 
     /// Lanes of `args[1]` where the mask `args[0]` is set, else of `args[2]`, if an instruction can do that itself.
@@ -195,7 +192,7 @@ impl Select<'_> {
         v: Value,
     ) -> Result<Option<VReg>, Refused> {
         let v = self.resolve(v);
-        let Some((made, Op::Evex(row, len, Form::MergedRvm, imm), false)) =
+        let Some((made, HostOp::Evex(row, len, Form::MergedRvm, imm), false)) =
             self.merges(v, quads, length(self.ty(v))?)
         else {
             return Ok(None);
@@ -206,7 +203,7 @@ impl Select<'_> {
         let d = self.h.vreg(RegClass::Float);
         let mut operands = vec![Operand::reg_def(d), Operand::reg_use(mask)];
         operands.extend(sources.into_iter().map(Operand::reg_use));
-        let op = Op::Evex(row, len, Form::ZeroedRvm, imm);
+        let op = HostOp::Evex(row, len, Form::ZeroedRvm, imm);
         self.h.push_at(op, &operands, place);
         Ok(Some(d))
     }
@@ -221,7 +218,7 @@ impl Select<'_> {
         };
         let (made, op, _) =
             self.merges(v, self.ty(v).lane_bits() == 64, length(self.ty(v)).ok()?)?;
-        let Op::Evex(and, len, Form::MergedRvm, Imm::No) = op else {
+        let HostOp::Evex(and, len, Form::MergedRvm, Imm::No) = op else {
             return None;
         };
         let tuple = and.tuple;
@@ -236,20 +233,20 @@ impl Select<'_> {
         let mut operands = vec![Operand::reg_def(d)];
         operands.extend(sources.into_iter().map(Operand::reg_use));
         self.h
-            .push_at(Op::Evex(row, len, Form::Rvm, Imm::No), &operands, place);
+            .push_at(HostOp::Evex(row, len, Form::Rvm, Imm::No), &operands, place);
         Some(d)
     }
 
     /// Makes a comparison into a mask its opposite, if the mask has no other use.
     pub(super) fn inverted(&mut self, v: Value) -> bool {
         let v = self.resolve(v);
-        if self.merge.uses[v.as_u32() as usize] != 1 {
+        if self.merge.uses[v.index()] != 1 {
             return false;
         }
         let Some(made) = self.made_here(v) else {
             return false;
         };
-        let Op::Evex(row, _, Form::Rvm, Imm::Byte(code)) = &mut self.h.insts[made].op else {
+        let HostOp::Evex(row, _, Form::Rvm, Imm::Byte(code)) = &mut self.h.insts[made].op else {
             return false;
         };
         let compares = [

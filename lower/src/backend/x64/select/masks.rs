@@ -2,8 +2,6 @@
 //! logic make them; as vectors of ones and zeros they are made anew where something else wants them. Bits above
 //! those of the lanes are anything.
 
-use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
 use regalloc2::{RegClass, VReg};
 
 use super::vector::predicate;
@@ -11,11 +9,11 @@ use super::{NOWHERE, Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
 use crate::backend::x64::evex::{Evex, rows};
-use crate::backend::x64::inst::{Form, Imm, MASK, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
 use crate::backend::x64::rows::{legacy, masks, vex};
 use crate::backend::x64::space::{Space, table};
 use crate::host::Isa;
-use crate::vir::Intrinsic;
+use crate::vir::{Block, FloatCC, Inst, IntCC, Op, Value, types};
 
 /// Values that mask registers are for.
 #[derive(Default)]
@@ -41,6 +39,15 @@ const LAST_OF_EITHER: u8 = 0xa8;
 /// Those of `c ? b : a`.
 const CHOOSE_BY_LAST: u8 = 0xd8;
 
+/// Does an operation that gives a vector of integers make a mask, and does it so of masks only?
+fn makes_masks(op: Op) -> (bool, bool) {
+    match op {
+        Op::Icmp(_) | Op::Fcmp(_) | Op::MaskOfBits | Op::ZeroOrInfinite => (true, false),
+        Op::Band | Op::Bor | Op::Bxor | Op::Bnot | Op::Bitselect | Op::Blendv => (true, true),
+        _ => (false, false),
+    }
+}
+
 /// A load of lanes that a mask has.
 pub(super) fn load_row(quads: bool) -> Evex {
     match quads {
@@ -56,50 +63,31 @@ impl Select<'_> {
 
     /// Finds the values that are masks: all of what comparisons and logic make of such, also from turn to turn
     /// of a loop.
-    pub(super) fn find_masks(&mut self, layout: &[clif::Block], space: &mut Space) {
-        let dfg = &self.clif.dfg;
-        let count = dfg.num_values();
-        let vector =
-            |v: Value| dfg.value_type(v).is_vector() && dfg.value_type(v).lane_type().is_int();
+    pub(super) fn find_masks(&mut self, layout: &[Block], space: &mut Space) {
+        let count = self.func.num_values();
+        let vector = |v: Value| self.ty(v).is_vector() && !self.ty(v).has_float_lanes();
         // What each value is a mask with: these are, too.
         let mut given = space.given.anew(count);
         let mut are = table(&mut space.masks, count, false);
         for &block in layout {
-            for &param in dfg.block_params(block) {
-                are[param.as_u32() as usize] = vector(param);
+            for &param in self.func.params(block) {
+                are[param.index()] = vector(param);
             }
-            for inst in self.clif.layout.block_insts(block) {
-                if let [result] = *dfg.inst_results(inst) {
-                    let n = result.as_u32() as usize;
-                    let args = dfg.inst_args(inst);
-                    are[n] = vector(result)
-                        && match self.data(inst).opcode() {
-                            Opcode::Icmp | Opcode::Fcmp => true,
-                            Opcode::Band | Opcode::Bor | Opcode::Bxor | Opcode::Bnot => true,
-                            Opcode::Bitselect | Opcode::Blendv => true,
-                            _ => matches!(
-                                self.called(inst),
-                                Some(Intrinsic::MaskOfBits | Intrinsic::ZeroOrInfinite)
-                            ),
-                        };
-                    let logic = !matches!(
-                        self.data(inst).opcode(),
-                        Opcode::Icmp | Opcode::Fcmp | Opcode::Call
-                    );
-                    if are[n] && logic {
-                        args.iter().for_each(|&arg| given.push(n, arg));
+            for &inst in self.func.insts(block) {
+                if let Some(result) = self.func.result(inst).filter(|&v| vector(v)) {
+                    let (is, of_masks) = makes_masks(self.op(inst));
+                    are[result.index()] = is;
+                    if of_masks {
+                        let args = self.func.args(inst).iter();
+                        args.for_each(|&arg| given.push(result.index(), arg));
                     }
                 }
-                let (tables, exceptions) = (&dfg.jump_tables, &dfg.exception_tables);
-                for to in self.data(inst).branch_destination(tables, exceptions) {
-                    let lists = &dfg.value_lists;
-                    let params = dfg.block_params(to.block(lists)).iter();
-                    for (param, arg) in params.zip(to.args(lists)) {
-                        if let Some(arg) = arg.as_value()
-                            && vector(*param)
-                        {
-                            given.push(param.as_u32() as usize, arg);
-                        }
+            }
+            for &edge in self.func.successors(block) {
+                let params = self.func.params(edge.block).iter();
+                for (param, &arg) in params.zip(self.func.edge_args(edge)) {
+                    if vector(*param) {
+                        given.push(param.index(), arg);
                     }
                 }
             }
@@ -113,7 +101,7 @@ impl Select<'_> {
         while changed {
             changed = false;
             for &n in &candidates {
-                let ty = dfg.value_type(Value::from_u32(n as u32));
+                let ty = self.ty(Value::new(n));
                 let fits = |v: Value| {
                     let v = self.resolve(v);
                     self.all_or_nothing(v).is_some()
@@ -131,7 +119,7 @@ impl Select<'_> {
     /// Is a value one that mask registers are for?
     pub(super) fn is_mask(&self, v: Value) -> bool {
         let v = self.resolve(v);
-        self.masks.are.get(v.as_u32() as usize) == Some(&true)
+        self.masks.are.get(v.index()) == Some(&true)
     }
 
     /// A vector constant that has all bits or none.
@@ -172,10 +160,10 @@ impl Select<'_> {
     pub(super) fn mask(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);
         if self.is_mask(v) {
-            return Ok(self.values[v.as_u32() as usize]);
+            return Ok(self.values[v.index()]);
         }
         if let Some(all) = self.all_or_nothing(v) {
-            let word = Op::MovImm(if all { 0xffff } else { 0 });
+            let word = HostOp::MovImm(if all { 0xffff } else { 0 });
             let bits = self.define(RegClass::Int, word, &[], None);
             return Ok(self.mask_of_bits(bits));
         }
@@ -185,13 +173,13 @@ impl Select<'_> {
             true => rows::VPMOVQ2M,
             false => rows::VPMOVD2M,
         };
-        let op = Op::Evex(row, len, Form::Rm, Imm::No);
+        let op = HostOp::Evex(row, len, Form::Rm, Imm::No);
         Ok(self.define(MASK, op, &[], Some(Src::Reg(a))))
     }
 
     /// A mask as a vector of ones and zeros.
     pub(super) fn vector_of_mask(&mut self, v: Value) -> Result<VReg, Refused> {
-        let n = v.as_u32() as usize;
+        let n = v.index();
         let (block, reg) = self.masks.vectors[n];
         if block == self.block {
             return Ok(reg);
@@ -207,46 +195,46 @@ impl Select<'_> {
     }
 
     fn mask_rm(&mut self, row: Row, a: VReg) -> VReg {
-        let op = Op::Vex(row, Len::L128, Form::Rm, Imm::No);
+        let op = HostOp::Vex(row, Len::L128, Form::Rm, Imm::No);
         self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
     fn mask_rvm(&mut self, row: Row, a: VReg, b: VReg) -> VReg {
-        let op = Op::Vex(row, Len::L256, Form::Rvm, Imm::No);
+        let op = HostOp::Vex(row, Len::L256, Form::Rvm, Imm::No);
         self.define(MASK, op, &[a], Some(Src::Reg(b)))
     }
 
     pub(super) fn evex_rm(&mut self, row: Evex, len: Len, a: Src, imm: Imm) -> VReg {
-        let op = Op::Evex(row, len, Form::Rm, imm);
+        let op = HostOp::Evex(row, len, Form::Rm, imm);
         self.define(RegClass::Float, op, &[], Some(a))
     }
 
     pub(super) fn evex_rvm(&mut self, row: Evex, len: Len, a: VReg, b: Src, imm: Imm) -> VReg {
-        let op = Op::Evex(row, len, Form::Rvm, imm);
+        let op = HostOp::Evex(row, len, Form::Rvm, imm);
         self.define(RegClass::Float, op, &[a], Some(b))
     }
 
     /// An instruction whose result is where others have a source.
     pub(super) fn evex_mr(&mut self, row: Evex, len: Len, a: VReg, imm: Imm) -> VReg {
-        let op = Op::Evex(row, len, Form::Mr, imm);
+        let op = HostOp::Evex(row, len, Form::Mr, imm);
         self.define(RegClass::Float, op, &[a], None)
     }
 
     /// A shift or rotation by a constant.
     fn evex_digit(&mut self, row: Evex, digit: u8, len: Len, a: VReg, by: u8) -> VReg {
-        let op = Op::Evex(row, len, Form::Digit(digit), Imm::Byte(by));
+        let op = HostOp::Evex(row, len, Form::Digit(digit), Imm::Byte(by));
         self.define(RegClass::Float, op, &[], Some(Src::Reg(a)))
     }
 
     /// A comparison into a mask register.
     pub(super) fn evex_compare(&mut self, row: Evex, len: Len, a: VReg, b: Src, code: u8) -> VReg {
-        let op = Op::Evex(row, len, Form::Rvm, Imm::Byte(code));
+        let op = HostOp::Evex(row, len, Form::Rvm, Imm::Byte(code));
         self.define(MASK, op, &[a], Some(b))
     }
 
     /// Three sources by a table of eight bits, the first of which is the highest of its index.
     pub(super) fn ternary(&mut self, len: Len, a: VReg, b: VReg, c: Src, table: u8) -> VReg {
-        let op = Op::Evex(rows::VPTERNLOGD, len, Form::Fma, Imm::Byte(table));
+        let op = HostOp::Evex(rows::VPTERNLOGD, len, Form::Fma, Imm::Byte(table));
         self.over_first(op, [a, b], c)
     }
 
@@ -261,7 +249,7 @@ impl Select<'_> {
 
     /// The result of an instruction where a mask is set, zeros elsewhere.
     fn zeroed(&mut self, row: Evex, len: Len, mask: VReg, a: Src) -> VReg {
-        let op = Op::Evex(row, len, Form::ZeroedRm, Imm::No);
+        let op = HostOp::Evex(row, len, Form::ZeroedRm, Imm::No);
         self.define(RegClass::Float, op, &[mask], Some(a))
     }
 
@@ -281,7 +269,7 @@ impl Select<'_> {
             true => rows::VPBLENDMQ,
             false => rows::VPBLENDMD,
         };
-        let op = Op::Evex(row, len, Form::MaskedRvm, Imm::No);
+        let op = HostOp::Evex(row, len, Form::MaskedRvm, Imm::No);
         self.define(RegClass::Float, op, &[mask, no], Some(yes))
     }
 
@@ -302,7 +290,7 @@ impl Select<'_> {
             16 => masks::KMOVW_FROM,
             _ => masks::KMOVB_FROM,
         };
-        let op = Op::Vex(row, Len::L128, Form::Rm, Imm::No);
+        let op = HostOp::Vex(row, Len::L128, Form::Rm, Imm::No);
         let d = self.define(RegClass::Int, op, &[], Some(Src::Reg(mask)));
         match lanes {
             8 | 16 => d,
@@ -314,19 +302,19 @@ impl Select<'_> {
     }
 
     /// What AVX-512 has better instructions for, or masks; false for what is selected as for AVX2.
-    pub(super) fn avx512(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
+    pub(super) fn avx512(&mut self, inst: Inst) -> Result<bool, Refused> {
         if self.do_logic(inst)? {
             return Ok(true);
         }
-        let data = *self.data(inst);
-        let args = self.clif.dfg.inst_args(inst);
-        let result = self.clif.dfg.first_result(inst);
+        let op = self.op(inst);
+        let args = self.func.args(inst);
+        let result = self.result(inst);
         let ty = self.ty(args[0]);
         let len = length(ty)?;
         let quads = ty.lane_bits() == 64;
-        let reg = match data {
-            InstructionData::IntCompare { cond, .. } => self.compare_into_mask(cond, args)?,
-            InstructionData::FloatCompare { cond, .. } => {
+        let reg = match op {
+            Op::Icmp(cond) => self.compare_into_mask(cond, args)?,
+            Op::Fcmp(cond) => {
                 let mask = self.compare_floats_into_mask(cond, args)?;
                 match ty.is_vector() {
                     true => mask,
@@ -334,25 +322,25 @@ impl Select<'_> {
                 }
             }
             _ if self.is_mask(result) => self.mask_logic(inst, args)?,
-            _ => match data.opcode() {
-                Opcode::Bitselect | Opcode::Blendv => self.choose_lanes(args)?,
-                Opcode::Band => match self.keep_lanes(inst, len, args)? {
+            _ => match op {
+                Op::Bitselect | Op::Blendv => self.choose_lanes(args)?,
+                Op::Band => match self.keep_lanes(inst, len, args)? {
                     Some(reg) => reg,
                     None => return Ok(false),
                 },
-                Opcode::VhighBits if ty.lane_bits() == 32 => {
+                Op::VhighBits if ty.lane_bits() == 32 => {
                     let mask = self.mask(args[0])?;
                     self.bits_of_mask(ty.lane_count(), mask)
                 }
-                Opcode::Imul if quads && ty.is_vector() => {
+                Op::Imul if quads && ty.is_vector() => {
                     let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
                     self.evex_rvm(rows::VPMULLQ, len, a, b, Imm::No)
                 }
-                Opcode::Sshr if quads && ty.is_vector() => {
+                Op::Sshr if quads && ty.is_vector() => {
                     self.shift_signed_quads(len, args[0], args[1])?
                 }
-                Opcode::Splat if self.ty(args[0]).is_int() => return self.splat_general(inst),
-                Opcode::FcvtFromUint
+                Op::Splat if self.ty(args[0]).is_int() => return self.splat_general(inst),
+                Op::FcvtFromUint
                     if ty.is_vector()
                         && ty.lane_bits() == 32
                         && self.ty(result).lane_type() == types::F32 =>
@@ -437,7 +425,7 @@ impl Select<'_> {
     }
 
     /// Logic that makes a mask of masks.
-    fn mask_logic(&mut self, inst: clif::Inst, args: &[Value]) -> Result<VReg, Refused> {
+    fn mask_logic(&mut self, inst: Inst, args: &[Value]) -> Result<VReg, Refused> {
         if let Some((a, b)) = self.and_not(inst) {
             let (a, b) = (self.mask(a)?, self.mask(b)?);
             return Ok(self.mask_rvm(masks::KANDNW, b, a));
@@ -445,18 +433,18 @@ impl Select<'_> {
         if let Some(either) = self.unordered_or(inst) {
             return Ok(either);
         }
-        let row = match self.data(inst).opcode() {
-            Opcode::Band => masks::KANDW,
-            Opcode::Bor => masks::KORW,
-            Opcode::Bxor => masks::KXORW,
-            Opcode::Bnot => {
+        let row = match self.op(inst) {
+            Op::Band => masks::KANDW,
+            Op::Bor => masks::KORW,
+            Op::Bxor => masks::KXORW,
+            Op::Bnot => {
                 let a = self.mask(args[0])?;
                 if self.inverted(args[0]) {
                     return Ok(a);
                 }
                 return Ok(self.mask_rm(masks::KNOTW, a));
             }
-            Opcode::Bitselect | Opcode::Blendv => {
+            Op::Bitselect | Op::Blendv => {
                 let which = self.mask(args[0])?;
                 let (yes, no) = (self.mask(args[1])?, self.mask(args[2])?);
                 let yes = self.mask_rvm(masks::KANDW, which, yes);
@@ -495,7 +483,7 @@ impl Select<'_> {
     /// A vector `and` a mask.
     fn keep_lanes(
         &mut self,
-        inst: clif::Inst,
+        inst: Inst,
         len: Len,
         args: &[Value],
     ) -> Result<Option<VReg>, Refused> {
@@ -541,9 +529,9 @@ impl Select<'_> {
     }
 
     /// A general register in all lanes.
-    fn splat_general(&mut self, inst: clif::Inst) -> Result<bool, Refused> {
-        let v = self.clif.dfg.inst_args(inst)[0];
-        let to = self.ty(self.clif.dfg.first_result(inst));
+    fn splat_general(&mut self, inst: Inst) -> Result<bool, Refused> {
+        let v = self.func.args(inst)[0];
+        let to = self.ty(self.result(inst));
         let row = match to.lane_bits() {
             32 => rows::VPBROADCASTD_R,
             64 => rows::VPBROADCASTQ_R,
@@ -563,7 +551,7 @@ impl Select<'_> {
     /// f32 lanes to 32-bit integers: toward zero, saturating, NaN to 0.
     pub(super) fn saturate(&mut self, unsigned: bool, len: Len, a: VReg) -> VReg {
         if unsigned {
-            let zero = self.define(RegClass::Float, Op::Zero, &[], None);
+            let zero = self.define(RegClass::Float, HostOp::Zero, &[], None);
             // The second source is the result when the first is a NaN; what is too large becomes all ones.
             let a = self.rvm(vex::VMAXPS, len, a, Src::Reg(zero));
             return self.evex_rm(rows::VCVTTPS2UDQ, len, Src::Reg(a), Imm::No);

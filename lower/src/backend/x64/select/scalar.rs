@@ -1,17 +1,16 @@
 //! Selection for general registers. A value of 32 bits has zeros above in its register, a truth value is
 //! 0 or 1.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Value, types};
 use regalloc2::{Operand, VReg};
 
 use super::Select;
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
 use crate::backend::x64::inst::{
-    Addr, AddrBase, Cc, Compare, Form, Imm, Op, RAX, RDX, Src, general,
+    Addr, AddrBase, Cc, Compare, Form, HostOp, Imm, RAX, RDX, Src, general,
 };
 use crate::backend::x64::rows::{legacy, vex};
+use crate::vir::{Inst, IntCC, Op, StackSlot, Value, types};
 
 /// The host's name of a condition.
 pub(super) fn condition(cond: IntCC) -> Cc {
@@ -42,26 +41,26 @@ fn alu_digit(row: Row) -> u8 {
 
 impl Select<'_> {
     /// Selects an instruction on general registers.
-    pub(super) fn scalar(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let data = *self.data(inst);
-        let args = self.clif.dfg.inst_args(inst);
-        let ty = self.ty(self.clif.dfg.first_result(inst));
+    pub(super) fn scalar(&mut self, inst: Inst) -> Result<(), Refused> {
+        let op = self.op(inst);
+        let args = self.func.args(inst);
+        let ty = self.ty(self.result(inst));
         let wide = ty == types::I64;
         let sixty_four = args.first().is_some_and(|&a| self.ty(a) == types::I64);
-        let reg = match data.opcode() {
-            Opcode::Iadd => self.add(wide, args[0], args[1])?,
-            Opcode::Isub => self.alu(legacy::SUB, wide, args[0], args[1])?,
-            Opcode::Bor => self.alu_commuting(legacy::OR, wide, args[0], args[1])?,
-            Opcode::Bxor => self.alu_commuting(legacy::XOR, wide, args[0], args[1])?,
-            Opcode::Band if self.and_not(inst).is_some() => {
+        let reg = match op {
+            Op::Iadd => self.add(wide, args[0], args[1])?,
+            Op::Isub => self.alu(legacy::SUB, wide, args[0], args[1])?,
+            Op::Bor => self.alu_commuting(legacy::OR, wide, args[0], args[1])?,
+            Op::Bxor => self.alu_commuting(legacy::XOR, wide, args[0], args[1])?,
+            Op::Band if self.and_not(inst).is_some() => {
                 let (a, b) = self.and_not(inst).expect("it was just seen");
                 let (a, b) = (self.reg(a)?, self.reg(b)?);
                 let row = if wide { vex::ANDN.w1() } else { vex::ANDN };
                 self.general_rvm(row, b, a)
             }
-            Opcode::Band => self.alu_commuting(legacy::AND, wide, args[0], args[1])?,
-            Opcode::Imul => self.multiply(wide, args[0], args[1])?,
-            Opcode::Umulhi | Opcode::Smulhi => {
+            Op::Band => self.alu_commuting(legacy::AND, wide, args[0], args[1])?,
+            Op::Imul => self.multiply(wide, args[0], args[1])?,
+            Op::Umulhi | Op::Smulhi => {
                 let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
                 let d = self.int_reg();
                 let operands = [
@@ -69,61 +68,43 @@ impl Select<'_> {
                     Operand::reg_use(b),
                     Operand::reg_fixed_def(d, general(RDX)),
                 ];
-                let op = Op::MulHigh(data.opcode() == Opcode::Smulhi, wide);
+                let op = HostOp::MulHigh(op == Op::Smulhi, wide);
                 self.h.push(op, &operands, None);
                 d
             }
-            Opcode::Bnot if ty != types::I8 => self.unary(2, wide, args[0])?,
-            Opcode::Ineg if ty != types::I8 => self.unary(3, wide, args[0])?,
-            Opcode::Ishl => self.shift(4, vex::SHLX, wide, args[0], args[1])?,
-            Opcode::Ushr => self.shift(5, vex::SHRX, wide, args[0], args[1])?,
-            Opcode::Sshr => self.shift(7, vex::SARX, wide, args[0], args[1])?,
-            Opcode::Umin => self.choose(Cc::B, wide, args[0], args[1])?,
-            Opcode::Umax => self.choose(Cc::A, wide, args[0], args[1])?,
-            Opcode::Smin => self.choose(Cc::L, wide, args[0], args[1])?,
-            Opcode::Smax => self.choose(Cc::G, wide, args[0], args[1])?,
-            Opcode::Popcnt => self.general_rm(legacy::POPCNT, sixty_four, args[0])?,
-            Opcode::Clz => self.general_rm(legacy::LZCNT, sixty_four, args[0])?,
-            Opcode::Ctz => self.general_rm(legacy::TZCNT, sixty_four, args[0])?,
-            Opcode::Bitrev => self.reverse(wide, args[0])?,
-            Opcode::Ireduce if ty == types::I32 => self.general_rm(legacy::LOAD, false, args[0])?,
-            Opcode::Ireduce if ty == types::I8 => {
-                self.general_rm(legacy::MOVZX_B, false, args[0])?
-            }
-            Opcode::Uextend => self.reg(args[0])?,
-            Opcode::Sextend if self.ty(args[0]) == types::I32 => {
+            Op::Bnot if ty != types::I8 => self.unary(2, wide, args[0])?,
+            Op::Ineg if ty != types::I8 => self.unary(3, wide, args[0])?,
+            Op::Ishl => self.shift(4, vex::SHLX, wide, args[0], args[1])?,
+            Op::Ushr => self.shift(5, vex::SHRX, wide, args[0], args[1])?,
+            Op::Sshr => self.shift(7, vex::SARX, wide, args[0], args[1])?,
+            Op::Umin => self.choose(Cc::B, wide, args[0], args[1])?,
+            Op::Umax => self.choose(Cc::A, wide, args[0], args[1])?,
+            Op::Smin => self.choose(Cc::L, wide, args[0], args[1])?,
+            Op::Smax => self.choose(Cc::G, wide, args[0], args[1])?,
+            Op::Popcnt => self.general_rm(legacy::POPCNT, sixty_four, args[0])?,
+            Op::Clz => self.general_rm(legacy::LZCNT, sixty_four, args[0])?,
+            Op::Ctz => self.general_rm(legacy::TZCNT, sixty_four, args[0])?,
+            Op::Bitrev => self.reverse(wide, args[0])?,
+            Op::Ireduce if ty == types::I32 => self.general_rm(legacy::LOAD, false, args[0])?,
+            Op::Ireduce if ty == types::I8 => self.general_rm(legacy::MOVZX_B, false, args[0])?,
+            Op::Uextend => self.reg(args[0])?,
+            Op::Sextend if self.ty(args[0]) == types::I32 => {
                 self.general_rm(legacy::MOVSXD, true, args[0])?
             }
-            Opcode::Icmp => {
-                let value = self.clif.dfg.first_result(inst);
+            Op::Icmp(_) => {
+                let value = self.result(inst);
                 let (compare, a, b) = self.compare(value)?;
                 let d = self.int_reg();
                 let [first, second] = [a, b.unwrap_or(a)].map(Operand::reg_use);
                 let operands = [Operand::reg_def(d), first, second];
                 let operands = &operands[..2 + usize::from(b.is_some())];
-                self.h.push(Op::Set(compare), operands, None);
+                self.h.push(HostOp::Set(compare), operands, None);
                 d
             }
-            Opcode::Select => {
+            Op::Select => {
                 let (compare, a, b) = self.compare(args[0])?;
                 let (yes, no) = (self.reg(args[1])?, self.reg(args[2])?);
                 self.pick(compare, yes, no, a, b)
-            }
-            Opcode::StackAddr => {
-                let InstructionData::StackAddr {
-                    stack_slot, offset, ..
-                } = data
-                else {
-                    return Err(self.refuse(inst));
-                };
-                let d = self.int_reg();
-                let addr = Addr {
-                    base: AddrBase::Stack,
-                    index: None,
-                    disp: self.slots[&stack_slot] + i32::from(offset),
-                };
-                self.lea(d, true, addr);
-                d
             }
             _ => return Err(self.refuse(inst)),
         };
@@ -131,8 +112,21 @@ impl Select<'_> {
         Ok(())
     }
 
+    /// The address of a stack slot.
+    pub(super) fn stack_addr(&mut self, inst: Inst, slot: StackSlot) -> Result<(), Refused> {
+        let d = self.int_reg();
+        let addr = Addr {
+            base: AddrBase::Stack,
+            index: None,
+            disp: self.slot(slot),
+        };
+        self.lea(d, true, addr);
+        self.set(inst, d);
+        Ok(())
+    }
+
     fn lea(&mut self, d: VReg, wide: bool, addr: Addr) {
-        let op = Op::Legacy(legacy::LEA, wide, Form::Rm, Imm::No);
+        let op = HostOp::Legacy(legacy::LEA, wide, Form::Rm, Imm::No);
         self.h
             .push(op, &[Operand::reg_def(d)], Some(Src::Mem(addr)));
     }
@@ -180,7 +174,7 @@ impl Select<'_> {
     fn two(&mut self, row: Row, wide: bool, a: VReg, b: VReg) -> VReg {
         let d = self.int_reg();
         let operands = [Operand::reg_reuse_def(d, 1), Operand::reg_use(a)];
-        let op = Op::Legacy(row, wide, Form::Tied, Imm::No);
+        let op = HostOp::Legacy(row, wide, Form::Tied, Imm::No);
         self.h.push(op, &operands, Some(Src::Reg(b)));
         d
     }
@@ -189,7 +183,7 @@ impl Select<'_> {
     pub(super) fn tied(&mut self, row: Row, digit: u8, wide: bool, a: VReg, imm: Imm) -> VReg {
         let d = self.int_reg();
         let operands = [Operand::reg_reuse_def(d, 1), Operand::reg_use(a)];
-        let op = Op::Legacy(row, wide, Form::TiedDigit(digit), imm);
+        let op = HostOp::Legacy(row, wide, Form::TiedDigit(digit), imm);
         self.h.push(op, &operands, None);
         d
     }
@@ -202,14 +196,14 @@ impl Select<'_> {
     fn general_rm(&mut self, row: Row, wide: bool, a: Value) -> Result<VReg, Refused> {
         let a = self.reg(a)?;
         let d = self.int_reg();
-        let op = Op::Legacy(row, wide, Form::Rm, Imm::No);
+        let op = HostOp::Legacy(row, wide, Form::Rm, Imm::No);
         self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
         Ok(d)
     }
 
     fn general_rvm(&mut self, row: Row, vvvv: VReg, rm: VReg) -> VReg {
         let d = self.int_reg();
-        let op = Op::Vex(row, Len::L128, Form::Rvm, Imm::No);
+        let op = HostOp::Vex(row, Len::L128, Form::Rvm, Imm::No);
         let operands = [Operand::reg_def(d), Operand::reg_use(vvvv)];
         self.h.push(op, &operands, Some(Src::Reg(rm)));
         d
@@ -224,7 +218,7 @@ impl Select<'_> {
         let first = self.reg(a)?;
         if let Some(imm) = self.small(b) {
             let d = self.int_reg();
-            let op = Op::Legacy(legacy::IMUL_I32, wide, Form::Rm, Imm::Word(imm));
+            let op = HostOp::Legacy(legacy::IMUL_I32, wide, Form::Rm, Imm::Word(imm));
             let rm = Some(Src::Reg(first));
             self.h.push(op, &[Operand::reg_def(d)], rm);
             return Ok(d);
@@ -276,7 +270,7 @@ impl Select<'_> {
         let [no, yes, first, second] = [no, yes, a, b.unwrap_or(a)].map(Operand::reg_use);
         let operands = [Operand::reg_reuse_def(d, 1), no, yes, first, second];
         let operands = &operands[..4 + usize::from(b.is_some())];
-        self.h.push(Op::Select(compare), operands, None);
+        self.h.push(HostOp::Select(compare), operands, None);
         d
     }
 
@@ -295,7 +289,7 @@ impl Select<'_> {
             let mask = if wide { mask } else { mask & 0xffff_ffff };
             let constant = self.int_reg();
             let def = [Operand::reg_def(constant)];
-            self.h.push(Op::MovImm(mask), &def, None);
+            self.h.push(HostOp::MovImm(mask), &def, None);
             let right = self.shift_by(5, wide, v, n);
             let right = self.two(legacy::AND, wide, right, constant);
             let left = self.two(legacy::AND, wide, v, constant);

@@ -1,44 +1,43 @@
-//! Selection of shuffles, of single lanes, and of what CLIF has no instruction for.
+//! Selection of shuffles, of single lanes, and of what hosts have for vectors.
 
-use cranelift_codegen::ir::{self as clif, InstructionData, Value, types};
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
 use crate::backend::x64::evex::{Rounding, rows};
-use crate::backend::x64::inst::{Form, Imm, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
-use crate::vir::{INTRINSIC, Intrinsic, SHUFFLE};
+use crate::vir::{Constant, Inst, Op, Value, types};
 
-/// The row of an intrinsic that makes dwords of bytes or shorts, in registers or in memory.
-fn widening(f: Intrinsic) -> Option<Row> {
-    match f {
-        Intrinsic::WidenBytesU => Some(vex::VPMOVZXBD),
-        Intrinsic::WidenBytesS => Some(vex::VPMOVSXBD),
-        Intrinsic::WidenShortsU => Some(vex::VPMOVZXWD),
-        Intrinsic::WidenShortsS => Some(vex::VPMOVSXWD),
+/// The row of an operation that makes dwords of bytes or shorts, in registers or in memory.
+fn widening(op: Op) -> Option<Row> {
+    match op {
+        Op::WidenBytesU => Some(vex::VPMOVZXBD),
+        Op::WidenBytesS => Some(vex::VPMOVSXBD),
+        Op::WidenShortsU => Some(vex::VPMOVZXWD),
+        Op::WidenShortsS => Some(vex::VPMOVSXWD),
         _ => None,
     }
 }
 
 /// Into which caches a prefetch goes, as the instruction's digit says it.
-pub(super) fn caches(f: Intrinsic) -> Option<u8> {
-    match f {
-        Intrinsic::Prefetch => Some(1),
-        Intrinsic::PrefetchSecond => Some(2),
+pub(super) fn caches(op: Op) -> Option<u8> {
+    match op {
+        Op::Prefetch => Some(1),
+        Op::PrefetchSecond => Some(2),
         _ => None,
     }
 }
 
 impl Select<'_> {
     /// One lane of a vector taken out or put in.
-    pub(super) fn one_lane(&mut self, inst: clif::Inst, args: &[Value]) -> Result<VReg, Refused> {
-        let (lane, insert) = match *self.data(inst) {
-            InstructionData::TernaryImm8 { imm, .. } => (imm, true),
-            InstructionData::BinaryImm8 { imm, .. } => (imm, false),
-            _ => return Err(self.refuse(inst)),
-        };
+    pub(super) fn one_lane(
+        &mut self,
+        inst: Inst,
+        lane: u8,
+        args: &[Value],
+    ) -> Result<VReg, Refused> {
         let ty = self.ty(args[0]);
         let wide = ty.lane_bits() == 64;
         if ty.is_float() || !matches!(ty.lane_bits(), 32 | 64) || ty.lane_type().is_float() {
@@ -54,12 +53,12 @@ impl Select<'_> {
             _ => self.high_half(Len::L256, whole),
         };
         let row = |row: Row| if wide { row.w1() } else { row };
-        if !insert {
+        if args.len() == 1 {
             if lane == 0 {
                 return Ok(self.move_to_general(wide, part));
             }
             let d = self.int_reg();
-            let op = Op::Vex(row(vex::VPEXTRD), Len::L128, Form::Mr, Imm::Byte(lane));
+            let op = HostOp::Vex(row(vex::VPEXTRD), Len::L128, Form::Mr, Imm::Byte(lane));
             let operands = [Operand::reg_def(d), Operand::reg_use(part)];
             self.h.push(op, &operands, None);
             return Ok(d);
@@ -119,18 +118,20 @@ impl Select<'_> {
 
     /// An instruction whose result is where others have a source.
     fn reversed(&mut self, row: Row, len: Len, a: VReg, imm: u8) -> VReg {
-        let op = Op::Vex(row, len, Form::Mr, Imm::Byte(imm));
+        let op = HostOp::Vex(row, len, Form::Mr, Imm::Byte(imm));
         self.define(RegClass::Float, op, &[a], None)
     }
 
     /// Bytes of two vectors by a pattern of 16, in each half of 128 bits; zeros where that has numbers from 0x80 on.
-    pub(super) fn shuffle(
-        &mut self,
-        len: Len,
-        a: Value,
-        b: Value,
-        pattern: &[u8],
-    ) -> Result<VReg, Refused> {
+    pub(super) fn shuffle(&mut self, inst: Inst, pattern: Constant) -> Result<(), Refused> {
+        let args = self.func.args(inst);
+        let len = length(self.ty(args[0]))?;
+        let reg = self.shuffled(len, args[0], args[1], self.func.bytes(pattern))?;
+        self.set(inst, reg);
+        Ok(())
+    }
+
+    fn shuffled(&mut self, len: Len, a: Value, b: Value, pattern: &[u8]) -> Result<VReg, Refused> {
         let dwords: Option<Vec<u8>> = pattern
             .chunks_exact(4)
             .map(|c| {
@@ -186,221 +187,162 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPOR, len, first, Src::Reg(other)))
     }
 
-    /// The name of what an instruction calls.
-    fn callee(&self, inst: clif::Inst) -> Option<&clif::UserExternalName> {
-        let InstructionData::Call { func_ref, .. } = *self.data(inst) else {
-            return None;
-        };
-        let clif::ExternalName::User(name) = self.clif.dfg.ext_funcs[func_ref].name else {
-            return None;
-        };
-        Some(&self.clif.params.user_named_funcs()[name])
+    /// A line into the cache.
+    pub(super) fn prefetch(&mut self, inst: Inst) -> Result<(), Refused> {
+        let digit = caches(self.op(inst)).ok_or_else(|| self.refuse(inst))?;
+        let addr = Src::Mem(self.addr(self.func.args(inst)[0], 0)?);
+        let op = HostOp::Legacy(legacy::PREFETCH, false, Form::Address(digit), Imm::No);
+        self.h.push(op, &[], Some(addr));
+        Ok(())
     }
 
-    /// The intrinsic that an instruction calls.
-    pub(super) fn called(&self, inst: clif::Inst) -> Option<Intrinsic> {
-        let name = self.callee(inst)?;
-        let number = (name.namespace == INTRINSIC).then_some(name.index)?;
-        Intrinsic::ALL.get(number as usize).copied()
-    }
-
-    /// A call by name: what CLIF has no instruction for.
-    pub(super) fn intrinsic(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let args = self.clif.dfg.inst_args(inst);
-        if let Some(digit) = self.called(inst).and_then(caches) {
-            let addr = Src::Mem(self.addr(args[0], 0)?);
-            let op = Op::Legacy(legacy::PREFETCH, false, Form::Address(digit), Imm::No);
-            self.h.push(op, &[], Some(addr));
-            return Ok(());
-        }
-        let len = length(self.ty(args[0]))?;
-        let reg = if let Some(f) = self.called(inst) {
-            match f {
-                Intrinsic::Gather => return self.gather(inst, len, args),
-                Intrinsic::Scatter => return self.scatter(len, args),
-                Intrinsic::LoadSome => return self.load_some(inst, len, args),
-                Intrinsic::StoreSome => return self.store_some(len, args),
-                _ => {}
-            }
-            let result = length(self.ty(self.clif.dfg.first_result(inst)))?;
-            self.function(f, len, result, args)?
-        } else {
-            let name = self.callee(inst).filter(|name| name.namespace == SHUFFLE);
-            let name = name.ok_or_else(|| self.refuse(inst))?;
-            let imm = clif::Immediate::from_u32(name.index);
-            let pattern = self.clif.dfg.immediates[imm].as_slice();
-            self.shuffle(len, args[0], args[1], pattern)?
-        };
+    /// What hosts have for vectors.
+    pub(super) fn host_vector(&mut self, inst: Inst) -> Result<(), Refused> {
+        let len = length(self.ty(self.func.args(inst)[0]))?;
+        let result = length(self.ty(self.result(inst)))?;
+        let reg = self.function(inst, len, result)?;
         self.set(inst, reg);
         Ok(())
     }
 
-    /// An intrinsic whose first argument has length `len` and whose result has length `result`.
-    fn function(
-        &mut self,
-        f: Intrinsic,
-        len: Len,
-        result: Len,
-        args: &[Value],
-    ) -> Result<VReg, Refused> {
-        if let Some(row) = widening(f) {
+    /// The same, whose first source has length `len` and whose result has length `result`.
+    fn function(&mut self, inst: Inst, len: Len, result: Len) -> Result<VReg, Refused> {
+        let (op, args) = (self.op(inst), self.func.args(inst));
+        if let Some(row) = widening(op) {
             let parts = self.src(args[0])?;
             return Ok(self.rm(row, result, parts, Imm::No));
         }
         let a = self.reg(args[0])?;
         let second = |s: &mut Self| Ok(Src::Reg(s.reg(args[1])?));
         let of_both = |s: &mut Self, row| second(s).map(|b| s.rvm(row, len, a, b));
-        Ok(match f {
-            Intrinsic::MulWideU => of_both(self, vex::VPMULUDQ)?,
-            Intrinsic::MulWideS => of_both(self, vex::VPMULDQ)?,
-            Intrinsic::OddDwords if self.is_avx512() => {
+        Ok(match op {
+            Op::MulWideU => of_both(self, vex::VPMULUDQ)?,
+            Op::MulWideS => of_both(self, vex::VPMULDQ)?,
+            Op::OddDwords if self.is_avx512() => {
                 let b = self.reg(args[1])?;
                 self.odd_dwords(len, a, b)
             }
-            Intrinsic::OddDwords => {
+            Op::OddDwords => {
                 let b = second(self)?;
                 self.rvm_imm(vex::VPBLENDD, len, a, b, Imm::Byte(0xaa))
             }
-            Intrinsic::PromoteLow
-            | Intrinsic::PromoteHigh
-            | Intrinsic::FromIntLow
-            | Intrinsic::FromIntHigh => {
+            Op::PromoteLow | Op::PromoteHigh | Op::FromIntLow | Op::FromIntHigh => {
                 let mut half = self.parted(len, a);
-                if matches!(f, Intrinsic::PromoteHigh | Intrinsic::FromIntHigh) {
+                if matches!(op, Op::PromoteHigh | Op::FromIntHigh) {
                     half = self.high_half(len, half);
                 }
-                let row = match f {
-                    Intrinsic::PromoteLow | Intrinsic::PromoteHigh => vex::VCVTPS2PD,
+                let row = match op {
+                    Op::PromoteLow | Op::PromoteHigh => vex::VCVTPS2PD,
                     _ => vex::VCVTDQ2PD,
                 };
                 self.rm(row, len, Src::Reg(half), Imm::No)
             }
             // What is above is not looked at.
-            Intrinsic::LowHalf => a,
-            Intrinsic::HighHalf => self.high_half(len, a),
-            Intrinsic::LowHalves | Intrinsic::HighHalves if self.is_avx512() => {
+            Op::LowHalf => a,
+            Op::HighHalf => self.high_half(len, a),
+            Op::LowHalves | Op::HighHalves if self.is_avx512() => {
                 let b = self.reg(args[1])?;
-                let halves = match (f, len) {
-                    (Intrinsic::LowHalves, Len::L512) => 0x44,
+                let halves = match (op, len) {
+                    (Op::LowHalves, Len::L512) => 0x44,
                     (_, Len::L512) => 0xee,
-                    (Intrinsic::LowHalves, _) => 0,
+                    (Op::LowHalves, _) => 0,
                     _ => 3,
                 };
                 self.parts_of_two(len, a, b, halves)
             }
-            Intrinsic::LowHalves | Intrinsic::HighHalves => {
+            Op::LowHalves | Op::HighHalves => {
                 let b = second(self)?;
-                let halves = if f == Intrinsic::LowHalves {
-                    0x20
-                } else {
-                    0x31
-                };
+                let halves = if op == Op::LowHalves { 0x20 } else { 0x31 };
                 self.rvm_imm(vex::VPERM2I128, len, a, b, Imm::Byte(halves))
             }
-            Intrinsic::EvenParts | Intrinsic::OddParts => {
+            Op::EvenParts | Op::OddParts => {
                 let b = self.reg(args[1])?;
-                let parts = if f == Intrinsic::EvenParts {
-                    0x88
-                } else {
-                    0xdd
-                };
+                let parts = if op == Op::EvenParts { 0x88 } else { 0xdd };
                 self.parts_of_two(len, a, b, parts)
             }
-            Intrinsic::MixParts => self.parts_of_two(len, a, a, 0xd8),
-            Intrinsic::NarrowBytes => self.evex_mr(rows::VPMOVDB, len, a, Imm::No),
-            Intrinsic::NarrowShorts => self.evex_mr(rows::VPMOVDW, len, a, Imm::No),
-            Intrinsic::WidenBytesU
-            | Intrinsic::WidenBytesS
-            | Intrinsic::WidenShortsU
-            | Intrinsic::WidenShortsS => unreachable!("bug: {f:?} was seen to before"),
-            Intrinsic::Gather
-            | Intrinsic::Scatter
-            | Intrinsic::LoadSome
-            | Intrinsic::StoreSome
-            | Intrinsic::Prefetch
-            | Intrinsic::PrefetchSecond => {
-                unreachable!("bug: {f:?} was seen to before")
-            }
-            Intrinsic::MaskOfBits => self.mask_of_bits(a),
-            Intrinsic::Rotate => {
+            Op::MixParts => self.parts_of_two(len, a, a, 0xd8),
+            Op::NarrowBytes => self.evex_mr(rows::VPMOVDB, len, a, Imm::No),
+            Op::NarrowShorts => self.evex_mr(rows::VPMOVDW, len, a, Imm::No),
+            Op::MaskOfBits => self.mask_of_bits(a),
+            Op::Rotate => {
                 let rotated = self.rotate(len, a, args[1]);
                 rotated.ok_or_else(|| Refused("a rotation by no constant".to_owned()))?
             }
-            Intrinsic::Join => {
+            Op::Join => {
                 let b = self.src(args[1])?;
                 self.joined(result, a, b)
             }
-            Intrinsic::ShiftLeft => of_both(self, vex::VPSLLVD)?,
-            Intrinsic::ShiftRight => of_both(self, vex::VPSRLVD)?,
-            Intrinsic::ShiftArithmetic => of_both(self, vex::VPSRAVD)?,
-            Intrinsic::ShiftLeftQuads => of_both(self, vex::VPSLLVQ)?,
-            Intrinsic::ShiftRightQuads => of_both(self, vex::VPSRLVQ)?,
-            Intrinsic::ShiftArithmeticQuads => {
+            Op::ShiftLeft => of_both(self, vex::VPSLLVD)?,
+            Op::ShiftRight => of_both(self, vex::VPSRLVD)?,
+            Op::ShiftArithmetic => of_both(self, vex::VPSRAVD)?,
+            Op::ShiftLeftQuads => of_both(self, vex::VPSLLVQ)?,
+            Op::ShiftRightQuads => of_both(self, vex::VPSRLVQ)?,
+            Op::ShiftArithmeticQuads => {
                 let b = second(self)?;
                 self.evex_rvm(rows::VPSRAVQ, len, a, b, Imm::No)
             }
-            Intrinsic::ShortSigns => self.shift_constant(vex::VPSHIFTW_I, 4, len, a, 15),
-            Intrinsic::PickBytes => of_both(self, vex::VPSHUFB)?,
-            Intrinsic::PickDwords => {
+            Op::ShortSigns => self.shift_constant(vex::VPSHIFTW_I, 4, len, a, 15),
+            Op::PickBytes => of_both(self, vex::VPSHUFB)?,
+            Op::PickDwords => {
                 let numbers = self.reg(args[1])?;
                 if self.resolve(args[0]) == self.resolve(args[2]) {
                     // Which of both does not count.
-                    let op = Op::Evex(rows::VPERMD, len, Form::Rvm, Imm::No);
+                    let op = HostOp::Evex(rows::VPERMD, len, Form::Rvm, Imm::No);
                     let class = RegClass::Float;
                     return Ok(self.define(class, op, &[numbers], Some(Src::Reg(a))));
                 }
                 let b = self.src(args[2])?;
-                let op = Op::Evex(rows::VPERMT2D, len, Form::Fma, Imm::No);
+                let op = HostOp::Evex(rows::VPERMT2D, len, Form::Fma, Imm::No);
                 self.over_first(op, [a, numbers], b)
             }
-            Intrinsic::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
-            Intrinsic::WidenHigh => {
+            Op::WidenLow => self.rm(vex::VCVTPH2PS, len, Src::Reg(a), Imm::No),
+            Op::WidenHigh => {
                 let high = self.high_half(len, a);
                 self.rm(vex::VCVTPH2PS, len, Src::Reg(high), Imm::No)
             }
-            Intrinsic::Narrow => {
+            Op::Narrow => {
                 let b = self.reg(args[1])?;
                 let low = self.halves_of(len, a, 0);
                 let high = self.halves_of(len, b, 0);
                 self.joined(len, low, Src::Reg(high))
             }
-            Intrinsic::FromHalf if self.is_avx512() => {
+            Op::FromHalf if self.is_avx512() => {
                 let low = self.evex_mr(rows::VPMOVDW, len, a, Imm::No);
                 self.rm(vex::VCVTPH2PS, len, Src::Reg(low), Imm::No)
             }
-            Intrinsic::FromHalf => {
+            Op::FromHalf => {
                 let mask = self.dwords(len, 0xffff);
                 let low = self.rvm(vex::VPAND, len, a, mask);
                 let packed = self.rvm(vex::VPACKUSDW, len, low, Src::Reg(low));
                 let packed = self.parted(len, packed);
                 self.rm(vex::VCVTPH2PS, len, Src::Reg(packed), Imm::No)
             }
-            Intrinsic::ToHalf | Intrinsic::ToHalfTruncating => {
-                let toward_zero = f == Intrinsic::ToHalfTruncating;
+            Op::ToHalf | Op::ToHalfTruncating => {
+                let toward_zero = op == Op::ToHalfTruncating;
                 let halves = self.halves_of(len, a, if toward_zero { 3 } else { 0 });
                 self.rm(vex::VPMOVZXWD, len, Src::Reg(halves), Imm::No)
             }
-            Intrinsic::PromoteLowHalf => self.rm(vex::VCVTPS2PD, len, Src::Reg(a), Imm::No),
-            Intrinsic::PromoteHighHalf => {
+            Op::PromoteLowHalf => self.rm(vex::VCVTPS2PD, len, Src::Reg(a), Imm::No),
+            Op::PromoteHighHalf => {
                 let high = self.high_half(len, a);
                 self.rm(vex::VCVTPS2PD, len, Src::Reg(high), Imm::No)
             }
-            Intrinsic::DemoteHalves => {
+            Op::DemoteHalves => {
                 let b = self.reg(args[1])?;
                 self.demoted(len, a, b)
             }
-            Intrinsic::SumDown | Intrinsic::SumUp => {
+            Op::SumDown | Op::SumUp => {
                 let b = self.reg(args[1])?;
-                let direction = match f {
-                    Intrinsic::SumDown => Rounding::Down,
+                let direction = match op {
+                    Op::SumDown => Rounding::Down,
                     _ => Rounding::Up,
                 };
-                let op = Op::Evex(rows::VADDPS, len, Form::Rounded(direction), Imm::No);
+                let op = HostOp::Evex(rows::VADDPS, len, Form::Rounded(direction), Imm::No);
                 self.define(RegClass::Float, op, &[a], Some(Src::Reg(b)))
             }
-            Intrinsic::FusedUp => {
+            Op::FusedUp => {
                 let (b, c) = (self.reg(args[1])?, self.reg(args[2])?);
-                let op = Op::Evex(
+                let op = HostOp::Evex(
                     rows::VFMADD213PS,
                     len,
                     Form::RoundedFma(Rounding::Up),
@@ -408,15 +350,15 @@ impl Select<'_> {
                 );
                 self.over_first(op, [a, b], Src::Reg(c))
             }
-            Intrinsic::ToOdd => {
+            Op::ToOdd => {
                 let b = self.reg(args[1])?;
                 self.rounded_to_odd(len, a, b)
             }
-            Intrinsic::Least => {
+            Op::Least => {
                 let b = self.src(args[1])?;
                 self.rvm(vex::VMINPS, len, a, b)
             }
-            Intrinsic::Scale => {
+            Op::Scale => {
                 let b = second(self)?;
                 let row = match self.ty(args[0]).lane_type() {
                     types::F64 => rows::VSCALEFPD,
@@ -425,29 +367,30 @@ impl Select<'_> {
                 self.evex_rvm(row, len, a, b, Imm::No)
             }
             // By the nearest even integers, whatever MXCSR says.
-            Intrinsic::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
-            Intrinsic::RootEstimate => {
+            Op::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
+            Op::RootEstimate => {
                 let row = match self.ty(args[0]).lane_type() {
                     types::F64 => rows::VRSQRT14PD,
                     _ => rows::VRSQRT14PS,
                 };
                 self.evex_rm(row, len, Src::Reg(a), Imm::No)
             }
-            Intrinsic::ZeroOrInfinite => self.zero_or_infinite(len, a),
-            Intrinsic::Mantissa => self.mantissa(len, a),
-            Intrinsic::Exponent => self.exponent(len, a),
-            Intrinsic::PlainMantissa => self.plain_mantissa(len, a),
-            Intrinsic::PlainExponent => self.plain_exponent(len, a),
-            Intrinsic::Fix => {
+            Op::ZeroOrInfinite => self.zero_or_infinite(len, a),
+            Op::Mantissa => self.mantissa(len, a),
+            Op::Exponent => self.exponent(len, a),
+            Op::PlainMantissa => self.plain_mantissa(len, a),
+            Op::PlainExponent => self.plain_exponent(len, a),
+            Op::Fix => {
                 let (x, fixes) = (self.reg(args[1])?, self.src(args[2])?);
                 self.fixed(len, a, x, fixes)
             }
-            Intrinsic::Flush => self.flushed(len, a),
-            Intrinsic::Demote => {
+            Op::Flush => self.flushed(len, a),
+            Op::Demote => {
                 let b = self.reg(args[1])?;
                 let both = self.demoted(len, a, b);
                 self.mixed(len, both)
             }
+            _ => return Err(self.refuse(inst)),
         })
     }
 }

@@ -1,17 +1,14 @@
-//! What selection asks of a CLIF function: which values are constants, comparisons or addresses that their
+//! What selection asks of a function: which values are constants, comparisons or addresses that their
 //! uses take over, and which instructions are needed for themselves.
-
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, ValueDef, types};
-use cranelift_codegen::packed_option::PackedOption;
 
 use super::shuffle::caches;
 use super::{Select, scalar};
 use crate::backend::x64::inst::Cc;
 use crate::backend::x64::space::{Space, table};
-use crate::legalize::{halves_of, is_constant, operands};
-use crate::vir::Intrinsic;
+use crate::vir::patterns::{halves_of, is_constant, operands};
+use crate::vir::{Block, Func, Inst, Memory, Op, Part, Type, Value, types};
 
-/// An address in CLIF's terms.
+/// An address in the vector IR's terms.
 pub(super) struct Parts {
     pub(super) base: PartBase,
     /// What is added, shifted left by so many bits.
@@ -26,61 +23,45 @@ pub(super) enum PartBase {
 }
 
 /// By the number of a value: it without its other names, without changes of a vector's type, and without an `or` that
-/// gives what is there; and the instruction that gives that.
-pub(super) fn names(
-    clif: &clif::Function,
-    space: &mut Space,
-) -> (Vec<Value>, Vec<PackedOption<clif::Inst>>) {
-    let dfg = &clif.dfg;
-    let def = |v: Value| match dfg.value_def(v) {
-        ValueDef::Result(inst, 0) => Some(inst),
-        _ => None,
-    };
-    let name = |n: u32| {
-        let mut v = dfg.resolve_aliases(Value::from_u32(n));
+/// gives what is there; and the instruction that gives that, or none.
+pub(super) fn names(func: &Func, space: &mut Space) -> (Vec<Value>, Vec<Inst>) {
+    let name = |v: Value| {
+        let mut v = func.resolve(v);
         loop {
-            let inst = def(v);
-            match inst.map(|inst| dfg.insts[inst]) {
-                Some(InstructionData::LoadNoOffset {
-                    opcode: Opcode::Bitcast,
-                    arg,
-                    ..
-                }) if dfg.value_type(arg).is_vector() && dfg.value_type(v).is_vector() => {
-                    v = dfg.resolve_aliases(arg);
+            match func.made_by(v) {
+                Some((Op::Bitcast, &[of])) if func.ty(of).is_vector() && func.ty(v).is_vector() => {
+                    v = func.resolve(of);
                 }
-                Some(InstructionData::Binary {
-                    opcode: Opcode::Bor,
-                    args,
-                }) => match either(dfg, args) {
+                Some((Op::Bor, &[a, b])) => match either(func, [a, b]) {
                     Some(known) => v = known,
-                    None => return (v, PackedOption::from(inst)),
+                    None => return v,
                 },
-                _ => return (v, PackedOption::from(inst)),
+                _ => return v,
             }
         }
     };
-    let count = dfg.num_values();
-    let mut same = table(&mut space.same, count, Value::from_u32(0));
-    let mut defs = table(&mut space.defs, count, PackedOption::default());
+    let count = func.num_values();
+    let mut same = table(&mut space.same, count, Value::NONE);
+    let mut defs = table(&mut space.defs, count, Inst::NONE);
     for (n, (same, def)) in same.iter_mut().zip(&mut defs).enumerate() {
-        (*same, *def) = name(n as u32);
+        *same = name(Value::new(n));
+        *def = func.inst_of(*same).unwrap_or(Inst::NONE);
     }
     (same, defs)
 }
 
 /// The value that an `or` gives where it puts halves together again, or some bits of a value and all of them.
-fn either(dfg: &clif::DataFlowGraph, args: [Value; 2]) -> Option<Value> {
-    if let Some(whole) = joined(dfg, args) {
+fn either(func: &Func, args: [Value; 2]) -> Option<Value> {
+    if let Some(whole) = joined(func, args) {
         return Some(whole);
     }
     let [a, b] = args.map(|v| {
-        let v = dfg.resolve_aliases(v);
-        operands(dfg, v, Opcode::Bor)
-            .and_then(|args| joined(dfg, args))
-            .unwrap_or(v)
+        operands(func, v, Op::Bor)
+            .and_then(|args| joined(func, args))
+            .unwrap_or_else(|| func.resolve(v))
     });
     let part_of = |whole: Value, v: Value| {
-        let args = operands(dfg, v, Opcode::Band);
+        let args = operands(func, v, Op::Band);
         args.is_some_and(|args| args.contains(&whole))
     };
     match (part_of(a, b), part_of(b, a)) {
@@ -91,37 +72,33 @@ fn either(dfg: &clif::DataFlowGraph, args: [Value; 2]) -> Option<Value> {
 }
 
 /// The value whose high half, moved up, and whose low half these are.
-fn joined(dfg: &clif::DataFlowGraph, [high, low]: [Value; 2]) -> Option<Value> {
-    let [high, up] = operands(dfg, dfg.resolve_aliases(high), Opcode::Ishl)?;
-    let [high, low] = [word(dfg, high)?, word(dfg, dfg.resolve_aliases(low))?];
-    let whole = halves_of(dfg, low, high)?;
-    is_constant(dfg, up, 32).then_some(whole)
+fn joined(func: &Func, [high, low]: [Value; 2]) -> Option<Value> {
+    let [high, up] = operands(func, high, Op::Ishl)?;
+    let [high, low] = [word(func, high)?, word(func, low)?];
+    let whole = halves_of(func, low, high)?;
+    is_constant(func, up, 32).then_some(whole)
 }
 
 /// What was made wider to a value of 64 bits.
-fn word(dfg: &clif::DataFlowGraph, v: Value) -> Option<Value> {
-    let [word, _] = operands(dfg, v, Opcode::Uextend)?;
+fn word(func: &Func, v: Value) -> Option<Value> {
+    let [word, _] = operands(func, v, Op::Uextend)?;
     Some(word)
 }
 
 /// By the number of a value: is it written down as an operand exactly once?
-pub(super) fn once(clif: &clif::Function, same: &[Value], space: &mut Space) -> Vec<bool> {
-    let dfg = &clif.dfg;
+pub(super) fn once(func: &Func, same: &[Value], space: &mut Space) -> Vec<bool> {
     let mut counts = vec![0u8; same.len()];
     let mut count = |v: Value| {
-        let count = &mut counts[same[v.as_u32() as usize].as_u32() as usize];
+        let count = &mut counts[same[v.index()].index()];
         *count = count.saturating_add(1);
     };
-    for block in clif.layout.blocks() {
-        for inst in clif.layout.block_insts(block) {
-            dfg.inst_args(inst).iter().for_each(|&v| count(v));
+    for &block in func.layout() {
+        for &inst in func.insts(block) {
+            func.args(inst).iter().for_each(|&v| count(v));
         }
-        let last = clif.layout.last_inst(block).map(|last| &dfg.insts[last]);
-        let ways = last.map_or(&[][..], |last| {
-            last.branch_destination(&dfg.jump_tables, &dfg.exception_tables)
-        });
-        let args = ways.iter().flat_map(|to| to.args(&dfg.value_lists));
-        args.filter_map(|arg| arg.as_value()).for_each(&mut count);
+        let args = func.successors(block).iter();
+        let args = args.flat_map(|&edge| func.edge_args(edge));
+        args.for_each(|&v| count(v));
     }
     let mut once = table(&mut space.once, 0, false);
     once.extend(counts.iter().map(|&count| count == 1));
@@ -131,36 +108,39 @@ pub(super) fn once(clif: &clif::Function, same: &[Value], space: &mut Space) -> 
 impl<'a> Select<'a> {
     /// A value without its other names, and without changes of a vector's type.
     pub(super) fn resolve(&self, v: Value) -> Value {
-        self.same[v.as_u32() as usize]
+        self.same[v.index()]
     }
 
     /// The instruction that gives a value.
-    pub(super) fn def(&self, v: Value) -> Option<clif::Inst> {
-        self.defs[v.as_u32() as usize].expand()
+    pub(super) fn def(&self, v: Value) -> Option<Inst> {
+        let def = self.defs[v.index()];
+        (def != Inst::NONE).then_some(def)
     }
 
-    pub(super) fn data(&self, inst: clif::Inst) -> &InstructionData {
-        &self.clif.dfg.insts[inst]
+    /// The operation that gives a value, with its sources.
+    pub(super) fn made_by(&self, v: Value) -> Option<(Op, &'a [Value])> {
+        let inst = self.def(v)?;
+        Some((self.op(inst), self.func.args(inst)))
+    }
+
+    pub(super) fn op(&self, inst: Inst) -> Op {
+        self.func.op(inst)
+    }
+
+    /// The result of an instruction that has one.
+    pub(super) fn result(&self, inst: Inst) -> Value {
+        let result = self.func.result(inst);
+        result.expect("bug: the instruction has no result")
     }
 
     pub(super) fn ty(&self, v: Value) -> Type {
-        self.clif.dfg.value_type(v)
+        self.func.ty(v)
     }
 
     /// The integer that a value is.
     pub(super) fn int(&self, v: Value) -> Option<i64> {
-        match *self.data(self.def(v)?) {
-            InstructionData::UnaryImm {
-                opcode: Opcode::Iconst,
-                imm,
-            } => {
-                let bits = imm.bits();
-                Some(match self.ty(v) {
-                    types::I8 => i64::from(bits as u8),
-                    types::I32 => i64::from(bits as u32),
-                    _ => bits,
-                })
-            }
+        match self.op(self.def(v)?) {
+            Op::Iconst(n) => Some(n),
             _ => None,
         }
     }
@@ -177,11 +157,8 @@ impl<'a> Select<'a> {
 
     /// The bytes of a vector constant.
     pub(super) fn vector_constant(&self, v: Value) -> Option<&'a [u8]> {
-        let clif = self.clif;
-        match *self.data(self.def(v)?) {
-            InstructionData::UnaryConst {
-                constant_handle, ..
-            } => Some(clif.dfg.constants.get(constant_handle).as_slice()),
+        match self.op(self.def(v)?) {
+            Op::Vconst(constant) => Some(self.func.bytes(constant)),
             _ => None,
         }
     }
@@ -191,46 +168,37 @@ impl<'a> Select<'a> {
         let Some(inst) = self.def(v) else {
             return false;
         };
-        match *self.data(inst) {
+        match self.op(inst) {
             // Of the context.
-            InstructionData::Load { flags, .. } => {
-                self.clif.dfg.mem_flags[flags].readonly() && self.ty(v) == types::I64
-            }
-            data => matches!(
-                data.opcode(),
-                Opcode::Iconst
-                    | Opcode::F32const
-                    | Opcode::F64const
-                    | Opcode::Vconst
-                    | Opcode::SymbolValue
+            Op::Load(Memory::Fixed, ..) => self.ty(v) == types::I64,
+            op => matches!(
+                op,
+                Op::Iconst(_)
+                    | Op::F32const(_)
+                    | Op::F64const(_)
+                    | Op::Vconst(_)
+                    | Op::SymbolValue(..)
             ),
         }
     }
 
     /// The comparison of general registers that gives a value.
     pub(super) fn comparison(&self, v: Value) -> Option<(Cc, Value, Value)> {
-        match *self.data(self.def(v)?) {
-            InstructionData::IntCompare { cond, args, .. } if self.ty(args[0]).is_int() => {
-                Some((scalar::condition(cond), args[0], args[1]))
+        match self.made_by(v)? {
+            (Op::Icmp(cond), &[a, b]) if self.ty(a).is_int() => {
+                Some((scalar::condition(cond), a, b))
             }
             _ => None,
         }
     }
 
     /// The sources of an `and` whose second source is inverted.
-    pub(super) fn and_not(&self, inst: clif::Inst) -> Option<(Value, Value)> {
-        let InstructionData::Binary {
-            opcode: Opcode::Band,
-            args: [a, b],
-        } = *self.data(inst)
-        else {
+    pub(super) fn and_not(&self, inst: Inst) -> Option<(Value, Value)> {
+        let (Op::Band, &[a, b]) = (self.op(inst), self.func.args(inst)) else {
             return None;
         };
-        match *self.data(self.def(b)?) {
-            InstructionData::Unary {
-                opcode: Opcode::Bnot,
-                arg,
-            } if self.ty(b) != types::I8 => Some((a, arg)),
+        match self.made_by(b)? {
+            (Op::Bnot, &[arg]) if self.ty(b) != types::I8 => Some((a, arg)),
             _ => None,
         }
     }
@@ -238,14 +206,11 @@ impl<'a> Select<'a> {
     /// A word of 64 bits that is shifted left by so many bits as an address can do, and not wanted shifted elsewhere:
     /// both would take a register then.
     fn scaled(&self, v: Value) -> Option<(Value, u8)> {
-        if !self.once[self.resolve(v).as_u32() as usize] {
+        if !self.once[self.resolve(v).index()] {
             return None;
         }
-        match *self.data(self.def(v)?) {
-            InstructionData::Binary {
-                opcode: Opcode::Ishl,
-                args: [a, by],
-            } if self.ty(v) == types::I64 => match self.int(by)? {
+        match self.made_by(v)? {
+            (Op::Ishl, &[a, by]) if self.ty(v) == types::I64 => match self.int(by)? {
                 by @ 0..=3 => Some((self.resolve(a), by as u8)),
                 _ => None,
             },
@@ -261,21 +226,13 @@ impl<'a> Select<'a> {
             index: None,
             disp,
         };
-        let Some(inst) = self.def(v) else {
-            return plain;
-        };
-        match *self.data(inst) {
-            InstructionData::StackAddr {
-                stack_slot, offset, ..
-            } => Parts {
+        match self.made_by(v) {
+            Some((Op::StackAddr(slot), _)) => Parts {
                 base: PartBase::Stack,
                 index: None,
-                disp: self.slots[&stack_slot] + i32::from(offset) + disp,
+                disp: self.slot(slot) + disp,
             },
-            InstructionData::Binary {
-                opcode: Opcode::Iadd,
-                args: [a, b],
-            } => match self.small(b).and_then(|n| n.checked_add(disp)) {
+            Some((Op::Iadd, &[a, b])) => match self.small(b).and_then(|n| n.checked_add(disp)) {
                 Some(disp) => self.parts(a, disp),
                 None if self.int(b).is_some() => plain,
                 None => {
@@ -303,7 +260,7 @@ impl<'a> Select<'a> {
     }
 
     /// Goes through the values that an instruction takes in registers.
-    fn each_use(&self, inst: clif::Inst, mut take: impl FnMut(Value)) {
+    fn each_use(&self, inst: Inst, mut take: impl FnMut(Value)) {
         let mut address = |v: Value, offset: i32| {
             let parts = self.parts(v, offset);
             if let PartBase::Value(base) = parts.base {
@@ -313,30 +270,20 @@ impl<'a> Select<'a> {
                 take(index);
             }
         };
-        match *self.data(inst) {
-            InstructionData::Load { arg, offset, .. } => address(arg, offset.into()),
-            InstructionData::Store { args, offset, .. } => {
-                address(args[1], offset.into());
+        let args = self.func.args(inst);
+        match self.op(inst) {
+            Op::Load(_, _, offset) => address(args[0], offset),
+            Op::Store(_, _, offset) => {
+                address(args[1], offset);
                 take(args[0]);
             }
-            InstructionData::Call { .. } if self.called(inst).and_then(caches).is_some() => {
-                address(self.clif.dfg.inst_args(inst)[0], 0);
-            }
-            InstructionData::Call { .. }
-                if matches!(
-                    self.called(inst),
-                    Some(Intrinsic::LoadSome | Intrinsic::StoreSome)
-                ) =>
-            {
-                let args = self.clif.dfg.inst_args(inst);
+            op if caches(op).is_some() => address(args[0], 0),
+            Op::LoadSome | Op::StoreSome => {
                 address(args[2], 0);
                 args[..2].iter().for_each(|&v| take(v));
             }
-            InstructionData::Brif { arg, .. } => self.each_compared(arg, &mut take),
-            InstructionData::Ternary {
-                opcode: Opcode::Select,
-                args,
-            } if self.ty(args[1]).is_int() => {
+            Op::Brif(_) => self.each_compared(args[0], &mut take),
+            Op::Select if self.ty(args[1]).is_int() => {
                 self.each_compared(args[0], &mut take);
                 args[1..].iter().for_each(|&v| take(v));
             }
@@ -346,14 +293,11 @@ impl<'a> Select<'a> {
             _ => match (self.and_not(inst), self.fused(inst)) {
                 (Some((a, b)), _) => [a, b].into_iter().for_each(&mut take),
                 (_, Some(fused)) => fused.sources.into_iter().for_each(&mut take),
-                _ => self.clif.dfg.inst_args(inst).iter().for_each(|&v| take(v)),
+                _ => args.iter().for_each(|&v| take(v)),
             },
         }
-        let dfg = &self.clif.dfg;
-        let data = self.data(inst);
-        for target in data.branch_destination(&dfg.jump_tables, &dfg.exception_tables) {
-            let args = target.args(&dfg.value_lists);
-            args.filter_map(|arg| arg.as_value()).for_each(&mut take);
+        for &edge in self.func.edges(inst) {
+            self.func.edge_args(edge).iter().for_each(|&v| take(v));
         }
     }
 
@@ -366,27 +310,24 @@ impl<'a> Select<'a> {
     }
 
     /// Finds what must be computed, from what has effects.
-    pub(super) fn find_needed(&mut self, layout: &[clif::Block], space: &mut Space) {
+    pub(super) fn find_needed(&mut self, layout: &[Block], space: &mut Space) {
         let mut work = Vec::new();
         // By the number of a value: how often it is used, and by which instruction.
-        let none = (0, clif::Inst::from_u32(0));
+        let none = (0, Inst::NONE);
         let mut counts = table(&mut space.counts, self.same.len(), none);
         let mut epochs = table(&mut space.epochs, self.needed.len(), (0, 0));
         for (n, &block) in layout.iter().enumerate() {
             let mut epoch = 0;
-            for inst in self.clif.layout.block_insts(block) {
-                let opcode = self.data(inst).opcode();
-                // What else is called by name is an intrinsic without effects.
-                let called = self.called(inst);
-                let effect = opcode == Opcode::CallIndirect
-                    || opcode.can_store() && !opcode.is_call()
-                    || matches!(called, Some(Intrinsic::Scatter | Intrinsic::StoreSome));
-                if effect {
+            for &inst in self.func.insts(block) {
+                let op = self.op(inst);
+                // What else has effects may write memory.
+                let writes = op.has_effect() && !op.is_terminator() && caches(op).is_none();
+                if writes {
                     epoch += 1;
                 }
-                epochs[inst.as_u32() as usize] = (n as u32, epoch);
-                if effect || opcode.is_terminator() || called.and_then(caches).is_some() {
-                    self.needed[inst.as_u32() as usize] = true;
+                epochs[inst.index()] = (n as u32, epoch);
+                if op.has_effect() {
+                    self.needed[inst.index()] = true;
                     work.push(inst);
                 }
             }
@@ -398,11 +339,11 @@ impl<'a> Select<'a> {
             }
             self.each_use(inst, |v| {
                 let v = self.resolve(v);
-                let count = &mut counts[v.as_u32() as usize];
+                let count = &mut counts[v.index()];
                 *count = (count.0 + 1, inst);
                 let def = self.def(v).filter(|_| !self.is_constant(v));
                 if let Some(def) = def
-                    && !std::mem::replace(&mut needed[def.as_u32() as usize], true)
+                    && !std::mem::replace(&mut needed[def.index()], true)
                 {
                     work.push(def);
                 }
@@ -416,14 +357,15 @@ impl<'a> Select<'a> {
         }
         // A load with one use that takes memory, with no store between the two, is done by that use.
         for (n, &(count, user)) in counts.iter().enumerate() {
-            let v = Value::from_u32(n as u32);
+            let v = Value::new(n);
             let Some(def) = (count == 1).then(|| self.def(v)).flatten() else {
                 continue;
             };
-            let is_load = matches!(self.data(def).opcode(), Opcode::Load) && self.pin(v).is_none();
-            let place = |inst: clif::Inst| epochs[inst.as_u32() as usize];
+            let is_load =
+                matches!(self.op(def), Op::Load(_, Part::Whole, _)) && self.pin(v).is_none();
+            let place = |inst: Inst| epochs[inst.index()];
             if is_load && place(def) == place(user) && self.takes_memory(user, v) {
-                self.folded[def.as_u32() as usize] = true;
+                self.folded[def.index()] = true;
             }
         }
         (space.counts, space.epochs) = (counts, epochs);

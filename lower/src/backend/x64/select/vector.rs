@@ -2,16 +2,14 @@
 //! are all ones or zeros. Changes of a vector's type between integer and float cost nothing and are looked
 //! through.
 
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, Value, types};
 use regalloc2::{Operand, RegClass, VReg};
 
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::backend::x64::encode::{Len, Row};
-use crate::backend::x64::inst::{Form, Imm, Op, Src};
+use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
-use crate::vir::Intrinsic;
+use crate::vir::{FloatCC, Inst, IntCC, Op, Type, Value, types};
 
 /// The number by which comparisons know what they ask; none of these faults on quiet NaNs or cares for MXCSR.
 pub(super) fn predicate(cond: FloatCC) -> u8 {
@@ -40,7 +38,7 @@ fn by_type(ty: Type, rows: [Row; 4]) -> Row {
 }
 
 /// Vector operations of two sources: the row, and whether the sources may be exchanged.
-fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
+fn binary_row(op: Op, ty: Type) -> Option<(Row, bool)> {
     let quads = ty.lane_bits() == 64;
     let words = ty.lane_bits() == 16;
     let int = |dwords: Row, qwords: Row| if quads { qwords } else { dwords };
@@ -48,43 +46,43 @@ fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
     if !ty.is_vector() && !ty.is_float() {
         return None;
     }
-    Some(match opcode {
-        Opcode::Iadd if words => (vex::VPADDW, true),
-        Opcode::Isub if words => (vex::VPSUBW, false),
-        Opcode::Imul if words => (vex::VPMULLW, true),
-        Opcode::Umin if words => (vex::VPMINUW, true),
-        Opcode::Umax if words => (vex::VPMAXUW, true),
-        Opcode::Smin if words => (vex::VPMINSW, true),
-        Opcode::Smax if words => (vex::VPMAXSW, true),
-        Opcode::UaddSat if words => (vex::VPADDUSW, true),
-        Opcode::SaddSat if words => (vex::VPADDSW, true),
-        Opcode::UsubSat if words => (vex::VPSUBUSW, false),
-        Opcode::SsubSat if words => (vex::VPSUBSW, false),
-        Opcode::Iadd => (int(vex::VPADDD, vex::VPADDQ), true),
-        Opcode::Isub => (int(vex::VPSUBD, vex::VPSUBQ), false),
-        Opcode::Imul if !quads => (vex::VPMULLD, true),
-        Opcode::Band => (vex::VPAND, true),
-        Opcode::Bor => (vex::VPOR, true),
-        Opcode::Bxor => (vex::VPXOR, true),
-        Opcode::Umin if ty.lane_bits() == 8 => (vex::VPMINUB, true),
-        Opcode::Umin if !quads => (vex::VPMINUD, true),
-        Opcode::Umax if !quads => (vex::VPMAXUD, true),
-        Opcode::Smin if !quads => (vex::VPMINSD, true),
-        Opcode::Smax if !quads => (vex::VPMAXSD, true),
+    Some(match op {
+        Op::Iadd if words => (vex::VPADDW, true),
+        Op::Isub if words => (vex::VPSUBW, false),
+        Op::Imul if words => (vex::VPMULLW, true),
+        Op::Umin if words => (vex::VPMINUW, true),
+        Op::Umax if words => (vex::VPMAXUW, true),
+        Op::Smin if words => (vex::VPMINSW, true),
+        Op::Smax if words => (vex::VPMAXSW, true),
+        Op::UaddSat if words => (vex::VPADDUSW, true),
+        Op::SaddSat if words => (vex::VPADDSW, true),
+        Op::UsubSat if words => (vex::VPSUBUSW, false),
+        Op::SsubSat if words => (vex::VPSUBSW, false),
+        Op::Iadd => (int(vex::VPADDD, vex::VPADDQ), true),
+        Op::Isub => (int(vex::VPSUBD, vex::VPSUBQ), false),
+        Op::Imul if !quads => (vex::VPMULLD, true),
+        Op::Band => (vex::VPAND, true),
+        Op::Bor => (vex::VPOR, true),
+        Op::Bxor => (vex::VPXOR, true),
+        Op::Umin if ty.lane_bits() == 8 => (vex::VPMINUB, true),
+        Op::Umin if !quads => (vex::VPMINUD, true),
+        Op::Umax if !quads => (vex::VPMAXUD, true),
+        Op::Smin if !quads => (vex::VPMINSD, true),
+        Op::Smax if !quads => (vex::VPMAXSD, true),
         // Which of two NaNs a sum or product is depends on the order.
-        Opcode::Fadd => (
+        Op::Fadd => (
             float([vex::VADDSS, vex::VADDSD, vex::VADDPS, vex::VADDPD]),
             false,
         ),
-        Opcode::Fsub => (
+        Op::Fsub => (
             float([vex::VSUBSS, vex::VSUBSD, vex::VSUBPS, vex::VSUBPD]),
             false,
         ),
-        Opcode::Fmul => (
+        Op::Fmul => (
             float([vex::VMULSS, vex::VMULSD, vex::VMULPS, vex::VMULPD]),
             false,
         ),
-        Opcode::Fdiv => (
+        Op::Fdiv => (
             float([vex::VDIVSS, vex::VDIVSD, vex::VDIVPS, vex::VDIVPD]),
             false,
         ),
@@ -94,8 +92,8 @@ fn binary_row(opcode: Opcode, ty: Type) -> Option<(Row, bool)> {
 
 impl Select<'_> {
     /// May `user` take `v` from memory?
-    pub(super) fn takes_memory(&self, user: clif::Inst, v: Value) -> bool {
-        let args = self.clif.dfg.inst_args(user);
+    pub(super) fn takes_memory(&self, user: Inst, v: Value) -> bool {
+        let args = self.func.args(user);
         let is = |n: usize| self.resolve(args[n]) == v;
         if let Some(logic) = self.logic.get(&user) {
             return logic.sources.get(2) == Some(&v);
@@ -103,39 +101,18 @@ impl Select<'_> {
         if let Some((a, _)) = self.and_not(user) {
             return self.ty(a).is_vector() && is(0);
         }
-        match *self.data(user) {
-            InstructionData::Binary { opcode, .. } => {
+        match self.op(user) {
+            Op::Fma => is(1) && !is(2),
+            Op::Bitselect | Op::Blendv => is(1),
+            Op::Splat | Op::ScalarToVector => self.ty(v).is_int(),
+            Op::Insertlane(_) => is(1) && matches!(self.ty(v), types::I32 | types::I64),
+            Op::Join => is(1) && !is(0),
+            Op::WidenBytesU | Op::WidenBytesS | Op::WidenShortsU | Op::WidenShortsS => true,
+            op if args.len() == 2 => {
                 let ty = self.ty(args[0]);
                 ty.is_vector()
-                    && binary_row(opcode, ty)
-                        .is_some_and(|(_, commutes)| is(1) || commutes && is(0))
+                    && binary_row(op, ty).is_some_and(|(_, commutes)| is(1) || commutes && is(0))
             }
-            InstructionData::Ternary {
-                opcode: Opcode::Fma,
-                ..
-            } => is(1) && !is(2),
-            InstructionData::Ternary {
-                opcode: Opcode::Bitselect | Opcode::Blendv,
-                ..
-            } => is(1),
-            InstructionData::Unary {
-                opcode: Opcode::Splat | Opcode::ScalarToVector,
-                ..
-            } => self.ty(v).is_int(),
-            InstructionData::TernaryImm8 {
-                opcode: Opcode::Insertlane,
-                ..
-            } => is(1) && matches!(self.ty(v), types::I32 | types::I64),
-            InstructionData::Call { .. } => match self.called(user) {
-                Some(Intrinsic::Join) => is(1) && !is(0),
-                Some(
-                    Intrinsic::WidenBytesU
-                    | Intrinsic::WidenBytesS
-                    | Intrinsic::WidenShortsU
-                    | Intrinsic::WidenShortsS,
-                ) => true,
-                _ => false,
-            },
             _ => false,
         }
     }
@@ -144,10 +121,11 @@ impl Select<'_> {
     pub(super) fn src(&mut self, v: Value) -> Result<Src, Refused> {
         let v = self.resolve(v);
         if let Some(inst) = self.def(v) {
-            if self.folded[inst.as_u32() as usize]
-                && let InstructionData::Load { arg, offset, .. } = *self.data(inst)
+            if self.folded[inst.index()]
+                && let Op::Load(_, _, offset) = self.op(inst)
             {
-                return Ok(Src::Mem(self.addr(arg, offset.into())?));
+                let addr = self.addr(self.func.args(inst)[0], offset)?;
+                return Ok(Src::Mem(addr));
             }
             if let Some(bytes) = self.vector_constant(v) {
                 return Ok(self.pool(bytes));
@@ -175,18 +153,18 @@ impl Select<'_> {
     }
 
     pub(super) fn rvm_imm(&mut self, row: Row, len: Len, a: VReg, b: Src, imm: Imm) -> VReg {
-        let op = Op::Vex(row, len, Form::Rvm, imm);
+        let op = HostOp::Vex(row, len, Form::Rvm, imm);
         self.define(RegClass::Float, op, &[a], Some(b))
     }
 
     /// Lanes of `yes` where those of `which`, which are all ones or zeros, are ones, else of `no`.
     pub(super) fn blend(&mut self, len: Len, which: VReg, yes: Src, no: VReg) -> VReg {
-        let op = Op::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
+        let op = HostOp::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
         self.define(RegClass::Float, op, &[no, which], Some(yes))
     }
 
     pub(super) fn rm(&mut self, row: Row, len: Len, a: Src, imm: Imm) -> VReg {
-        let op = Op::Vex(row, len, Form::Rm, imm);
+        let op = HostOp::Vex(row, len, Form::Rm, imm);
         self.define(RegClass::Float, op, &[], Some(a))
     }
 
@@ -209,8 +187,8 @@ impl Select<'_> {
         };
         let d = self.int_reg();
         let operands = [Operand::reg_def(d), Operand::reg_use(a)];
-        self.h
-            .push(Op::Vex(row, Len::L128, Form::Mr, Imm::No), &operands, None);
+        let op = HostOp::Vex(row, Len::L128, Form::Mr, Imm::No);
+        self.h.push(op, &operands, None);
         d
     }
 
@@ -218,7 +196,7 @@ impl Select<'_> {
     fn operands(&mut self, a: Value, b: Value, commutes: bool) -> Result<(VReg, Src), Refused> {
         let in_memory = |s: &Self, v: Value| {
             let v = s.resolve(v);
-            let folded = s.def(v).is_some_and(|i| s.folded[i.as_u32() as usize]);
+            let folded = s.def(v).is_some_and(|i| s.folded[i.index()]);
             folded || s.vector_constant(v).is_some()
         };
         let (a, b) = if commutes && in_memory(self, a) {
@@ -230,33 +208,32 @@ impl Select<'_> {
     }
 
     /// Selects an instruction on vectors or single floats.
-    pub(super) fn vector(&mut self, inst: clif::Inst) -> Result<(), Refused> {
-        let data = *self.data(inst);
-        let args = self.clif.dfg.inst_args(inst);
-        let result = self.ty(self.clif.dfg.first_result(inst));
+    pub(super) fn vector(&mut self, inst: Inst) -> Result<(), Refused> {
+        let op = self.op(inst);
+        let args = self.func.args(inst);
+        let result = self.ty(self.result(inst));
         let ty = self.ty(args[0]);
         let len = length(ty)?;
-        let opcode = data.opcode();
         if let Some((a, b)) = self.and_not(inst) {
             let (a, b) = (self.src(a)?, self.reg(b)?);
             let d = self.rvm(vex::VPANDN, len, b, a);
             self.set(inst, d);
             return Ok(());
         }
-        if let Some((row, commutes)) = binary_row(opcode, ty).filter(|_| args.len() == 2) {
+        if let Some((row, commutes)) = binary_row(op, ty).filter(|_| args.len() == 2) {
             let (a, b) = self.operands(args[0], args[1], commutes)?;
             let d = self.rvm(row, len, a, b);
             self.set(inst, d);
             return Ok(());
         }
-        let reg = match opcode {
-            Opcode::Imul => self.multiply_quads(len, args[0], args[1])?,
-            Opcode::Bnot => {
+        let reg = match op {
+            Op::Imul => self.multiply_quads(len, args[0], args[1])?,
+            Op::Bnot => {
                 let a = self.reg(args[0])?;
                 let ones = self.dwords(len, u32::MAX);
                 self.rvm(vex::VPXOR, len, a, ones)
             }
-            Opcode::Fabs => {
+            Op::Fabs => {
                 let a = self.reg(args[0])?;
                 let mask: &[u8] = if ty.lane_bits() == 64 {
                     &(u64::MAX >> 1).to_le_bytes()
@@ -266,15 +243,15 @@ impl Select<'_> {
                 let mask = self.lanes_of(len, mask);
                 self.rvm(vex::VPAND, len, a, mask)
             }
-            Opcode::Icmp => self.compare_lanes(inst, len, args)?,
-            Opcode::Fcmp => self.compare_floats(inst, len, args)?,
-            Opcode::Bitselect | Opcode::Blendv => {
+            Op::Icmp(cond) => self.compare_lanes(inst, cond, len, args)?,
+            Op::Fcmp(cond) => self.compare_floats(cond, len, args)?,
+            Op::Bitselect | Op::Blendv => {
                 // The sources' lanes are truth values; see the module.
                 let c = self.reg(args[0])?;
                 let (yes, no) = (self.src(args[1])?, self.reg(args[2])?);
                 self.blend(len, c, yes, no)
             }
-            Opcode::Fma => match self.fused(inst) {
+            Op::Fma => match self.fused(inst) {
                 Some(fused) => self.fused_sum(ty, &fused)?,
                 None => {
                     let (a, b) = (self.reg(args[0])?, self.src(args[1])?);
@@ -289,32 +266,30 @@ impl Select<'_> {
                         Operand::reg_use(sum),
                         Operand::reg_use(a),
                     ];
-                    let op = Op::Vex(row, len, Form::Fma, Imm::No);
+                    let op = HostOp::Vex(row, len, Form::Fma, Imm::No);
                     self.h.push(op, &operands, Some(b));
                     d
                 }
             },
-            Opcode::Sqrt => {
+            Op::Sqrt => {
                 let a = self.reg(args[0])?;
                 let rows = [vex::VSQRTSS, vex::VSQRTSD, vex::VSQRTPS, vex::VSQRTPD];
                 self.one_float(by_type(ty, rows), ty, a, Imm::No)?
             }
-            Opcode::Floor | Opcode::Ceil | Opcode::Trunc | Opcode::Nearest => {
+            Op::Floor | Op::Ceil | Op::Trunc | Op::Nearest => {
                 let a = self.reg(args[0])?;
-                let mode = match opcode {
-                    Opcode::Nearest => 8,
-                    Opcode::Floor => 9,
-                    Opcode::Ceil => 10,
+                let mode = match op {
+                    Op::Nearest => 8,
+                    Op::Floor => 9,
+                    Op::Ceil => 10,
                     _ => 11,
                 };
                 let rows = [vex::VROUNDSS, vex::VROUNDSD, vex::VROUNDPS, vex::VROUNDPD];
                 self.one_float(by_type(ty, rows), ty, a, Imm::Byte(mode))?
             }
-            Opcode::Ishl | Opcode::Ushr | Opcode::Sshr => {
-                self.shift_lanes(opcode, ty, args[0], args[1])?
-            }
-            Opcode::Splat => self.splat(result, args[0])?,
-            Opcode::ScalarToVector if self.ty(args[0]).is_int() => {
+            Op::Ishl | Op::Ushr | Op::Sshr => self.shift_lanes(op, ty, args[0], args[1])?,
+            Op::Splat => self.splat(result, args[0])?,
+            Op::ScalarToVector if self.ty(args[0]).is_int() => {
                 let a = self.src(args[0])?;
                 let row = match self.ty(args[0]) {
                     types::I64 => vex::VMOVD_TO.w1(),
@@ -322,53 +297,44 @@ impl Select<'_> {
                 };
                 self.rm(row, Len::L128, a, Imm::No)
             }
-            Opcode::Insertlane | Opcode::Extractlane => self.one_lane(inst, args)?,
-            Opcode::VhighBits if ty.lane_bits() == 32 => {
+            Op::Insertlane(lane) | Op::Extractlane(lane) => self.one_lane(inst, lane, args)?,
+            Op::VhighBits if ty.lane_bits() == 32 => {
                 let a = self.reg(args[0])?;
                 let d = self.int_reg();
-                let op = Op::Vex(vex::VMOVMSKPS, len, Form::Rm, Imm::No);
+                let op = HostOp::Vex(vex::VMOVMSKPS, len, Form::Rm, Imm::No);
                 self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
                 d
             }
-            Opcode::Bitcast => self.cast(ty, result, args[0])?,
-            Opcode::Shuffle => {
-                let InstructionData::Shuffle { imm, .. } = data else {
-                    return Err(self.refuse(inst));
-                };
-                let pattern = self.clif.dfg.immediates[imm].as_slice();
-                self.shuffle(len, args[0], args[1], pattern)?
-            }
-            Opcode::SwidenLow | Opcode::UwidenLow if ty.lane_bits() < 32 && len == Len::L128 => {
+            Op::Bitcast => self.cast(ty, result, args[0])?,
+            Op::SwidenLow | Op::UwidenLow if ty.lane_bits() < 32 && len == Len::L128 => {
                 let a = self.reg(args[0])?;
-                let row = match (opcode, ty.lane_bits()) {
-                    (Opcode::SwidenLow, 8) => vex::VPMOVSXBW,
-                    (Opcode::SwidenLow, _) => vex::VPMOVSXWD,
+                let row = match (op, ty.lane_bits()) {
+                    (Op::SwidenLow, 8) => vex::VPMOVSXBW,
+                    (Op::SwidenLow, _) => vex::VPMOVSXWD,
                     (_, 8) => vex::VPMOVZXBW,
                     _ => vex::VPMOVZXWD,
                 };
                 self.rm(row, len, Src::Reg(a), Imm::No)
             }
-            Opcode::Popcnt if ty.lane_bits() == 8 => self.count_bits(len, args[0])?,
-            Opcode::FcvtFromSint | Opcode::FcvtFromUint => {
-                self.integer_to_float(inst, result, args[0])?
-            }
-            Opcode::FcvtToSintSat | Opcode::FcvtToUintSat if result.lane_type() == types::I32 => {
-                let unsigned = opcode == Opcode::FcvtToUintSat;
+            Op::Popcnt if ty.lane_bits() == 8 => self.count_bits(len, args[0])?,
+            Op::FcvtFromSint | Op::FcvtFromUint => self.integer_to_float(inst, result, args[0])?,
+            Op::FcvtToSintSat | Op::FcvtToUintSat if result.lane_type() == types::I32 => {
+                let unsigned = op == Op::FcvtToUintSat;
                 self.float_to_integer(unsigned, ty, result, args[0])?
             }
-            Opcode::Fpromote => {
+            Op::Fpromote => {
                 let a = self.reg(args[0])?;
                 self.rvm(vex::VCVTSS2SD, len, a, Src::Reg(a))
             }
-            Opcode::Fdemote => {
+            Op::Fdemote => {
                 let a = self.reg(args[0])?;
                 self.rvm(vex::VCVTSD2SS, len, a, Src::Reg(a))
             }
-            Opcode::FvpromoteLow => {
+            Op::FvpromoteLow => {
                 let a = self.src(args[0])?;
                 self.rm(vex::VCVTPS2PD, Len::L128, a, Imm::No)
             }
-            Opcode::Fvdemote => {
+            Op::Fvdemote => {
                 let a = self.reg(args[0])?;
                 self.rm(vex::VCVTPD2PS, Len::L128, Src::Reg(a), Imm::No)
             }
@@ -430,13 +396,11 @@ impl Select<'_> {
 
     fn compare_lanes(
         &mut self,
-        inst: clif::Inst,
+        inst: Inst,
+        cond: IntCC,
         len: Len,
         args: &[Value],
     ) -> Result<VReg, Refused> {
-        let InstructionData::IntCompare { cond, .. } = *self.data(inst) else {
-            return Err(self.refuse(inst));
-        };
         let quads = self.ty(args[0]).lane_bits() == 64;
         let (equal, greater) = if quads {
             (vex::VPCMPEQQ, vex::VPCMPGTQ)
@@ -469,15 +433,7 @@ impl Select<'_> {
         })
     }
 
-    fn compare_floats(
-        &mut self,
-        inst: clif::Inst,
-        len: Len,
-        args: &[Value],
-    ) -> Result<VReg, Refused> {
-        let InstructionData::FloatCompare { cond, .. } = *self.data(inst) else {
-            return Err(self.refuse(inst));
-        };
+    fn compare_floats(&mut self, cond: FloatCC, len: Len, args: &[Value]) -> Result<VReg, Refused> {
         let ty = self.ty(args[0]);
         let (a, b) = (self.reg(args[0])?, self.reg(args[1])?);
         let row = by_type(ty, [vex::VCMPSS, vex::VCMPSD, vex::VCMPPS, vex::VCMPPD]);
@@ -494,37 +450,31 @@ impl Select<'_> {
 
     pub(super) fn shift_constant(&mut self, row: Row, digit: u8, len: Len, a: VReg, n: u8) -> VReg {
         let d = self.vec_reg();
-        let op = Op::Vex(row, len, Form::Digit(digit), Imm::Byte(n));
+        let op = HostOp::Vex(row, len, Form::Digit(digit), Imm::Byte(n));
         self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
         d
     }
 
-    fn shift_lanes(
-        &mut self,
-        opcode: Opcode,
-        ty: Type,
-        v: Value,
-        amount: Value,
-    ) -> Result<VReg, Refused> {
+    fn shift_lanes(&mut self, op: Op, ty: Type, v: Value, amount: Value) -> Result<VReg, Refused> {
         let len = length(ty)?;
         let quads = ty.lane_bits() == 64;
         let a = self.reg(v)?;
         if ty.lane_bits() == 16 {
             let by = self.int(amount);
             let by = by.ok_or_else(|| Refused(format!("a shift of {ty} by no constant")))?;
-            let digit = match opcode {
-                Opcode::Ishl => 6,
-                Opcode::Ushr => 2,
+            let digit = match op {
+                Op::Ishl => 6,
+                Op::Ushr => 2,
                 _ => 4,
             };
             return Ok(self.shift_constant(vex::VPSHIFTW_I, digit, len, a, by as u8 & 15));
         }
         let limit = if quads { 63 } else { 31 };
-        let (row, constant_row, digit) = match (opcode, quads) {
-            (Opcode::Ishl, false) => (vex::VPSLLD, vex::VPSHIFTD_I, 6),
-            (Opcode::Ushr, false) => (vex::VPSRLD, vex::VPSHIFTD_I, 2),
-            (Opcode::Sshr, false) => (vex::VPSRAD, vex::VPSHIFTD_I, 4),
-            (Opcode::Ishl, true) => (vex::VPSLLQ, vex::VPSHIFTQ_I, 6),
+        let (row, constant_row, digit) = match (op, quads) {
+            (Op::Ishl, false) => (vex::VPSLLD, vex::VPSHIFTD_I, 6),
+            (Op::Ushr, false) => (vex::VPSRLD, vex::VPSHIFTD_I, 2),
+            (Op::Sshr, false) => (vex::VPSRAD, vex::VPSHIFTD_I, 4),
+            (Op::Ishl, true) => (vex::VPSLLQ, vex::VPSHIFTQ_I, 6),
             _ => (vex::VPSRLQ, vex::VPSHIFTQ_I, 2),
         };
         let constant = self.int(amount).map(|n| n as u8 & limit);
@@ -545,7 +495,7 @@ impl Select<'_> {
             (None, None) => unreachable!("bug: a shift without an amount"),
         };
         let shifted = shift(self, a);
-        if !(quads && opcode == Opcode::Sshr) {
+        if !(quads && op == Op::Sshr) {
             return Ok(shifted);
         }
         // The sign bit, where it came to lie, is spread by (x ^ m) - m.

@@ -1,9 +1,8 @@
 //! What lanes that go round alone have in the frame (see [`super`]).
 
-use cranelift_codegen::ir::{InstBuilder, Type as Clif, Value, types};
-
 use super::{Lane, Reach};
 use crate::legalize::{Emitter, trusted};
+use crate::vir::{Type as Clif, Value, types};
 
 /// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
 /// the turns, which need them all.
@@ -50,10 +49,10 @@ impl Emitter<'_> {
         memory: &Reach,
         (exec, fuel): (Value, Value),
     ) {
-        let none = self.b.ins().iconst(types::I64, 0);
+        let none = self.b.iconst(types::I64, 0);
         // More than any lane leaves.
-        let fewest = self.b.ins().iadd_imm_s(fuel, 1);
-        let least = self.b.ins().iconst(types::I32, -1);
+        let fewest = self.b.iadd_imm_s(fuel, 1);
+        let least = self.b.iconst(types::I32, -1);
         let mut things = vec![
             (shared.tired, none),
             (shared.rest, exec),
@@ -82,11 +81,11 @@ impl Emitter<'_> {
 
     /// What lies at one of the places.
     pub(super) fn read_shared(&mut self, at: i32, ty: Clif) -> Value {
-        self.b.ins().load(ty, trusted(), self.frame, at)
+        self.b.load(ty, trusted(), self.frame, at)
     }
 
     /// Puts something there.
     pub(super) fn write_shared(&mut self, at: i32, value: Value) {
-        self.b.ins().store(trusted(), value, self.frame, at);
+        self.b.store(trusted(), value, self.frame, at);
     }
 }

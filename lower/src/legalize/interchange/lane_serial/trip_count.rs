@@ -3,14 +3,12 @@
 //! place does for all turns; the number of an element in an array is compared with the array's end. Of what
 //! grows by the same in each turn only the number of the turn is held, which the host's addresses multiply.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self as clif, BlockArg, InstBuilder, Value, types};
-
 use super::frame::Shared;
 use super::{Lane, shape};
 use crate::analysis::interchange::lane_serial::trip_count::{Count, Course};
 use crate::ir::{Icmp, Val};
 use crate::legalize::{Emitter, access};
+use crate::vir::{self, IntCC, Value, types};
 
 /// An array that stays.
 #[derive(Clone, Copy)]
@@ -38,23 +36,23 @@ impl Emitter<'_> {
             Icmp::Slt => IntCC::SignedLessThan,
             _ => IntCC::UnsignedLessThan,
         };
-        let below = self.b.ins().icmp(below, next, bound);
-        let distance = self.b.ins().isub(bound, next);
-        let none = self.b.ins().iconst(types::I32, 0);
-        let wanted = self.b.ins().select(below, distance, none);
+        let below = self.b.icmp(below, next, bound);
+        let distance = self.b.isub(bound, next);
+        let none = self.b.iconst(types::I32, 0);
+        let wanted = self.b.select(below, distance, none);
         let [tired, go] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(tired);
         let more = self.b.append_block_param(go, types::I32);
         let fuel = self.read_shared(shared.fuel, types::I32);
-        let enough = self.b.ins().icmp(IntCC::UnsignedLessThan, wanted, fuel);
-        let args = [BlockArg::Value(wanted)];
-        self.b.ins().brif(enough, go, &args, tired, &[]);
+        let enough = self.b.icmp(IntCC::UnsignedLessThan, wanted, fuel);
+        let args = [wanted];
+        self.b.brif(enough, go, &args, tired, &[]);
         self.b.switch_to_block(tired);
         self.set_tired(t, shared);
-        let most = self.b.ins().iadd_imm_s(fuel, -1);
-        self.b.ins().jump(go, &[BlockArg::Value(most)]);
+        let most = self.b.iadd_imm_s(fuel, -1);
+        self.b.jump(go, &[most]);
         self.b.switch_to_block(go);
-        self.b.ins().uextend(types::I64, more)
+        self.b.uextend(types::I64, more)
     }
 
     /// Checks where the loads' courses lead in so many turns behind the first, if that is known, or finds out where
@@ -75,16 +73,16 @@ impl Emitter<'_> {
         match course {
             Course::Steps(step) => {
                 let first = self.eval(t, node.args[0]);
-                let first = self.b.ins().isub(first, t.memory.base);
+                let first = self.b.isub(first, t.memory.base);
                 let more = more.expect("steps are counted");
                 let way = match step.is_power_of_two() {
-                    true => (self.b.ins()).ishl_imm_u(more, i64::from(step.trailing_zeros())),
-                    false => self.b.ins().imul_imm_s(more, step as i64),
+                    true => self.b.ishl_imm_u(more, i64::from(step.trailing_zeros())),
+                    false => self.b.imul_imm_s(more, step as i64),
                 };
-                let end = self.b.ins().iadd(first, way);
+                let end = self.b.iadd(first, way);
                 for place in [first, end] {
                     let good = IntCC::UnsignedLessThanOrEqual;
-                    let good = self.b.ins().icmp(good, place, last);
+                    let good = self.b.icmp(good, place, last);
                     self.require(t.fail, good);
                 }
             }
@@ -94,11 +92,11 @@ impl Emitter<'_> {
                     return;
                 };
                 let inside = IntCC::UnsignedLessThanOrEqual;
-                let inside = self.b.ins().icmp(inside, start, last);
+                let inside = self.b.icmp(inside, start, last);
                 self.require(t.fail, inside);
-                let room = self.b.ins().isub(last, start);
-                let last = self.b.ins().ushr_imm_u(room, i64::from(shift));
-                let start = self.b.ins().iadd(t.memory.base, start);
+                let room = self.b.isub(last, start);
+                let last = self.b.ushr_imm_u(room, i64::from(shift));
+                let start = self.b.iadd(t.memory.base, start);
                 t.arrays.insert(load, Array { start, last });
             }
         }
@@ -112,25 +110,23 @@ impl Emitter<'_> {
             Course::Element(number, shift) => {
                 let array = *t.arrays.get(&load)?;
                 let number = self.eval(t, number);
-                let number = self.b.ins().uextend(types::I64, number);
+                let number = self.b.uextend(types::I64, number);
                 let good = IntCC::UnsignedLessThanOrEqual;
-                let good = self.b.ins().icmp(good, number, array.last);
+                let good = self.b.icmp(good, number, array.last);
                 self.require(t.fail, good);
-                let offset = self.b.ins().ishl_imm_u(number, i64::from(shift));
-                Some(self.b.ins().iadd(array.start, offset))
+                let offset = self.b.ishl_imm_u(number, i64::from(shift));
+                Some(self.b.iadd(array.start, offset))
             }
         }
     }
 
     /// Ends a turn: goes to `head` for the next one, if `more` turns behind the first are not made, else on.
-    pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: clif::Block) {
+    pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: vir::Block) {
         let iteration = t.iteration.expect("a counted turn has a number");
-        let next = self.b.ins().iadd_imm_s(iteration, 1);
+        let next = self.b.iadd_imm_s(iteration, 1);
         let last = self.b.create_block();
-        let on = (self.b.ins()).icmp(IntCC::UnsignedLessThanOrEqual, next, more);
-        self.b
-            .ins()
-            .brif(on, head, &[BlockArg::Value(next)], last, &[]);
+        let on = self.b.icmp(IntCC::UnsignedLessThanOrEqual, next, more);
+        self.b.brif(on, head, &[next], last, &[]);
         self.b.switch_to_block(last);
         t.iteration = Some(next);
     }
@@ -142,14 +138,14 @@ impl Emitter<'_> {
         let Some(iteration) = t.iteration else {
             return Some(first);
         };
-        let iteration = match self.b.func.dfg.value_type(first) {
+        let iteration = match self.b.func.ty(first) {
             types::I64 => iteration,
-            ty => self.b.ins().ireduce(ty, iteration),
+            ty => self.b.ireduce(ty, iteration),
         };
         let way = match scale {
             0 => iteration,
-            _ => self.b.ins().ishl_imm_u(iteration, i64::from(scale)),
+            _ => self.b.ishl_imm_u(iteration, i64::from(scale)),
         };
-        Some(self.b.ins().iadd(first, way))
+        Some(self.b.iadd(first, way))
     }
 }

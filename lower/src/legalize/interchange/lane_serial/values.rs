@@ -1,8 +1,5 @@
 //! Values of a lane that goes round alone, and its loads.
 
-use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value, types};
-use cranelift_frontend::Variable;
 use frontend::op::Data;
 
 use super::{Lane, shape};
@@ -11,7 +8,8 @@ use crate::analysis::interchange::{LoopCondition, mask_read};
 use crate::ir::{Float, Op, Val, Vary, Width};
 use crate::legalize::interchange::Written;
 use crate::legalize::scalar::Scalars;
-use crate::legalize::{Emitter, access, flags, trusted};
+use crate::legalize::{Emitter, access, trusted};
+use crate::vir::{IntCC, Memory, Value, Variable, types};
 
 impl Emitter<'_> {
     /// Computes the wave values that are the same for all lanes and turns, and wanted by others.
@@ -39,14 +37,14 @@ impl Emitter<'_> {
             let terms = plan.terms(sum);
             let mut start = match self.is_based(t, &terms) {
                 true => None,
-                false => Some(self.b.ins().ineg(t.memory.base)),
+                false => Some(self.b.ineg(t.memory.base)),
             };
             for (term, shift) in terms {
                 if plan.is_fixed(term.val()) {
                     let term = self.term(t, term, shift);
                     start = Some(match start {
                         None => term,
-                        Some(sum) => self.b.ins().iadd(sum, term),
+                        Some(sum) => self.b.iadd(sum, term),
                     });
                 }
             }
@@ -70,13 +68,13 @@ impl Emitter<'_> {
         let value = self.eval(t, term.val());
         let (wide, shift) = match term {
             Term::Wide(_) => (value, shift),
-            Term::Low(_) => (self.b.ins().uextend(types::I64, value), shift),
-            Term::High(_) if shift >= 32 => return self.b.ins().iconst(types::I64, 0),
-            Term::High(_) => (self.b.ins().uextend(types::I64, value), shift + 32),
+            Term::Low(_) => (self.b.uextend(types::I64, value), shift),
+            Term::High(_) if shift >= 32 => return self.b.iconst(types::I64, 0),
+            Term::High(_) => (self.b.uextend(types::I64, value), shift + 32),
         };
         match shift {
             0 => wide,
-            _ => self.b.ins().ishl_imm_u(wide, i64::from(shift)),
+            _ => self.b.ishl_imm_u(wide, i64::from(shift)),
         }
     }
 
@@ -99,7 +97,7 @@ impl Emitter<'_> {
             };
             sum = Some(match sum {
                 None => term,
-                Some(sum) => self.b.ins().iadd(sum, term),
+                Some(sum) => self.b.iadd(sum, term),
             });
         }
         sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
@@ -117,7 +115,7 @@ impl Emitter<'_> {
     pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let held = self.held_pair(t, n);
         match t.plan.based.contains(&n) {
-            true => self.b.ins().iadd(held, t.memory.base),
+            true => self.b.iadd(held, t.memory.base),
             false => held,
         }
     }
@@ -163,7 +161,7 @@ impl Emitter<'_> {
                 let bits = self.scalar(block, &t.schedule, node.args[0]);
                 self.bit_of(t, bits)
             }
-            Op::LaneId => self.b.ins().ireduce(types::I32, t.number),
+            Op::LaneId => self.b.ireduce(types::I32, t.number),
             Op::ReadV(n) => self.eval_register(t, n),
             Op::Pair if let Some(n) = t.plan.pair_at(v) => self.eval_pair(t, n),
             _ => {
@@ -178,25 +176,25 @@ impl Emitter<'_> {
     pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u8) -> Value {
         if let Some(&var) = t.words.get(&n) {
             let value = self.b.use_var(var);
-            return match self.b.func.dfg.value_type(value) {
-                types::F32 => self.b.ins().bitcast(types::I32, flags(), value),
+            return match self.b.func.ty(value) {
+                types::F32 => self.b.bitcast(types::I32, value),
                 _ => value,
             };
         }
         if t.plan.pairs.contains_key(&n) {
             let wide = self.eval_pair(t, n);
-            return self.b.ins().ireduce(types::I32, wide);
+            return self.b.ireduce(types::I32, wide);
         }
         if let Some(m) = n.checked_sub(1).filter(|m| t.plan.pairs.contains_key(m)) {
             let wide = self.eval_pair(t, m);
-            let high = self.b.ins().ushr_imm_u(wide, 32);
-            return self.b.ins().ireduce(types::I32, high);
+            let high = self.b.ushr_imm_u(wide, 32);
+            return self.b.ireduce(types::I32, high);
         }
         if let Some(word) = self.steady(t, n) {
             return word;
         }
         let at = Self::home_offset(n);
-        self.b.ins().load(types::I32, trusted(), t.wave, at)
+        self.b.load(types::I32, trusted(), t.wave, at)
     }
 
     /// The lane's bit of a wave value made of lanes' bits.
@@ -204,10 +202,10 @@ impl Emitter<'_> {
         let block = &t.plan.block;
         let node = &block.nodes[v.index()];
         if t.plan.is_exec(v) {
-            return self.b.ins().iconst(types::I8, 1);
+            return self.b.iconst(types::I8, 1);
         }
         if t.plan.is_zero(v) {
-            return self.b.ins().iconst(types::I8, 0);
+            return self.b.iconst(types::I8, 0);
         }
         if let Some(place) = mask_read(block, node) {
             return self.b.use_var(t.masks[&place]);
@@ -229,7 +227,7 @@ impl Emitter<'_> {
             return self.eval(t, at);
         }
         if let Op::Const(c @ (0 | u64::MAX)) = node.op {
-            return self.b.ins().iconst(types::I8, (c & 1) as i64);
+            return self.b.iconst(types::I8, (c & 1) as i64);
         }
         let bits = self.scalar(&t.plan.block, &t.schedule, at);
         self.bit_of(t, bits)
@@ -239,7 +237,7 @@ impl Emitter<'_> {
     pub(super) fn serial_scalar_load(&mut self, t: &Lane<'_>, v: Val, n: u8) {
         let block = &t.plan.block;
         let start = self.scalar(block, &t.schedule, block.nodes[v.index()].args[0]);
-        let offset = self.b.ins().isub(start, t.memory.base);
+        let offset = self.b.isub(start, t.memory.base);
         self.within_reach(t, (false, 4 * u32::from(n)), offset, None);
         for (i, other) in block.nodes.iter().enumerate() {
             let k = match other.op {
@@ -248,9 +246,9 @@ impl Emitter<'_> {
                 _ => continue,
             };
             if k < n {
-                let guest = flags().with_notrap();
+                let guest = Memory::Guest;
                 let at = 4 * i32::from(k);
-                let word = self.b.ins().load(types::I32, guest, start, at);
+                let word = self.b.load(types::I32, guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -267,19 +265,16 @@ impl Emitter<'_> {
     ) -> Value {
         let start = if what.0 { t.memory.lds } else { t.memory.base };
         let last = t.memory.last[&what];
-        let mut good = self
-            .b
-            .ins()
-            .icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
+        let mut good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
         if let Some(on) = on {
-            let off = self.b.ins().bxor_imm_u(on, 1);
-            good = self.b.ins().bor(good, off);
+            let off = self.b.bxor_imm_u(on, 1);
+            good = self.b.bor(good, off);
         }
         self.require(t.fail, good);
-        let at = self.b.ins().iadd(start, offset);
+        let at = self.b.iadd(start, offset);
         match on {
             // A lane that does not act reads anything.
-            Some(on) => self.b.ins().select(on, at, self.frame),
+            Some(on) => self.b.select(on, at, self.frame),
             None => at,
         }
     }
@@ -289,7 +284,7 @@ impl Emitter<'_> {
         let node = &t.plan.block.nodes[load.index()];
         let offset = if what.0 {
             let address = self.eval(t, node.args[0]);
-            self.b.ins().uextend(types::I64, address)
+            self.b.uextend(types::I64, address)
         } else {
             self.distance(t, node.args[0])
         };
@@ -307,9 +302,9 @@ impl Emitter<'_> {
             None => self.somewhere(t, v, (lds, access::bytes(data))),
         };
         if data == Data::Dwords(1) && t.plan.is_float(v) {
-            let guest = flags().with_notrap();
-            let float = self.b.ins().load(types::F32, guest, at, 0);
-            let word = self.b.ins().bitcast(types::I32, flags(), float);
+            let guest = Memory::Guest;
+            let float = self.b.load(types::F32, guest, at, 0);
+            let word = self.b.bitcast(types::I32, float);
             t.values.insert(v, word);
             return;
         }

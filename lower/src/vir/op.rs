@@ -1,0 +1,525 @@
+//! Operations of the vector IR.
+
+/// Comparisons of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum IntCC {
+    Equal,
+    NotEqual,
+    SignedLessThan,
+    SignedGreaterThanOrEqual,
+    SignedGreaterThan,
+    SignedLessThanOrEqual,
+    UnsignedLessThan,
+    UnsignedGreaterThanOrEqual,
+    UnsignedGreaterThan,
+    UnsignedLessThanOrEqual,
+}
+
+impl IntCC {
+    /// All of them, with their names in text.
+    pub const ALL: [(IntCC, &'static str); 10] = [
+        (IntCC::Equal, "eq"),
+        (IntCC::NotEqual, "ne"),
+        (IntCC::SignedLessThan, "slt"),
+        (IntCC::SignedGreaterThanOrEqual, "sge"),
+        (IntCC::SignedGreaterThan, "sgt"),
+        (IntCC::SignedLessThanOrEqual, "sle"),
+        (IntCC::UnsignedLessThan, "ult"),
+        (IntCC::UnsignedGreaterThanOrEqual, "uge"),
+        (IntCC::UnsignedGreaterThan, "ugt"),
+        (IntCC::UnsignedLessThanOrEqual, "ule"),
+    ];
+
+    /// The comparison that is true where this one is false.
+    pub fn complement(self) -> IntCC {
+        match self {
+            IntCC::Equal => IntCC::NotEqual,
+            IntCC::NotEqual => IntCC::Equal,
+            IntCC::SignedLessThan => IntCC::SignedGreaterThanOrEqual,
+            IntCC::SignedGreaterThanOrEqual => IntCC::SignedLessThan,
+            IntCC::SignedGreaterThan => IntCC::SignedLessThanOrEqual,
+            IntCC::SignedLessThanOrEqual => IntCC::SignedGreaterThan,
+            IntCC::UnsignedLessThan => IntCC::UnsignedGreaterThanOrEqual,
+            IntCC::UnsignedGreaterThanOrEqual => IntCC::UnsignedLessThan,
+            IntCC::UnsignedGreaterThan => IntCC::UnsignedLessThanOrEqual,
+            IntCC::UnsignedLessThanOrEqual => IntCC::UnsignedGreaterThan,
+        }
+    }
+}
+
+/// Comparisons of floats. Those without "unordered" in their name are false where a source is a NaN, but for
+/// [`FloatCC::NotEqual`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum FloatCC {
+    Ordered,
+    Unordered,
+    Equal,
+    NotEqual,
+    OrderedNotEqual,
+    UnorderedOrEqual,
+    LessThan,
+    LessThanOrEqual,
+    GreaterThan,
+    GreaterThanOrEqual,
+    UnorderedOrLessThan,
+    UnorderedOrLessThanOrEqual,
+    UnorderedOrGreaterThan,
+    UnorderedOrGreaterThanOrEqual,
+}
+
+impl FloatCC {
+    /// All of them, with their names in text.
+    pub const ALL: [(FloatCC, &'static str); 14] = [
+        (FloatCC::Ordered, "ord"),
+        (FloatCC::Unordered, "uno"),
+        (FloatCC::Equal, "eq"),
+        (FloatCC::NotEqual, "ne"),
+        (FloatCC::OrderedNotEqual, "one"),
+        (FloatCC::UnorderedOrEqual, "ueq"),
+        (FloatCC::LessThan, "lt"),
+        (FloatCC::LessThanOrEqual, "le"),
+        (FloatCC::GreaterThan, "gt"),
+        (FloatCC::GreaterThanOrEqual, "ge"),
+        (FloatCC::UnorderedOrLessThan, "ult"),
+        (FloatCC::UnorderedOrLessThanOrEqual, "ule"),
+        (FloatCC::UnorderedOrGreaterThan, "ugt"),
+        (FloatCC::UnorderedOrGreaterThanOrEqual, "uge"),
+    ];
+
+    /// The comparison that gives the same with its sources exchanged.
+    pub fn swap_args(self) -> FloatCC {
+        match self {
+            FloatCC::LessThan => FloatCC::GreaterThan,
+            FloatCC::LessThanOrEqual => FloatCC::GreaterThanOrEqual,
+            FloatCC::GreaterThan => FloatCC::LessThan,
+            FloatCC::GreaterThanOrEqual => FloatCC::LessThanOrEqual,
+            FloatCC::UnorderedOrLessThan => FloatCC::UnorderedOrGreaterThan,
+            FloatCC::UnorderedOrLessThanOrEqual => FloatCC::UnorderedOrGreaterThanOrEqual,
+            FloatCC::UnorderedOrGreaterThan => FloatCC::UnorderedOrLessThan,
+            FloatCC::UnorderedOrGreaterThanOrEqual => FloatCC::UnorderedOrLessThanOrEqual,
+            FloatCC::Ordered
+            | FloatCC::Unordered
+            | FloatCC::Equal
+            | FloatCC::NotEqual
+            | FloatCC::OrderedNotEqual
+            | FloatCC::UnorderedOrEqual => self,
+        }
+    }
+}
+
+/// Bytes of a constant, by their number in the function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Constant(pub(crate) u32);
+
+/// Memory of the function's own on the host's stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackSlot(pub(crate) u32);
+
+/// What an address of a load's code is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symbol {
+    /// The base that the region was compiled for: the image of its code object.
+    Guest,
+    /// The region's sites.
+    Sites,
+}
+
+/// What is known of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Memory {
+    /// Guest memory whose range was checked: no alignment is known.
+    Guest,
+    /// A structure of the runtime's, aligned.
+    Trusted,
+    /// A field of the context that stays the same while the region runs, aligned: it may be loaded anew anywhere.
+    Fixed,
+}
+
+/// Which bytes are loaded or stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// All of the value's type.
+    Whole,
+    /// One byte; loaded with zeros above, of an `i32`.
+    Byte,
+    /// The same with its sign.
+    SignedByte,
+    /// Two bytes; loaded with zeros above, of an `i32`.
+    Short,
+    /// The same with their sign.
+    SignedShort,
+}
+
+/// The runtime's functions that code calls, by signature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// A function of lanes: results' address, operands' address, mode; no result.
+    Lanes,
+    /// A function with effects: context, site, operands' address, results' address; gives a status (`i64`).
+    Effect,
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident = $text:literal;)* --- $($(#[$wide_doc:meta])* $wide:ident = $wide_text:literal;)*) => {
+        /// What an instruction does. Sources are [`Func::args`](super::Func::args). Unless said otherwise all sources and the
+        /// result have one type.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Op {
+            // ---- constants and addresses
+            /// An integer.
+            Iconst(i64),
+            /// An f32, by its bits.
+            F32const(u32),
+            /// An f64, by its bits.
+            F64const(u64),
+            /// A vector of these bytes.
+            Vconst(Constant),
+            /// An address (`i64`) so far from a symbol.
+            SymbolValue(Symbol, i64),
+            /// Address (`i64`) of a stack slot.
+            StackAddr(StackSlot),
+            // ---- memory
+            /// The value at an address (`i64`) plus an offset.
+            Load(Memory, Part, i32),
+            /// Stores the first source at the address that is the second plus an offset. No result.
+            Store(Memory, Part, i32),
+            /// Calls the function whose address is the first source.
+            Call(Callee),
+            // ---- operations with a parameter
+            /// Comparison of integers; gives [`Type::truth`](super::Type::truth).
+            Icmp(IntCC),
+            /// Comparison of floats; gives [`Type::truth`](super::Type::truth).
+            Fcmp(FloatCC),
+            /// A vector (first source) with another lane (second source) in place of that of this number.
+            Insertlane(u8),
+            /// The lane of this number.
+            Extractlane(u8),
+            /// Bytes of two vectors by 16 numbers, within each 128 bits; numbers from 0x80 on make zeros. The types of sources
+            /// and result may differ.
+            Shuffle(Constant),
+            // ---- control, at the end of a block
+            /// Goes to the block of the function's edge of this number.
+            Jump(u32),
+            /// Goes by the edge of this number where the source, a truth value, is not 0, else by the next one.
+            Brif(u32),
+            /// Leaves with a value.
+            Return,
+            // ---- without parameters
+            $($(#[$doc])* $name,)*
+            // ---- what hosts with AVX2 have, without parameters
+            $($(#[$wide_doc])* $wide,)*
+        }
+
+        impl Op {
+            /// Operations without parameters, with their names in text.
+            pub const PLAIN: &'static [(Op, &'static str)] = &[
+                $((Op::$name, $text),)*
+                $((Op::$wide, $wide_text),)*
+            ];
+
+            /// The name in text, without parameters.
+            pub fn name(self) -> &'static str {
+                match self {
+                    Op::Iconst(_) => "iconst",
+                    Op::F32const(_) => "f32const",
+                    Op::F64const(_) => "f64const",
+                    Op::Vconst(_) => "vconst",
+                    Op::SymbolValue(..) => "symbol_value",
+                    Op::StackAddr(_) => "stack_addr",
+                    Op::Load(..) => "load",
+                    Op::Store(..) => "store",
+                    Op::Call(_) => "call",
+                    Op::Icmp(_) => "icmp",
+                    Op::Fcmp(_) => "fcmp",
+                    Op::Insertlane(_) => "insertlane",
+                    Op::Extractlane(_) => "extractlane",
+                    Op::Shuffle(_) => "shuffle",
+                    Op::Jump(_) => "jump",
+                    Op::Brif(_) => "brif",
+                    Op::Return => "return",
+                    $(Op::$name => $text,)*
+                    $(Op::$wide => $wide_text,)*
+                }
+            }
+
+            /// Is it one that only hosts with AVX2 have?
+            pub fn needs_avx2(self) -> bool {
+                matches!(self, $(Op::$wide)|*)
+            }
+        }
+    };
+}
+operations! {
+    /// a + b.
+    Iadd = "iadd";
+    /// a - b.
+    Isub = "isub";
+    /// -a.
+    Ineg = "ineg";
+    /// Low bits of a * b.
+    Imul = "imul";
+    /// High bits of the unsigned product; scalars.
+    Umulhi = "umulhi";
+    /// High bits of the signed product; scalars.
+    Smulhi = "smulhi";
+    /// a & b.
+    Band = "band";
+    /// a | b.
+    Bor = "bor";
+    /// a ^ b.
+    Bxor = "bxor";
+    /// ~a.
+    Bnot = "bnot";
+    /// a << n; n is an integer, taken modulo the width of a lane.
+    Ishl = "ishl";
+    /// a >> n, logical; n as for [`Op::Ishl`].
+    Ushr = "ushr";
+    /// a >> n, arithmetic; n as for [`Op::Ishl`].
+    Sshr = "sshr";
+    /// Unsigned minimum.
+    Umin = "umin";
+    /// Unsigned maximum.
+    Umax = "umax";
+    /// Signed minimum.
+    Smin = "smin";
+    /// Signed maximum.
+    Smax = "smax";
+    /// a + b of unsigned lanes, at most all ones.
+    UaddSat = "uadd_sat";
+    /// a + b of signed lanes, the nearest number that there is.
+    SaddSat = "sadd_sat";
+    /// a - b of unsigned lanes, at least 0.
+    UsubSat = "usub_sat";
+    /// a - b of signed lanes, the nearest number that there is.
+    SsubSat = "ssub_sat";
+    /// Ones of each lane.
+    Popcnt = "popcnt";
+    /// Leading zeros of a scalar, its width for 0.
+    Clz = "clz";
+    /// Trailing zeros of a scalar, its width for 0.
+    Ctz = "ctz";
+    /// Bits of a scalar in reverse.
+    Bitrev = "bitrev";
+    /// The low bits of a scalar.
+    Ireduce = "ireduce";
+    /// A scalar with zeros above.
+    Uextend = "uextend";
+    /// A scalar with its sign above.
+    Sextend = "sextend";
+    /// b where the truth value a is not 0, else c; a is a scalar.
+    Select = "select";
+    /// Bits of b where those of a are ones, else of c.
+    Bitselect = "bitselect";
+    /// Lanes of b where those of a, all ones or zeros, are ones, else of c.
+    Blendv = "blendv";
+    /// The highest bits of lanes as the low bits of an `i32`.
+    VhighBits = "vhigh_bits";
+    /// A scalar in all lanes.
+    Splat = "splat";
+    /// A scalar in the lowest lane, zeros in the others.
+    ScalarToVector = "scalar_to_vector";
+    /// The lower half of the lanes, sign-extended to twice their size.
+    SwidenLow = "swiden_low";
+    /// The upper half.
+    SwidenHigh = "swiden_high";
+    /// The lower half of the lanes with zeros above.
+    UwidenLow = "uwiden_low";
+    /// The upper half.
+    UwidenHigh = "uwiden_high";
+    /// The same bits as another type.
+    Bitcast = "bitcast";
+    /// a + b.
+    Fadd = "fadd";
+    /// a - b.
+    Fsub = "fsub";
+    /// a * b.
+    Fmul = "fmul";
+    /// a / b.
+    Fdiv = "fdiv";
+    /// a * b + c with one rounding.
+    Fma = "fma";
+    /// Square root.
+    Sqrt = "sqrt";
+    /// Magnitude.
+    Fabs = "fabs";
+    /// Toward +inf.
+    Ceil = "ceil";
+    /// Toward -inf.
+    Floor = "floor";
+    /// Toward zero.
+    Trunc = "trunc";
+    /// To the nearest integer, even in the middle.
+    Nearest = "nearest";
+    /// A scalar f32 as an f64.
+    Fpromote = "fpromote";
+    /// A scalar f64 as an f32.
+    Fdemote = "fdemote";
+    /// The lower two f32 of four as f64.
+    FvpromoteLow = "fvpromote_low";
+    /// Two f64 as f32, zeros above.
+    Fvdemote = "fvdemote";
+    /// A signed integer as a float.
+    FcvtFromSint = "fcvt_from_sint";
+    /// An unsigned integer as a float.
+    FcvtFromUint = "fcvt_from_uint";
+    /// A float as the nearest signed integer toward zero, 0 for a NaN.
+    FcvtToSintSat = "fcvt_to_sint_sat";
+    /// The same, unsigned.
+    FcvtToUintSat = "fcvt_to_uint_sat";
+    ---
+    // 64-bit lanes come in two vectors: what unpacking dwords gives, lanes 0, 1, 4, 5 and 2, 3, 6, 7.
+    /// Unsigned products of the low words of quads.
+    MulWideU = "mul_wide_u";
+    /// Signed ones.
+    MulWideS = "mul_wide_s";
+    /// The even dwords of the first source, the odd ones of the second.
+    OddDwords = "odd_dwords";
+    /// f32 to f64, lanes 0, 1, 4, 5.
+    PromoteLow = "promote_low";
+    /// The others.
+    PromoteHigh = "promote_high";
+    /// i32 to f64, lanes 0, 1, 4, 5.
+    FromIntLow = "from_int_low";
+    /// The others.
+    FromIntHigh = "from_int_high";
+    /// Both vectors of f64 to f32.
+    Demote = "demote";
+    /// f32 to f64, the lanes of the low half in their order.
+    PromoteLowHalf = "promote_low_half";
+    /// The others.
+    PromoteHighHalf = "promote_high_half";
+    /// The reverse of both.
+    DemoteHalves = "demote_halves";
+    /// Two vectors of four lanes as one of eight.
+    Join = "join";
+    /// Lanes 0 to 3.
+    LowHalf = "low_half";
+    /// Lanes 4 to 7.
+    HighHalf = "high_half";
+    /// Lanes 0 to 3 of both vectors.
+    LowHalves = "low_halves";
+    /// Lanes 4 to 7 of both.
+    HighHalves = "high_halves";
+    /// Parts of 128 bits 0 and 2 of both vectors; for AVX-512 only.
+    EvenParts = "even_parts";
+    /// Parts 1 and 3 of both; for AVX-512 only.
+    OddParts = "odd_parts";
+    /// Parts 0, 2, 1 and 3 of a vector; for AVX-512 only.
+    MixParts = "mix_parts";
+    /// The low bytes of 16 dwords; for AVX-512 only.
+    NarrowBytes = "narrow_bytes";
+    /// The low shorts of 16 dwords; for AVX-512 only.
+    NarrowShorts = "narrow_shorts";
+    /// The low bytes, one for each dword of the result, with zeros above each.
+    WidenBytesU = "widen_bytes_u";
+    /// The same with signs.
+    WidenBytesS = "widen_bytes_s";
+    /// The low shorts, with zeros above each.
+    WidenShortsU = "widen_shorts_u";
+    /// The same with signs.
+    WidenShortsS = "widen_shorts_s";
+    /// Dwords shifted left by those of the second vector, which are at most 32.
+    ShiftLeft = "shift_left";
+    /// The same to the right, with zeros.
+    ShiftRight = "shift_right";
+    /// The same to the right, with signs.
+    ShiftArithmetic = "shift_arithmetic";
+    /// Quads shifted left by those of the second vector, which are at most 64.
+    ShiftLeftQuads = "shift_left_quads";
+    /// The same to the right, with zeros.
+    ShiftRightQuads = "shift_right_quads";
+    /// The same to the right, with signs; for AVX-512 only.
+    ShiftArithmeticQuads = "shift_arithmetic_quads";
+    /// Bytes of the first vector, within each 128 bits, by the low four bits of those of the second; zero where the
+    /// highest bit is set.
+    PickBytes = "pick_bytes";
+    /// Dwords of the first and the third vector, by their numbers in the second: from 16 on the third's. Of 512 bits, for
+    /// AVX-512 only.
+    PickDwords = "pick_dwords";
+    /// Words whose halves are all ones or zeros, as the signs of those of the source.
+    ShortSigns = "short_signs";
+    /// The halves of dwords 0 to 3, f16 to f32.
+    WidenLow = "widen_low";
+    /// Those of dwords 4 to 7.
+    WidenHigh = "widen_high";
+    /// The reverse of both, to nearest even.
+    Narrow = "narrow";
+    /// The low halves of all dwords, f16 to f32.
+    FromHalf = "from_half";
+    /// f32 to f16 in the low halves of dwords, to nearest even; zeros above.
+    ToHalf = "to_half";
+    /// The same toward zero.
+    ToHalfTruncating = "to_half_truncating";
+    /// Truth values of lanes of the low bits of an integer; for AVX-512 only.
+    MaskOfBits = "mask_of_bits";
+    /// Dwords rotated to the right by a constant; for AVX-512 only.
+    Rotate = "rotate";
+    /// Sums of f32 rounded down; of 512 bits, for AVX-512 only.
+    SumDown = "sum_down";
+    /// Sums of f32 rounded up; of 512 bits, for AVX-512 only.
+    SumUp = "sum_up";
+    /// Products of the first two f32 plus the third, rounded up once; of 512 bits, for AVX-512 only.
+    FusedUp = "fused_up";
+    /// What was rounded to odd, of what was rounded down and up; for AVX-512 only.
+    ToOdd = "to_odd";
+    /// The lesser of two f32; the second where one is a NaN.
+    Least = "least";
+    /// f32 times 2 to the power of the second, which is rounded down to an integer; for AVX-512 only.
+    Scale = "scale";
+    /// What f32 are above the integers nearest to them; 0 for infinities. For AVX-512 only.
+    Rest = "rest";
+    /// The mantissas of f32, from 1/2 to 1, with their signs; zeros, infinities and quiet NaNs are it themselves. For
+    /// AVX-512 only.
+    Mantissa = "mantissa";
+    /// The exponents that go with them, as i32; 0 where there is none. For AVX-512 only.
+    Exponent = "exponent";
+    /// The same mantissas, but 1 with their signs for zeros and infinities. For AVX-512 only.
+    PlainMantissa = "plain_mantissa";
+    /// The exponents that go with them less 1, as f32: infinite for zeros and infinities, NaNs for NaNs. For AVX-512 only.
+    PlainExponent = "plain_exponent";
+    /// Reciprocals of roots of f32 or f64, off by less than 2^-14 of them; for AVX-512 only.
+    RootEstimate = "root_estimate";
+    /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
+    /// third has the [`Fixes`] in each lane. For AVX-512 only.
+    Fix = "fix";
+    /// Which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
+    ZeroOrInfinite = "zero_or_infinite";
+    /// Zeros with their signs in place of denormal f32, as dwords; for AVX-512 only.
+    Flush = "flush";
+    /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
+    /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
+    Gather = "gather";
+    /// Stores the dwords of the first vector at such places, those of lower lanes first. It has no result.
+    Scatter = "scatter";
+    /// Of lanes that are true in the second vector, the dwords or quads that follow one another from the address on that is
+    /// the third argument; of others the first vector's, and nothing is read. For AVX-512 only, as the next.
+    LoadSome = "load_some";
+    /// Stores the dwords or quads of the first vector there, of lanes that are true in the second. It has no result.
+    StoreSome = "store_some";
+    /// Brings the line of an address into the cache, if it can be had. It has no result, nor any effect to be seen.
+    Prefetch = "prefetch";
+    /// The same into the second cache only.
+    PrefetchSecond = "prefetch_second";
+}
+
+impl Op {
+    /// Does it end a block?
+    pub fn is_terminator(self) -> bool {
+        matches!(self, Op::Jump(_) | Op::Brif(_) | Op::Return)
+    }
+
+    /// Must it stay although nothing uses its result?
+    pub fn has_effect(self) -> bool {
+        matches!(
+            self,
+            Op::Store(..)
+                | Op::Call(_)
+                | Op::Scatter
+                | Op::StoreSome
+                | Op::Prefetch
+                | Op::PrefetchSecond
+        ) || self.is_terminator()
+    }
+}

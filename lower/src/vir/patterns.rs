@@ -1,0 +1,50 @@
+//! What a value was made of: small questions that the builder's users and back ends ask.
+
+use super::{Func, Op, Value, types};
+
+/// The sources of the operation that gives a value, if it is this one, of one source, which is given twice, or of two.
+pub(crate) fn operands(f: &Func, v: Value, of: Op) -> Option<[Value; 2]> {
+    let (op, args) = f.made_by(v)?;
+    if op != of {
+        return None;
+    }
+    let args = match *args {
+        [a] => [a, a],
+        [a, b] => [a, b],
+        _ => return None,
+    };
+    Some(args.map(|v| f.resolve(v)))
+}
+
+/// The value of 64 bits of which these are the halves, if they are one's.
+pub(crate) fn halves_of(f: &Func, low: Value, high: Value) -> Option<Value> {
+    let word_of = |v: Value| operands(f, v, Op::Ireduce);
+    let [[whole, _], [shifted, _]] = [word_of(low)?, word_of(high)?];
+    let [from, by] = operands(f, shifted, Op::Ushr)?;
+    let words = f.ty(low) == types::I32 && f.ty(high) == types::I32;
+    (words && from == whole && is_constant(f, by, 32)).then_some(whole)
+}
+
+/// Is a value this integer?
+pub(crate) fn is_constant(f: &Func, v: Value, n: i64) -> bool {
+    f.iconst(v) == Some(n)
+}
+
+/// The bytes of a vector constant.
+pub(crate) fn vector_constant(f: &Func, v: Value) -> Option<&[u8]> {
+    match f.made_by(v)? {
+        (Op::Vconst(constant), _) => Some(f.bytes(constant)),
+        _ => None,
+    }
+}
+
+/// A vector without changes of its type.
+pub(crate) fn uncast(f: &Func, v: Value) -> Value {
+    let mut v = f.resolve(v);
+    while let Some((Op::Bitcast, &[of])) = f.made_by(v)
+        && f.ty(of).is_vector()
+    {
+        v = f.resolve(of);
+    }
+    v
+}
