@@ -15,8 +15,8 @@ pub struct Options {
     pub group: Option<u8>,
     /// Forms of code that are not made.
     pub without: Forms,
-    /// The host waits long for memory (see [`host::is_memory_far`]), which decides about prefetches and lane groups.
-    pub far_memory: bool,
+    /// Does the host wait long for memory? That decides about prefetches and lane groups.
+    pub far_memory: FarMemory,
     /// Count instructions and lane-instructions.
     pub count: bool,
     /// Count executions, lanes and masked loops, and note the shapes chosen.
@@ -34,6 +34,18 @@ pub struct Options {
     pub wide: bool,
     /// What the wide back end writes.
     pub isa: host::Isa,
+}
+
+/// Whether what is not in the second cache takes long to come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FarMemory {
+    /// It does not.
+    #[default]
+    No,
+    /// It does.
+    Yes,
+    /// As [`host::is_memory_far`] measures when it is first asked.
+    Measured,
 }
 
 bitflags! {
@@ -66,6 +78,15 @@ bitflags! {
 }
 
 impl Options {
+    /// Does the host wait long for memory?
+    pub(crate) fn is_memory_far(&self) -> bool {
+        match self.far_memory {
+            FarMemory::No => false,
+            FarMemory::Yes => true,
+            FarMemory::Measured => host::is_memory_far(),
+        }
+    }
+
     /// Is this form made?
     pub(crate) fn has(&self, forms: Forms) -> bool {
         !self.without.intersects(forms)

@@ -9,7 +9,7 @@ use frontend::WaveState;
 use lower::host;
 use lower::jit::{HostLevel, Jit};
 use lower::lift::region::{self, Request};
-use lower::options::{Forms, Options};
+use lower::options::{FarMemory, Forms, Options};
 use lower::passes;
 
 pub use lower::jit::LowerError;
@@ -58,7 +58,7 @@ impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
             code: Options {
-                far_memory: host::is_memory_far(),
+                far_memory: FarMemory::Measured,
                 ..Options::default()
             },
             no_fallback: false,

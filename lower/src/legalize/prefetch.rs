@@ -57,7 +57,7 @@ pub(super) fn suits(f: &Func, o: &Options) -> bool {
     }
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
-    let long = length >= LONG || o.far_memory || f.blocks.iter().any(gathers);
+    let long = length >= LONG || o.is_memory_far() || f.blocks.iter().any(gathers);
     long
 }
 
@@ -93,7 +93,7 @@ impl Emitter<'_> {
     fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Prefetch {
         let delta = self.moved(entry, first);
         // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
-        let into = match affine.whole || self.o.far_memory {
+        let into = match affine.whole || self.o.is_memory_far() {
             true => VirOp::Prefetch,
             false => VirOp::PrefetchSecond,
         };

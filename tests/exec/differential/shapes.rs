@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lower::jit::HostLevel;
-use lower::options::Forms;
+use lower::options::{FarMemory, Forms};
 use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
@@ -77,7 +77,10 @@ impl Shape {
                             max_insts,
                             ..loops
                         };
-                        options.code.far_memory = !no_zmm;
+                        options.code.far_memory = match no_zmm {
+                            true => FarMemory::No,
+                            false => FarMemory::Yes,
+                        };
                         options.code.without.set(Forms::ZMM, no_zmm);
                         all.push(Shape { options, counting });
                     }

@@ -15,7 +15,7 @@ impl Emitter<'_> {
     /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
     pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
-        if !over_grid || !self.o.far_memory {
+        if !over_grid || !self.o.is_memory_far() {
             return;
         }
         let bases = t.bases.clone();

@@ -98,7 +98,7 @@ impl Emitter<'_> {
             let there = self.at_lane(block, plan, foreseen.address, spot, &mut known);
             let per = self.per();
             // More lines can be under way to the second cache than to the first.
-            let into = match self.o.far_memory {
+            let into = match self.o.is_memory_far() {
                 true => VirOp::PrefetchSecond,
                 false => VirOp::Prefetch,
             };

@@ -48,7 +48,7 @@ impl Emitter<'_> {
             let affine = self.affine.get(&load);
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
-        let far = self.has_masks() && !self.o.baseline && self.o.far_memory;
+        let far = self.has_masks() && !self.o.baseline && self.o.is_memory_far();
         let streams = far && patience == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
         let group = match self.o.group {
             Some(lanes) => usize::from(lanes),
