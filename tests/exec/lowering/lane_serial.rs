@@ -17,6 +17,9 @@ use super::words::{
 const AND: u32 = 0x13;
 const LSHLREV_B64: u32 = 0x28f;
 
+/// A pair of scalar registers with a mask that is made before the loop.
+const FIXED: u32 = 36;
+
 /// dst = a constant & src.
 fn masked(dst: u32, constant: u32, src: u32) -> [u32; 2] {
     [vop2(AND, dst, 255, src), constant]
@@ -50,7 +53,11 @@ fn guarded(r: &mut Random) -> Vec<u32> {
         _ => indirect(r),
     };
     arithmetic(r, &mut body);
-    let mut code = vec![compare_some(r), sop1(0x20, 32, VCC)];
+    let mut code = match r.once_in(3) {
+        // By a mask that no iteration writes.
+        true => vec![sop1(0x20, 32, FIXED)],
+        false => vec![compare_some(r), sop1(0x20, 32, VCC)],
+    };
     if !r.once_in(4) {
         code.push(branch(8, body.len() as i32));
     }
@@ -105,6 +112,8 @@ fn program(r: &mut Random) -> Vec<u32> {
         vop1(1, 15, if r.once_in(8) { v(26) } else { 128 }),
         vop1(1, 31, BASE + 1),
         sop1(1, LEFT, 128),
+        compare_some(r),
+        sop1(1, FIXED, VCC),
     ];
     for (pair, source) in [(2, 23), (4, 24)] {
         if r.once_in(24) {

@@ -178,6 +178,12 @@ impl LaneSerial {
         self.is_mask[v.index()]
     }
 
+    /// Is it one bit of a lane? Masks that no turn writes are not: they are bits of the wave, of which the lane's is
+    /// still to be taken.
+    fn is_bit(&self, v: Val) -> bool {
+        self.block.nodes[v.index()].ty.width == Width::W1 || self.is_mask(v)
+    }
+
     /// Is it the same in all turns?
     pub fn is_fixed(&self, v: Val) -> bool {
         self.fixed[v.index()]
@@ -199,8 +205,10 @@ impl LaneSerial {
                     node.args[0]
                 }
                 Op::Ballot => node.args[0],
-                Op::And if node.ty.width == Width::W1 || self.is_mask(next) => {
-                    let all = |i: usize| self.is_exec(self.resolve(node.args[i]));
+                Op::And if self.is_bit(next) => {
+                    let all = |i: usize| {
+                        self.is_exec(self.resolve(node.args[i])) && self.is_bit(node.args[1 - i])
+                    };
                     match (all(0), all(1)) {
                         (true, _) => node.args[1],
                         (_, true) => node.args[0],
@@ -208,7 +216,9 @@ impl LaneSerial {
                     }
                 }
                 Op::Or if self.is_mask(next) => {
-                    let none = |i: usize| self.is_zero(self.resolve(node.args[i]));
+                    let none = |i: usize| {
+                        self.is_zero(self.resolve(node.args[i])) && self.is_mask(node.args[1 - i])
+                    };
                     match (none(0), none(1)) {
                         (true, _) => node.args[1],
                         (_, true) => node.args[0],
