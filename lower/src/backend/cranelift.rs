@@ -280,6 +280,7 @@ impl<'f> Reader<'f> {
             Op::Icmp(cond) => ins.icmp(of_integers(cond), a, b),
             Op::Fcmp(cond) => ins.fcmp(of_floats(cond), a, b),
             Op::Select => ins.select(a, b, c),
+            Op::MaskToVector | Op::VectorToMask => a,
             Op::Bitselect => ins.bitselect(a, b, c),
             Op::Blendv => ins.blendv(a, b, c),
             // ---- lanes
@@ -505,8 +506,8 @@ fn type_of(ty: vir::Type) -> Result<clif::Type, Refused> {
     let lane = match ty.lane() {
         Lane::I8 => types::I8,
         Lane::I16 => types::I16,
-        Lane::I32 => types::I32,
-        Lane::I64 => types::I64,
+        Lane::I32 | Lane::M32 => types::I32,
+        Lane::I64 | Lane::M64 => types::I64,
         Lane::F32 => types::F32,
         Lane::F64 => types::F64,
     };

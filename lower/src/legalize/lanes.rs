@@ -257,8 +257,13 @@ impl Lanes<'_, '_> {
                 let wide = self.b.uextend(types::I32, v);
                 let all = self.b.ineg(wide);
                 let ty = self.dwords_type();
-                let s = self.b.splat(ty, all);
-                vec![s; self.slices]
+                let mask = if self.masks {
+                    self.intrinsic(VirOp::MaskOfBits, &[all], ty.truth())
+                } else {
+                    let all = self.b.splat(ty, all);
+                    self.intrinsic(VirOp::VectorToMask, &[all], ty.truth())
+                };
+                vec![mask; self.slices]
             }
         }
     }
@@ -276,7 +281,8 @@ impl Lanes<'_, '_> {
 
     /// All lanes true.
     pub(crate) fn all_true(&mut self) -> Vec<Value> {
-        let ones = self.dwords(u32::MAX);
+        let ty = self.dwords_type().truth();
+        let ones = self.numbering.vector(self.b, ty, u32::MAX.into());
         vec![ones; self.slices]
     }
 
@@ -307,7 +313,7 @@ impl Lanes<'_, '_> {
                         0 => bits,
                         first => self.b.ushr_imm_u(bits, first as i64),
                     };
-                    self.intrinsic(VirOp::MaskOfBits, &[here], ty)
+                    self.intrinsic(VirOp::MaskOfBits, &[here], ty.truth())
                 })
                 .collect();
         }

@@ -102,6 +102,7 @@ impl<'f> Builder<'f> {
     /// Gives a variable a value here.
     pub fn def_var(&mut self, var: Variable, value: Value) {
         let block = self.here();
+        let value = self.as_type(value, self.ssa.ty(var.0));
         self.ssa.write(var.0, block, value);
     }
 
@@ -129,9 +130,9 @@ impl<'f> Builder<'f> {
         inst
     }
 
-    /// An instruction with a result.
+    /// An instruction with a result. Masks become vectors where it takes none.
     pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
-        let args = self.func.new_list(args);
+        let args = self.sources(op, args);
         let result = Value::new(self.func.values.len());
         let inst = self.push(op, args, result);
         let def = Def::Inst(inst);
@@ -139,10 +140,120 @@ impl<'f> Builder<'f> {
         result
     }
 
-    /// An instruction without a result.
+    /// An instruction without a result. Masks become vectors where it takes none.
     pub fn effect(&mut self, op: Op, args: &[Value]) {
-        let args = self.func.new_list(args);
+        let args = self.sources(op, args);
         self.push(op, args, Value::NONE);
+    }
+
+    fn sources(&mut self, op: Op, args: &[Value]) -> Range {
+        let is_wrong = |(n, &v): (usize, &Value)| self.ty(v).is_mask() && !op.takes_mask(n);
+        if !args.iter().enumerate().any(is_wrong) {
+            return self.func.new_list(args);
+        }
+        let mut sources = Vec::with_capacity(args.len());
+        for (n, &v) in args.iter().enumerate() {
+            sources.push(match op.takes_mask(n) {
+                true => v,
+                false => self.vector_of(v),
+            });
+        }
+        self.func.new_list(&sources)
+    }
+
+    // ---- masks
+
+    /// A mask as a vector; other values as they are.
+    fn vector_of(&mut self, v: Value) -> Value {
+        match self.ty(v) {
+            ty if ty.is_mask() => self.op(Op::MaskToVector, &[v], ty.unmasked()),
+            _ => v,
+        }
+    }
+
+    /// A constant of all ones or zeros as a mask of this type.
+    fn constant_mask(&mut self, v: Value, ty: Type) -> Option<Value> {
+        let bytes = super::patterns::vector_constant(self.func, v)?;
+        let plain = matches!(bytes[0], 0 | 0xff) && bytes.iter().all(|&byte| byte == bytes[0]);
+        let Op::Vconst(constant) = self.func.made_by(v)?.0 else {
+            return None;
+        };
+        let same = plain && self.ty(v).bits() == ty.bits();
+        same.then(|| self.vconst(ty, constant))
+    }
+
+    /// A value as one of this type, which is a mask or the vector that one is.
+    fn as_type(&mut self, v: Value, ty: Type) -> Value {
+        match (self.ty(v), ty) {
+            (from, to) if from == to => v,
+            (from, to) if from.is_mask() && from.unmasked() == to => self.vector_of(v),
+            (from, to) if to.is_mask() && to.unmasked() == from => {
+                let constant = self.constant_mask(v, to);
+                constant.unwrap_or_else(|| self.op(Op::VectorToMask, &[v], to))
+            }
+            _ => v,
+        }
+    }
+
+    /// Two sources of one type: masks where both are, or one is and the other is a constant of all ones or zeros.
+    fn alike(&mut self, [a, b]: [Value; 2]) -> [Value; 2] {
+        let types = [a, b].map(|v| self.ty(v));
+        if types[0] == types[1] {
+            return [a, b];
+        }
+        let (mask, other) = match types.map(Type::is_mask) {
+            [true, false] => (types[0], b),
+            [false, true] => (types[1], a),
+            [false, false] => return [a, b],
+            [true, true] => return [a, b].map(|v| self.vector_of(v)),
+        };
+        match self.constant_mask(other, mask) {
+            Some(constant) if other == b => [a, constant],
+            Some(constant) => [constant, b],
+            None => [a, b].map(|v| self.vector_of(v)),
+        }
+    }
+
+    fn logic(&mut self, op: Op, a: Value, b: Value) -> Value {
+        let [a, b] = self.alike([a, b]);
+        let ty = self.ty(a);
+        self.op(op, &[a, b], ty)
+    }
+
+    /// See [`Op::Band`].
+    pub fn band(&mut self, a: Value, b: Value) -> Value {
+        self.logic(Op::Band, a, b)
+    }
+
+    /// See [`Op::Bor`].
+    pub fn bor(&mut self, a: Value, b: Value) -> Value {
+        self.logic(Op::Bor, a, b)
+    }
+
+    /// See [`Op::Bxor`].
+    pub fn bxor(&mut self, a: Value, b: Value) -> Value {
+        self.logic(Op::Bxor, a, b)
+    }
+
+    /// See [`Op::Bnot`].
+    pub fn bnot(&mut self, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.op(Op::Bnot, &[a], ty)
+    }
+
+    fn choice(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+        let [b, c] = self.alike([b, c]);
+        let ty = self.ty(b);
+        self.op(op, &[a, b, c], ty)
+    }
+
+    /// The same bits as another type.
+    pub fn bitcast(&mut self, ty: Type, a: Value) -> Value {
+        let a = self.vector_of(a);
+        match self.ty(a) == ty {
+            true => a,
+            false => self.op(Op::Bitcast, &[a], ty),
+        }
     }
 
     /// Puts the instructions of this block from number `from` on into another order.
@@ -232,6 +343,7 @@ impl<'f> Builder<'f> {
 
     /// Compares integers.
     pub fn icmp(&mut self, cond: IntCC, a: Value, b: Value) -> Value {
+        let [a, b] = self.alike([a, b]);
         let ty = self.ty(a).truth();
         self.op(Op::Icmp(cond), &[a, b], ty)
     }
@@ -274,25 +386,23 @@ impl<'f> Builder<'f> {
 
     /// Bits of b where those of a are ones, else of c.
     pub fn bitselect(&mut self, a: Value, b: Value, c: Value) -> Value {
-        let ty = self.ty(b);
-        self.op(Op::Bitselect, &[a, b, c], ty)
+        self.choice(Op::Bitselect, a, b, c)
     }
 
     /// Lanes of b where those of a are true, else of c.
     pub fn blendv(&mut self, a: Value, b: Value, c: Value) -> Value {
-        let ty = self.ty(b);
-        self.op(Op::Blendv, &[a, b, c], ty)
+        self.choice(Op::Blendv, a, b, c)
     }
 
     /// `v` with another lane.
     pub fn insertlane(&mut self, v: Value, lane: Value, n: u8) -> Value {
-        let ty = self.ty(v);
+        let ty = self.ty(v).unmasked();
         self.op(Op::Insertlane(n), &[v, lane], ty)
     }
 
     /// A lane.
     pub fn extractlane(&mut self, v: Value, n: u8) -> Value {
-        let ty = self.ty(v).lane_type();
+        let ty = self.ty(v).unmasked().lane_type();
         self.op(Op::Extractlane(n), &[v], ty)
     }
 
@@ -323,7 +433,16 @@ impl<'f> Builder<'f> {
 
     fn edge(&mut self, to: Block, args: &[Value]) -> u32 {
         let from = self.here();
-        let edge = self.func.new_edge(to, args);
+        let mut given = Vec::with_capacity(args.len());
+        for (n, &arg) in args.iter().enumerate() {
+            // A parameter that comes later has the argument's type.
+            let param = self.func.params(to).get(n).copied();
+            given.push(match param {
+                Some(param) => self.as_type(arg, self.ty(param)),
+                None => arg,
+            });
+        }
+        let edge = self.func.new_edge(to, &given);
         self.ssa.add_pred(to, from, edge);
         edge
     }
@@ -367,7 +486,7 @@ macro_rules! binary {
         impl Builder<'_> {
             $(#[doc = concat!("See [`Op::", stringify!($op), "`].")]
             pub fn $name(&mut self, a: Value, b: Value) -> Value {
-                let ty = self.ty(a);
+                let ty = self.ty(a).unmasked();
                 self.op(Op::$op, &[a, b], ty)
             })*
         }
@@ -379,9 +498,6 @@ binary! {
     imul Imul;
     umulhi Umulhi;
     smulhi Smulhi;
-    band Band;
-    bor Bor;
-    bxor Bxor;
     ishl Ishl;
     ushr Ushr;
     sshr Sshr;
@@ -412,7 +528,6 @@ macro_rules! unary {
 }
 unary! {
     ineg Ineg;
-    bnot Bnot;
     popcnt Popcnt;
     clz Clz;
     ctz Ctz;
@@ -441,7 +556,6 @@ conversions! {
     sextend Sextend;
     splat Splat;
     scalar_to_vector ScalarToVector;
-    bitcast Bitcast;
     fpromote Fpromote;
     fdemote Fdemote;
     fcvt_from_sint FcvtFromSint;

@@ -310,9 +310,13 @@ operations! {
     Sextend = "sextend";
     /// b where the truth value a is not 0, else c; a is a scalar.
     Select = "select";
-    /// Bits of b where those of a are ones, else of c.
+    /// A mask as a vector of lanes that are all ones or zeros.
+    MaskToVector = "mask_to_vector";
+    /// Lanes that are all ones or zeros as a mask.
+    VectorToMask = "vector_to_mask";
+    /// Bits of b where those of a are ones, else of c; a may be a mask.
     Bitselect = "bitselect";
-    /// Lanes of b where those of a, all ones or zeros, are ones, else of c.
+    /// Lanes of b where those of a, a mask or all ones or zeros, are true, else of c.
     Blendv = "blendv";
     /// The highest bits of lanes as the low bits of an `i32`.
     VhighBits = "vhigh_bits";
@@ -452,7 +456,7 @@ operations! {
     ToHalf = "to_half";
     /// The same toward zero.
     ToHalfTruncating = "to_half_truncating";
-    /// Truth values of lanes of the low bits of an integer; for AVX-512 only.
+    /// A mask of the low bits of an integer; for AVX-512 only.
     MaskOfBits = "mask_of_bits";
     /// Dwords rotated to the right by a constant; for AVX-512 only.
     Rotate = "rotate";
@@ -484,7 +488,7 @@ operations! {
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
     /// third has the [`Fixes`] in each lane. For AVX-512 only.
     Fix = "fix";
-    /// Which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
+    /// A mask: which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
     ZeroOrInfinite = "zero_or_infinite";
     /// Zeros with their signs in place of denormal f32, as dwords; for AVX-512 only.
     Flush = "flush";
@@ -508,6 +512,17 @@ impl Op {
     /// Does it end a block?
     pub fn is_terminator(self) -> bool {
         matches!(self, Op::Jump(_) | Op::Brif(_) | Op::Return)
+    }
+
+    /// May the source of this number be a mask?
+    pub fn takes_mask(self, source: usize) -> bool {
+        match self {
+            Op::Band | Op::Bor | Op::Bxor | Op::Bnot | Op::VhighBits | Op::MaskToVector => true,
+            Op::Icmp(cond) => matches!(cond, IntCC::Equal | IntCC::NotEqual),
+            Op::Bitselect | Op::Blendv => true,
+            Op::Gather | Op::Scatter | Op::LoadSome | Op::StoreSome => source == 1,
+            _ => false,
+        }
     }
 
     /// Must it stay although nothing uses its result?

@@ -41,7 +41,7 @@ pub(crate) fn vector_constant(f: &Func, v: Value) -> Option<&[u8]> {
 /// A vector without changes of its type.
 pub(crate) fn uncast(f: &Func, v: Value) -> Value {
     let mut v = f.resolve(v);
-    while let Some((Op::Bitcast, &[of])) = f.made_by(v)
+    while let Some((Op::Bitcast | Op::MaskToVector, &[of])) = f.made_by(v)
         && f.ty(of).is_vector()
     {
         v = f.resolve(of);

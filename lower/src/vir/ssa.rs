@@ -71,6 +71,11 @@ impl Ssa {
         n as u32
     }
 
+    /// A variable's type.
+    pub(super) fn ty(&self, var: u32) -> Type {
+        self.types[var as usize]
+    }
+
     fn block(&mut self, block: Block) -> &mut BlockVars {
         let n = block.index();
         if self.blocks.len() <= n {
@@ -213,7 +218,7 @@ impl Ssa {
             (true, _) => Op::Vconst(func.constant(&vec![0; ty.bytes() as usize])),
             (false, Lane::F32) => Op::F32const(0),
             (false, Lane::F64) => Op::F64const(0),
-            (false, Lane::I8 | Lane::I16 | Lane::I32 | Lane::I64) => Op::Iconst(0),
+            (false, _) => Op::Iconst(0),
         };
         let value = func.prepend(op, ty, at);
         self.undefined.push((ty, value));

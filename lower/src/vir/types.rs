@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// What a lane is.
+/// What a lane is. `M32` and `M64` are truth values of lanes of 32 and 64 bits: how a host holds them is its own business, bits of
+/// a mask register or lanes that are all ones or zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Lane {
@@ -12,24 +13,28 @@ pub enum Lane {
     I64,
     F32,
     F64,
+    M32,
+    M64,
 }
 
 impl Lane {
-    const ALL: [Lane; 6] = [
+    const ALL: [Lane; 8] = [
         Lane::I8,
         Lane::I16,
         Lane::I32,
         Lane::I64,
         Lane::F32,
         Lane::F64,
+        Lane::M32,
+        Lane::M64,
     ];
 
     const fn bits(self) -> u32 {
         match self {
             Lane::I8 => 8,
             Lane::I16 => 16,
-            Lane::I32 | Lane::F32 => 32,
-            Lane::I64 | Lane::F64 => 64,
+            Lane::I32 | Lane::F32 | Lane::M32 => 32,
+            Lane::I64 | Lane::F64 | Lane::M64 => 64,
         }
     }
 
@@ -41,6 +46,8 @@ impl Lane {
             Lane::I64 => "i64",
             Lane::F32 => "f32",
             Lane::F64 => "f64",
+            Lane::M32 => "m32",
+            Lane::M64 => "m64",
         }
     }
 }
@@ -114,12 +121,27 @@ impl Type {
         matches!(self.lane, Lane::F32 | Lane::F64)
     }
 
-    /// What a comparison of such values gives: a truth value, or a vector of lanes that are all ones or zeros.
+    /// What a comparison of such values gives: a truth value, or a mask of lanes of 32 or 64 bits.
     pub const fn truth(self) -> Type {
         let lane = match self.lane {
             _ if !self.is_vector() => Lane::I8,
-            Lane::F32 => Lane::I32,
-            Lane::F64 => Lane::I64,
+            Lane::F32 | Lane::I32 => Lane::M32,
+            Lane::F64 | Lane::I64 => Lane::M64,
+            lane => lane,
+        };
+        Type { lane, ..self }
+    }
+
+    /// Is it a mask: truth values of lanes?
+    pub const fn is_mask(self) -> bool {
+        matches!(self.lane, Lane::M32 | Lane::M64)
+    }
+
+    /// For a mask the vector whose lanes are all ones or zeros; else the type itself.
+    pub const fn unmasked(self) -> Type {
+        let lane = match self.lane {
+            Lane::M32 => Lane::I32,
+            Lane::M64 => Lane::I64,
             lane => lane,
         };
         Type { lane, ..self }
@@ -201,4 +223,7 @@ types! {
     F64X2 = F64 1;
     F64X4 = F64 2;
     F64X8 = F64 3;
+    M32X4 = M32 2;
+    M32X8 = M32 3;
+    M32X16 = M32 4;
 }

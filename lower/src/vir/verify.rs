@@ -240,6 +240,9 @@ fn is_integer(ty: Type, lanes: &[u32]) -> bool {
 impl Types<'_> {
     fn check(&self, op: Op) -> Checked {
         use Op::*;
+        let mut sources = self.sources.iter().enumerate();
+        let masks = sources.all(|(n, ty)| !ty.is_mask() || op.takes_mask(n));
+        rule(masks, "it takes no mask")?;
         match op {
             Iconst(n) => {
                 let ty = self.leaf()?;
@@ -321,6 +324,16 @@ impl Types<'_> {
             Ineg => self.same(1, is_word),
             Umulhi | Smulhi => self.same(2, is_word),
             Band | Bor | Bxor => self.same(2, |ty| ty.is_vector() || ty.is_int()),
+            MaskToVector => {
+                self.counts(1)?;
+                rule(self.sources[0].is_mask(), "its source is no mask")?;
+                self.gives_what(self.sources[0].unmasked())
+            }
+            VectorToMask => {
+                let ty = self.gives()?;
+                rule(ty.is_mask(), "its result is no mask")?;
+                self.takes(&[ty.unmasked()])
+            }
             Bnot => self.same(1, |ty| ty.is_vector() || is_word(ty)),
             Ishl | Ushr | Sshr => {
                 self.counts(2)?;
@@ -428,9 +441,7 @@ impl Types<'_> {
             MaskOfBits => {
                 self.counts(1)?;
                 rule(is_word(self.sources[0]), "its bits are no integer")?;
-                let lanes = self.gives()?;
-                let lanes = lanes.is_vector() && is_integer(lanes, &[32, 64]);
-                rule(lanes, "its result has no integers of 32 or 64 bits")
+                rule(self.gives()?.is_mask(), "its result is no mask")
             }
             Rotate => {
                 self.counts(2)?;

@@ -28,18 +28,6 @@ impl<T: Copy> Lists<T> {
         }
     }
 
-    /// Empty lists in the memory of others.
-    pub(in crate::backend::x64) fn anew(&mut self, count: usize) -> Lists<T> {
-        let Lists {
-            mut ends,
-            mut cells,
-        } = std::mem::take(self);
-        cells.clear();
-        ends.clear();
-        ends.resize(count, (NONE, NONE));
-        Lists { ends, cells }
-    }
-
     /// Appends a value.
     #[inline]
     pub(in crate::backend::x64) fn push(&mut self, list: usize, value: T) {

@@ -80,7 +80,7 @@ pub(super) fn select(
     quick: bool,
     space: &mut Space,
 ) -> Result<HostFunc, Refused> {
-    let (same, defs) = uses::names(func, space);
+    let (same, defs) = uses::names(func, isa, space);
     let (values, insts) = (func.num_values(), func.num_insts());
     let &[context] = func.entry().map_or(&[][..], |entry| func.params(entry)) else {
         return Err(Refused("parameters".to_owned()));
@@ -101,7 +101,7 @@ pub(super) fn select(
         needed: table(&mut space.needed, insts, false),
         folded: table(&mut space.folded, insts, false),
         logic: HashMap::default(),
-        masks: masks::Masks::default(),
+        masks: masks::Masks::new(values, space),
         merge: masked::Merge::new(space),
     };
     for bytes in func.stack_slots() {
@@ -117,9 +117,6 @@ pub(super) fn select(
         s.blocks[block.index()] = n;
         let cold = func.is_cold(block);
         s.h.blocks.push(HostBlock::new(places[block.index()], cold));
-    }
-    if s.is_avx512() {
-        s.find_masks(&layout, space);
     }
     s.find_needed(&layout, space);
     for block in layout {

@@ -4,7 +4,6 @@
 use regalloc2::{Operand, VReg};
 
 use super::inst::HostInst;
-use super::lists::Lists;
 use crate::vir::{Inst, Value};
 
 /// Tables of selection, without what was in them.
@@ -21,8 +20,6 @@ pub struct Space {
     pub(super) folded: Vec<bool>,
     pub(super) counts: Vec<(u32, Inst)>,
     pub(super) epochs: Vec<(u32, u32)>,
-    pub(super) given: Lists<Value>,
-    pub(super) masks: Vec<bool>,
     pub(super) vectors: Vec<(u32, VReg)>,
     pub(super) uses: Vec<u32>,
     pub(super) made: Vec<u32>,

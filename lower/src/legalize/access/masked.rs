@@ -22,7 +22,7 @@ impl Emitter<'_> {
             _ => self.b.ushr_imm_u(exec, first as i64),
         };
         let mut lanes = self.of_lanes(1, LANES);
-        lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::I32X16)
+        lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::M32X16)
     }
 
     /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the

@@ -127,7 +127,7 @@ impl Emitter<'_> {
                     let bits = stored.fold(0, |bits, n| bits | 1 << n);
                     let bits = self.b.iconst(types::I64, bits);
                     let mut lanes = self.of_lanes(1, LANES);
-                    lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::I32X16)
+                    lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::M32X16)
                 }
             };
             let at = self.b.iadd_imm_s(start, part);

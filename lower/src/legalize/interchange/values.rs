@@ -72,7 +72,7 @@ impl Emitter<'_> {
             let bits = self.mask_before(place);
             let mask = self.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
-                let var = self.variable(dwords_type(self.per()));
+                let var = self.variable(dwords_type(self.per()).truth());
                 self.b.def_var(var, value);
                 var
             });

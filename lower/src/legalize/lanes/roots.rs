@@ -54,7 +54,7 @@ impl Lanes<'_, '_> {
         let r = self.b.fma(minus_rest, y, r);
         let r = self.raised_half(r);
         let d = self.b.fma(y, r, y);
-        let special = self.intrinsic(VirOp::ZeroOrInfinite, &[x], self.dwords_type());
+        let special = self.intrinsic(VirOp::ZeroOrInfinite, &[x], self.dwords_type().truth());
         let fixes = self.dwords(FIXES.bits());
         let fixed = self.intrinsic(VirOp::Fix, &[d, x, fixes], ty);
         let [d, fixed] = [d, fixed].map(|v| self.as_bits(Float::F32, v));

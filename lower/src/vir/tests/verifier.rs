@@ -43,11 +43,16 @@ block0(v0: i64):
     v30: i64 = call.effect v0, v0, v0, v0, v0
     v31: i8 = icmp.ult v1, v1
     v32: i8 = icmp.eq v3, v3
-    v33: i32x8 = icmp.sle v7, v7
-    v34: i64x4 = icmp.ne v10, v10
+    v33: m32x8 = icmp.sle v7, v7
+    v34: m64x4 = icmp.ne v10, v10
+    v502: i32x8 = mask_to_vector v33
+    v503: m64x4 = vector_to_mask v10
+    v504: m32x8 = band v33, v33
+    v505: m32x8 = vconst splat 0xffffffff
+    v506: m32x8 = blendv v33, v505, v504
     v35: i8 = fcmp.uno v4, v4
-    v36: i32x8 = fcmp.lt v12, v12
-    v37: i64x4 = fcmp.lt v15, v15
+    v36: m32x8 = fcmp.lt v12, v12
+    v37: m64x4 = fcmp.lt v15, v15
     v38: i32x8 = insertlane v7, v2, 7
     v39: i64 = extractlane v9, 1
     v40: i32x4 = shuffle v14, v17, 0x00010203808182830405060708090a0b
@@ -150,7 +155,7 @@ block0(v0: i64):
     v137: f32x8 = from_half v7
     v138: i32x8 = to_half v12
     v139: i32x8 = to_half_truncating v7
-    v140: i32x16 = mask_of_bits v3
+    v140: m32x16 = mask_of_bits v3
     v141: i32x8 = rotate v7, v2
     v142: f32x16 = sum_down v13, v13
     v143: f32x16 = sum_up v13, v13
@@ -165,7 +170,7 @@ block0(v0: i64):
     v152: f32x8 = plain_exponent v12
     v153: f64x4 = root_estimate v15
     v154: f32x8 = fix v12, v12, v7
-    v155: i32x8 = zero_or_infinite v12
+    v155: m32x8 = zero_or_infinite v12
     v156: i32x8 = flush v7
     v157: i32x16 = gather v8, v140, v0, v8
     scatter v8, v140, v0, v8
@@ -389,12 +394,12 @@ fn types() {
             "there is no such comparison of this type",
         ),
         ("v200: i8 = icmp.eq v2, v3", "types differ"),
-        ("v200: i8 = icmp.eq v7, v7", "its result is i32x8"),
+        ("v200: i8 = icmp.eq v7, v7", "its result is m32x8"),
         (
             "v200: i8 = fcmp.eq v2, v2",
             "there is no such comparison of this type",
         ),
-        ("v200: f32x8 = fcmp.eq v12, v12", "its result is i32x8"),
+        ("v200: f32x8 = fcmp.eq v12, v12", "its result is m32x8"),
         (
             "v200: i32x8 = insertlane v7, v2, 8",
             "there is no such lane",
@@ -598,10 +603,15 @@ fn types() {
             "its vectors have no 512 bits",
         ),
         ("v200: i32x8 = mask_of_bits v1", "its bits are no integer"),
+        ("v200: i32x8 = mask_of_bits v2", "its result is no mask"),
+        ("v200: m32x8 = iadd v33, v33", "it takes no mask"),
+        ("v200: i64x4 = mask_to_vector v33", "its result is i32x8"),
+        ("v200: i32x8 = mask_to_vector v7", "its source is no mask"),
         (
-            "v200: i16x16 = mask_of_bits v2",
-            "its result has no integers of 32 or 64 bits",
+            "v200: m32x8 = vector_to_mask v10",
+            "its sources have other types",
         ),
+        ("v200: i32x8 = icmp.eq v7, v7", "its result is m32x8"),
         (
             "v200: i32x8 = rotate v7, v25",
             "it is rotated by no constant",

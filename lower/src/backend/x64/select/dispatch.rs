@@ -138,6 +138,13 @@ impl Select<'_> {
             | Op::Fix
             | Op::ZeroOrInfinite
             | Op::Flush => self.host_vector(inst),
+            // A mask is made a vector where it is used as one.
+            Op::MaskToVector => Ok(()),
+            Op::VectorToMask => {
+                let mask = self.mask(self.func.args(inst)[0])?;
+                self.set(inst, mask);
+                Ok(())
+            }
             // These are made where they are used, or end a block.
             Op::Iconst(_)
             | Op::F32const(_)

@@ -13,21 +13,25 @@ use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
 use crate::backend::x64::rows::{legacy, masks, vex};
 use crate::backend::x64::space::{Space, table};
 use crate::host::Isa;
-use crate::vir::{Block, FloatCC, Inst, IntCC, Op, Value, types};
+use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
 /// Values that mask registers are for.
 #[derive(Default)]
 pub(super) struct Masks {
-    /// By the number of a value: is it one?
-    are: Vec<bool>,
     /// By the number of a value: it as a vector, in which block.
     vectors: Vec<(u32, VReg)>,
 }
 
 impl Masks {
+    /// With space for what is noted of so many values.
+    pub(super) fn new(values: usize, space: &mut Space) -> Masks {
+        Masks {
+            vectors: table(&mut space.vectors, values, NOWHERE),
+        }
+    }
+
     /// The tables are done with.
     pub(super) fn done(self, space: &mut Space) {
-        space.masks = self.are;
         space.vectors = self.vectors;
     }
 }
@@ -38,15 +42,6 @@ const CHOOSE_LAST: u8 = 0xac;
 const LAST_OF_EITHER: u8 = 0xa8;
 /// Those of `c ? b : a`.
 const CHOOSE_BY_LAST: u8 = 0xd8;
-
-/// Does an operation that gives a vector of integers make a mask, and does it so of masks only?
-fn makes_masks(op: Op) -> (bool, bool) {
-    match op {
-        Op::Icmp(_) | Op::Fcmp(_) | Op::MaskOfBits | Op::ZeroOrInfinite => (true, false),
-        Op::Band | Op::Bor | Op::Bxor | Op::Bnot | Op::Bitselect | Op::Blendv => (true, true),
-        _ => (false, false),
-    }
-}
 
 /// A load of lanes that a mask has.
 pub(super) fn load_row(quads: bool) -> Evex {
@@ -61,65 +56,10 @@ impl Select<'_> {
         self.h.isa == Isa::Avx512
     }
 
-    /// Finds the values that are masks: all of what comparisons and logic make of such, also from turn to turn
-    /// of a loop.
-    pub(super) fn find_masks(&mut self, layout: &[Block], space: &mut Space) {
-        let count = self.func.num_values();
-        let vector = |v: Value| self.ty(v).is_vector() && !self.ty(v).has_float_lanes();
-        // What each value is a mask with: these are, too.
-        let mut given = space.given.anew(count);
-        let mut are = table(&mut space.masks, count, false);
-        for &block in layout {
-            for &param in self.func.params(block) {
-                are[param.index()] = vector(param);
-            }
-            for &inst in self.func.insts(block) {
-                if let Some(result) = self.func.result(inst).filter(|&v| vector(v)) {
-                    let (is, of_masks) = makes_masks(self.op(inst));
-                    are[result.index()] = is;
-                    if of_masks {
-                        let args = self.func.args(inst).iter();
-                        args.for_each(|&arg| given.push(result.index(), arg));
-                    }
-                }
-            }
-            for &edge in self.func.successors(block) {
-                let params = self.func.params(edge.block).iter();
-                for (param, &arg) in params.zip(self.func.edge_args(edge)) {
-                    if vector(*param) {
-                        given.push(param.index(), arg);
-                    }
-                }
-            }
-        }
-        self.masks = Masks {
-            are,
-            vectors: table(&mut space.vectors, count, NOWHERE),
-        };
-        let candidates: Vec<usize> = (0..count).filter(|&n| self.masks.are[n]).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &n in &candidates {
-                let ty = self.ty(Value::new(n));
-                let fits = |v: Value| {
-                    let v = self.resolve(v);
-                    self.all_or_nothing(v).is_some()
-                        || self.is_mask(v) && self.ty(v).lane_bits() == ty.lane_bits()
-                };
-                if self.masks.are[n] && !given.iter(n).all(fits) {
-                    self.masks.are[n] = false;
-                    changed = true;
-                }
-            }
-        }
-        space.given = given;
-    }
-
-    /// Is a value one that mask registers are for?
+    /// Is a value in a mask register? Constants are made where they are used.
     pub(super) fn is_mask(&self, v: Value) -> bool {
         let v = self.resolve(v);
-        self.masks.are.get(v.index()) == Some(&true)
+        self.is_avx512() && self.ty(v).is_mask() && self.vector_constant(v).is_none()
     }
 
     /// A vector constant that has all bits or none.

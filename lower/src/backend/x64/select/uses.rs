@@ -5,6 +5,7 @@ use super::shuffle::caches;
 use super::{Select, scalar};
 use crate::backend::x64::inst::Cc;
 use crate::backend::x64::space::{Space, table};
+use crate::host::Isa;
 use crate::vir::patterns::{halves_of, is_constant, operands};
 use crate::vir::{Block, Func, Inst, Memory, Op, Part, Type, Value, types};
 
@@ -23,8 +24,9 @@ pub(super) enum PartBase {
 }
 
 /// By the number of a value: it without its other names, without changes of a vector's type, and without an `or` that
-/// gives what is there; and the instruction that gives that, or none.
-pub(super) fn names(func: &Func, space: &mut Space) -> (Vec<Value>, Vec<Inst>) {
+/// gives what is there; and the instruction that gives that, or none. A mask as a vector is the mask, which its use makes a
+/// vector of; where masks are vectors, so is a vector as a mask.
+pub(super) fn names(func: &Func, isa: Isa, space: &mut Space) -> (Vec<Value>, Vec<Inst>) {
     let name = |v: Value| {
         let mut v = func.resolve(v);
         loop {
@@ -32,6 +34,8 @@ pub(super) fn names(func: &Func, space: &mut Space) -> (Vec<Value>, Vec<Inst>) {
                 Some((Op::Bitcast, &[of])) if func.ty(of).is_vector() && func.ty(v).is_vector() => {
                     v = func.resolve(of);
                 }
+                Some((Op::MaskToVector, &[of])) => v = func.resolve(of),
+                Some((Op::VectorToMask, &[of])) if isa == Isa::Avx2 => v = func.resolve(of),
                 Some((Op::Bor, &[a, b])) => match either(func, [a, b]) {
                     Some(known) => v = known,
                     None => return v,
@@ -93,7 +97,9 @@ pub(super) fn once(func: &Func, same: &[Value], space: &mut Space) -> Vec<bool> 
         *count = count.saturating_add(1);
     };
     for &block in func.layout() {
-        for &inst in func.insts(block) {
+        // The same value as a vector is written down where that is used.
+        let insts = func.insts(block).iter();
+        for &inst in insts.filter(|&&inst| func.op(inst) != Op::MaskToVector) {
             func.args(inst).iter().for_each(|&v| count(v));
         }
         let args = func.successors(block).iter();
