@@ -3,6 +3,7 @@
 
     python3 compare.py --setup            makes benches/.runtimes with pyopencl and Intel's runtime
     python3 compare.py [NAME...]          compares, and prints tables in Markdown
+    python3 compare.py --set open [--half a]   the same with the open set, or a half of it
     python3 compare.py --emitters [NAME...]   compares the translator's two back ends with one another
 
 The last needs no other package; the first two need Python 3.11 or newer and a network for --setup
@@ -28,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 
+from bench_sets import SETS, Set
+
 HERE = pathlib.Path(__file__).resolve().parent
 HOME = HERE / ".runtimes"
 VENV = HOME / "venv"
@@ -37,6 +40,8 @@ POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
 EMITTERS = ("wide", "cranelift")
 # What the mean of all benchmarks is called; those of a class are by its name.
 ALL = "geometric mean"
+# How many of the worst benchmarks are named.
+WORST = 15
 # Name, what the OpenCL platform's name contains.
 RUNTIMES = {"PoCL": "Portable Computing Language", "Intel": "Intel(R) OpenCL"}
 
@@ -169,7 +174,7 @@ def check(results, compare):
 
 def measure(name, bench, options, cores):
     """A benchmark on all runtimes: times, and what there is to say."""
-    manifest = HERE / "manifests" / f"{name}.{options.target}.toml"
+    manifest = options.set.folder / f"{name}.{options.target}.toml"
     wavelift = Wavelift(options.wavelift, cores)
     row = {"name": name, "class": bench["class"], "cores": cores, "seconds": {}, "notes": []}
     with tempfile.TemporaryDirectory() as scratch:
@@ -283,6 +288,18 @@ def table(rows, cores):
     return "\n".join(lines)
 
 
+def worst(rows, cores):
+    """The benchmarks with the smallest ratios to each runtime."""
+    lines = []
+    for other in RUNTIMES:
+        ratios = sorted((row["seconds"][other] / row["seconds"]["wavelift"], row["name"]) for row in rows
+                        if row["cores"] == cores and {other, "wavelift"} <= row["seconds"].keys())
+        named = ", ".join(f"{name} {ratio:.2f}" for ratio, name in ratios[:WORST])
+        slower = sum(ratio < 1 for ratio, _ in ratios)
+        lines.append(f"\n{other} is faster in {slower} of {len(ratios)}. Least: {named}.")
+    return "".join(lines)
+
+
 def machine():
     info = pathlib.Path("/proc/cpuinfo").read_text()
     model = next(line.split(":")[1].strip() for line in info.splitlines() if "model name" in line)
@@ -298,16 +315,12 @@ def version():
 
 
 def compare(options):
-    from bench_table import BENCHES
-    names = options.names or list(BENCHES)
-    for name in names:
-        if name not in BENCHES:
-            sys.exit(f"no benchmark is called {name}; there are {', '.join(BENCHES)}")
+    names = options.set.pick(options.names, options.half)
     rows, loads = [], []
     cores = [1] if options.one_core or os.cpu_count() == 1 else [1, os.cpu_count()]
     for name in names:
         for count in cores:
-            row = measure(name, BENCHES[name], options, count)
+            row = measure(name, options.set.benches[name], options, count)
             loads.append(os.getloadavg()[0])
             rows.append(row)
             times = {n: milliseconds(s) for n, s in row["seconds"].items()}
@@ -326,11 +339,12 @@ def compare(options):
     for count in cores:
         print(f"\n{'One core' if count == 1 else f'All {count} cores'}:\n")
         print(table(rows, count))
+        print(worst(rows, count))
 
 
 def measure_emitters(name, options):
     """A benchmark on both back ends, on one core: seconds and refused regions of each."""
-    manifest = HERE / "manifests" / f"{name}.{options.target}.toml"
+    manifest = options.set.folder / f"{name}.{options.target}.toml"
     rows = {}
     for _ in range(options.rounds):
         for emitter in EMITTERS:
@@ -345,10 +359,9 @@ def measure_emitters(name, options):
 
 
 def compare_emitters(options):
-    from bench_table import BENCHES
     print("| benchmark | wide ms | Cranelift ms | Cranelift / wide |\n|---|--:|--:|--:|")
     ratios, loads, refused = [], [], 0
-    for name in options.names or list(BENCHES):
+    for name in options.set.pick(options.names, options.half):
         rows = measure_emitters(name, options)
         wide, cranelift = (rows[emitter] for emitter in EMITTERS)
         ratios.append(cranelift["seconds"] / wide["seconds"])
@@ -369,6 +382,8 @@ def main():
     parser.add_argument("--setup", action="store_true", help="install the runtimes")
     parser.add_argument("--wavelift", type=pathlib.Path, help="the binary",
                         default=HERE.parent / "target/release/wavelift")
+    parser.add_argument("--set", choices=SETS, default="first")
+    parser.add_argument("--half", choices=["a", "b"], help="of the open set")
     parser.add_argument("--target", choices=["gfx900", "gfx906"], default="gfx906")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each runtime in each round")
@@ -378,6 +393,11 @@ def main():
     options = parser.parse_args()
     if options.setup:
         return setup()
+    options.set = Set(options.set)
+    if options.half and options.set.folder.name != "open":
+        parser.error("only the open set has halves")
+    if options.target not in options.set.targets:
+        parser.error(f"that set has no code objects for {options.target}")
     if options.emitters:
         return compare_emitters(options)
     python = VENV / "bin/python"
