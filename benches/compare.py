@@ -101,6 +101,26 @@ def pinned(cores):
     return ["taskset", "-c", "0"] if cores == 1 else []
 
 
+class Runtimes:
+    """The runtimes' processes, which go on from benchmark to benchmark; one that ended starts anew."""
+
+    def __init__(self):
+        self.running = {}
+
+    def get(self, name, cores):
+        """A runtime's process, if the runtime is there."""
+        if not any((HOME / name).glob("*.icd")):
+            return None
+        runtime = self.running.get((name, cores))
+        if runtime is None or runtime.process.poll() is not None:
+            runtime = self.running[name, cores] = Runtime(name, cores)
+        return runtime
+
+    def close(self):
+        for runtime in self.running.values():
+            runtime.close()
+
+
 class Wavelift:
     def __init__(self, binary, cores, emitter="auto"):
         self.command = [*pinned(cores), binary]
@@ -172,7 +192,7 @@ def check(results, compare):
     return notes, furthest
 
 
-def measure(name, bench, options, cores):
+def measure(name, bench, options, cores, processes):
     """A benchmark on all runtimes: times, and what there is to say."""
     manifest = options.set.folder / f"{name}.{options.target}.toml"
     wavelift = Wavelift(options.wavelift, cores)
@@ -189,20 +209,18 @@ def measure(name, bench, options, cores):
             results["wavelift"] = scratch / "wavelift"
         runtimes = {}
         for other in RUNTIMES:
-            if not any((HOME / other).glob("*.icd")):
+            runtime = processes.get(other, cores)
+            if runtime is None:
                 continue
-            runtime = Runtime(other, cores)
             needs = bench.get("needs")
             if needs and needs not in runtime.about.get("extensions", [needs]):
                 row["notes"].append(f"{other} has no {needs}")
-                runtime.close()
                 continue
             answer = runtime.ask(load=str(manifest))
             if "error" in answer:
                 first = next((line for line in answer["error"].splitlines()
                               if line.startswith("error:")), answer["error"].splitlines()[0])
                 row["notes"].append(f"{other}: {first[:160]}")
-                runtime.close()
                 continue
             row.setdefault("devices", {})[other] = runtime.about["device"]
             runtimes[other] = runtime
@@ -227,8 +245,9 @@ def measure(name, bench, options, cores):
             for other, runtime in runtimes.items():
                 answer = runtime.ask(time=1, **{"for": options.seconds})
                 seconds[other] += answer.get("seconds", [])
+        # Nothing of it stays in memory beside the next benchmark.
         for runtime in runtimes.values():
-            runtime.close()
+            runtime.ask(unload=True)
         row["seconds"] = {n: min(list_) for n, list_ in seconds.items() if list_}
         row["spread"] = {n: sorted(list_)[len(list_) // 2] / min(list_)
                          for n, list_ in seconds.items() if list_}
@@ -316,17 +335,18 @@ def version():
 
 def compare(options):
     names = options.set.pick(options.names, options.half)
-    rows, loads = [], []
+    rows, loads, processes = [], [], Runtimes()
     cores = [1] if options.one_core or os.cpu_count() == 1 else [1, os.cpu_count()]
     for name in names:
         for count in cores:
-            row = measure(name, options.set.benches[name], options, count)
+            row = measure(name, options.set.benches[name], options, count, processes)
             loads.append(os.getloadavg()[0])
             rows.append(row)
             times = {n: milliseconds(s) for n, s in row["seconds"].items()}
             print(name, count, times, *row["notes"], file=sys.stderr, flush=True)
             if options.json:
                 options.json.write_text(json.dumps(rows, indent=1))
+    processes.close()
     now = datetime.datetime.now(datetime.timezone.utc)
     print(f"Machine: {machine()}. {now:%Y-%m-%d %H:%M} UTC, wavelift {version()}, code objects for "
           f"{options.target}, least of {options.rounds} alternating rounds of {options.seconds} s. "

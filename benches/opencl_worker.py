@@ -3,7 +3,8 @@ cores, since both come from environment variables.
 
 Requests come as JSON lines on standard input, answers go to standard output:
 {"load": manifest} builds and runs once, {"time": rounds} gives the least seconds of the timed
-dispatches and all of them, {"dump": folder, "buffers": [name]} writes buffers after the last run.
+dispatches and all of them, {"dump": folder, "buffers": [name]} writes buffers after the last run,
+{"unload": true} lets go of the buffers. Sources are built once for all manifests.
 """
 
 import json
@@ -22,7 +23,7 @@ from contents import TYPES, contents
 class Run:
     """A manifest on a device."""
 
-    def __init__(self, context, device, path):
+    def __init__(self, context, device, programs, path):
         path = pathlib.Path(path)
         manifest = tomllib.loads(path.read_text())
         self.device = device
@@ -31,7 +32,6 @@ class Run:
         self.buffers = {name: cl.Buffer(context, cl.mem_flags.READ_WRITE, array.nbytes)
                         for name, array in self.first.items()}
         begin = time.perf_counter()
-        programs = {}
         self.dispatches = []
         for dispatch in manifest["dispatch"]:
             code_object = path.parent / dispatch["code_object"]
@@ -104,7 +104,7 @@ def main():
     context = cl.Context([device])
     answer = {"device": f"{platform.name} {platform.version}: {device.name.strip()}",
               "units": device.max_compute_units, "extensions": device.extensions.split()}
-    run = None
+    run, programs = None, {}
     while True:
         print(json.dumps(answer), flush=True)
         line = sys.stdin.readline()
@@ -114,8 +114,10 @@ def main():
         try:
             if "load" in request:
                 run = None
-                run = Run(context, device, request["load"])
+                run = Run(context, device, programs, request["load"])
                 answer = {"build_s": run.build_seconds}
+            elif "unload" in request:
+                run, answer = None, {}
             elif "time" in request:
                 answer = {"seconds": run.time(request["time"], request["for"])}
             elif "dump" in request:
