@@ -64,12 +64,14 @@ kernel void setup_spheres(global float4 *spheres, global bounds *boxes, int bits
     s.w = 0.2f * cell;
     spheres[id] = s;
     global bounds *b = &boxes[get_global_size(0) + id];
-    b->low[0] = s.x - s.w;
-    b->low[1] = s.y - s.w;
-    b->low[2] = s.z - s.w;
-    b->high[0] = s.x + s.w;
-    b->high[1] = s.y + s.w;
-    b->high[2] = s.z + s.w;
+    // A little more than the sphere, so that rounding leaves none out.
+    float around = 1.02f * s.w;
+    b->low[0] = s.x - around;
+    b->low[1] = s.y - around;
+    b->low[2] = s.z - around;
+    b->high[0] = s.x + around;
+    b->high[1] = s.y + around;
+    b->high[2] = s.z + around;
 }
 
 // Boxes around two of the level below; node i has the children 2i and 2i + 1.
@@ -89,11 +91,9 @@ kernel void rays(global float *out, global const float4 *spheres, global const b
     int x = get_global_id(0), y = get_global_id(1);
     float origin[3] = {(x + 0.5f) / width, (y + 0.5f) / width, -1.0f};
     float way[3] = {0.3f - 0.5f * origin[0], 0.2f - 0.4f * origin[1], 1.0f};
-    float length = sqrt(way[0] * way[0] + way[1] * way[1] + 1.0f), inverse[3];
-    for (int k = 0; k < 3; k++) {
-        way[k] /= length;
+    float square = way[0] * way[0] + way[1] * way[1] + 1.0f, inverse[3];
+    for (int k = 0; k < 3; k++)
         inverse[k] = 1.0f / way[k];
-    }
     float nearest = 1e30f;
     uint stack[32];
     int top = 0;
@@ -117,9 +117,9 @@ kernel void rays(global float *out, global const float4 *spheres, global const b
         float4 s = spheres[node - leaves];
         float dx = s.x - origin[0], dy = s.y - origin[1], dz = s.z - origin[2];
         float along = dx * way[0] + dy * way[1] + dz * way[2];
-        float rest = s.w * s.w - (dx * dx + dy * dy + dz * dz - along * along);
+        float rest = along * along - square * (dx * dx + dy * dy + dz * dz - s.w * s.w);
         if (rest >= 0.0f)
-            nearest = fmin(nearest, along - sqrt(rest));
+            nearest = fmin(nearest, (along - sqrt(rest)) / square);
     }
     out[y * width + x] = nearest < 1e30f ? nearest : 0.0f;
 }
