@@ -300,7 +300,7 @@ def table(rows, cores):
         result = "; ".join([result, *row["notes"]]).replace("|", "/")
         lines.append("| " + " | ".join([*cells, result]) + " |")
     blank = " |" * (4 if one else 3)
-    for group in sorted(ratios, key=lambda group: group == ALL):
+    for group in sorted(ratios, key=lambda group: (group == ALL, group.startswith("half") and group)):
         cells = [f"**{mean(ratios[group][other]):.2f}**" if other in ratios[group] else "-"
                  for other in RUNTIMES]
         lines.append(f"| {group} |" + blank[2:] + " | | " + " | ".join(cells) + " | |")
@@ -315,7 +315,7 @@ def worst(rows, cores):
                         if row["cores"] == cores and {other, "wavelift"} <= row["seconds"].keys())
         named = ", ".join(f"{name} {ratio:.2f}" for ratio, name in ratios[:WORST])
         slower = sum(ratio < 1 for ratio, _ in ratios)
-        lines.append(f"\n{other} is faster in {slower} of {len(ratios)}. Least: {named}.")
+        lines.append(f"\n{other}'s code is faster in {slower} of {len(ratios)}. Least: {named}.")
     return "".join(lines)
 
 
