@@ -52,6 +52,7 @@ fn every_manifest_of_the_project_loads() {
     let mut folders = vec![
         root.join("benches/manifests"),
         root.join("benches/manifests/small"),
+        root.join("benches/open/small"),
     ];
     let examples = std::fs::read_dir(root.join("examples")).expect("the examples are there");
     folders.extend(examples.map(|entry| entry.expect("a folder can be listed").path()));

@@ -1,21 +1,24 @@
-//! The manifests of `examples/`, and of `benches/` in their small sizes, on both engines and several
-//! numbers of threads: the expectations hold and every buffer is the same each time.
+//! The manifests of `examples/`, and of `benches/` and its open set in their small sizes, on both engines
+//! and several numbers of threads: the expectations hold and every buffer is the same each time.
 
 use std::path::{Path, PathBuf};
 
 use wavelift::manifest::{self, Manifest};
-use wavelift::{Arg, Buffer, Launch, Module, Size};
+use wavelift::{Arg, Buffer, DeviceOptions, Launch, Module, Size};
 
-use super::{EngineKind, Rig, THREADS};
+use super::{EngineKind, LONG, Rig, THREADS};
 
 /// Examples in which the translator must translate every instruction, as in all benches.
 const NATIVE: [&str; 4] = ["saxpy", "matmul", "mandelbrot", "sha256"];
 
-fn manifests() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let examples = std::fs::read_dir(root.join("examples")).unwrap();
-    let mut folders: Vec<_> = examples.map(|entry| entry.unwrap().path()).collect();
-    folders.push(root.join("benches/manifests/small"));
+/// Numbers of threads for the open set, whose kernels are many.
+const FEW_THREADS: [usize; 2] = [1, 3];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn manifests(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
         let files = std::fs::read_dir(folder).unwrap();
@@ -100,17 +103,28 @@ impl Loaded<'_> {
     }
 }
 
-#[test]
-fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
-    let manifests = manifests();
-    assert!(manifests.len() >= 100, "only {} manifests", manifests.len());
+/// A rig with the stack that a manifest's dispatches ask for.
+fn rig(path: &Path) -> Rig {
+    let manifest = Manifest::load(path).unwrap();
+    let stacks = manifest.dispatches.iter();
+    Rig::with(DeviceOptions {
+        reserve: 1 << 30,
+        timeout: Some(LONG),
+        stack_bytes: stacks.filter_map(|dispatch| dispatch.stack).max(),
+        ..DeviceOptions::default()
+    })
+}
+
+/// Compares what each manifest's buffers hold on every engine and number of threads; how many runs
+/// were compared.
+fn compare(manifests: Vec<PathBuf>, threads: &[usize]) -> usize {
     let mut compared = 0;
     for path in manifests {
-        let rig = Rig::new();
+        let rig = rig(&path);
         let loaded = Loaded::new(&rig, &path);
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut first: Option<Vec<Vec<u8>>> = None;
-        rig.each(&THREADS, |rig| {
+        rig.each(threads, |rig| {
             let contents = loaded.run();
             let at = rig.at(&loaded.modules[0], &name);
             loaded.check(&contents, &at);
@@ -137,5 +151,24 @@ fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
             );
         }
     }
+    compared
+}
+
+#[test]
+fn every_example_gives_the_same_on_every_engine_and_number_of_threads() {
+    let examples = std::fs::read_dir(root().join("examples")).unwrap();
+    let mut folders: Vec<_> = examples.map(|entry| entry.unwrap().path()).collect();
+    folders.push(root().join("benches/manifests/small"));
+    let manifests = manifests(folders);
+    assert!(manifests.len() >= 100, "only {} manifests", manifests.len());
+    let compared = compare(manifests, &THREADS);
     assert!(compared >= 100 * (2 * THREADS.len() - 1));
+}
+
+#[test]
+fn every_kernel_of_the_open_set_gives_the_same_on_every_engine() {
+    let manifests = manifests(vec![root().join("benches/open/small")]);
+    assert!(manifests.len() >= 60, "only {} manifests", manifests.len());
+    let compared = compare(manifests, &FEW_THREADS);
+    assert!(compared >= 60 * (2 * FEW_THREADS.len() - 1));
 }
