@@ -357,6 +357,13 @@ impl Memory {
         self.host.remove(guest)
     }
 
+    /// Where the `bytes` bytes at a guest address lie in the host, when all of them are in one registered range. The
+    /// pointer is valid for reads and writes, by several threads through atomics, until the range is given back.
+    pub(crate) fn registered(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let host = self.host.find(address, bytes)?;
+        Some(std::ptr::with_exposed_provenance_mut(host as usize))
+    }
+
     // ---- what translated code needs for its own check
 
     /// First address of the arena. Never changes.
@@ -430,8 +437,8 @@ impl Memory {
                 self.scratch.check(access, address, bytes)?;
                 return Ok(self.arena_ptr(offset));
             }
-        } else if let Some(host) = self.host.find(address, bytes) {
-            return Ok(std::ptr::with_exposed_provenance_mut(host as usize));
+        } else if let Some(ptr) = self.registered(address, bytes) {
+            return Ok(ptr);
         }
         Err(MemoryError::Unmapped {
             access,

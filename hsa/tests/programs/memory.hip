@@ -91,6 +91,89 @@ static void registered_memory()
     HIP(hipHostUnregister(host.data()));
 }
 
+// Elements of every size, lanes in any order, and neighbours that are in different ranges.
+__global__ void rearrange(const int *order, const char *bytes, const short *shorts, const int4 *fours,
+                          const int *other, long long *sums, char *narrow, int4 *wide)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, from = order[i];
+    int4 four = fours[from];
+    const int *either = i % 3 == 0 ? other : order;
+    sums[i] = bytes[from] * 1000000LL + shorts[from] * 1000LL + four.x + four.w + either[i];
+    narrow[from] = bytes[i] + 1;
+    wide[from] = make_int4(four.w, four.z, four.y, i);
+}
+
+__global__ void count(int *counts, int *tickets, unsigned long long *all)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    tickets[i] = atomicAdd(&counts[i % 5], 1);
+    atomicAdd(all, (unsigned long long)i << 20);
+    if (i % 2)
+        atomicMax(&counts[5 + i % 7], i);
+}
+
+template <typename T> static T *seen_by_kernels(std::vector<T> &host)
+{
+    T *seen;
+    HIP(hipHostRegister(host.data(), host.size() * sizeof(T), 0));
+    HIP(hipHostGetDevicePointer((void **)&seen, host.data(), 0));
+    return seen;
+}
+
+static void registered_memory_in_any_order()
+{
+    const int n = 1024;
+    std::vector<int> order(n), other(n);
+    std::vector<char> bytes(n), narrow(n);
+    std::vector<short> shorts(n);
+    std::vector<int4> fours(n), wide(n);
+    std::vector<long long> sums(n);
+    for (int i = 0; i < n; i++) {
+        order[i] = i * 37 % n;
+        other[i] = -i;
+        bytes[i] = i * 7;
+        shorts[i] = i * 101;
+        fours[i] = make_int4(i, i * 2, i * 3, i * 4);
+    }
+    rearrange<<<n / 256, 256>>>(seen_by_kernels(order), seen_by_kernels(bytes), seen_by_kernels(shorts),
+                                seen_by_kernels(fours), seen_by_kernels(other), seen_by_kernels(sums),
+                                seen_by_kernels(narrow), seen_by_kernels(wide));
+    HIP(hipDeviceSynchronize());
+    for (int i = 0; i < n; i++) {
+        int from = order[i];
+        int4 four = fours[from], turned = wide[from];
+        EXPECT(sums[i] == bytes[from] * 1000000LL + shorts[from] * 1000LL + four.x + four.w
+                              + (i % 3 == 0 ? other[i] : order[i]));
+        EXPECT(narrow[from] == char(bytes[i] + 1));
+        EXPECT(turned.x == four.w && turned.y == four.z && turned.z == four.y && turned.w == i);
+    }
+
+    std::vector<int> counts(12), tickets(n);
+    std::vector<unsigned long long> all(1);
+    count<<<n / 256, 256>>>(seen_by_kernels(counts), seen_by_kernels(tickets), seen_by_kernels(all));
+    HIP(hipDeviceSynchronize());
+    std::vector<std::vector<bool>> had(5, std::vector<bool>(n));
+    for (int i = 0; i < n; i++) {
+        int ticket = tickets[i];
+        EXPECT(ticket >= 0 && ticket < counts[i % 5] && !had[i % 5][ticket]);
+        had[i % 5][ticket] = true;
+    }
+    for (int i = 0; i < 5; i++)
+        EXPECT(counts[i] == (n + 4 - i) / 5);
+    for (int i = 0; i < 7; i++) {
+        int last = 0;
+        for (int k = 1; k < n; k += 2)
+            last = k % 7 == i ? k : last;
+        EXPECT(counts[5 + i] == last);
+    }
+    EXPECT(all[0] == (unsigned long long)n * (n - 1) / 2 << 20);
+    for (void *memory : {(void *)order.data(), (void *)bytes.data(), (void *)shorts.data(),
+                         (void *)fours.data(), (void *)other.data(), (void *)sums.data(),
+                         (void *)narrow.data(), (void *)wide.data(), (void *)counts.data(),
+                         (void *)tickets.data(), (void *)all.data()})
+        HIP(hipHostUnregister(memory));
+}
+
 static void two_dimensions()
 {
     const size_t width = 400, rows = 50;
@@ -119,6 +202,7 @@ int main()
     large_copies();
     shared_memory();
     registered_memory();
+    registered_memory_in_any_order();
     two_dimensions();
     return verdict();
 }

@@ -1,15 +1,30 @@
 //! Host ranges that an embedder lends to the guest: bookkeeping only.
 
+use std::cell::RefCell;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// The registered ranges, with bounds of them all so that most addresses are refused at once.
 #[derive(Debug)]
 pub(super) struct HostRanges {
     low: AtomicU64,
     high: AtomicU64,
+    /// Number of the ranges as they are now, unlike that of any others in the process; 0 of none.
+    version: AtomicU64,
     /// By start.
     ranges: RwLock<Vec<Range>>,
+}
+
+/// The newest number of any ranges.
+static VERSIONS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// Ranges that this thread has looked at, with their number. Threads look at them for each access, and would hinder
+    /// each other at a lock.
+    static SEEN: RefCell<(u64, Vec<Range>)> = const { RefCell::new((0, Vec::new())) };
 }
 
 /// Guest addresses and the host memory behind them.
@@ -26,6 +41,7 @@ impl Default for HostRanges {
         HostRanges {
             low: AtomicU64::new(u64::MAX),
             high: AtomicU64::new(0),
+            version: AtomicU64::new(0),
             ranges: RwLock::default(),
         }
     }
@@ -55,6 +71,8 @@ impl HostRanges {
         let high = ranges.iter().map(|range| range.end).max();
         self.low.store(low.unwrap_or(u64::MAX), Relaxed);
         self.high.store(high.unwrap_or(0), Relaxed);
+        let version = VERSIONS.fetch_add(1, Relaxed) + 1;
+        self.version.store(version, Release);
     }
 
     /// Host address of the `bytes` bytes at `address`, when all of them lie in one range.
@@ -62,11 +80,17 @@ impl HostRanges {
         if address < self.low.load(Relaxed) || address >= self.high.load(Relaxed) {
             return None;
         }
-        let ranges = self.ranges.read().expect("no holder of the lock panics");
-        ranges
-            .iter()
-            .take_while(|range| range.start <= address)
-            .find(|range| address < range.end && range.end - address >= bytes)
-            .map(|range| range.host + (address - range.start))
+        SEEN.with_borrow_mut(|(version, seen)| {
+            if *version != self.version.load(Acquire) {
+                let ranges = self.ranges.read().expect("no holder of the lock panics");
+                // Writers change both under the lock.
+                *version = self.version.load(Relaxed);
+                seen.clone_from(&ranges);
+            }
+            seen.iter()
+                .take_while(|range| range.start <= address)
+                .find(|range| address < range.end && range.end - address >= bytes)
+                .map(|range| range.host + (address - range.start))
+        })
     }
 }

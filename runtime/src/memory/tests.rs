@@ -228,6 +228,46 @@ fn registered_host_memory_may_have_another_address() {
 }
 
 #[test]
+fn a_thread_sees_registered_ranges_come_and_go() {
+    let memories = [memory(), memory()];
+    let mut buffers = [vec![1u32; 4], vec![2; 4]];
+    let pointers = buffers
+        .each_mut()
+        .map(|buffer| buffer.as_mut_ptr().cast::<u8>());
+    let guest = 1 << 47;
+    let (to_thread, turns) = std::sync::mpsc::channel();
+    let (done, seen) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let memories = &memories;
+        scope.spawn(move || {
+            for () in turns {
+                let loaded = [0, 1].map(|i| memories[i].load_u32(guest).ok());
+                done.send(loaded).expect("the test waits for it");
+            }
+        });
+        let look = || {
+            to_thread.send(()).expect("the thread waits for it");
+            seen.recv().expect("the thread answers")
+        };
+        assert_eq!(look(), [None, None]);
+        for (from, second) in [(0, 1), (1, 0)] {
+            // SAFETY: the buffers live to the end of the test and are not touched meanwhile.
+            unsafe {
+                memories[0].register_host_at(guest, pointers[from], 16);
+                assert_eq!(look(), [Some(from as u32 + 1), None]);
+                memories[1].register_host_at(guest, pointers[second], 16);
+            }
+            assert_eq!(look(), [Some(from as u32 + 1), Some(second as u32 + 1)]);
+            assert!(memories[0].unregister_host_at(guest));
+            assert_eq!(look(), [None, Some(second as u32 + 1)]);
+            assert!(memories[1].unregister_host_at(guest));
+            assert_eq!(look(), [None, None]);
+        }
+        drop(to_thread);
+    });
+}
+
+#[test]
 fn messages_say_where_the_address_lies() {
     let memory = memory();
     let a = memory.alloc(4096, 4).unwrap();

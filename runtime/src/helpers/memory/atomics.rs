@@ -1,4 +1,4 @@
-//! Integer atomics on global memory of the whole wave, whose words all lie in the arena and are aligned. Lanes act in ascending
+//! Integer atomics on global memory of the whole wave, whose words all lie in guest memory and are aligned. Lanes act in ascending
 //! order, each by one atomic of the host; where all act on one word, they do so by one together.
 
 use std::sync::atomic::{
@@ -59,7 +59,7 @@ macro_rules! atomics {
                 /// those of two lanes, if anything does.
                 macro_rules! each_by {
                     ($one:expr, $new:expr, $both:expr) => {
-                        // SAFETY: `check` proved that the words are aligned and lie inside the arena.
+                        // SAFETY: `check` proved that the words are aligned and lie in guest memory.
                         unsafe { act::<WANTED>(w, at, out, $one, $new, $both) }
                     };
                     ($new:expr, $both:expr) => {

@@ -1,11 +1,12 @@
-//! Loads, stores and atomics of the whole wave whose lanes all lie in the arena, aligned, or inside LDS: the
-//! ranges are checked first and the lanes follow in loops without branches. Everything else (apertures,
-//! registered ranges, faults, checked mode) is left to the functions of [`super`], from the beginning.
+//! Loads, stores and atomics of the whole wave whose lanes all lie in the arena or in one registered range, aligned, or
+//! inside LDS: the ranges are checked first and the lanes follow in loops without branches. Everything else (apertures,
+//! lanes in several ranges, faults, checked mode) is left to the functions of [`super`], from the beginning.
 
 use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::ir::functions::{EffectFn, more_of};
 
+use super::super::host::Host;
 use super::atomics::global;
 use super::items::{Byte, Dwords, Item, Short, in_order};
 use super::scratch;
@@ -145,15 +146,41 @@ impl Wave {
         let base = (u64::from(high) << 32).wrapping_add(more as i32 as u64);
         let start = (base.wrapping_add(min.into())).wrapping_sub(ctx.arena_base);
         let end = (base.wrapping_add(max.into())).wrapping_sub(ctx.arena_base);
-        let inside =
-            unequal == 0 && start <= end && end < ctx.arena_len && ctx.arena_len - end >= bytes;
-        inside.then(|| Checked {
-            base: std::ptr::with_exposed_provenance_mut(base as usize),
+        if unequal != 0 || start > end {
+            return None;
+        }
+        let base = if end < ctx.arena_len && ctx.arena_len - end >= bytes {
+            std::ptr::with_exposed_provenance_mut(base as usize)
+        } else {
+            let whole = u64::from(max - min) + bytes;
+            // SAFETY: the caller's contract.
+            let first = unsafe { registered(ctx, base.wrapping_add(min.into()), whole, align) }?;
+            first.wrapping_sub(min as usize)
+        };
+        Some(Checked {
+            base,
             lo: self.lo,
             more: 0,
             span: max - min,
         })
     }
+}
+
+/// Where the `bytes` bytes at `address` lie in the host, if they are in one registered range and as aligned there.
+///
+/// # Safety
+/// The context is the running wave's.
+#[cold]
+#[inline(never)]
+unsafe fn registered(ctx: &Context, address: u64, bytes: u64, align: u32) -> Option<*mut u8> {
+    // An empty arena means that everything is to be looked at closely.
+    if ctx.arena_len == 0 {
+        return None;
+    }
+    // SAFETY: the caller's contract; the engine stores the address of a `Host` that outlives the run.
+    let memory = unsafe { (*ctx.host.cast::<Host<'_, '_>>()).group.memory };
+    let at = memory.registered(address, bytes)?;
+    (at.addr() & align as usize == 0).then_some(at)
 }
 
 impl Checked {
@@ -222,7 +249,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
     if from.span == 0 {
         // One address: one load, as one of the lanes would make it.
         let first = from.at(w.exec.trailing_zeros() as usize);
-        // SAFETY: `check` proved that the element lies inside LDS, or is aligned and inside the arena.
+        // SAFETY: `check` proved that the element lies inside LDS, or is aligned and in guest memory.
         let words = unsafe {
             match lds {
                 true => T::load_lds(first),
@@ -237,7 +264,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*w.lo.cast::<Lanes>() };
         if in_order(lows, T::BYTES as u32)
-            // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+            // SAFETY: `check` proved that the elements are aligned and lie in guest memory.
             && unsafe { T::load_run(from.at(0), slots[0]) }
         {
             return true;
@@ -250,7 +277,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
         });
     } else {
         each(w.exec, |lane| {
-            // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+            // SAFETY: `check` proved that the elements are aligned and lie in guest memory.
             give(lane, unsafe { T::load::<AVX>(from.at(lane)) });
         });
     }
@@ -279,7 +306,7 @@ unsafe fn store_items<T: Item, const AVX: bool>(ctx: &Context, w: Wave) -> bool 
             T::store_lds(to.at(lane), words(lane))
         });
     } else {
-        // SAFETY: `check` proved that the elements are aligned and lie inside the arena.
+        // SAFETY: `check` proved that the elements are aligned and lie in guest memory.
         each(w.exec, |lane| unsafe {
             T::store::<AVX>(to.at(lane), words(lane))
         });
