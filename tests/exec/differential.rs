@@ -21,6 +21,7 @@
 mod dispatches;
 mod indexed;
 mod lines;
+mod lockstep;
 mod program;
 mod shapes;
 
