@@ -7,10 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use frontend::WaveState;
 use lower::host;
+use lower::ir::Func;
 use lower::jit::{HostLevel, Jit};
 use lower::lift::region::{self, Request};
 use lower::options::{FarMemory, Forms, Options};
 use lower::passes;
+use lower::vir;
 
 pub use lower::jit::LowerError;
 pub use lower::lift::region::is_vector;
@@ -106,6 +108,61 @@ pub fn print_ir(
     fetch: &region::Fetch<'_>,
     after: Option<&str>,
 ) -> Vec<(u64, String)> {
+    let regions = regions_from(gfx, entry, float_mode, fetch).into_iter();
+    let printed = regions.map(|(entry, func)| {
+        let passed = after.and_then(|name| passes::after(&func, name));
+        let text = lower::ir::text::func(passed.as_ref().unwrap_or(&func), gfx, fetch);
+        (entry, text)
+    });
+    printed.collect()
+}
+
+/// The host that vector IR is printed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VectorHost {
+    /// Any: vectors of 128 bits, as Cranelift compiles them.
+    Any,
+    /// One with AVX2: vectors of 256 bits.
+    Avx2,
+    /// One with AVX-512: vectors of 512 bits, masks in registers.
+    Avx512,
+}
+
+/// As [`print_ir`], the vector IR of which the optimizing tier selects instructions for a host.
+pub fn print_vector_ir(
+    gfx: frontend::Gfx,
+    entry: u64,
+    float_mode: u32,
+    fetch: &region::Fetch<'_>,
+    host: VectorHost,
+) -> Vec<(u64, String)> {
+    let options = Options {
+        wide: host != VectorHost::Any,
+        isa: match host {
+            VectorHost::Avx512 => host::Isa::Avx512,
+            VectorHost::Any | VectorHost::Avx2 => host::Isa::Avx2,
+        },
+        ..Options::default()
+    };
+    let (mut func, mut ssa) = (vir::Func::new(), vir::Ssa::default());
+    let regions = regions_from(gfx, entry, float_mode, fetch).into_iter();
+    let printed = regions.map(|(entry, region)| {
+        let text = match lower::legalize::emit(&region, &options, 0, &mut func, &mut ssa) {
+            Ok(_) => vir::text::print(&func),
+            Err(broken) => format!("; bug: {broken}\n"),
+        };
+        (entry, text)
+    });
+    printed.collect()
+}
+
+/// The region at `entry` and those that it leaves for by constant addresses.
+fn regions_from(
+    gfx: frontend::Gfx,
+    entry: u64,
+    float_mode: u32,
+    fetch: &region::Fetch<'_>,
+) -> Vec<(u64, Func)> {
     let mut entries = vec![entry];
     let mut out = Vec::new();
     while let Some(&entry) = entries.get(out.len()) {
@@ -125,9 +182,7 @@ pub fn print_ir(
                 entries.push(pc);
             }
         }
-        let passed = after.and_then(|name| passes::after(&func, name));
-        let text = lower::ir::text::func(passed.as_ref().unwrap_or(&func), gfx, fetch);
-        out.push((entry, text));
+        out.push((entry, func));
     }
     out
 }

@@ -4,20 +4,21 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use runtime::jit;
+use runtime::jit::{self, VectorHost};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 
 use super::Status;
 use super::output::Output;
 
-/// Prints the lane IR of a code object's kernels, region by region.
+/// Prints the lane IR of a code object's kernels, or their vector IR, region by region.
 ///
 /// Regions that are entered through addresses in registers only are not shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift ir examples/saxpy/saxpy.gfx900.co
   wavelift ir examples/matmul/matmul.gfx803.co --kernel matmul_tiled
-  wavelift ir examples/saxpy/saxpy.gfx900.co --after sink")]
+  wavelift ir examples/saxpy/saxpy.gfx900.co --after sink
+  wavelift ir examples/saxpy/saxpy.gfx900.co --vector avx512")]
 pub(super) struct Args {
     /// An HSA code object, an offload bundle, or a program with HIP kernels
     file: PathBuf,
@@ -30,6 +31,30 @@ pub(super) struct Args {
     /// Print the regions as they are after this pass of the translator, not as they were read
     #[arg(long, value_name = "PASS", value_parser = passes())]
     after: Option<String>,
+    /// Print host vectors and scalars, from which instructions of such a host are selected
+    #[arg(long, value_name = "HOST", conflicts_with = "after")]
+    vector: Option<Host>,
+}
+
+/// Hosts by their vectors.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Host {
+    /// Vectors of 128 bits, which every host has
+    Any,
+    /// Vectors of 256 bits
+    Avx2,
+    /// Vectors of 512 bits, and masks in registers of their own
+    Avx512,
+}
+
+impl Host {
+    fn vectors(self) -> VectorHost {
+        match self {
+            Host::Any => VectorHost::Any,
+            Host::Avx2 => VectorHost::Avx2,
+            Host::Avx512 => VectorHost::Avx512,
+        }
+    }
 }
 
 /// The names of the passes, with what they do.
@@ -71,12 +96,16 @@ fn print(
     };
     let gfx = object.target.gfx;
     let mode = kernel.descriptor.mode(gfx);
-    let after = args.after.as_deref();
-    for (entry, text) in jit::print_ir(gfx, kernel.code.start, mode, &fetch, after) {
+    let start = kernel.code.start;
+    let regions = match args.vector {
+        Some(host) => jit::print_vector_ir(gfx, start, mode, &fetch, host.vectors()),
+        None => jit::print_ir(gfx, start, mode, &fetch, args.after.as_deref()),
+    };
+    for (entry, text) in regions {
         if out.closed() {
             break;
         }
-        let offset = entry.wrapping_sub(kernel.code.start);
+        let offset = entry.wrapping_sub(start);
         writeln!(
             out,
             "; {}+0x{offset:x}, region at 0x{entry:x}\n{text}",

@@ -4,8 +4,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use frontend::Gfx;
 use lower::ir::text;
+use lower::lift::region::Fetch;
 use lower::passes;
+use lower::vir;
+use runtime::jit::{VectorHost, print_ir, print_vector_ir};
 use runtime::object;
 
 use crate::cost::hot_loops::kernels;
@@ -66,10 +70,8 @@ fn passes_make_of_regions_what_their_texts_say() {
     }
 }
 
-/// Every region of the examples and benchmarks, before the passes and after each.
-#[test]
-fn regions_are_read_back_from_their_texts() {
-    let mut regions = 0;
+/// Every kernel of the examples and benchmarks: its name, target, address, MODE and code.
+fn each_kernel(mut check: impl FnMut(&str, Gfx, u64, u32, &Fetch<'_>)) {
     for (path, name) in kernels().into_keys() {
         let bytes = std::fs::read(&path).expect("it can be read");
         let object = object::open_kernel(&bytes, None, &name).expect("the code object is good");
@@ -81,21 +83,46 @@ fn regions_are_read_back_from_their_texts() {
         };
         let gfx = object.target.gfx;
         let mode = kernel.descriptor.mode(gfx);
+        check(&name, gfx, kernel.code.start, mode, &fetch);
+    }
+}
+
+/// Every region, before the passes and after each.
+#[test]
+fn regions_are_read_back_from_their_texts() {
+    let mut regions = 0;
+    each_kernel(|name, gfx, start, mode, fetch| {
         let names = passes::PASSES.iter().map(|pass| Some(pass.name));
         for after in std::iter::once(None).chain(names) {
-            for (entry, written) in
-                runtime::jit::print_ir(gfx, kernel.code.start, mode, &fetch, after)
-            {
+            for (entry, written) in print_ir(gfx, start, mode, fetch, after) {
                 let (f, target) = text::read(&written).unwrap_or_else(|e| {
                     panic!("{name} {entry:#x} after {after:?}: {e}\n{written}")
                 });
                 assert_eq!(target, gfx);
-                assert_eq!(text::func(&f, gfx, &fetch), written);
+                assert_eq!(text::func(&f, gfx, fetch), written);
                 regions += 1;
             }
         }
-    }
+    });
     assert!(regions > 40, "{regions}");
+}
+
+/// The vector IR of every region, for each kind of host: it keeps the rules and is read back as it was.
+#[test]
+fn vector_ir_is_read_back_from_its_text() {
+    let mut regions = 0;
+    each_kernel(|name, gfx, start, mode, fetch| {
+        for host in [VectorHost::Any, VectorHost::Avx2, VectorHost::Avx512] {
+            for (entry, written) in print_vector_ir(gfx, start, mode, fetch, host) {
+                let f = vir::text::parse(&written)
+                    .unwrap_or_else(|e| panic!("{name} {entry:#x} for {host:?}: {e}\n{written}"));
+                assert_eq!(vir::verify::verify(&f), Ok(()), "{name} {entry:#x}");
+                assert_eq!(vir::text::print(&f), written);
+                regions += 1;
+            }
+        }
+    });
+    assert!(regions > 60, "{regions}");
 }
 
 #[test]

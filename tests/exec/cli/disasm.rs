@@ -198,6 +198,23 @@ fn ir_shows_the_regions_of_a_kernel() {
         "{}",
         none.stderr
     );
+    // Vectors are as long as the host's.
+    let vectors = |host| {
+        let file = "examples/saxpy/saxpy.gfx900.co";
+        wavelift(&["ir", file, "--vector", host])
+    };
+    for (host, has, lacks) in [
+        ("any", "f32x4", "f32x8"),
+        ("avx2", "f32x8", "f32x16"),
+        ("avx512", "m32x16", "no-such"),
+    ] {
+        let ir = vectors(host);
+        assert_eq!((ir.status, ir.stderr.as_str()), (0, ""));
+        assert!(ir.stdout.contains("\nblock0(v0: i64):\n"), "{}", ir.stdout);
+        assert!(ir.stdout.contains(has), "{host}: {}", ir.stdout);
+        assert!(!ir.stdout.contains(lacks), "{host}: {}", ir.stdout);
+    }
+    assert_eq!(vectors("avx1024").status, 2);
 }
 
 /// Is the program on the path?
