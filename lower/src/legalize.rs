@@ -28,6 +28,7 @@ mod compound;
 mod contiguous;
 mod control;
 mod division;
+mod evaluate;
 mod fuse;
 mod gather;
 mod interchange;

@@ -1,53 +1,8 @@
 //! Operations that are made of others, in one way for lanes and for the wave: the exponents of f64 here, the steps of a
 //! division in `division.rs`.
 
+use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
-
-/// What makes operations: of lanes or of the wave.
-pub(super) trait Operations {
-    /// A value.
-    type Value: Clone + PartialEq;
-
-    /// One operation; `width` is that of the first argument.
-    fn operation(&mut self, op: Op, width: Width, args: &[&Self::Value]) -> Self::Value;
-
-    /// A constant.
-    fn immediate(&mut self, width: Width, bits: u64) -> Self::Value;
-
-    /// mask ? yes : no
-    fn choose(
-        &mut self,
-        width: Width,
-        mask: &Self::Value,
-        yes: &Self::Value,
-        no: &Self::Value,
-    ) -> Self::Value;
-
-    /// n / d with the host's NaNs, which are those of `v_div_fixup`: the first NaN quieted, or the default one with its sign
-    /// set. Sources are not flushed.
-    fn divided(
-        &mut self,
-        float: Float,
-        flush: Flush,
-        n: &Self::Value,
-        d: &Self::Value,
-    ) -> Self::Value;
-
-    /// About 1 / sqrt(x) of an f64, off by less than 2^-50 of it, where x is neither special nor at the ends of the range.
-    fn root_reciprocal(&mut self, x: &Self::Value) -> Self::Value;
-
-    /// Dwords shifted by a constant; to the right zeros come in.
-    fn shifted(&mut self, x: &Self::Value, by: u32, left: bool) -> Self::Value;
-
-    /// `usual` if the mask is false for all, else `rare`, which is right for all.
-    fn unless_any(
-        &mut self,
-        width: Width,
-        mask: &Self::Value,
-        usual: Self::Value,
-        rare: impl FnOnce(&mut Self) -> Self::Value,
-    ) -> Self::Value;
-}
 
 const KEEP: Flush = Flush {
     src: false,
@@ -60,22 +15,22 @@ const FIELD: u64 = 0x7ff0_0000;
 /// What makes denormal f64 normal ones.
 const UP: u32 = 54;
 
-fn dword<O: Operations>(ops: &mut O, op: Op, x: &O::Value, k: i32) -> O::Value {
+fn dword<O: Shape>(ops: &mut O, op: Op, x: &O::Value, k: i32) -> O::Value {
     let k = ops.immediate(Width::W32, (k as u32).into());
-    ops.operation(op, Width::W32, &[x, &k])
+    ops.op(op, Width::W32, &[x, &k])
 }
 
 /// The f64 2^n, n from -1022 to 1023.
-fn power<O: Operations>(ops: &mut O, n: &O::Value) -> O::Value {
+fn power<O: Shape>(ops: &mut O, n: &O::Value) -> O::Value {
     let biased = dword(ops, Op::Add, n, BIAS);
     let high = ops.shifted(&biased, PLACE, true);
     let zero = ops.immediate(Width::W32, 0);
-    ops.operation(Op::Pair, Width::W32, &[&zero, &high])
+    ops.op(Op::Pair, Width::W32, &[&zero, &high])
 }
 
 /// The f64 `a * 2^n`, rounded once. Of three factors only the last one rounds: down there are steps of 2^-969 from 2^-1022
 /// on, so that what they make denormal becomes zero.
-pub(super) fn ldexp_double<O: Operations>(
+pub(super) fn ldexp_double<O: Shape>(
     ops: &mut O,
     flush: Flush,
     a: &O::Value,
@@ -83,10 +38,10 @@ pub(super) fn ldexp_double<O: Operations>(
 ) -> O::Value {
     let times = |ops: &mut O, flush, a: &O::Value, n: &O::Value| {
         let factor = power(ops, n);
-        ops.operation(Op::FMul(Float::F64, flush), Width::W64, &[a, &factor])
+        ops.op(Op::FMul(Float::F64, flush), Width::W64, &[a, &factor])
     };
     let mut a = match flush.src {
-        true => ops.operation(Op::FFlush(Float::F64), Width::W64, &[a]),
+        true => ops.op(Op::FFlush(Float::F64), Width::W64, &[a]),
         false => a.clone(),
     };
     let mut n = n.clone();
@@ -98,7 +53,7 @@ pub(super) fn ldexp_double<O: Operations>(
         let step = ops.choose(Width::W32, &above, &none, &up);
         let step = ops.choose(Width::W32, &below, &down, &step);
         a = times(ops, KEEP, &a, &step);
-        n = ops.operation(Op::Sub, Width::W32, &[&n, &step]);
+        n = ops.op(Op::Sub, Width::W32, &[&n, &step]);
     }
     let n = dword(ops, Op::MaxS, &n, -1022);
     let n = dword(ops, Op::MinS, &n, BIAS);
@@ -115,49 +70,49 @@ pub(super) fn ldexp_double<O: Operations>(
 
 /// An f64 as a normal number where it is a denormal one, which the second says, its high dword, and whether it has no
 /// mantissa (zeros, infinities, NaNs).
-fn normalised<O: Operations>(ops: &mut O, a: &O::Value) -> [O::Value; 4] {
-    let high = ops.operation(Op::Hi, Width::W64, &[a]);
+fn normalised<O: Shape>(ops: &mut O, a: &O::Value) -> [O::Value; 4] {
+    let high = ops.op(Op::Hi, Width::W64, &[a]);
     let field = dword(ops, Op::And, &high, FIELD as i32);
     let denormal = dword(ops, Op::Icmp(Icmp::Eq), &field, 0);
     let factor = ops.immediate(Width::W64, u64::from(BIAS as u32 + UP) << 52);
-    let scaled = ops.operation(Op::FMul(Float::F64, KEEP), Width::W64, &[a, &factor]);
+    let scaled = ops.op(Op::FMul(Float::F64, KEEP), Width::W64, &[a, &factor]);
     let normal = ops.choose(Width::W64, &denormal, &scaled, a);
-    let high = ops.operation(Op::Hi, Width::W64, &[&normal]);
+    let high = ops.op(Op::Hi, Width::W64, &[&normal]);
     let field = dword(ops, Op::And, &high, FIELD as i32);
     let zero = dword(ops, Op::Icmp(Icmp::Eq), &field, 0);
     let large = dword(ops, Op::Icmp(Icmp::Eq), &field, FIELD as i32);
-    let none = ops.operation(Op::Or, Width::W1, &[&zero, &large]);
+    let none = ops.op(Op::Or, Width::W1, &[&zero, &large]);
     [normal, denormal, high, none]
 }
 
 /// The m of the f64 m * 2^e with 1/2 <= |m| < 1; what has none stays what it is, NaNs quieted.
-pub(super) fn frexp_mant_double<O: Operations>(ops: &mut O, a: &O::Value) -> O::Value {
+pub(super) fn frexp_mant_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value {
     let [normal, _, high, none] = normalised(ops, a);
-    let low = ops.operation(Op::Lo, Width::W64, &[&normal]);
+    let low = ops.op(Op::Lo, Width::W64, &[&normal]);
     let rest = dword(ops, Op::And, &high, !(FIELD as i32));
     let half = dword(ops, Op::Or, &rest, (BIAS - 1) << PLACE);
-    let quiet = ops.operation(Op::FQuiet(Float::F64), Width::W64, &[a]);
-    let quiet = ops.operation(Op::Hi, Width::W64, &[&quiet]);
+    let quiet = ops.op(Op::FQuiet(Float::F64), Width::W64, &[a]);
+    let quiet = ops.op(Op::Hi, Width::W64, &[&quiet]);
     let high = ops.choose(Width::W32, &none, &quiet, &half);
-    ops.operation(Op::Pair, Width::W32, &[&low, &high])
+    ops.op(Op::Pair, Width::W32, &[&low, &high])
 }
 
 /// Its e, 0 where there is none.
-pub(super) fn frexp_exp_double<O: Operations>(ops: &mut O, a: &O::Value) -> O::Value {
+pub(super) fn frexp_exp_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value {
     let [_, denormal, high, none] = normalised(ops, a);
     let plain = dword(ops, Op::And, &high, FIELD as i32);
     let field = ops.shifted(&plain, PLACE, false);
     let biases = [BIAS - 1 + UP as i32, BIAS - 1];
     let [more, bias] = biases.map(|by| ops.immediate(Width::W32, by as u64));
     let bias = ops.choose(Width::W32, &denormal, &more, &bias);
-    let exponent = ops.operation(Op::Sub, Width::W32, &[&field, &bias]);
+    let exponent = ops.op(Op::Sub, Width::W32, &[&field, &bias]);
     let zero = ops.immediate(Width::W32, 0);
     ops.choose(Width::W32, &none, &zero, &exponent)
 }
 
 /// An f64 as an i32 or a u32: toward zero, the nearest where it is beyond, 0 for a NaN. Added to a large number, an integer is in
 /// the low bits.
-pub(super) fn to_integer<O: Operations>(ops: &mut O, x: &O::Value, signed: bool) -> O::Value {
+pub(super) fn to_integer<O: Shape>(ops: &mut O, x: &O::Value, signed: bool) -> O::Value {
     const LARGE: f64 = 6_755_399_441_055_744.0;
     let bounds = match signed {
         true => [f64::from(i32::MIN), f64::from(i32::MAX)],
@@ -165,16 +120,16 @@ pub(super) fn to_integer<O: Operations>(ops: &mut O, x: &O::Value, signed: bool)
     };
     let [least, most] = bounds.map(|bound| ops.immediate(Width::W64, bound.to_bits()));
     let less = Op::Fcmp(Float::F64, Fcmp::Lt, KEEP);
-    let below = ops.operation(less, Width::W64, &[x, &least]);
-    let above = ops.operation(less, Width::W64, &[&most, x]);
+    let below = ops.op(less, Width::W64, &[x, &least]);
+    let above = ops.op(less, Width::W64, &[&most, x]);
     let inside = ops.choose(Width::W64, &below, &least, x);
     let inside = ops.choose(Width::W64, &above, &most, &inside);
-    let whole = ops.operation(Op::FTrunc(Float::F64), Width::W64, &[&inside]);
+    let whole = ops.op(Op::FTrunc(Float::F64), Width::W64, &[&inside]);
     let large = ops.immediate(Width::W64, LARGE.to_bits());
-    let sum = ops.operation(Op::FAdd(Float::F64, KEEP), Width::W64, &[&whole, &large]);
-    let word = ops.operation(Op::Lo, Width::W64, &[&sum]);
+    let sum = ops.op(Op::FAdd(Float::F64, KEEP), Width::W64, &[&whole, &large]);
+    let word = ops.op(Op::Lo, Width::W64, &[&sum]);
     let number = Op::Fcmp(Float::F64, Fcmp::Ord, KEEP);
-    let number = ops.operation(number, Width::W64, &[x, x]);
+    let number = ops.op(number, Width::W64, &[x, x]);
     let zero = ops.immediate(Width::W32, 0);
     ops.choose(Width::W32, &number, &word, &zero)
 }

@@ -2,7 +2,7 @@
 //! other operations, in one way for lanes and for the wave. What few quotients need is in a block of its own that is
 //! branched around: sources at the ends of the range of exponents, zeros, infinities, NaNs.
 
-use super::compound::Operations;
+use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 const KEEP: Flush = Flush {
@@ -79,13 +79,13 @@ struct Scaling<V> {
 }
 
 /// Makes the steps of a division in one format.
-pub(super) struct Division<'a, O: Operations> {
+pub(super) struct Division<'a, O: Shape> {
     ops: &'a mut O,
     float: Float,
     f: Format,
 }
 
-impl<'a, O: Operations> Division<'a, O> {
+impl<'a, O: Shape> Division<'a, O> {
     pub(super) fn new(ops: &'a mut O, float: Float) -> Division<'a, O> {
         let f = format(float);
         Division { ops, float, f }
@@ -94,7 +94,7 @@ impl<'a, O: Operations> Division<'a, O> {
     // ---- words of the format
 
     fn op(&mut self, op: Op, args: &[&O::Value]) -> O::Value {
-        self.ops.operation(op, self.f.width, args)
+        self.ops.op(op, self.f.width, args)
     }
 
     fn k(&mut self, bits: u64) -> O::Value {
@@ -139,20 +139,20 @@ impl<'a, O: Operations> Division<'a, O> {
     // ---- masks and dwords
 
     fn and(&mut self, x: &O::Value, y: &O::Value) -> O::Value {
-        self.ops.operation(Op::And, Width::W1, &[x, y])
+        self.ops.op(Op::And, Width::W1, &[x, y])
     }
 
     fn or(&mut self, x: &O::Value, y: &O::Value) -> O::Value {
-        self.ops.operation(Op::Or, Width::W1, &[x, y])
+        self.ops.op(Op::Or, Width::W1, &[x, y])
     }
 
     fn not(&mut self, x: &O::Value) -> O::Value {
-        self.ops.operation(Op::Not, Width::W1, &[x])
+        self.ops.op(Op::Not, Width::W1, &[x])
     }
 
     fn dword(&mut self, op: Op, x: &O::Value, k: u64) -> O::Value {
         let k = self.ops.immediate(Width::W32, k & 0xffff_ffff);
-        self.ops.operation(op, Width::W32, &[x, &k])
+        self.ops.op(op, Width::W32, &[x, &k])
     }
 
     /// The exponent field where it is in its dword.
@@ -213,7 +213,7 @@ impl<'a, O: Operations> Division<'a, O> {
         let none = self.ops.immediate(Width::W32, 0);
         let bit = self.ops.unless_any(Width::W32, &rare, none, |ops| {
             let flag = Division::new(ops, float).scaling(None, d, n).flag;
-            ops.operation(Op::BoolToInt, Width::W1, &[&flag])
+            ops.op(Op::BoolToInt, Width::W1, &[&flag])
         });
         self.dword(Op::Icmp(Icmp::Ne), &bit, 0)
     }
@@ -226,7 +226,7 @@ impl<'a, O: Operations> Division<'a, O> {
         let zeros = [&d_size, &n_size].map(|x| self.compare(Fcmp::Eq, x, &zero));
         let zero = self.or(&zeros[0], &zeros[1]);
         let nonzero = self.not(&zero);
-        let distance = self.ops.operation(Op::Sub, Width::W32, &[&en, &ed]);
+        let distance = self.ops.op(Op::Sub, Width::W32, &[&en, &ed]);
         let near = self.dword(Op::Icmp(Icmp::Slt), &distance, self.in_field(self.f.far));
         let far = self.not(&near);
         let denormal = self.dword(Op::Icmp(Icmp::Eq), &ed, 0);
@@ -489,7 +489,7 @@ impl<'a, O: Operations> Division<'a, O> {
         let nan = self.compare(Fcmp::Uno, q, q);
         let value = self.choose(&nan, &infinity, &usual);
         let [ed, en] = [d, n].map(|x| self.exponent(x));
-        let distance = self.ops.operation(Op::Sub, Width::W32, &[&en, &ed]);
+        let distance = self.ops.op(Op::Sub, Width::W32, &[&en, &ed]);
         let least = self.in_field(self.f.least);
         let under = self.dword(Op::Icmp(Icmp::Slt), &distance, least);
         let value = self.choose(&under, &sign, &value);

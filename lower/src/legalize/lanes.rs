@@ -4,7 +4,6 @@
 //! eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
 
 mod bytes;
-mod division;
 mod elementary;
 mod exponents;
 mod float;
@@ -12,9 +11,9 @@ mod functions;
 mod halves;
 mod integer;
 mod interleave;
-mod operations;
 mod quads;
 mod roots;
+mod shape;
 
 pub(crate) use self::bytes::Selectors;
 use super::Emitter;
@@ -230,14 +229,6 @@ impl Lanes<'_, '_> {
             n
         };
         n + if second { 2 } else { 0 }
-    }
-
-    /// A constant of a format's bits in every lane.
-    fn constant(&mut self, float: Float, bits: u64) -> Value {
-        match float {
-            Float::F32 => self.dwords(bits as u32),
-            Float::F64 => self.quads(bits),
-        }
     }
 
     /// A wave value in all lanes of the group.

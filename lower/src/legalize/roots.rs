@@ -5,7 +5,7 @@
 //! numbers. For those, and for sources at the ends of the range of exponents, zeros, infinities, NaNs and what is below zero,
 //! there is a block of its own that is branched around; it decides by the sign of 1 - x * m^2, m the middle.
 
-use super::compound::Operations;
+use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
 
 const KEEP: Flush = Flush {
@@ -29,21 +29,21 @@ const LEAST: i64 = -959;
 const MOST: i64 = 961;
 
 /// 1 / sqrt(x).
-pub(super) fn rsq_double<O: Operations>(ops: &mut O, x: &O::Value) -> O::Value {
+pub(super) fn rsq_double<O: Shape>(ops: &mut O, x: &O::Value) -> O::Value {
     Roots { ops }.rsq(x)
 }
 
-struct Roots<'a, O: Operations> {
+struct Roots<'a, O: Shape> {
     ops: &'a mut O,
 }
 
-impl<O: Operations> Roots<'_, O> {
+impl<O: Shape> Roots<'_, O> {
     fn k(&mut self, bits: u64) -> O::Value {
         self.ops.immediate(Width::W64, bits)
     }
 
     fn op(&mut self, op: Op, args: &[&O::Value]) -> O::Value {
-        self.ops.operation(op, Width::W64, args)
+        self.ops.op(op, Width::W64, args)
     }
 
     fn add(&mut self, x: &O::Value, y: &O::Value) -> O::Value {
@@ -76,12 +76,12 @@ impl<O: Operations> Roots<'_, O> {
     }
 
     fn and(&mut self, x: &O::Value, y: &O::Value) -> O::Value {
-        self.ops.operation(Op::And, Width::W1, &[x, y])
+        self.ops.op(Op::And, Width::W1, &[x, y])
     }
 
     fn dword(&mut self, op: Op, x: &O::Value, k: u32) -> O::Value {
         let k = self.ops.immediate(Width::W32, k.into());
-        self.ops.operation(op, Width::W32, &[x, &k])
+        self.ops.op(op, Width::W32, &[x, &k])
     }
 
     /// a * b as the sum of two numbers.
@@ -105,7 +105,7 @@ impl<O: Operations> Roots<'_, O> {
 
     /// A number next to the root's reciprocal and what is missing, of sources that are neither special nor extreme.
     fn two_parts(&mut self, x: &O::Value) -> [O::Value; 2] {
-        let y = self.ops.root_reciprocal(x);
+        let y = self.ops.estimate_rsq(x);
         let [square, rest] = self.product(&y, &y);
         let minus_x = self.negative(x);
         let [one, half] = [0, -1].map(|exponent| self.k(power(exponent)));
@@ -143,7 +143,7 @@ impl<O: Operations> Roots<'_, O> {
         let usual = self.and(&apart, &between);
         let inside = self.and(&above, &below);
         let usual = self.and(&usual, &inside);
-        let rare = self.ops.operation(Op::Not, Width::W1, &[&usual]);
+        let rare = self.ops.op(Op::Not, Width::W1, &[&usual]);
         self.ops
             .unless_any(Width::W64, &rare, d, |ops| Roots { ops }.any_rsq(x))
     }
@@ -154,11 +154,11 @@ impl<O: Operations> Roots<'_, O> {
         let mantissa = self.op(Op::FrexpMant(Float::F64), &[source]);
         let exponent = self.op(Op::FrexpExp(Float::F64), &[source]);
         let odd = self.dword(Op::And, &exponent, 1);
-        let even = self.ops.operation(Op::Sub, Width::W32, &[&exponent, &odd]);
+        let even = self.ops.op(Op::Sub, Width::W32, &[&exponent, &odd]);
         let even = self.dword(Op::Add, &even, 2048);
         let k = self.ops.shifted(&even, 1, false);
         let bias = self.ops.immediate(Width::W32, 1024);
-        let minus_k = self.ops.operation(Op::Sub, Width::W32, &[&bias, &k]);
+        let minus_k = self.ops.op(Op::Sub, Width::W32, &[&bias, &k]);
         let ldexp = Op::Ldexp(Float::F64, KEEP);
         let x = self.op(ldexp, &[&mantissa, &odd]);
         let d = self.nearest(&x);
@@ -186,9 +186,7 @@ impl<O: Operations> Roots<'_, O> {
         let is_one = self.compare(Fcmp::Eq, &d, &one);
         let up = self.compare(Fcmp::Lt, &zero, &left);
         let more_than_one = self.and(&is_one, &up);
-        let more = self
-            .ops
-            .operation(Op::Or, Width::W1, &[&more, &more_than_one]);
+        let more = self.ops.op(Op::Or, Width::W1, &[&more, &more_than_one]);
         let [below, above] = [-54, -53].map(|exponent| self.k(power(exponent)));
         let half = self.choose(&more, &above, &below);
         let sign = self.k(SIGN);

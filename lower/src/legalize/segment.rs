@@ -1,12 +1,13 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
+use super::evaluate::Shape;
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
 use super::{Emitter, trusted};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::LaneFn;
-use crate::ir::{Args, Block, Node, Op, Val, Vary, Width};
+use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Value, Variable, types};
@@ -56,6 +57,14 @@ pub(super) struct Work<'a> {
     pub(super) group: usize,
 }
 
+/// The width that an operation is computed in; see [`super::evaluate::operation`].
+fn width_of(block: &Block, node: &Node) -> Width {
+    match (node.op, node.args.first()) {
+        (Op::Select, _) | (_, None) => node.ty.width,
+        (_, Some(a)) => block.nodes[a.index()].ty.width,
+    }
+}
+
 impl<'f> Emitter<'f> {
     /// A wave value, computed where we stand unless it is there already.
     pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
@@ -95,16 +104,11 @@ impl<'f> Emitter<'f> {
 
     /// A node on one value of each argument.
     pub(super) fn wave_op(&mut self, block: &Block, node: &Node, args: &[Value]) -> Value {
-        let width = match (node.op, node.args.first()) {
-            (Op::Select, _) | (_, None) => node.ty.width,
-            (_, Some(a)) => block.nodes[a.index()].ty.width,
-        };
+        let width = width_of(block, node);
         let exact_nan = self.o.exact_nan;
-        Scalars {
-            b: &mut self.b,
-            exact_nan,
-        }
-        .op(node.op, width, args)
+        let b = &mut self.b;
+        let args: Vec<&Value> = args.iter().collect();
+        Scalars { b, exact_nan }.op(node.op, width, &args)
     }
 
     /// The 64 bits of a lane mask as a wave value.
@@ -418,10 +422,10 @@ impl<'f> Emitter<'f> {
         self.of_lanes(body.slices, self.per())
     }
 
-    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &[Value]) {
+    fn spill(&mut self, body: &Body, width: Width, slot: u32, value: &Vec<Value>) {
         if width == Width::W64 {
-            let lo = self.lanes(body).op(Op::Lo, Width::W64, &[value]);
-            let hi = self.lanes(body).op(Op::Hi, Width::W64, &[value]);
+            let lo = self.lanes(body).word(false, value);
+            let hi = self.lanes(body).word(true, value);
             self.spill(body, Width::W32, slot, &lo);
             self.spill(body, Width::W32, slot + 1, &hi);
             return;
@@ -498,7 +502,7 @@ impl<'f> Emitter<'f> {
                     (Width::W64, Place::Frame(slot)) => {
                         let lo = self.reload(body, Place::Frame(slot));
                         let hi = self.reload(body, Place::Frame(slot + 1));
-                        self.lanes(body).op(Op::Pair, Width::W32, &[&lo, &hi])
+                        self.lanes(body).pair([&lo, &hi])
                     }
                     _ => self.reload(body, place),
                 }
@@ -576,15 +580,6 @@ impl<'f> Emitter<'f> {
                     return value;
                 }
             }
-            Op::Select => {
-                let mask = self.lane_value(block, plan, body, arg(0));
-                let a = self.lane_value(block, plan, body, arg(1));
-                let b = self.lane_value(block, plan, body, arg(2));
-                if node.ty.width == Width::W1 {
-                    return self.lanes(body).select(Width::W32, &mask, &a, &b);
-                }
-                return self.lanes(body).select(node.ty.width, &mask, &a, &b);
-            }
             Op::FMul(..) | Op::FSub(..) => {
                 if let Some(value) = self.around_neutral(block, plan, body, node) {
                     return value;
@@ -596,17 +591,13 @@ impl<'f> Emitter<'f> {
         for &a in node.args.iter() {
             self.have(block, plan, body, a);
         }
-        let mut args: [&[Value]; Args::MAX] = [&[]; Args::MAX];
-        for (arg, a) in args.iter_mut().zip(node.args.iter()) {
-            *arg = &body.values[a];
-        }
-        let args = &args[..node.args.len()];
+        let args: Vec<&Vec<Value>> = node.args.iter().map(|a| &body.values[a]).collect();
         if let Op::Call(f, _) = node.op {
-            let mut words = self.lanes(body).function(f, args);
+            let args: Vec<&[Value]> = args.into_iter().map(Vec::as_slice).collect();
+            let mut words = self.lanes(body).function(f, &args);
             body.words.insert(v, words.split_off(1));
             return words.swap_remove(0);
         }
-        let width = block.nodes[arg(0).index()].ty.width;
-        self.lanes(body).op(node.op, width, args)
+        self.lanes(body).op(node.op, width_of(block, node), &args)
     }
 }

@@ -4,6 +4,7 @@ use super::{Carried, Iteration, Written};
 use crate::analysis::interchange::{MaskPlace, UnmaskedForm};
 use crate::analysis::schedule::{Place, Schedule};
 use crate::ir::{Op, Width};
+use crate::legalize::evaluate::Shape;
 use crate::legalize::segment::Body;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
@@ -162,7 +163,7 @@ impl Emitter<'_> {
         &mut self,
         t: &Iteration<'_>,
         unmasked: &UnmaskedForm,
-        exec: &[Value],
+        exec: &Vec<Value>,
         (entered, left): (Value, Variable),
     ) {
         if unmasked.form.masks.is_empty() {

@@ -8,6 +8,7 @@ use crate::analysis::interchange::{
 };
 use crate::analysis::schedule::Place;
 use crate::ir::{Op, Slot, Val, Vary, Width};
+use crate::legalize::evaluate::Shape;
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
 use crate::legalize::{Emitter, trusted};
@@ -330,7 +331,7 @@ impl Emitter<'_> {
             return self.vectors_of(t, node.args[0]);
         }
         let args: Vec<Vec<Value>> = node.args.iter().map(|&a| self.mask_bits_of(t, a)).collect();
-        let args: Vec<&[Value]> = args.iter().map(Vec::as_slice).collect();
+        let args: Vec<&Vec<Value>> = args.iter().collect();
         self.lanes(&t.body).op(node.op, Width::W1, &args)
     }
 
@@ -401,16 +402,16 @@ impl Emitter<'_> {
 
     /// The group's lanes of VGPR `n` behind the loop.
     pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
-        let half = |e: &mut Self, m: u8, op: Op| {
+        let half = |e: &mut Self, m: u8, high: bool| {
             let wide = e.b.use_var(t.pairs[&m]);
             let wide = e.ramp(t, Width::W64, wide, t.plan.pairs[&m]);
-            e.lanes(&t.body).op(op, Width::W64, &[&wide])
+            e.lanes(&t.body).word(high, &wide)
         };
         if t.pairs.contains_key(&n) {
-            return half(self, n, Op::Lo);
+            return half(self, n, false);
         }
         if let Some(m) = n.checked_sub(1).filter(|m| t.pairs.contains_key(m)) {
-            return half(self, m, Op::Hi);
+            return half(self, m, true);
         }
         match (&t.carried[&n], t.plan.carried[&n]) {
             (Carried::Vectors(vars), _) => vars.iter().map(|&x| self.b.use_var(x)).collect(),

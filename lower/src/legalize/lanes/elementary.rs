@@ -4,6 +4,7 @@
 
 use super::Lanes;
 use crate::ir::Float;
+use crate::legalize::evaluate::Shape;
 use crate::vir::fix::{By, Of};
 use crate::vir::{Fixes, FloatCC, IntCC, Op as VirOp, Value, types};
 

@@ -2,6 +2,7 @@
 
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
+use crate::legalize::evaluate::Shape;
 use crate::vir::fix::{By, Of};
 use crate::vir::patterns::vector_constant;
 use crate::vir::{Fixes, IntCC, Op as VirOp, Value};
@@ -20,7 +21,7 @@ impl Lanes<'_, '_> {
         }
         // The product is exact in f64; beyond these exponents the result is settled.
         let a = match flush.src {
-            true => self.op(Op::FFlush(Float::F32), Width::W32, &[a]),
+            true => self.map1(a, |l, a| l.flush(Float::F32, a)),
             false => a.to_vec(),
         };
         let powers = self.map1(n, |l, n| {
@@ -32,21 +33,26 @@ impl Lanes<'_, '_> {
             l.shift(biased, 20, true)
         });
         let zeros = self.const_lanes(Width::W32, 0);
-        let powers = self.op(Op::Pair, Width::W32, &[&zeros, &powers]);
-        let wide = self.op(Op::FWiden, Width::W32, &[&a]);
+        let powers = self.pair([&zeros, &powers]);
+        let wide = self.promote(&a);
         let times = Op::FMul(Float::F64, Flush::default());
         let product = self.op(times, Width::W64, &[&wide, &powers]);
-        self.op(Op::FNarrow(flush), Width::W64, &[&product])
+        self.narrow(flush, &product)
     }
 
     /// `a * 2^n` of f64, where the host has an instruction for it.
-    pub(super) fn scaled_doubles(&mut self, flush: Flush, a: &[Value], n: &[Value]) -> Vec<Value> {
+    pub(super) fn scaled_doubles(
+        &mut self,
+        flush: Flush,
+        a: &[Value],
+        n: &Vec<Value>,
+    ) -> Vec<Value> {
         let ty = self.vector(Float::F64);
         let a = match flush.src {
-            true => self.op(Op::FFlush(Float::F64), Width::W64, &[a]),
+            true => self.map1(a, |l, a| l.flush(Float::F64, a)),
             false => a.to_vec(),
         };
-        let n = self.op(Op::CvtFromS(Float::F64), Width::W32, &[n]);
+        let n = self.integer_to_float(Float::F64, true, n);
         self.map2(&a, &n, |l, a, n| {
             let [a, n] = [a, n].map(|v| l.as_float(Float::F64, v));
             let d = l.intrinsic(VirOp::Scale, &[a, n], ty);
@@ -187,7 +193,7 @@ impl Lanes<'_, '_> {
         let mantissa = self.b.bor(sign, half);
         let mantissa = self.b.bor(mantissa, fraction);
         let d = self.blend(none, a, mantissa);
-        self.op(Op::FQuiet(Float::F32), Width::W32, &[&[d]])[0]
+        self.quiet(Float::F32, d)
     }
 
     /// The exponent, 0 where there is none.

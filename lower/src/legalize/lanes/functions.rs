@@ -3,8 +3,9 @@
 //! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
 
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
+use crate::ir::Float;
 use crate::ir::functions::LaneFn;
-use crate::ir::{Float, Op, Width};
+use crate::legalize::evaluate::Shape;
 use crate::vir::{FloatCC, IntCC, Op as VirOp, Type as Clif, Value, types};
 
 /// Cycles that a vector's power or logarithm is behind that of the one before it.
@@ -192,7 +193,7 @@ impl Lanes<'_, '_> {
             let x = l.low_halves(x);
             l.as_bits(Float::F32, x)
         });
-        let d = self.op(Op::FRsq(Float::F32), Width::W32, &[&x]);
+        let d = self.rsq_single(&x);
         self.map1(&d, |l, d| {
             let d = l.as_float(Float::F32, d);
             l.intrinsic(VirOp::ToHalf, &[d], l.dwords_type())

@@ -2,9 +2,8 @@
 
 use super::bytes::NO_BYTE;
 use super::{Lanes, ODD};
-use crate::ir::{Icmp, Op, Width};
-use crate::legalize::scalar::int_cc;
-use crate::vir::{IntCC, Op as VirOp, Value, types};
+use crate::ir::Op;
+use crate::vir::{Op as VirOp, Value, types};
 
 impl Lanes<'_, '_> {
     /// Logical shifts by a constant; `left` otherwise right.
@@ -176,42 +175,5 @@ impl Lanes<'_, '_> {
         let v = self.b.iadd(v, s);
         let mask = self.dwords(0xff);
         self.b.band(v, mask)
-    }
-
-    pub(super) fn icmp(
-        &mut self,
-        cond: Icmp,
-        width: Width,
-        a: &[Value],
-        b: &[Value],
-    ) -> Vec<Value> {
-        if width == Width::W1 {
-            // Only equality makes sense on masks.
-            return self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y));
-        }
-        if width == Width::W32 {
-            return self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y));
-        }
-        if self.masks {
-            return self.compare_by_dwords(cond, a, b);
-        }
-        let wide = match cond {
-            Icmp::Ult | Icmp::Ule => {
-                // No unsigned comparison of 64-bit lanes: move the sign bit.
-                let signed = if cond == Icmp::Ult {
-                    IntCC::SignedLessThan
-                } else {
-                    IntCC::SignedLessThanOrEqual
-                };
-                let top = self.quads(1 << 63);
-                self.map2(a, b, |l, x, y| {
-                    let x = l.b.bxor(x, top);
-                    let y = l.b.bxor(y, top);
-                    l.b.icmp(signed, x, y)
-                })
-            }
-            _ => self.map2(a, b, |l, x, y| l.b.icmp(int_cc(cond), x, y)),
-        };
-        self.narrow_mask(&wide)
     }
 }

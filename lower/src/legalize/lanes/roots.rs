@@ -6,6 +6,7 @@
 
 use super::Lanes;
 use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
+use crate::legalize::evaluate::Shape;
 use crate::vir::fix::{By, Of};
 use crate::vir::{Fixes, Op as VirOp, Value};
 
@@ -111,7 +112,7 @@ impl Lanes<'_, '_> {
     }
 
     /// From the reciprocal of the rounded root. Where r is no number, that is the answer.
-    pub(super) fn rsq_by_root(&mut self, a: &[Value]) -> Vec<Value> {
+    pub(super) fn rsq_by_root(&mut self, a: &Vec<Value>) -> Vec<Value> {
         const KEEP: Flush = Flush {
             src: false,
             dst: false,
@@ -120,7 +121,7 @@ impl Lanes<'_, '_> {
         let [one, half, three_quarters, sign] =
             [1f32.to_bits(), 0.5f32.to_bits(), 0.75f32.to_bits(), SIGN]
                 .map(|bits| self.const_lanes(Width::W32, bits.into()));
-        let mut op = |op: Op, args: &[&[Value]]| self.op(op, Width::W32, args);
+        let mut op = |op: Op, args: &[&Vec<Value>]| self.op(op, Width::W32, args);
         let x = op(Op::FFlush(Float::F32), &[a]);
         let root = op(float(Op::FSqrt), &[&x]);
         let y = op(float(Op::FDiv), &[&one, &root]);

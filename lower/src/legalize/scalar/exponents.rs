@@ -2,6 +2,7 @@
 
 use super::Scalars;
 use crate::ir::{Float, Flush, Op, Width};
+use crate::legalize::evaluate::Shape;
 use crate::vir::{IntCC, Value, types};
 
 /// Exponent field of an f64.
@@ -24,15 +25,15 @@ impl Scalars<'_, '_> {
         let n = self.b.sextend(types::I64, n);
         let biased = self.b.iadd_imm_s(n, 1023);
         let power = self.b.ishl_imm_u(biased, 52);
-        let wide = self.op(Op::FWiden, Width::W32, &[a]);
+        let wide = self.promote(&a);
         let keep = Flush::default();
-        let product = self.arithmetic(Op::FMul(Float::F64, keep), Float::F64, keep, &[wide, power]);
-        self.op(Op::FNarrow(flush), Width::W64, &[product])
+        let product = self.op(Op::FMul(Float::F64, keep), Width::W64, &[&wide, &power]);
+        self.narrow(flush, &product)
     }
 
     /// The f64 of an f32 as bits, its exponent field, and whether it is that of zeros, infinities and NaNs.
     fn exponent(&mut self, a: Value) -> (Value, Value, Value) {
-        let wide = self.op(Op::FWiden, Width::W32, &[a]);
+        let wide = self.promote(&a);
         let magnitude = self.b.ishl_imm_u(wide, 1);
         let field = self.b.ushr_imm_u(magnitude, 53);
         // 0 or 2047.
@@ -50,7 +51,7 @@ impl Scalars<'_, '_> {
         let half = self.iconst(types::I64, HALF << 52);
         let mantissa = self.b.bor(fraction, half);
         let d = self.b.select(none, wide, mantissa);
-        self.op(Op::FNarrow(Flush::default()), Width::W64, &[d])
+        self.narrow(Flush::default(), &d)
     }
 
     /// The exponent, 0 where there is none.

@@ -17,12 +17,12 @@ impl Scalars<'_, '_> {
     }
 
     /// See [`crate::ir::Op::Halves`].
-    pub(super) fn halves(&mut self, op: Halves, args: &[Value]) -> Value {
+    pub(super) fn halves(&mut self, op: Halves, args: &[&Value]) -> Value {
         let signed = matches!(
             op,
             Halves::MinS | Halves::MaxS | Halves::AddSatS | Halves::SubSatS | Halves::Ashr(_)
         );
-        let parts: Vec<[Value; 2]> = args.iter().map(|&a| self.parts(a, signed)).collect();
+        let parts: Vec<[Value; 2]> = args.iter().map(|&&a| self.parts(a, signed)).collect();
         let [low, high] = [0, 1].map(|n| {
             let args: Vec<Value> = parts.iter().map(|parts| parts[n]).collect();
             self.half(op, &args)

@@ -2,6 +2,7 @@
 //! arguments so.
 
 use super::super::Emitter;
+use super::super::evaluate::Shape;
 use super::super::lanes::Lanes;
 use super::Body;
 use crate::analysis::schedule::Schedule;
@@ -48,7 +49,7 @@ impl Emitter<'_> {
         let (i, x, choice, other, rare) = found?;
         let [mask, number, x] =
             [choice.args[0], choice.args[other], x].map(|v| self.lane_value(block, plan, body, v));
-        let factors: [&[Value]; 2] = match i {
+        let factors: [&Vec<Value>; 2] = match i {
             0 => [&number, &x],
             _ => [&x, &number],
         };

@@ -6,6 +6,7 @@ use super::{Lane, shape};
 use crate::analysis::interchange::lane_serial::Term;
 use crate::analysis::interchange::{LoopCondition, mask_read};
 use crate::ir::{Float, Op, Val, Vary, Width};
+use crate::legalize::evaluate::Shape;
 use crate::legalize::interchange::Written;
 use crate::legalize::scalar::Scalars;
 use crate::legalize::{Emitter, access, trusted};
@@ -211,12 +212,10 @@ impl Emitter<'_> {
             return self.b.use_var(t.masks[&place]);
         }
         let args: Vec<Value> = node.args.iter().map(|&a| self.mask_bit(t, a)).collect();
+        let args: Vec<&Value> = args.iter().collect();
         let exact_nan = self.o.exact_nan;
-        Scalars {
-            b: &mut self.b,
-            exact_nan,
-        }
-        .op(node.op, Width::W1, &args)
+        let b = &mut self.b;
+        Scalars { b, exact_nan }.op(node.op, Width::W1, &args)
     }
 
     /// The lane's bit of any 64 bits of the wave.
