@@ -8,13 +8,14 @@ use frontend::state::LANES;
 
 use super::Emitter;
 use super::affine::{self, Lane, Number};
+use super::evaluate::{Frame, evaluate};
 use super::scalar::int_cc;
 use super::segment::Work;
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::analysis::uniformity::Affine;
 use crate::host;
 use crate::ir::{Block, Icmp, Op, Slot, Val, Vary, Width};
-use crate::maps::HashSet;
+use crate::maps::{HashMap, HashSet};
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
@@ -45,6 +46,41 @@ pub(super) struct AffineMasks {
     masks: Vec<Value>,
     /// What is left of it.
     rest: Segment,
+}
+
+/// The 64 bits of masks, if what is in `good` (I8) holds, to which is added what must hold.
+struct MaskBits<'a> {
+    block: &'a Block,
+    plan: &'a Schedule,
+    segment: &'a Segment,
+    good: &'a mut Vec<Value>,
+}
+
+impl Frame for MaskBits<'_> {
+    fn code(&self) -> (&Block, &Schedule) {
+        (self.block, self.plan)
+    }
+
+    /// They are short.
+    fn kept<'k>(&'k mut self, _: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
+        None
+    }
+
+    fn is_of_wave(&self, _: Val) -> bool {
+        false
+    }
+
+    fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
+        if is_before(self.block, self.plan, self.segment, v) {
+            return Some(e.mask_bits(self.block, self.plan, v));
+        }
+        let compare = e.compare_of(self.block, v)?;
+        Some(e.compare_affine(self.block, self.plan, &compare, self.good))
+    }
+
+    fn operation(&mut self, e: &mut Emitter<'_>, v: Val, args: &[Value]) -> Value {
+        e.scalar_op(self.block.nodes[v.index()].op, Width::W64, args)
+    }
 }
 
 impl Emitter<'_> {
@@ -126,9 +162,15 @@ impl Emitter<'_> {
         let mut good: Vec<Value> = full
             .map(|exec| self.b.icmp_imm_s(IntCC::Equal, exec, -1))
             .collect();
+        let mut masks = MaskBits {
+            block,
+            plan,
+            segment,
+            good: &mut good,
+        };
         let masks = bits
             .iter()
-            .map(|&(v, _)| self.affine_mask(block, plan, segment, v, &mut good))
+            .map(|&(v, _)| evaluate(self, &mut masks, v))
             .collect();
         AffineMasks { good, masks, rest }
     }
@@ -251,37 +293,6 @@ impl Emitter<'_> {
                 op => op == Op::LaneId,
             }
         })
-    }
-
-    /// The 64 bits of a mask, if `good` (I8), to which is added what must hold.
-    fn affine_mask(
-        &mut self,
-        block: &Block,
-        plan: &Schedule,
-        segment: &Segment,
-        v: Val,
-        good: &mut Vec<Value>,
-    ) -> Value {
-        let node = &block.nodes[v.index()];
-        if is_before(block, plan, segment, v) {
-            return self.mask_bits(block, plan, v);
-        }
-        if let Op::Icmp(_) = node.op {
-            let compare = self.compare_of(block, v);
-            let compare = compare.expect("a mask that suits has compares with lines");
-            return self.compare_affine(block, plan, &compare, good);
-        }
-        let args: Vec<Value> = node
-            .args
-            .iter()
-            .map(|&a| self.affine_mask(block, plan, segment, a, good))
-            .collect();
-        match node.op {
-            Op::And => self.b.band(args[0], args[1]),
-            Op::Or => self.b.bor(args[0], args[1]),
-            Op::Xor => self.b.bxor(args[0], args[1]),
-            _ => self.b.bnot(args[0]),
-        }
     }
 
     /// The 64 bits of a compare with a line, likewise.

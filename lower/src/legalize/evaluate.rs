@@ -2,11 +2,15 @@
 //! lanes is a list of host vectors.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub(super) use frame::{Frame, evaluate};
+
 use super::division::Division;
 use super::scalar::{Scalars, float_cc, layout};
 use super::{compound, roots};
 use crate::ir::{Float, Flush, Halves, Icmp, Op, Width};
 use crate::vir::{Builder, FloatCC, Value};
+
+mod frame;
 
 /// How values are held, and what differs by it.
 pub(crate) trait Shape: Sized {

@@ -1,6 +1,6 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
-use super::evaluate::Shape;
+use super::evaluate::{Frame, Shape, evaluate};
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
@@ -65,50 +65,55 @@ fn width_of(block: &Block, node: &Node) -> Width {
     }
 }
 
+/// Values of the wave.
+struct Wave<'a>(&'a Block, &'a Schedule);
+
+impl Frame for Wave<'_> {
+    fn code(&self) -> (&Block, &Schedule) {
+        (self.0, self.1)
+    }
+
+    fn kept<'k>(&'k mut self, e: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
+        Some(&mut e.scalars)
+    }
+
+    fn is_of_wave(&self, _: Val) -> bool {
+        false
+    }
+
+    fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
+        let node = &self.0.nodes[v.index()];
+        match (node.op, node.ty.width) {
+            (Op::Pair, _) => e.resident_pair(self.0, v),
+            (Op::ReadS(slot), _) => Some(e.slot(slot)),
+            (Op::Const(n), Width::W32) if e.o.baseline => {
+                Some(e.integer(types::I32, i64::from(n as u32)))
+            }
+            (Op::Const(n), Width::W64) if e.o.baseline => Some(e.integer(types::I64, n as i64)),
+            (Op::CodeAddress(pc), _) => Some(e.address(pc)),
+            (Op::Ballot, _) => Some(e.mask_bits(self.0, self.1, node.args[0])),
+            _ => None,
+        }
+    }
+}
+
 impl<'f> Emitter<'f> {
     /// A wave value, computed where we stand unless it is there already.
     pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
-        if let Some(&value) = self.scalars.get(&v) {
-            return value;
-        }
-        if let Some(pair) = self.resident_pair(block, v) {
-            self.scalars.insert(v, pair);
-            return pair;
-        }
-        let node = &block.nodes[v.index()];
-        let value = match node.op {
-            Op::ReadS(slot) => self.slot(slot),
-            Op::Const(n) if self.o.baseline && node.ty.width == Width::W32 => {
-                self.integer(types::I32, i64::from(n as u32))
-            }
-            Op::Const(n) if self.o.baseline && node.ty.width == Width::W64 => {
-                self.integer(types::I64, n as i64)
-            }
-            Op::CodeAddress(pc) => self.address(pc),
-            Op::Ballot => self.mask_bits(block, plan, node.args[0]),
-            Op::Result(_) | Op::LaneAt | Op::ScalarLoad(..) | Op::Effect { .. } => {
-                unreachable!("bug: %{} was not computed in its gap", v.0)
-            }
-            _ => {
-                let args: Vec<Value> = node
-                    .args
-                    .iter()
-                    .map(|&a| self.scalar(block, plan, a))
-                    .collect();
-                self.wave_op(block, node, &args)
-            }
-        };
-        self.scalars.insert(v, value);
-        value
+        evaluate(self, &mut Wave(block, plan), v)
     }
 
     /// A node on one value of each argument.
-    pub(super) fn wave_op(&mut self, block: &Block, node: &Node, args: &[Value]) -> Value {
-        let width = width_of(block, node);
-        let exact_nan = self.o.exact_nan;
-        let b = &mut self.b;
+    pub(super) fn wave_op(&mut self, block: &Block, v: Val, args: &[Value]) -> Value {
+        let node = &block.nodes[v.index()];
+        self.scalar_op(node.op, width_of(block, node), args)
+    }
+
+    /// An operation on scalars.
+    pub(super) fn scalar_op(&mut self, op: Op, width: Width, args: &[Value]) -> Value {
         let args: Vec<&Value> = args.iter().collect();
-        Scalars { b, exact_nan }.op(node.op, width, &args)
+        let (b, exact_nan) = (&mut self.b, self.o.exact_nan);
+        Scalars { b, exact_nan }.op(op, width, &args)
     }
 
     /// The 64 bits of a lane mask as a wave value.

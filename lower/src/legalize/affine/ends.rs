@@ -2,13 +2,14 @@
 
 use frontend::state::LANES;
 
+use super::super::evaluate::{Frame, evaluate};
 use super::super::scratch::Window;
 use super::super::segment::Body;
 use super::super::{Emitter, trusted};
 use super::expression;
 use crate::analysis::schedule::{Place, Schedule};
 use crate::analysis::uniformity::{Affine, Step};
-use crate::ir::{Block, Op, Val, Vary};
+use crate::ir::{Block, Op, Val};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Value, types};
 
@@ -111,6 +112,47 @@ pub(in crate::legalize) struct Ends {
     pub(in crate::legalize) conditions: Vec<Value>,
 }
 
+/// Values of lane expressions at one lane that acts.
+struct OneLane<'a> {
+    block: &'a Block,
+    plan: &'a Schedule,
+    spot: Spot,
+    known: &'a mut HashMap<Val, Value>,
+}
+
+impl Frame for OneLane<'_> {
+    fn code(&self) -> (&Block, &Schedule) {
+        (self.block, self.plan)
+    }
+
+    fn kept<'k>(&'k mut self, _: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
+        Some(self.known)
+    }
+
+    fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
+        let node = &self.block.nodes[v.index()];
+        let word = |e: &mut Emitter<'_>, base: Value, offset: i32| {
+            let offset = offset + 4 * self.spot.lane.more as i32;
+            e.b.load(types::I32, trusted(), base, offset)
+        };
+        Some(match (node.op, self.plan.place[v.index()]) {
+            (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
+                word(e, self.spot.wave, Emitter::home_offset(n))
+            }
+            (Op::LaneId, _) => {
+                let lane = e.number(self.spot.lane);
+                e.b.ireduce(types::I32, lane)
+            }
+            (
+                Op::Result(_) | Op::Call(..) | Op::Load(..) | Op::Atomic(..) | Op::Effect { .. },
+                Some(Place::Frame(slot)),
+            ) => word(e, self.spot.frame, Emitter::frame_offset(slot)),
+            (Op::Select, _) => evaluate(e, self, node.args[1]),
+            _ => return None,
+        })
+    }
+}
+
 impl Emitter<'_> {
     /// The value of a lane expression at one lane.
     pub(in crate::legalize) fn at_lane(
@@ -121,46 +163,13 @@ impl Emitter<'_> {
         spot: Spot,
         known: &mut HashMap<Val, Value>,
     ) -> Value {
-        if let Some(&value) = known.get(&v) {
-            return value;
-        }
-        let node = &block.nodes[v.index()];
-        let word = |e: &mut Self, base: Value, offset: i32| {
-            let offset = offset + 4 * spot.lane.more as i32;
-            e.b.load(types::I32, trusted(), base, offset)
+        let mut lane = OneLane {
+            block,
+            plan,
+            spot,
+            known,
         };
-        let value = if node.ty.vary == Vary::Wave {
-            self.scalar(block, plan, v)
-        } else {
-            match (node.op, plan.place[v.index()]) {
-                (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
-                    word(self, spot.wave, Self::home_offset(n))
-                }
-                (Op::LaneId, _) => {
-                    let lane = self.number(spot.lane);
-                    self.b.ireduce(types::I32, lane)
-                }
-                (
-                    Op::Result(_)
-                    | Op::Call(..)
-                    | Op::Load(..)
-                    | Op::Atomic(..)
-                    | Op::Effect { .. },
-                    Some(Place::Frame(slot)),
-                ) => word(self, spot.frame, Self::frame_offset(slot)),
-                (Op::Select, _) => self.at_lane(block, plan, node.args[1], spot, known),
-                _ => {
-                    let args: Vec<Value> = node
-                        .args
-                        .iter()
-                        .map(|&a| self.at_lane(block, plan, a, spot, known))
-                        .collect();
-                    self.wave_op(block, node, &args)
-                }
-            }
-        };
-        known.insert(v, value);
-        value
+        evaluate(self, &mut lane, v)
     }
 
     /// A number as a value.

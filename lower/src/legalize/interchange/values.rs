@@ -6,14 +6,66 @@ use super::{Carried, Iteration, Loaded};
 use crate::analysis::interchange::{
     Form, Kind, LoopCondition, MaskPlace, is_all, mask_read, pair_read, unmerged,
 };
-use crate::analysis::schedule::Place;
-use crate::ir::{Op, Slot, Val, Vary, Width};
-use crate::legalize::evaluate::Shape;
+use crate::analysis::schedule::{Place, Schedule};
+use crate::ir::{Block, Op, Slot, Val, Vary, Width};
+use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Value, Variable, types};
+
+/// Scalars of an iteration: what is affine is held as its first lane.
+impl Frame for Iteration<'_> {
+    fn code(&self) -> (&Block, &Schedule) {
+        (&self.form.block, self.schedule)
+    }
+
+    fn kept<'k>(&'k mut self, _: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
+        Some(&mut self.bases)
+    }
+
+    fn resolve(&self, v: Val) -> Val {
+        unmerged(&self.form.block, self.form.condition, v)
+    }
+
+    fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
+        let loaded = |v: Val, r: u8| match self.results[&(v, r)] {
+            Loaded::Scalar(x) => x,
+            Loaded::Vectors(_) => unreachable!("bug: %{} is held in vectors", v.0),
+        };
+        let block = &self.form.block;
+        let node = &block.nodes[v.index()];
+        match node.op {
+            Op::LaneId => Some(e.b.ireduce(types::I32, self.body.lane)),
+            Op::ExecMask if e.all_of(self, v) => Some(e.b.iconst(types::I8, 1)),
+            Op::ReadV(n) => Some(e.base_register(self, n)),
+            Op::Result(r) => Some(loaded(node.args[0], r)),
+            Op::Load(..) => Some(loaded(v, 0)),
+            Op::Pair => {
+                let pair = pair_read(block, node).and_then(|n| self.pairs.get(&n));
+                pair.map(|&pair| e.b.use_var(pair))
+            }
+            _ => None,
+        }
+    }
+
+    /// The words of which wider values are made must not wrap.
+    fn operand(&mut self, e: &mut Emitter<'_>, v: Val, i: usize) -> Value {
+        let node = &self.form.block.nodes[v.index()];
+        let value = evaluate(e, self, node.args[i]);
+        let word = match (node.op, i) {
+            (Op::Pair, 0) | (Op::Zext | Op::Sext, _) => value,
+            (Op::Hi, _) => e.b.ireduce(types::I32, value),
+            _ => return value,
+        };
+        match Emitter::kind(self, self.resolve(node.args[i])) {
+            Kind::Affine(stride) => e.no_wrap(self, word, stride, node.op == Op::Sext),
+            Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
+        }
+        value
+    }
+}
 
 impl Emitter<'_> {
     /// Loads what goes round and what stays.
@@ -136,71 +188,7 @@ impl Emitter<'_> {
 
     /// The scalar of a value that is held as one.
     pub(super) fn base(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
-        let v = unmerged(&t.form.block, t.form.condition, v);
-        if let Some(&value) = t.bases.get(&v) {
-            return value;
-        }
-        let node = &t.form.block.nodes[v.index()];
-        if node.ty.vary == Vary::Wave {
-            return self.scalar(&t.form.block, t.schedule, v);
-        }
-        let stride = |t: &Iteration<'_>, i: usize| match Self::kind(
-            t,
-            unmerged(&t.form.block, t.form.condition, node.args[i]),
-        ) {
-            Kind::Affine(s) => s,
-            Kind::Lanes => unreachable!("bug: %{} is held in vectors", node.args[i].0),
-        };
-        let value = match node.op {
-            Op::LaneId => self.b.ireduce(types::I32, t.body.lane),
-            _ if is_all(&t.form.block, t.form.condition, node) => self.b.iconst(types::I8, 1),
-            Op::ReadV(n) => self.base_register(t, n),
-            Op::Result(r) => match &t.results[&(node.args[0], r)] {
-                Loaded::Scalar(x) => *x,
-                Loaded::Vectors(_) => unreachable!("bug: %{} is held in vectors", v.0),
-            },
-            Op::Load(..) => match &t.results[&(v, 0)] {
-                Loaded::Scalar(x) => *x,
-                Loaded::Vectors(_) => unreachable!("bug: %{} is held in vectors", v.0),
-            },
-            Op::Pair
-                if pair_read(&t.form.block, node).is_some_and(|n| t.pairs.contains_key(&n)) =>
-            {
-                let n = pair_read(&t.form.block, node).expect("it was just looked at");
-                self.b.use_var(t.pairs[&n])
-            }
-            Op::Pair => {
-                let s = stride(t, 0);
-                let lo = self.base(t, node.args[0]);
-                self.no_wrap(t, lo, s, false);
-                let hi = self.base(t, node.args[1]);
-                joined(&mut self.b, lo, hi)
-            }
-            Op::Zext | Op::Sext => {
-                let s = stride(t, 0);
-                let word = self.base(t, node.args[0]);
-                self.no_wrap(t, word, s, node.op == Op::Sext);
-                if node.op == Op::Sext {
-                    self.b.sextend(types::I64, word)
-                } else {
-                    self.b.uextend(types::I64, word)
-                }
-            }
-            Op::Hi => {
-                let s = stride(t, 0);
-                let wide = self.base(t, node.args[0]);
-                let lo = self.b.ireduce(types::I32, wide);
-                self.no_wrap(t, lo, s, false);
-                let hi = self.b.ushr_imm_u(wide, 32);
-                self.b.ireduce(types::I32, hi)
-            }
-            _ => {
-                let args: Vec<Value> = node.args.iter().map(|&a| self.base(t, a)).collect();
-                self.wave_op(&t.form.block, node, &args)
-            }
-        };
-        t.bases.insert(v, value);
-        value
+        evaluate(self, t, v)
     }
 
     fn base_register(&mut self, t: &mut Iteration<'_>, n: u8) -> Value {

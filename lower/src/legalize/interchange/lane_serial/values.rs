@@ -5,12 +5,69 @@ use frontend::op::Data;
 use super::{Lane, shape};
 use crate::analysis::interchange::lane_serial::Term;
 use crate::analysis::interchange::{LoopCondition, mask_read};
-use crate::ir::{Float, Op, Val, Vary, Width};
-use crate::legalize::evaluate::Shape;
+use crate::analysis::schedule::Schedule;
+use crate::ir::{Block, Float, Op, Val, Vary, Width};
+use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::interchange::Written;
 use crate::legalize::scalar::Scalars;
 use crate::legalize::{Emitter, access, trusted};
+use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
+
+impl Frame for Lane<'_> {
+    fn code(&self) -> (&Block, &Schedule) {
+        (&self.plan.block, &self.schedule)
+    }
+
+    fn kept<'k>(&'k mut self, _: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
+        Some(&mut self.values)
+    }
+
+    fn resolve(&self, v: Val) -> Val {
+        self.plan.resolve(v)
+    }
+
+    fn is_of_wave(&self, v: Val) -> bool {
+        self.plan.block.nodes[v.index()].ty.vary == Vary::Wave && !self.plan.is_mask(v)
+    }
+
+    fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value> {
+        let (block, plan) = (&self.plan.block, self.plan);
+        let node = &block.nodes[v.index()];
+        match node.op {
+            _ if plan.is_exec(v) => Some(e.b.iconst(types::I8, 1)),
+            _ if plan.is_zero(v) => Some(e.b.iconst(types::I8, 0)),
+            _ if plan.is_mask(v) => {
+                mask_read(block, node).map(|place| e.b.use_var(self.masks[&place]))
+            }
+            Op::ExecMask | Op::MaskFromBits => {
+                let bits = e.scalar(block, &self.schedule, node.args[0]);
+                Some(e.bit_of(self, bits))
+            }
+            Op::LaneId => Some(e.b.ireduce(types::I32, self.number)),
+            Op::ReadV(n) => Some(e.eval_register(self, n)),
+            Op::Pair => plan.pair_at(v).map(|n| e.eval_pair(self, n)),
+            _ => None,
+        }
+    }
+
+    /// Masks are made of the lane's bits.
+    fn operand(&mut self, e: &mut Emitter<'_>, v: Val, i: usize) -> Value {
+        let arg = self.plan.block.nodes[v.index()].args[i];
+        match self.plan.is_mask(v) {
+            true => e.mask_bit(self, arg),
+            false => evaluate(e, self, arg),
+        }
+    }
+
+    fn operation(&mut self, e: &mut Emitter<'_>, v: Val, args: &[Value]) -> Value {
+        let block = &self.plan.block;
+        match self.plan.is_mask(v) {
+            true => e.scalar_op(block.nodes[v.index()].op, Width::W1, args),
+            false => e.wave_op(block, v, args),
+        }
+    }
+}
 
 impl Emitter<'_> {
     /// Computes the wave values that are the same for all lanes and turns, and wanted by others.
@@ -147,31 +204,7 @@ impl Emitter<'_> {
 
     /// The lane's value: I8 for masks and conditions.
     pub(super) fn eval(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
-        let v = t.plan.resolve(v);
-        if let Some(&value) = t.values.get(&v) {
-            return value;
-        }
-        let block = &t.plan.block;
-        let node = &block.nodes[v.index()];
-        if node.ty.vary == Vary::Wave && !t.plan.is_mask(v) {
-            return self.scalar(block, &t.schedule, v);
-        }
-        let value = match node.op {
-            _ if t.plan.is_mask(v) => self.eval_mask(t, v),
-            Op::ExecMask | Op::MaskFromBits => {
-                let bits = self.scalar(block, &t.schedule, node.args[0]);
-                self.bit_of(t, bits)
-            }
-            Op::LaneId => self.b.ireduce(types::I32, t.number),
-            Op::ReadV(n) => self.eval_register(t, n),
-            Op::Pair if let Some(n) = t.plan.pair_at(v) => self.eval_pair(t, n),
-            _ => {
-                let args: Vec<Value> = node.args.iter().map(|&a| self.eval(t, a)).collect();
-                self.wave_op(block, node, &args)
-            }
-        };
-        t.values.insert(v, value);
-        value
+        evaluate(self, t, v)
     }
 
     pub(super) fn eval_register(&mut self, t: &Lane<'_>, n: u8) -> Value {
@@ -196,26 +229,6 @@ impl Emitter<'_> {
         }
         let at = Self::home_offset(n);
         self.b.load(types::I32, trusted(), t.wave, at)
-    }
-
-    /// The lane's bit of a wave value made of lanes' bits.
-    pub(super) fn eval_mask(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
-        let block = &t.plan.block;
-        let node = &block.nodes[v.index()];
-        if t.plan.is_exec(v) {
-            return self.b.iconst(types::I8, 1);
-        }
-        if t.plan.is_zero(v) {
-            return self.b.iconst(types::I8, 0);
-        }
-        if let Some(place) = mask_read(block, node) {
-            return self.b.use_var(t.masks[&place]);
-        }
-        let args: Vec<Value> = node.args.iter().map(|&a| self.mask_bit(t, a)).collect();
-        let args: Vec<&Value> = args.iter().collect();
-        let exact_nan = self.o.exact_nan;
-        let b = &mut self.b;
-        Scalars { b, exact_nan }.op(node.op, Width::W1, &args)
     }
 
     /// The lane's bit of any 64 bits of the wave.
