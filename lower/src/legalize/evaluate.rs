@@ -86,6 +86,7 @@ pub(crate) trait Shape: Sized {
     fn not(&mut self, width: Width, a: &Self::Value) -> Self::Value;
     fn mul_high(&mut self, width: Width, args: [&Self::Value; 2], signed: bool) -> Self::Value;
     fn count_ones(&mut self, width: Width, a: &Self::Value) -> Self::Value;
+    fn count_zeros(&mut self, width: Width, leading: bool, a: &Self::Value) -> Self::Value;
     fn reverse_bits(&mut self, width: Width, a: &Self::Value) -> Self::Value;
     fn permute_bytes(&mut self, args: [&Self::Value; 3]) -> Self::Value;
     fn on_halves(&mut self, op: Halves, args: &[&Self::Value]) -> Self::Value;
@@ -229,14 +230,8 @@ pub(crate) fn operation<S: Shape>(s: &mut S, op: Op, width: Width, args: &[&S::V
         Op::MinS => of_dwords(s, width, args, |b, x, y| b.smin(x, y)),
         Op::MaxS => of_dwords(s, width, args, |b, x, y| b.smax(x, y)),
         Op::Popcnt => s.count_ones(width, args[0]),
-        Op::Clz => s.by_lane(args, |s, x| {
-            let n = s.b.clz(x[0]);
-            s.low_word(n)
-        }),
-        Op::Ctz => s.by_lane(args, |s, x| {
-            let n = s.b.ctz(x[0]);
-            s.low_word(n)
-        }),
+        Op::Clz => s.count_zeros(width, true, args[0]),
+        Op::Ctz => s.count_zeros(width, false, args[0]),
         Op::Brev => s.reverse_bits(width, args[0]),
         Op::AlignBit => s.by_lane(args, |s, x| s.align_bit(x[0], x[1], x[2])),
         Op::Perm => s.permute_bytes(operands(args)),

@@ -297,7 +297,7 @@ impl Emitter<'_> {
             let args = [words, group.on, base, index];
             let mut lanes = self.of_lanes(1, per);
             if load {
-                let loaded = lanes.intrinsic(VirOp::Gather, &args, ty);
+                let loaded = lanes.host_op(VirOp::Gather, &args, ty);
                 self.b.store(trusted(), loaded, a.places[0], at);
             } else {
                 lanes.effect(VirOp::Scatter, &args);

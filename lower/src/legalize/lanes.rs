@@ -21,7 +21,7 @@ use super::value_numbering::ValueNumbering;
 use crate::host;
 use crate::ir::{Float, Width};
 use crate::vir::patterns;
-use crate::vir::{Builder, IntCC, Op as VirOp, Type as Clif, Value, types};
+use crate::vir::{Builder, IntCC, Op as VirOp, Type, Value, types};
 
 /// Emits lane operations slice by slice.
 pub(crate) struct Lanes<'a, 'f> {
@@ -56,7 +56,7 @@ const HIGH_HALF: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13,
 const LOW_HALVES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 
 /// A vector of dwords.
-pub(crate) fn dwords_type(per: usize) -> Clif {
+pub(crate) fn dwords_type(per: usize) -> Type {
     match per {
         16 => types::I32X16,
         8 => types::I32X8,
@@ -65,7 +65,7 @@ pub(crate) fn dwords_type(per: usize) -> Clif {
 }
 
 /// A vector of quads.
-fn quads_type(per: usize) -> Clif {
+fn quads_type(per: usize) -> Type {
     match per {
         16 => types::I64X8,
         8 => types::I64X4,
@@ -96,15 +96,15 @@ impl<'f> Emitter<'f> {
 impl Lanes<'_, '_> {
     // ---- small change
 
-    fn dwords_type(&self) -> Clif {
+    fn dwords_type(&self) -> Type {
         dwords_type(self.per)
     }
 
-    fn quads_type(&self) -> Clif {
+    fn quads_type(&self) -> Type {
         quads_type(self.per)
     }
 
-    fn vector(&self, float: Float) -> Clif {
+    fn vector(&self, float: Float) -> Type {
         match (float, self.per) {
             (Float::F32, 16) => types::F32X16,
             (Float::F64, 16) => types::F64X8,
@@ -115,7 +115,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    fn bits_type(&self, float: Float) -> Clif {
+    fn bits_type(&self, float: Float) -> Type {
         match float {
             Float::F32 => self.dwords_type(),
             Float::F64 => self.quads_type(),
@@ -123,7 +123,7 @@ impl Lanes<'_, '_> {
     }
 
     /// An operation that hosts with AVX2 have.
-    pub(crate) fn intrinsic(&mut self, f: VirOp, args: &[Value], result: Clif) -> Value {
+    pub(crate) fn host_op(&mut self, f: VirOp, args: &[Value], result: Type) -> Value {
         self.b.op(f, args, result)
     }
 
@@ -132,7 +132,7 @@ impl Lanes<'_, '_> {
         self.b.effect(f, args);
     }
 
-    fn cast(&mut self, ty: Clif, v: Value) -> Value {
+    fn cast(&mut self, ty: Type, v: Value) -> Value {
         if self.b.func.ty(v) == ty {
             v
         } else {
@@ -141,7 +141,7 @@ impl Lanes<'_, '_> {
     }
 
     /// Bytes of two vectors, within each 128 bits.
-    pub(crate) fn shuffle(&mut self, ty: Clif, a: Value, b: Value, mask: [u8; 16]) -> Value {
+    pub(crate) fn shuffle(&mut self, ty: Type, a: Value, b: Value, mask: [u8; 16]) -> Value {
         if let Some(before) = self.sorted_back(a, b, &mask) {
             return self.cast(ty, before);
         }
@@ -215,7 +215,7 @@ impl Lanes<'_, '_> {
             let ty = dwords_type(lanes);
             let pairs = parts.chunks_exact(2);
             parts = pairs
-                .map(|pair| self.intrinsic(VirOp::Join, pair, ty))
+                .map(|pair| self.host_op(VirOp::Join, pair, ty))
                 .collect();
         }
         parts
@@ -249,10 +249,10 @@ impl Lanes<'_, '_> {
                 let all = self.b.ineg(wide);
                 let ty = self.dwords_type();
                 let mask = if self.masks {
-                    self.intrinsic(VirOp::MaskOfBits, &[all], ty.truth())
+                    self.host_op(VirOp::MaskOfBits, &[all], ty.truth())
                 } else {
                     let all = self.b.splat(ty, all);
-                    self.intrinsic(VirOp::VectorToMask, &[all], ty.truth())
+                    self.host_op(VirOp::VectorToMask, &[all], ty.truth())
                 };
                 vec![mask; self.slices]
             }
@@ -304,7 +304,7 @@ impl Lanes<'_, '_> {
                         0 => bits,
                         first => self.b.ushr_imm_u(bits, first as i64),
                     };
-                    self.intrinsic(VirOp::MaskOfBits, &[here], ty.truth())
+                    self.host_op(VirOp::MaskOfBits, &[here], ty.truth())
                 })
                 .collect();
         }
@@ -406,9 +406,8 @@ impl Lanes<'_, '_> {
         for _ in x {
             self.b.append_block_param(behind, ty);
         }
-        let as_they_are: Vec<Value> = x.iter().map(|&x| x).collect();
         self.b.set_cold_block(some);
-        self.b.brif(any, some, &[], behind, &as_they_are);
+        self.b.brif(any, some, &[], behind, x);
         self.b.switch_to_block(some);
         let changed = change(self).into_iter();
         let changed: Vec<Value> = changed.map(|v| self.cast(ty, v)).collect();

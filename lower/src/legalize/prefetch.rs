@@ -57,8 +57,7 @@ pub(super) fn suits(f: &Func, o: &Options) -> bool {
     }
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
-    let long = length >= LONG || o.is_memory_far() || f.blocks.iter().any(gathers);
-    long
+    length >= LONG || o.is_memory_far() || f.blocks.iter().any(gathers)
 }
 
 /// Is a node an access of memory at addresses that were loaded?

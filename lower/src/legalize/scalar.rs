@@ -2,15 +2,15 @@
 
 use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Icmp, Width};
-use crate::vir::{Builder, FloatCC, IntCC, Type as Clif, Value, types};
+use crate::vir::{Builder, FloatCC, IntCC, Type, Value, types};
 
 mod exponents;
 mod halves;
 mod loads;
 mod shape;
 
-/// CLIF type of a wave value of a width.
-pub(crate) fn clif_type(width: Width) -> Clif {
+/// Type of a wave value of a width.
+pub(crate) fn wave_type(width: Width) -> Type {
     match width {
         Width::W1 => types::I8,
         Width::W32 => types::I32,
@@ -80,22 +80,22 @@ pub(crate) const fn layout(float: Float) -> Layout {
     }
 }
 
-/// CLIF type of a float.
-pub(crate) fn float_type(float: Float) -> Clif {
+/// Type of a float.
+pub(crate) fn float_type(float: Float) -> Type {
     match float {
         Float::F32 => types::F32,
         Float::F64 => types::F64,
     }
 }
 
-fn int_type(float: Float) -> Clif {
+fn int_type(float: Float) -> Type {
     match float {
         Float::F32 => types::I32,
         Float::F64 => types::I64,
     }
 }
 
-/// Emits wave operations on plain CLIF scalars.
+/// Emits wave operations on scalars.
 pub(crate) struct Scalars<'a, 'f> {
     /// Where instructions go.
     pub(crate) b: &'a mut Builder<'f>,
@@ -104,7 +104,7 @@ pub(crate) struct Scalars<'a, 'f> {
 }
 
 impl Scalars<'_, '_> {
-    fn iconst(&mut self, ty: Clif, value: u64) -> Value {
+    fn iconst(&mut self, ty: Type, value: u64) -> Value {
         let value = match ty {
             types::I8 => i64::from(value as u8),
             types::I32 => i64::from(value as u32),
@@ -192,7 +192,7 @@ impl Scalars<'_, '_> {
     }
 }
 
-/// Two words as one 64-bit value (CLIF's own `iconcat` does not make an i64 on this host).
+/// Two words as one 64-bit value.
 pub(super) fn joined(b: &mut Builder<'_>, low: Value, high: Value) -> Value {
     let low = b.uextend(types::I64, low);
     let high = b.uextend(types::I64, high);

@@ -400,7 +400,7 @@ impl Emitter<'_> {
         let at = self.b.iadd_imm_s(row, i64::from(at));
         let mut lanes = self.of_lanes(1, crate::host::LANES * 2);
         if load {
-            let new = lanes.intrinsic(VirOp::LoadSome, &[words, on, at], ty);
+            let new = lanes.host_op(VirOp::LoadSome, &[words, on, at], ty);
             self.b.store(trusted(), new, slot, place);
         } else {
             lanes.effect(VirOp::StoreSome, &[words, on, at]);
@@ -418,7 +418,7 @@ impl Emitter<'_> {
             Op::Shl => VirOp::ShiftLeft,
             _ => VirOp::ShiftRight,
         };
-        lanes.intrinsic(f, &[v, amount], dwords_type(per))
+        lanes.host_op(f, &[v, amount], dwords_type(per))
     }
 
     /// The byte or short of dwords that begins at bit `shift`, extended.
@@ -496,7 +496,7 @@ impl Emitter<'_> {
             let olds: Vec<Value> = a.places.iter().map(|&slot| outside(self, slot)).collect();
             let gather = |e: &mut Self, old: Value, start: Value| {
                 let mut lanes = e.of_lanes(1, per);
-                lanes.intrinsic(VirOp::Gather, &[old, on, start, index], ty)
+                lanes.host_op(VirOp::Gather, &[old, on, start, index], ty)
             };
             let scatter = |e: &mut Self, new: Value, start: Value| {
                 e.of_lanes(1, per)

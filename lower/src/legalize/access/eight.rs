@@ -26,7 +26,7 @@ impl Emitter<'_> {
     }
 
     fn in_eight(&mut self, f: VirOp, args: &[Value], result: Type) -> Value {
-        self.of_lanes(1, host::LANES).intrinsic(f, args, result)
+        self.of_lanes(1, host::LANES).host_op(f, args, result)
     }
 
     /// Two pieces of 16 bytes as one vector.

@@ -22,7 +22,7 @@ impl Emitter<'_> {
             _ => self.b.ushr_imm_u(exec, first as i64),
         };
         let mut lanes = self.of_lanes(1, LANES);
-        lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::M32X16)
+        lanes.host_op(VirOp::MaskOfBits, &[bits], types::M32X16)
     }
 
     /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the
@@ -39,7 +39,7 @@ impl Emitter<'_> {
         let mut lanes = self.of_lanes(1, LANES);
         if load {
             // All of the place is written, as what reads it next does not wait then.
-            let new = lanes.intrinsic(VirOp::LoadSome, &[words, on, at], types::I32X16);
+            let new = lanes.host_op(VirOp::LoadSome, &[words, on, at], types::I32X16);
             self.b.store(trusted(), new, place, 0);
         } else {
             lanes.effect(VirOp::StoreSome, &[words, on, at]);

@@ -18,7 +18,7 @@ pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
 
 impl Emitter<'_> {
     fn in_sixteen(&mut self, f: VirOp, args: &[Value]) -> Value {
-        self.of_lanes(1, LANES).intrinsic(f, args, types::I32X16)
+        self.of_lanes(1, LANES).host_op(f, args, types::I32X16)
     }
 
     fn shuffled_sixteen(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
@@ -73,7 +73,7 @@ impl Emitter<'_> {
                     1 => (VirOp::NarrowBytes, types::I32X4),
                     _ => (VirOp::NarrowShorts, types::I32X8),
                 };
-                vec![self.of_lanes(1, LANES).intrinsic(narrow, lanes, ty)]
+                vec![self.of_lanes(1, LANES).host_op(narrow, lanes, ty)]
             }
         };
         for (n, value) in stored.into_iter().enumerate() {

@@ -82,7 +82,7 @@ impl Emitter<'_> {
     pub(super) fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
         let mut lanes = self.of_lanes(1, LANES);
         let numbers = lanes.dwords_by(|n| numbers[n]);
-        lanes.intrinsic(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
+        lanes.host_op(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
     }
 
     /// The dwords of lanes in a window, whose bytes count from `start`.
@@ -127,7 +127,7 @@ impl Emitter<'_> {
                     let bits = stored.fold(0, |bits, n| bits | 1 << n);
                     let bits = self.b.iconst(types::I64, bits);
                     let mut lanes = self.of_lanes(1, LANES);
-                    lanes.intrinsic(VirOp::MaskOfBits, &[bits], types::M32X16)
+                    lanes.host_op(VirOp::MaskOfBits, &[bits], types::M32X16)
                 }
             };
             let at = self.b.iadd_imm_s(start, part);

@@ -77,7 +77,7 @@ impl Lanes<'_, '_> {
     }
 
     fn picked_bytes(&mut self, source: Value, at: Value) -> Value {
-        self.intrinsic(VirOp::PickBytes, &[source, at], self.dwords_type())
+        self.host_op(VirOp::PickBytes, &[source, at], self.dwords_type())
     }
 
     /// `v_perm` on a vector by what its selectors want.
@@ -89,7 +89,7 @@ impl Lanes<'_, '_> {
         let mut result = selectors.ones;
         for (source, n) in sources {
             // Of each two bytes the sign of the higher.
-            let signs = self.intrinsic(VirOp::ShortSigns, &[source], self.dwords_type());
+            let signs = self.host_op(VirOp::ShortSigns, &[source], self.dwords_type());
             let byte = self.picked_bytes(source, selectors.bytes[n]);
             let sign = self.picked_bytes(signs, selectors.signs[n]);
             let both = self.b.bor(byte, sign);

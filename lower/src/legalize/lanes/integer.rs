@@ -2,7 +2,7 @@
 
 use super::bytes::NO_BYTE;
 use super::{Lanes, ODD};
-use crate::ir::Op;
+use crate::ir::{Float, Op};
 use crate::vir::{Op as VirOp, Value, types};
 
 impl Lanes<'_, '_> {
@@ -50,7 +50,7 @@ impl Lanes<'_, '_> {
             if l.masks && h == lo {
                 // AVX-512 rotates, too.
                 let n = l.b.iconst(types::I32, i64::from(n));
-                return l.intrinsic(VirOp::Rotate, &[lo, n], l.dwords_type());
+                return l.host_op(VirOp::Rotate, &[lo, n], l.dwords_type());
             }
             let right = l.shift(lo, n, false);
             let left = l.shift(h, 32 - n, true);
@@ -113,12 +113,12 @@ impl Lanes<'_, '_> {
             VirOp::MulWideU
         };
         let (x, y) = (self.cast(ty, x), self.cast(ty, y));
-        let even = self.intrinsic(f, &[x, y], ty);
+        let even = self.host_op(f, &[x, y], ty);
         let even = self.shift(even, 32, false);
         let (x, y) = (self.shift(x, 32, false), self.shift(y, 32, false));
-        let odd = self.intrinsic(f, &[x, y], ty);
+        let odd = self.host_op(f, &[x, y], ty);
         let dwords = self.dwords_type();
-        self.intrinsic(VirOp::OddDwords, &[even, odd], dwords)
+        self.host_op(VirOp::OddDwords, &[even, odd], dwords)
     }
 
     pub(super) fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
@@ -157,6 +157,43 @@ impl Lanes<'_, '_> {
             v,
             [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12],
         )
+    }
+
+    /// Zeros above the highest one of each dword, or below the lowest; 32 where there is none. The exponent of a float that has
+    /// only that one, or it and no next one which rounding could carry into, says where it is.
+    pub(super) fn zeros(&mut self, x: Value, leading: bool) -> Value {
+        let one = match leading {
+            true => {
+                let below = self.shift(x, 1, false);
+                self.b.band_not(x, below)
+            }
+            false => {
+                let zero = self.dwords(0);
+                let negative = self.b.isub(zero, x);
+                self.b.band(x, negative)
+            }
+        };
+        let ty = self.vector(Float::F32);
+        let float = self.b.fcvt_from_sint(ty, one);
+        let bits = self.cast(self.dwords_type(), float);
+        let shifted = self.shift(bits, 23, false);
+        // Without the sign that the highest bit gives.
+        let field = self.dwords(0xff);
+        let exponent = self.b.band(shifted, field);
+        let all = self.dwords(32);
+        if leading {
+            let highest = self.dwords(127 + 31);
+            let n = self.b.isub(highest, exponent);
+            let n = self.b.umin(n, all);
+            // A negative number is smaller than its highest bit.
+            let amount = self.b.iconst(types::I32, 31);
+            let negative = self.b.sshr(x, amount);
+            self.b.band_not(n, negative)
+        } else {
+            let lowest = self.dwords(127);
+            let n = self.b.isub(exponent, lowest);
+            self.b.umin(n, all)
+        }
     }
 
     /// Ones in each dword, from ones in each byte.

@@ -4,7 +4,7 @@ use super::{EVEN, HIGH_HALF, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::{Float, Flush, Halves, Icmp, Width};
 use crate::legalize::compound;
 use crate::legalize::evaluate::Shape;
-use crate::legalize::scalar::{Scalars, clif_type, int_cc, layout};
+use crate::legalize::scalar::{Scalars, int_cc, layout, wave_type};
 use crate::vir::{Builder, FloatCC, IntCC, Op as VirOp, Value, types};
 
 impl Shape for Lanes<'_, '_> {
@@ -136,6 +136,15 @@ impl Shape for Lanes<'_, '_> {
         match width {
             Width::W32 => self.map1(a, Self::popcount),
             _ => self.by_lane(&[a], |s, x| s.count_ones(width, &x[0])),
+        }
+    }
+
+    fn count_zeros(&mut self, width: Width, leading: bool, a: &Vec<Value>) -> Vec<Value> {
+        match width {
+            Width::W32 => self.map1(a, |l, x| l.zeros(x, leading)),
+            Width::W1 | Width::W64 => {
+                self.by_lane(&[a], |s, x| s.count_zeros(width, leading, &x[0]))
+            }
         }
     }
 
@@ -302,7 +311,7 @@ impl Shape for Lanes<'_, '_> {
         let wide = a.iter().flat_map(|&x| halves.map(|half| (x, half)));
         wide.map(|(x, half)| {
             let f = self.as_float(Float::F32, x);
-            let f = self.intrinsic(half, &[f], ty);
+            let f = self.host_op(half, &[f], ty);
             self.as_bits(Float::F64, f)
         })
         .collect()
@@ -403,7 +412,7 @@ impl Lanes<'_, '_> {
     /// The vectors of the lanes' scalars.
     fn of_scalars(&mut self, lanes: &[Value]) -> Vec<Value> {
         let ty = self.b.func.ty(lanes[0]);
-        debug_assert_ne!(ty, clif_type(Width::W1), "masks have vector forms");
+        debug_assert_ne!(ty, wave_type(Width::W1), "masks have vector forms");
         let quads = ty == types::I64;
         let (ty, count) = match quads {
             true => (self.quads_type(), 2 * self.slices),

@@ -1,6 +1,6 @@
 //! Operations on wave values: a value is one host scalar.
 
-use super::{Scalars, clif_type, float_type, int_cc, int_type, joined, layout};
+use super::{Scalars, float_type, int_cc, int_type, joined, layout, wave_type};
 use crate::ir::{Float, Flush, Halves, Icmp, Width};
 use crate::legalize::compound;
 use crate::legalize::evaluate::Shape;
@@ -79,7 +79,7 @@ impl Shape for Scalars<'_, '_> {
     }
 
     fn immediate(&mut self, width: Width, bits: u64) -> Value {
-        self.iconst(clif_type(width), bits)
+        self.iconst(wave_type(width), bits)
     }
 
     fn each<const N: usize>(
@@ -123,6 +123,14 @@ impl Shape for Scalars<'_, '_> {
 
     fn count_ones(&mut self, _: Width, a: &Value) -> Value {
         let n = self.b.popcnt(*a);
+        self.low_word(n)
+    }
+
+    fn count_zeros(&mut self, _: Width, leading: bool, a: &Value) -> Value {
+        let n = match leading {
+            true => self.b.clz(*a),
+            false => self.b.ctz(*a),
+        };
         self.low_word(n)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Lane, Reach};
 use crate::legalize::{Emitter, trusted};
-use crate::vir::{Type as Clif, Value, types};
+use crate::vir::{Type, Value, types};
 
 /// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
 /// the turns, which need them all.
@@ -80,7 +80,7 @@ impl Emitter<'_> {
     }
 
     /// What lies at one of the places.
-    pub(super) fn read_shared(&mut self, at: i32, ty: Clif) -> Value {
+    pub(super) fn read_shared(&mut self, at: i32, ty: Type) -> Value {
         self.b.load(ty, trusted(), self.frame, at)
     }
 
