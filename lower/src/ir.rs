@@ -16,6 +16,7 @@ pub use functions::{EffectFn, LaneFn};
 
 pub mod build;
 pub mod functions;
+pub(crate) mod memory;
 pub mod text;
 pub mod verify;
 

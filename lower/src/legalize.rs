@@ -23,6 +23,7 @@ mod affine;
 mod affine_compare;
 mod baseline;
 mod block_facts;
+mod body;
 mod boundary;
 mod compound;
 mod contiguous;

@@ -9,10 +9,10 @@ use frontend::state::LANES;
 
 use super::Emitter;
 use super::access;
-use super::whole_wave::{bounds, load_or_store};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::{Affine, Table};
+use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 

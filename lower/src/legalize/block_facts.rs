@@ -2,9 +2,9 @@
 
 use frontend::op::Space;
 
-use super::whole_wave::load_or_store;
 use super::{Emitter, affine, scratch};
 use crate::analysis::uniformity::{Affine, Facts, Table};
+use crate::ir::memory::load_or_store;
 use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 use crate::options::Forms;

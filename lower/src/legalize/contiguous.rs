@@ -12,11 +12,11 @@ use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
 use super::scalar::joined;
-use super::whole_wave::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::{EffectFn, mem_code};
+use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::options::Forms;

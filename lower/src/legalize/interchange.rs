@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use super::Emitter;
+use super::body::Body;
 use super::boundary::slot_type;
-use super::segment::Body;
 use crate::abi::{Context, ExitCode};
 use crate::analysis::interchange::lane_serial::LaneSerial;
 use crate::analysis::interchange::{Form, LoopCondition, MaskPlace, Plan};

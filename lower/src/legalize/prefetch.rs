@@ -14,9 +14,9 @@ use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
 use super::contiguous::is_computed;
-use super::whole_wave::load_or_store;
 use super::{Emitter, offset32, trusted};
 use crate::analysis::uniformity::Affine;
+use crate::ir::memory::load_or_store;
 use crate::ir::{Block, Func, Val};
 use crate::options::Options;
 use crate::vir::{Op as VirOp, Value, types};

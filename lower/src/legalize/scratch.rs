@@ -12,12 +12,12 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::lanes::dwords_type;
-use super::whole_wave::{bounds, load_or_store};
 use super::{Emitter, access, trusted};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::host::Isa;
 use crate::ir::functions::{EffectFn, mem_code};
+use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Op as VirOp, Value, types};
 

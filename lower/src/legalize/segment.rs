@@ -1,5 +1,6 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
+use super::body::Body;
 use super::evaluate::{Frame, Shape, evaluate};
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
@@ -16,30 +17,6 @@ use shape::{is_empty, skippable};
 mod neutral;
 mod selectors;
 mod shape;
-
-/// One version of a segment's loop while its body is emitted.
-pub(super) struct Body {
-    /// Host vectors in a group.
-    pub(super) slices: usize,
-    /// EXEC is known to be all ones.
-    pub(super) full: bool,
-    /// First lane of the group, I64.
-    pub(super) lane: Value,
-    /// The wave plus the group's byte offset.
-    pub(super) wave: Value,
-    /// The frame plus the group's byte offset.
-    pub(super) frame: Value,
-    /// Values computed so far.
-    pub(super) values: HashMap<Val, Vec<Value>>,
-    /// Further words of functions computed so far.
-    pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
-    /// Is a mask true for some lane? Of those that it was asked of so far, I32.
-    pub(super) any: HashMap<Val, Value>,
-    /// What selectors that are wave values want.
-    pub(super) selectors: HashMap<Val, Selectors>,
-    /// Values at the first lane of each of the group's rows.
-    pub(super) at: Vec<HashMap<Val, Value>>,
-}
 
 /// A segment, and with what its loops are made.
 #[derive(Clone, Copy)]

@@ -3,15 +3,14 @@
 
 use std::mem::offset_of;
 
-use frontend::op::{Data, Space};
-
 use super::affine::Known;
 use super::scalar::joined;
 use super::{Emitter, access, offset32, scratch, trusted};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
 use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
-use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
+use crate::ir::memory::{bounds, data_words, load_results};
+use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::vir::{StackSlot, Value, types};
 
 impl Emitter<'_> {
@@ -427,49 +426,5 @@ impl Emitter<'_> {
             [low, high] => joined(&mut self.b, low, high),
             _ => unreachable!("bug: a value of {} words", words.len()),
         }
-    }
-}
-
-/// Where the arguments of a memory node behind its data begin.
-fn bounds_at(node: &Node) -> usize {
-    let (Op::Load(space, ..) | Op::Store(space, ..) | Op::Atomic(space, ..)) = node.op else {
-        return node.args.len();
-    };
-    let count = match space {
-        Space::Flat => 2,
-        Space::Scratch => 1,
-        Space::Buffer => 4,
-        Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch => 0,
-        Space::Lds | Space::Global | Space::Image => 0,
-    };
-    node.args.len() - count
-}
-
-/// The arguments of a memory node behind its data: of FLAT what bounds the apertures, FLAT_SCRATCH and the limit of LDS; of
-/// scratch where it is.
-pub(super) fn bounds(node: &Node) -> &[Val] {
-    &node.args[bounds_at(node)..]
-}
-
-/// Whether a node is a load rather than a store, its space, its data, and its site; nothing if it is neither.
-pub(super) fn load_or_store(op: Op) -> Option<(bool, Space, Data, SiteId)> {
-    match op {
-        Op::Load(space, data, site) => Some((true, space, data, site)),
-        Op::Store(space, data, site) => Some((false, space, data, site)),
-        _ => None,
-    }
-}
-
-/// The data words of a memory node.
-pub(super) fn data_words(node: &Node) -> &[Val] {
-    &node.args[2..bounds_at(node)]
-}
-
-/// Lane results of a load.
-fn load_results(data: Data) -> usize {
-    match data {
-        Data::Dwords(n) | Data::Format(n) => usize::from(n),
-        Data::FormatD16(n) => usize::from(n).div_ceil(2),
-        _ => 1,
     }
 }

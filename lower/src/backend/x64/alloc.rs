@@ -3,15 +3,9 @@
 use regalloc2::checker::Checker;
 use regalloc2::{Algorithm, Edit, MachineEnv, Output, PRegSet, RegallocOptions};
 
-use super::inst::{HostFunc, general, mask, vector, vector_count};
+use super::inst::{FREE, HostFunc, KEPT, general, mask, vector, vector_count};
 use super::linear_scan;
 use crate::host::Isa;
-
-/// General registers that a call keeps, but for those of pins; the frame saves those that are used.
-pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
-
-/// All general registers that can be given, those that a call keeps last.
-pub(super) const FREE: [u8; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// The registers to choose from: all but the stack's and those of pins, and the mask register that means none.
 fn environment(isa: Isa) -> MachineEnv {

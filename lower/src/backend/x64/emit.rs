@@ -2,10 +2,10 @@
 
 use regalloc2::{Allocation, Edit, InstOrEdit, Output, RegClass};
 
-use super::alloc::KEPT;
 use super::encode::{Base, Code, Len, Mem, Rm, Row};
 use super::evex::{self, With};
 use super::evex_forms;
+use super::inst::KEPT;
 use super::inst::{
     Cc, Compare, Form, HostFunc, HostInst, HostOp, Imm, MASK, Pin, PlaceBase, RAX, RBP, RBX, RDI,
     RSP, vector_words,

@@ -6,7 +6,6 @@ use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, Reg
 use super::encode::{Len, Row};
 use super::evex::{Evex, Rounding, Tuple};
 use super::evex_forms::twin;
-use super::space::Space;
 use crate::backend::object::Symbol;
 use crate::host::Isa;
 use crate::maps::HashMap;
@@ -291,7 +290,7 @@ pub(super) struct HostFunc {
     pub(super) blocks: Vec<HostBlock>,
     /// Predecessors of the blocks, one block's after the other's.
     preds: Vec<Block>,
-    operands: Vec<Operand>,
+    pub(super) operands: Vec<Operand>,
     vregs: usize,
     /// Constants.
     pub(super) pool: Vec<Vec<u8>>,
@@ -320,6 +319,12 @@ pub(super) const RBP: u8 = 5;
 pub(super) const RSI: u8 = 6;
 /// See [`RCX`].
 pub(super) const RDI: u8 = 7;
+
+/// General registers that a call keeps, but for those of pins; the frame saves those that are used.
+pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
+
+/// All general registers that can be given, those that a call keeps last.
+pub(super) const FREE: [u8; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// A general register for the allocator.
 pub(super) fn general(n: u8) -> PReg {
@@ -375,25 +380,6 @@ fn reads_vectors(op: HostOp) -> bool {
 }
 
 impl HostFunc {
-    /// An empty function.
-    pub(super) fn new(isa: Isa, space: &mut Space) -> HostFunc {
-        let mut func = HostFunc {
-            isa,
-            insts: std::mem::take(&mut space.insts[0]),
-            operands: std::mem::take(&mut space.operands),
-            ..HostFunc::default()
-        };
-        func.insts.clear();
-        func.operands.clear();
-        func
-    }
-
-    /// Gives back the memory of a function that is done with.
-    pub(super) fn give_back(self, space: &mut Space) {
-        space.insts[0] = self.insts;
-        space.operands = self.operands;
-    }
-
     /// A virtual register.
     pub(super) fn vreg(&mut self, class: RegClass) -> VReg {
         self.vregs += 1;

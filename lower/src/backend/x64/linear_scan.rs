@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use regalloc2::{Function, Inst, OperandConstraint, OperandKind, Output, PReg, RegClass};
 
-use super::alloc::{FREE, KEPT};
+use super::inst::{FREE, KEPT};
 use super::inst::{HostFunc, HostOp, MASK, general, mask, vector, vector_count};
 use super::lists::Lists;
 use crate::maps::HashMap;

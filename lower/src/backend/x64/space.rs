@@ -3,7 +3,8 @@
 
 use regalloc2::{Operand, VReg};
 
-use super::inst::HostInst;
+use super::inst::{HostFunc, HostInst};
+use crate::host::Isa;
 use crate::vir::{Inst, Value};
 
 /// Tables of selection, without what was in them.
@@ -31,4 +32,23 @@ pub(super) fn table<T: Copy>(memory: &mut Vec<T>, count: usize, entry: T) -> Vec
     table.clear();
     table.resize(count, entry);
     table
+}
+
+impl HostFunc {
+    /// An empty function.
+    pub(super) fn new(isa: Isa, space: &mut Space) -> HostFunc {
+        let mut func = HostFunc::default();
+        func.isa = isa;
+        func.insts = std::mem::take(&mut space.insts[0]);
+        func.operands = std::mem::take(&mut space.operands);
+        func.insts.clear();
+        func.operands.clear();
+        func
+    }
+
+    /// Gives back the memory of a function that is done with.
+    pub(super) fn give_back(self, space: &mut Space) {
+        space.insts[0] = self.insts;
+        space.operands = self.operands;
+    }
 }

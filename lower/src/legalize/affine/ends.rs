@@ -2,9 +2,9 @@
 
 use frontend::state::LANES;
 
+use super::super::body::Body;
 use super::super::evaluate::{Frame, evaluate};
 use super::super::scratch::Window;
-use super::super::segment::Body;
 use super::super::{Emitter, trusted};
 use super::expression;
 use crate::analysis::schedule::{Place, Schedule};

@@ -2,12 +2,12 @@
 
 use frontend::op::Data;
 
-use super::super::segment::Body;
-use super::super::whole_wave::data_words;
+use super::super::body::Body;
 use super::super::{Emitter, access, affine};
 use super::alias;
 use crate::analysis::schedule::{self, Class, Schedule};
 use crate::host;
+use crate::ir::memory::data_words;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::options::Forms;
 use crate::vir::Value;

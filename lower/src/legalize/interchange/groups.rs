@@ -9,7 +9,7 @@ use crate::abi::Context;
 use crate::analysis::interchange::{MaskPlace, Plan};
 use crate::analysis::schedule::Schedule;
 use crate::ir::Op;
-use crate::legalize::segment::Body;
+use crate::legalize::body::Body;
 use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
 use crate::options::Forms;

@@ -4,9 +4,9 @@ use frontend::op::Space;
 use frontend::state::LANES;
 
 use crate::analysis::schedule::Segment;
+use crate::ir::memory::load_or_store;
 use crate::ir::{Block, LaneFn, Op, Val, Width};
 use crate::legalize::Emitter;
-use crate::legalize::whole_wave::load_or_store;
 use crate::maps::HashMap;
 
 /// Has the segment no loop?

@@ -7,7 +7,7 @@ use regalloc2::{
 
 use super::intervals::{POINTS, before};
 use super::{Home, Scan, class_index, moves, preg};
-use crate::backend::x64::alloc::FREE;
+use crate::backend::x64::inst::FREE;
 use crate::backend::x64::inst::{MASK, vector_count, vector_words};
 
 impl Scan<'_> {

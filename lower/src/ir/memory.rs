@@ -1,0 +1,49 @@
+//! The arguments and results of memory nodes.
+
+use frontend::op::{Data, Space};
+
+use super::{Node, Op, SiteId, Val};
+
+/// Where the arguments of a memory node behind its data begin.
+fn bounds_at(node: &Node) -> usize {
+    let (Op::Load(space, ..) | Op::Store(space, ..) | Op::Atomic(space, ..)) = node.op else {
+        return node.args.len();
+    };
+    let count = match space {
+        Space::Flat => 2,
+        Space::Scratch => 1,
+        Space::Buffer => 4,
+        Space::Scalar | Space::ScalarBuffer | Space::ScalarScratch => 0,
+        Space::Lds | Space::Global | Space::Image => 0,
+    };
+    node.args.len() - count
+}
+
+/// The arguments of a memory node behind its data: of FLAT what bounds the apertures, FLAT_SCRATCH and the limit of LDS; of
+/// scratch where it is.
+pub(crate) fn bounds(node: &Node) -> &[Val] {
+    &node.args[bounds_at(node)..]
+}
+
+/// Whether a node is a load rather than a store, its space, its data, and its site; nothing if it is neither.
+pub(crate) fn load_or_store(op: Op) -> Option<(bool, Space, Data, SiteId)> {
+    match op {
+        Op::Load(space, data, site) => Some((true, space, data, site)),
+        Op::Store(space, data, site) => Some((false, space, data, site)),
+        _ => None,
+    }
+}
+
+/// The data words of a memory node.
+pub(crate) fn data_words(node: &Node) -> &[Val] {
+    &node.args[2..bounds_at(node)]
+}
+
+/// Lane results of a load.
+pub(crate) fn load_results(data: Data) -> usize {
+    match data {
+        Data::Dwords(n) | Data::Format(n) => usize::from(n),
+        Data::FormatD16(n) => usize::from(n).div_ceil(2),
+        _ => 1,
+    }
+}
