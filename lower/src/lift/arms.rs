@@ -26,6 +26,7 @@ mod integer;
 mod lane;
 mod memory;
 mod modifiers;
+mod operands;
 mod packed;
 pub(crate) mod relative;
 pub(crate) mod scalar;

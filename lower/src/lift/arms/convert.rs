@@ -7,7 +7,7 @@ use frontend::ty::Ty;
 
 use crate::ir::Float;
 use crate::ir::functions::LaneFn;
-use crate::lift::arms::vector::{Args, Out};
+use crate::lift::arms::operands::{Args, Out};
 use crate::lift::value::{Env, U, call};
 
 /// Computes a conversion.

@@ -8,8 +8,8 @@ use frontend::ty::Ty;
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Flush};
 use crate::lift::arms::division;
+use crate::lift::arms::operands::{Args, Out};
 use crate::lift::arms::scalar::vcc_mask;
-use crate::lift::arms::vector::{Args, Out};
 use crate::lift::guest::Guest;
 use crate::lift::value::{Env, F, Handle, M, Q, U, call, call64};
 

@@ -6,7 +6,7 @@ use frontend::op::Op;
 use frontend::ops;
 
 use crate::ir::functions::LaneFn;
-use crate::lift::arms::vector::{Args, Out};
+use crate::lift::arms::operands::{Args, Out};
 use crate::lift::value::{U, call};
 
 /// Computes an operation with an f16 result.

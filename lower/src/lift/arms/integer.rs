@@ -7,7 +7,7 @@ use frontend::ty::Ty;
 
 use crate::ir::Op as Ir;
 use crate::ir::functions::LaneFn;
-use crate::lift::arms::vector::{Args, Out, Src};
+use crate::lift::arms::operands::{Args, Out, Src};
 use crate::lift::value::{M, Q, U, call, call64, result};
 
 /// Computes an operation with an integer or untyped result.

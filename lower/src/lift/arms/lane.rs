@@ -6,7 +6,7 @@ use frontend::ops;
 
 use crate::ir::Op as Ir;
 use crate::lift::arms::Lowered;
-use crate::lift::arms::vector::read32;
+use crate::lift::arms::operands::read32;
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, Q, U};
 

@@ -9,7 +9,7 @@ use frontend::ty::Ty;
 
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Flush, Op as Ir, Width};
-use crate::lift::arms::vector::{Out, Src, read32};
+use crate::lift::arms::operands::{Out, Src, read32};
 use crate::lift::guest::Guest;
 use crate::lift::value::{Env, F, M, U, call, result as call_result};
 

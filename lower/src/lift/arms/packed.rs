@@ -10,7 +10,7 @@ use frontend::ty::Ty;
 use crate::ir::functions::LaneFn;
 use crate::ir::{Float, Halves};
 use crate::lift::arms::integer::short_op;
-use crate::lift::arms::vector::{Args, Out};
+use crate::lift::arms::operands::{Args, Out};
 use crate::lift::guest::Guest;
 use crate::lift::value::{Env, F, Q, U, call};
 
