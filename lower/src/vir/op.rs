@@ -486,7 +486,7 @@ operations! {
     /// Reciprocals of roots of f32 or f64, off by less than 2^-14 of them; for AVX-512 only.
     RootEstimate = "root_estimate";
     /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
-    /// third has the [`Fixes`] in each lane. For AVX-512 only.
+    /// third has the [`Fixes`](super::Fixes) in each lane. For AVX-512 only.
     Fix = "fix";
     /// A mask: which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
     ZeroOrInfinite = "zero_or_infinite";
