@@ -67,6 +67,9 @@ impl Frame for Iteration<'_> {
     }
 }
 
+/// Host masks that go round in mask registers at most; the rest of the registers is for what an iteration makes.
+const MOST_MASKS: usize = 4;
+
 impl Emitter<'_> {
     /// Loads what goes round and what stays.
     pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
@@ -121,11 +124,17 @@ impl Emitter<'_> {
             };
             t.carried.insert(n, carried);
         }
+        // Mask registers are few: what goes round beyond them is better off in vectors, whose logic takes three sources.
+        let masks = t.plan.form.masks.len() * t.body.slices;
+        let ty = match dwords_type(self.per()) {
+            ty if masks <= MOST_MASKS => ty.truth(),
+            ty => ty,
+        };
         for &place in t.plan.form.masks.keys() {
             let bits = self.mask_before(place);
             let mask = self.expand(&t.body, bits);
             let vars = mask.into_iter().map(|value| {
-                let var = self.variable(dwords_type(self.per()).truth());
+                let var = self.variable(ty);
                 self.b.def_var(var, value);
                 var
             });
