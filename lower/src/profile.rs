@@ -121,6 +121,8 @@ pub enum Access {
     Table,
     /// Inline as far as the elements of lanes follow one another, then a call.
     Runs,
+    /// Inline where it is one of the wave's own scratch, else a call.
+    Scratch,
     /// A call for the whole wave, which looks at the addresses.
     Call,
 }

@@ -134,6 +134,7 @@ impl Emitter<'_> {
                     guarded: affine.guarded,
                 },
                 None if self.tables.contains_key(v) => Access::Table,
+                None if self.is_inline_scratch(block, *v) => Access::Scratch,
                 None if self.is_contiguous_form(block, *v) => Access::Runs,
                 None => Access::Call,
             };

@@ -91,6 +91,17 @@ fn part(data: Data) -> Option<(u32, bool)> {
 }
 
 impl Emitter<'_> {
+    /// Is a node an access that is inline where it turns out to be one of the wave's own scratch?
+    pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
+        let node = &block.nodes[v.index()];
+        let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
+            return false;
+        };
+        let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
+        let one = wave || self.level.contains(&v);
+        !self.o.baseline && (one || self.o.wide) && access::is_known(data)
+    }
+
     /// Emits an access of scratch.
     pub(super) fn scratch_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
@@ -134,7 +145,7 @@ impl Emitter<'_> {
         };
         let (gathers, level) = (self.has_masks(), self.level.contains(&v));
         let one = wave || level;
-        if self.o.baseline || !one && !self.o.wide || !access::is_known(data) {
+        if !self.is_inline_scratch(block, v) {
             call(self);
             return;
         }

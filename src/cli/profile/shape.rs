@@ -97,6 +97,9 @@ impl AccessLine {
             Access::Runs => {
                 "inline where lanes follow one another, else a call of the runtime".to_owned()
             }
+            Access::Scratch => {
+                "inline in the wave's scratch, else a call of the runtime".to_owned()
+            }
             Access::Call => "call of the runtime".to_owned(),
         };
         let how = match order {

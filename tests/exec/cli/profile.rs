@@ -325,6 +325,18 @@ fn the_page_stands_alone_and_counts_every_instruction() {
 }
 
 #[test]
+fn accesses_of_the_own_scratch_are_told_as_inline() {
+    let profile = wavelift(&["profile", "benches/open/small/solve-32.gfx906.toml"]);
+    assert_eq!(profile.status, 0, "{}", profile.stderr);
+    let lines = profile.stdout.lines();
+    let accesses: Vec<&str> = lines.filter(|line| line.contains("  buffer_")).collect();
+    assert!(accesses.len() > 4, "{}", profile.stdout);
+    let inline = accesses.iter();
+    let inline = inline.filter(|line| line.contains("inline in the wave's scratch"));
+    assert!(inline.count() > 4, "{accesses:#?}");
+}
+
+#[test]
 fn a_fault_ends_a_profile() {
     let folder = folder("profile-fault");
     let code_object = root().join("tests/kernels/faults/faults.gfx900.co");
