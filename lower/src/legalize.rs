@@ -46,11 +46,6 @@ mod variables;
 mod wave_switch;
 mod whole_wave;
 
-/// The runtime's own structures.
-const fn trusted() -> Memory {
-    Memory::Trusted
-}
-
 /// What was emitted.
 pub struct Emitted {
     /// Frame slots used.
@@ -248,13 +243,13 @@ impl<'f> Emitter<'f> {
         b.switch_to_block(entry);
         let wave = b.load(
             types::I64,
-            trusted(),
+            Memory::Trusted,
             ctx,
             offset32(offset_of!(Context, wave)),
         );
         let frame = b.load(
             types::I64,
-            trusted(),
+            Memory::Trusted,
             ctx,
             offset32(offset_of!(Context, frame)),
         );
@@ -480,18 +475,18 @@ impl<'f> Emitter<'f> {
     /// Address of the runtime's function number `index`.
     fn function(&mut self, index: usize) -> Value {
         let offset = offset32(offset_of!(Context, functions));
-        let table = self.b.load(types::I64, trusted(), self.ctx, offset);
+        let table = self.b.load(types::I64, Memory::Trusted, self.ctx, offset);
         self.b
-            .load(types::I64, trusted(), table, offset32(index * 8))
+            .load(types::I64, Memory::Trusted, table, offset32(index * 8))
     }
 
     /// Adds the block's instructions to the counters.
     fn count(&mut self, block: &Block) {
         let add = |e: &mut Self, offset: usize, n: Value| {
             let offset = offset32(offset);
-            let old = e.b.load(types::I64, trusted(), e.ctx, offset);
+            let old = e.b.load(types::I64, Memory::Trusted, e.ctx, offset);
             let new = e.b.iadd(old, n);
-            e.b.store(trusted(), new, e.ctx, offset);
+            e.b.store(Memory::Trusted, new, e.ctx, offset);
         };
         let n = self.b.iconst(types::I64, i64::from(block.guest_insts));
         add(self, offset_of!(Context, instructions), n);
@@ -506,7 +501,7 @@ impl<'f> Emitter<'f> {
         for &(exec, n) in &block.counts {
             let exec = self.scalar(block, plan, exec);
             let lanes = self.b.popcnt(exec);
-            let all = self.b.imul_imm_u(lanes, i64::from(n));
+            let all = self.b.imul_imm(lanes, i64::from(n));
             total = Some(match total {
                 None => all,
                 Some(sum) => self.b.iadd(sum, all),
@@ -514,9 +509,9 @@ impl<'f> Emitter<'f> {
         }
         if let Some(total) = total {
             let offset = offset32(offset_of!(Context, lane_instructions));
-            let old = self.b.load(types::I64, trusted(), self.ctx, offset);
+            let old = self.b.load(types::I64, Memory::Trusted, self.ctx, offset);
             let new = self.b.iadd(old, total);
-            self.b.store(trusted(), new, self.ctx, offset);
+            self.b.store(Memory::Trusted, new, self.ctx, offset);
         }
     }
 

@@ -7,8 +7,8 @@
 
 use frontend::op::Data;
 
+use super::Emitter;
 use super::scalar::joined;
-use super::{Emitter, trusted};
 use crate::host;
 use crate::vir::{Memory, Part, Type, Value, types};
 
@@ -108,23 +108,18 @@ pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
     std::array::from_fn(|n| 4 * dwords[n / 4] + n as u8 % 4)
 }
 
-/// Guest memory may be anywhere, and was checked.
-fn guest() -> Memory {
-    Memory::Guest
-}
-
 impl Emitter<'_> {
     // ---- one lane
 
     /// A lane's words; pairs and fours in one piece, as other waves store them.
     pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
         match data {
-            Data::U8 => vec![self.b.load_part(Part::Byte, guest(), from, 0)],
-            Data::I8 => vec![self.b.load_part(Part::SignedByte, guest(), from, 0)],
-            Data::U16 => vec![self.b.load_part(Part::Short, guest(), from, 0)],
-            Data::I16 => vec![self.b.load_part(Part::SignedShort, guest(), from, 0)],
+            Data::U8 => vec![self.b.load_part(Part::Byte, Memory::Guest, from, 0)],
+            Data::I8 => vec![self.b.load_part(Part::SignedByte, Memory::Guest, from, 0)],
+            Data::U16 => vec![self.b.load_part(Part::Short, Memory::Guest, from, 0)],
+            Data::I16 => vec![self.b.load_part(Part::SignedShort, Memory::Guest, from, 0)],
             Data::Dwords(4) => {
-                let four = self.b.load(types::I32X4, guest(), from, 0);
+                let four = self.b.load(types::I32X4, Memory::Guest, from, 0);
                 (0..4).map(|n| self.b.extractlane(four, n)).collect()
             }
             _ => self.load_words(from, words(data)),
@@ -136,14 +131,14 @@ impl Emitter<'_> {
         let mut out = Vec::with_capacity(words);
         while out.len() + 1 < words {
             let offset = 4 * out.len() as i32;
-            let pair = self.b.load(types::I64, guest(), from, offset);
-            let high = self.b.ushr_imm_u(pair, 32);
+            let pair = self.b.load(types::I64, Memory::Guest, from, offset);
+            let high = self.b.ushr_imm(pair, 32);
             out.push(self.b.ireduce(types::I32, pair));
             out.push(self.b.ireduce(types::I32, high));
         }
         if out.len() < words {
             let offset = 4 * out.len() as i32;
-            out.push(self.b.load(types::I32, guest(), from, offset));
+            out.push(self.b.load(types::I32, Memory::Guest, from, offset));
         }
         out
     }
@@ -152,18 +147,20 @@ impl Emitter<'_> {
     pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
         match data {
             Data::U8 | Data::I8 => {
-                self.b.store_part(Part::Byte, guest(), words[0], to, 0);
+                self.b
+                    .store_part(Part::Byte, Memory::Guest, words[0], to, 0);
                 return;
             }
             Data::U16 | Data::I16 => {
-                self.b.store_part(Part::Short, guest(), words[0], to, 0);
+                self.b
+                    .store_part(Part::Short, Memory::Guest, words[0], to, 0);
                 return;
             }
             Data::Dwords(4) => {
                 let [low, high] = [0, 2].map(|n| joined(&mut self.b, words[n], words[n + 1]));
                 let pairs = self.b.scalar_to_vector(types::I64X2, low);
                 let pairs = self.b.insertlane(pairs, high, 1);
-                self.b.store(guest(), pairs, to, 0);
+                self.b.store(Memory::Guest, pairs, to, 0);
                 return;
             }
             _ => {}
@@ -173,7 +170,7 @@ impl Emitter<'_> {
                 [low, high] => joined(&mut self.b, low, high),
                 _ => pair[0],
             };
-            self.b.store(guest(), value, to, 8 * i as i32);
+            self.b.store(Memory::Guest, value, to, 8 * i as i32);
         }
     }
 
@@ -181,12 +178,12 @@ impl Emitter<'_> {
 
     /// A vector of dwords that follow one another.
     pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
-        self.b.load(ty, guest(), start, offset)
+        self.b.load(ty, Memory::Guest, start, offset)
     }
 
     /// Stores a vector of dwords one after the other.
     pub(super) fn store_vector(&mut self, vector: Value, start: Value, offset: i32) {
-        self.b.store(guest(), vector, start, offset);
+        self.b.store(Memory::Guest, vector, start, offset);
     }
 
     /// Stores two lanes' pairs of dwords.
@@ -194,7 +191,7 @@ impl Emitter<'_> {
         let pairs = self.b.bitcast(types::I64X2, pairs);
         for (n, at) in to.into_iter().enumerate() {
             let pair = self.b.extractlane(pairs, n as u8);
-            self.b.store(guest(), pair, at, 0);
+            self.b.store(Memory::Guest, pair, at, 0);
         }
     }
 
@@ -290,7 +287,7 @@ impl Emitter<'_> {
     }
 
     fn four_addresses(&mut self, start: Value, away: i64, stride: i64) -> [Value; 4] {
-        [0, 1, 2, 3].map(|k| self.b.iadd_imm_s(start, away + stride * k))
+        [0, 1, 2, 3].map(|k| self.b.iadd_imm(start, away + stride * k))
     }
 
     // ---- slots of the frame
@@ -303,14 +300,14 @@ impl Emitter<'_> {
 
     /// What is at places in slots, a value for each.
     pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
-        let load = |&place: &Value| self.b.load(ty, trusted(), place, 0);
+        let load = |&place: &Value| self.b.load(ty, Memory::Trusted, place, 0);
         places.iter().map(load).collect()
     }
 
     /// Puts a value at each place.
     pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
         for (&place, &word) in places.iter().zip(words) {
-            self.b.store(trusted(), word, place, 0);
+            self.b.store(Memory::Trusted, word, place, 0);
         }
     }
 
@@ -324,7 +321,7 @@ impl Emitter<'_> {
                 let loaded: Vec<Value> = (0..i32::from(n))
                     .map(|i| {
                         let at = offset + 16 * i;
-                        self.b.load(types::I32X4, guest(), start, at)
+                        self.b.load(types::I32X4, Memory::Guest, start, at)
                     })
                     .collect();
                 return self.split(&loaded);
@@ -333,7 +330,7 @@ impl Emitter<'_> {
         };
         let signed = matches!(data, Data::I8 | Data::I16);
         let shorts = if size == 1 {
-            let four = self.b.load(types::I32, guest(), start, offset);
+            let four = self.b.load(types::I32, Memory::Guest, start, offset);
             let v = self.b.scalar_to_vector(types::I32X4, four);
             let v = self.b.bitcast(types::I8X16, v);
             match signed {
@@ -341,7 +338,7 @@ impl Emitter<'_> {
                 false => self.b.uwiden_low(v),
             }
         } else {
-            let four = self.b.load(types::I64, guest(), start, offset);
+            let four = self.b.load(types::I64, Memory::Guest, start, offset);
             let v = self.b.scalar_to_vector(types::I64X2, four);
             self.b.bitcast(types::I16X8, v)
         };
@@ -363,7 +360,7 @@ impl Emitter<'_> {
         if let Data::Dwords(_) = data {
             for (i, value) in self.join(lanes).into_iter().enumerate() {
                 let at = offset + 16 * i as i32;
-                self.b.store(guest(), value, start, at);
+                self.b.store(Memory::Guest, value, start, at);
             }
             return;
         }
@@ -385,19 +382,19 @@ impl Emitter<'_> {
         let v = self.b.bitcast(vector, v);
         let packed = self.b.extractlane(v, 0);
         debug_assert_eq!(self.b.func.ty(packed), scalar);
-        self.b.store(guest(), packed, start, offset);
+        self.b.store(Memory::Guest, packed, start, offset);
     }
 
     /// The words of four lanes whose elements are anywhere: a vector for each word.
     pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(4) => {
-                let whole = from.map(|at| self.b.load(types::I32X4, guest(), at, 0));
+                let whole = from.map(|at| self.b.load(types::I32X4, Memory::Guest, at, 0));
                 self.transpose(&whole)
             }
             Data::Dwords(2) => {
                 let pairs = from.map(|at| {
-                    let pair = self.b.load(types::I64, guest(), at, 0);
+                    let pair = self.b.load(types::I64, Memory::Guest, at, 0);
                     let v = self.b.scalar_to_vector(types::I64X2, pair);
                     self.b.bitcast(types::I32X4, v)
                 });
@@ -426,7 +423,7 @@ impl Emitter<'_> {
             Data::Dwords(4) => {
                 let whole = self.transpose(lanes);
                 for (at, whole) in to.into_iter().zip(whole) {
-                    self.b.store(guest(), whole, at, 0);
+                    self.b.store(Memory::Guest, whole, at, 0);
                 }
             }
             Data::Dwords(2) => {
@@ -437,7 +434,7 @@ impl Emitter<'_> {
                 for (at, (two, n)) in to.into_iter().zip(pairs) {
                     let two = self.b.bitcast(types::I64X2, two);
                     let pair = self.b.extractlane(two, n);
-                    self.b.store(guest(), pair, at, 0);
+                    self.b.store(Memory::Guest, pair, at, 0);
                 }
             }
             _ => {

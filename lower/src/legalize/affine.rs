@@ -184,7 +184,7 @@ impl Emitter<'_> {
         {
             let singles = self.singles.clone();
             let [all, others] = [(); 2].map(|()| self.b.create_block());
-            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.b.brif(full, all, &[], others, &[]);
             self.enter(all);
             let runs = [self.ends(block, plan, node.args[0], affine, Lane::OF_WAVE)];
@@ -265,7 +265,7 @@ impl Emitter<'_> {
         slow: HostBlock,
     ) -> Vec<Access> {
         if !affine.whole {
-            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
         let memory = self.memory_of(space);

@@ -160,7 +160,7 @@ impl Emitter<'_> {
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
         let full = full.into_iter();
         let mut good: Vec<Value> = full
-            .map(|exec| self.b.icmp_imm_s(IntCC::Equal, exec, -1))
+            .map(|exec| self.b.icmp_imm(IntCC::Equal, exec, -1))
             .collect();
         let mut masks = MaskBits {
             block,
@@ -326,9 +326,9 @@ impl Emitter<'_> {
         let exact = stride * (LANES as i64 - 1);
         if ends.guarded || compare.affine.stepped {
             let span = self.b.isub(last, first);
-            good.push(self.b.icmp_imm_u(IntCC::Equal, span, exact));
+            good.push(self.b.icmp_imm(IntCC::Equal, span, exact));
         } else {
-            last = self.b.iadd_imm_s(first, exact);
+            last = self.b.iadd_imm(first, exact);
         }
         good.push(self.b.icmp(order, first, last));
         match (compare.cond, compare.left) {
@@ -383,7 +383,7 @@ impl Emitter<'_> {
         if length != 0 {
             // The row that begins last ends last, and does not wrap if that is farther.
             let first = most;
-            most = self.b.iadd_imm_s(first, length);
+            most = self.b.iadd_imm(first, length);
             good.push(self.b.icmp(below, first, most));
         }
         let code = int_cc(compare.cond);
@@ -413,10 +413,10 @@ impl Emitter<'_> {
         let bit = self.b.ishl(one, lane);
         let last = stride * (LANES as i64 - 1);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let mut good = self.b.icmp_imm_u(order, away, last);
+        let mut good = self.b.icmp_imm(order, away, last);
         if stride > 1 {
-            let rest = self.b.band_imm_u(away, stride - 1);
-            let exact = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+            let rest = self.b.band_imm(away, stride - 1);
+            let exact = self.b.icmp_imm(IntCC::Equal, rest, 0);
             good = self.b.band(good, exact);
         }
         let zero = self.b.iconst(types::I64, 0);
@@ -448,9 +448,9 @@ impl Emitter<'_> {
         let away = self.b.umin(away, farthest);
         let count = if or_at {
             let whole = self.shift_down(away, stride);
-            self.b.iadd_imm_s(whole, 1)
+            self.b.iadd_imm(whole, 1)
         } else {
-            let begun = self.b.iadd_imm_s(away, stride - 1);
+            let begun = self.b.iadd_imm(away, stride - 1);
             self.shift_down(begun, stride)
         };
         let zero = self.b.iconst(types::I64, 0);
@@ -458,7 +458,7 @@ impl Emitter<'_> {
         // By 64 less the count; shifts take amounts modulo 64.
         let gone = self.b.ineg(count);
         let mask = self.b.ushr(ones, gone);
-        let any = self.b.icmp_imm_u(IntCC::NotEqual, count, 0);
+        let any = self.b.icmp_imm(IntCC::NotEqual, count, 0);
         let mask = self.b.select(any, mask, zero);
         self.b.jump(join, &[mask]);
         self.enter(join);
@@ -468,7 +468,7 @@ impl Emitter<'_> {
     fn shift_down(&mut self, v: Value, stride: i64) -> Value {
         match stride.trailing_zeros() {
             0 => v,
-            n => self.b.ushr_imm_u(v, i64::from(n)),
+            n => self.b.ushr_imm(v, i64::from(n)),
         }
     }
 }

@@ -7,13 +7,13 @@ use std::mem::offset_of;
 use frontend::inst::{EXEC_LO, VCC_LO};
 use frontend::state::WaveState;
 
-use super::{Emitter, offset32, trusted, wave_switch};
+use super::{Emitter, offset32, wave_switch};
 use crate::abi::{Context, ExitCode};
 use crate::analysis::liveness::Live;
 use crate::ir::{Func, Op, Slot, Target, Term};
 use crate::passes::sink;
 use crate::vir::patterns::halves_of;
-use crate::vir::{self, IntCC, Value, types};
+use crate::vir::{self, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
     /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.
@@ -170,7 +170,7 @@ impl Emitter<'_> {
         }
         let both = self.load_pair(low);
         let first = self.b.ireduce(types::I32, both);
-        let second = self.b.ushr_imm_u(both, 32);
+        let second = self.b.ushr_imm(both, 32);
         let second = self.b.ireduce(types::I32, second);
         self.held.extend(slots.into_iter().zip([first, second]));
     }
@@ -178,14 +178,14 @@ impl Emitter<'_> {
     /// Two scalar registers in the wave.
     pub(super) fn load_pair(&mut self, low: u8) -> Value {
         let (offset, _) = slot_home(Slot::Sgpr(low));
-        self.b.load(types::I64, trusted(), self.wave, offset)
+        self.b.load(types::I64, Memory::Trusted, self.wave, offset)
     }
 
     /// Writes a scalar register in the wave and the next one.
     pub(super) fn store_pair(&mut self, low: Slot, both: Value) {
         self.note_stored();
         let (offset, _) = slot_home(low);
-        self.b.store(trusted(), both, self.wave, offset);
+        self.b.store(Memory::Trusted, both, self.wave, offset);
     }
 
     /// Notes that a scalar register is written to the wave. Little code may do that and go on to the wave's end, whose
@@ -283,7 +283,7 @@ impl Emitter<'_> {
     /// Reads a slot from the wave.
     fn load_slot(&mut self, slot: Slot) -> Value {
         let (offset, ty) = slot_home(slot);
-        let v = self.b.load(ty, trusted(), self.wave, offset);
+        let v = self.b.load(ty, Memory::Trusted, self.wave, offset);
         match slot {
             Slot::Scc => self.b.ireduce(types::I8, v),
             _ => v,
@@ -298,7 +298,7 @@ impl Emitter<'_> {
         };
         self.note_stored();
         let (offset, _) = slot_home(slot);
-        self.b.store(trusted(), v, self.wave, offset);
+        self.b.store(Memory::Trusted, v, self.wave, offset);
     }
 
     /// Writes those of the scalar slots in `slots` that the region has to the wave.
@@ -338,7 +338,7 @@ impl Emitter<'_> {
 
     pub(super) fn return_at(&mut self, pc: Value, code: Value) {
         let pc_offset = offset32(offset_of!(WaveState, pc));
-        self.b.store(trusted(), pc, self.wave, pc_offset);
+        self.b.store(Memory::Trusted, pc, self.wave, pc_offset);
         self.b.return_(code);
     }
 
@@ -354,12 +354,12 @@ impl Emitter<'_> {
 
     /// What the context has at an offset.
     pub(super) fn context(&mut self, ty: vir::Type, at: usize) -> Value {
-        self.b.load(ty, trusted(), self.ctx, offset32(at))
+        self.b.load(ty, Memory::Trusted, self.ctx, offset32(at))
     }
 
     /// Sets it.
     pub(super) fn set_context(&mut self, value: Value, at: usize) {
-        self.b.store(trusted(), value, self.ctx, offset32(at));
+        self.b.store(Memory::Trusted, value, self.ctx, offset32(at));
     }
 
     /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
@@ -369,7 +369,7 @@ impl Emitter<'_> {
         let tired = self.b.create_block();
         let on = self.b.create_block();
         self.b.set_cold_block(tired);
-        let empty = self.b.icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+        let empty = self.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
         self.b.brif(empty, tired, &[], on, &[]);
         self.enter(tired);
         self.note_resume(block);
@@ -401,7 +401,7 @@ impl Emitter<'_> {
             self.store_slots(&written.common(live));
         }
         let offset = offset32(offset_of!(WaveState, pc));
-        self.b.store(trusted(), pc, self.wave, offset);
+        self.b.store(Memory::Trusted, pc, self.wave, offset);
     }
 
     /// Leaves the region with `code`.
@@ -430,7 +430,7 @@ impl Emitter<'_> {
             let exec = new_exec.or_else(|| written.then(|| self.slot(Slot::Exec)));
             if let Some(exec) = exec {
                 let (offset, _) = slot_home(Slot::Exec);
-                self.b.store(trusted(), exec, self.wave, offset);
+                self.b.store(Memory::Trusted, exec, self.wave, offset);
             }
         } else if let Some(exec) = new_exec {
             self.write_slot(Slot::Exec, exec);

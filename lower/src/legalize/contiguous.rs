@@ -12,7 +12,7 @@ use frontend::op::{Data, Space};
 
 use super::lanes::dwords_type;
 use super::scalar::joined;
-use super::{Emitter, access, trusted};
+use super::{Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::{EffectFn, mem_code};
@@ -20,7 +20,7 @@ use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashSet;
 use crate::options::Forms;
-use crate::vir::{Block as HostBlock, IntCC, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 /// Elements of lanes that are moved a group at a time.
 pub(super) struct Contiguous<'a> {
@@ -161,19 +161,19 @@ impl Emitter<'_> {
         let count = self.lanes_of_group(a.data);
         let (base, len) = self.memory_of(space);
         let all = count as i64 * i64::from(access::bytes(a.data));
-        let last = self.b.iadd_imm_s(len, -all);
+        let last = self.b.iadd_imm(len, -all);
         let lds = (space == Space::Lds).then(|| self.lds_start());
         let (head, rest) = (self.b.create_block(), self.b.create_block());
         let offset = self.b.append_block_param(head, types::I64);
         let first = self.b.append_block_param(rest, types::I64);
         let zero = self.b.iconst(types::I64, 0);
         let room = IntCC::UnsignedGreaterThanOrEqual;
-        let room = self.b.icmp_imm_u(room, len, all);
+        let room = self.b.icmp_imm(room, len, all);
         let to = [zero];
         self.b.brif(room, head, &to, rest, &to);
 
         self.b.switch_to_block(head);
-        let lane = self.b.ushr_imm_u(offset, 2);
+        let lane = self.b.ushr_imm(offset, 2);
         let group = Group { offset, lane };
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut same = self.follow(a.data, addresses[0], group, true);
@@ -184,7 +184,7 @@ impl Emitter<'_> {
             let equal = self.follow(a.data, addresses[1], group, false);
             same = self.b.band(same, equal);
             // The low words do not wrap.
-            let fits = self.b.icmp_imm_u(order, low, (1 << 32) - all);
+            let fits = self.b.icmp_imm(order, low, (1 << 32) - all);
             self.or_leave(fits, rest, lane);
             let high = self.word_at(addresses[1], offset);
             let address = joined(&mut self.b, low, high);
@@ -193,7 +193,7 @@ impl Emitter<'_> {
         let inside = self.b.icmp(order, away, last);
         self.or_leave(inside, rest, lane);
         let same = self.of_lanes(1, count).collect_mask(&[same]);
-        let same = self.b.icmp_imm_u(IntCC::Equal, same, (1 << count) - 1);
+        let same = self.b.icmp_imm(IntCC::Equal, same, (1 << count) - 1);
         self.or_leave(same, rest, lane);
         let start = self.b.iadd(lds.unwrap_or(base), away);
         let to_memory = lds.is_none() && !a.load;
@@ -214,8 +214,8 @@ impl Emitter<'_> {
     /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
     pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
-        let lane = self.b.ushr_imm_u(offset, 2);
-        let away = self.b.imul_imm_s(lane, a.stride);
+        let lane = self.b.ushr_imm(offset, 2);
+        let away = self.b.imul_imm(lane, a.stride);
         let start = self.b.iadd(start, away);
         self.group(a, start, Group { offset, lane }, None);
         let count = self.lanes_of_group(a.data);
@@ -235,7 +235,7 @@ impl Emitter<'_> {
         let count = self.lanes_of_group(data);
         let ty = dwords_type(count);
         let at = self.b.iadd(slot, group.offset);
-        let words = self.b.load(ty, trusted(), at, 0);
+        let words = self.b.load(ty, Memory::Trusted, at, 0);
         let first = self.word_at(slot, group.offset);
         let mut line = self.b.splat(ty, first);
         let mut lanes = self.of_lanes(1, count);
@@ -249,7 +249,7 @@ impl Emitter<'_> {
 
     pub(super) fn word_at(&mut self, slot: Value, offset: Value) -> Value {
         let at = self.b.iadd(slot, offset);
-        self.b.load(types::I32, trusted(), at, 0)
+        self.b.load(types::I32, Memory::Trusted, at, 0)
     }
 
     /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
@@ -257,8 +257,8 @@ impl Emitter<'_> {
     fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
         let every = (1 << self.lanes_of_group(a.data)) - 1;
         let on = self.b.ushr(a.exec, group.lane);
-        let on = self.b.band_imm_u(on, every);
-        let full = self.b.icmp_imm_u(IntCC::Equal, on, every);
+        let on = self.b.band_imm(on, every);
+        let full = self.b.icmp_imm(IntCC::Equal, on, every);
         let whole = self.b.create_block();
         if let Some(other) = other {
             let to = [group.lane];

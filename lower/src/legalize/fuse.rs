@@ -311,9 +311,9 @@ impl Emitter<'_> {
             let bytes = match u64::try_from(stride) {
                 Ok(stride) if stride.is_power_of_two() => {
                     let n = i64::from(stride.trailing_zeros());
-                    self.b.ishl_imm_u(lane, n)
+                    self.b.ishl_imm(lane, n)
                 }
-                _ => self.b.imul_imm_s(lane, stride),
+                _ => self.b.imul_imm(lane, stride),
             };
             if let Some(ahead) = ahead {
                 let there = self.b.iadd(ahead.start, bytes);
@@ -361,7 +361,7 @@ impl Emitter<'_> {
         if stride == 0 {
             let at = match offset {
                 0 => start,
-                _ => self.b.iadd_imm_s(start, i64::from(offset)),
+                _ => self.b.iadd_imm(start, i64::from(offset)),
             };
             let words = self.load_one(at, data);
             return words

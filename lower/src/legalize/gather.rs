@@ -13,13 +13,13 @@ use frontend::state::LANES;
 use super::contiguous::{Contiguous, is_computed};
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
-use super::{Emitter, access, trusted};
+use super::{Emitter, access};
 use crate::analysis::schedule::Schedule;
 use crate::host::{self, Isa};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;
-use crate::vir::{Block as HostBlock, IntCC, Op as VirOp, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
 /// An access whose addresses and data, or results, are in slots.
 #[derive(Clone, Copy)]
@@ -157,17 +157,17 @@ impl Emitter<'_> {
     fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
         let (base, len) = self.memory_of(space);
         let bytes = i64::from(access::bytes(a.data));
-        let last = self.b.iadd_imm_s(len, -bytes);
+        let last = self.b.iadd_imm(len, -bytes);
         let zero = self.b.iconst(types::I64, 0);
         let first = self.b.ctz(a.exec);
         let (window, room) = if space == Space::Lds {
             let start = self.lds_start();
             ((start, zero, None), last)
         } else {
-            let at = self.b.ishl_imm_u(first, 2);
+            let at = self.b.ishl_imm(first, 2);
             let high = self.word_at(a.addresses[1], at);
             let start = self.b.uextend(types::I64, high);
-            let start = self.b.ishl_imm_u(start, 32);
+            let start = self.b.ishl_imm(start, 32);
             // The first low word in bounds, if it is one, and the last.
             let away = self.b.isub(base, start);
             let low = self.b.smax(away, zero);
@@ -196,7 +196,7 @@ impl Emitter<'_> {
         firsts
             .map(|lane| {
                 let (ty, at) = (dwords_type(per), 4 * lane as i32);
-                let words = self.b.load(ty, trusted(), a.addresses[0], at);
+                let words = self.b.load(ty, Memory::Trusted, a.addresses[0], at);
                 let on = self.on_from(a.exec, lane, per);
                 Group { lane, on, words }
             })
@@ -205,7 +205,7 @@ impl Emitter<'_> {
 
     /// Which of so many lanes from `lane` on act.
     pub(super) fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
-        let on = self.b.ushr_imm_u(exec, lane as i64);
+        let on = self.b.ushr_imm(exec, lane as i64);
         self.of_lanes(1, count).expand_mask(on)[0]
     }
 
@@ -226,7 +226,7 @@ impl Emitter<'_> {
             let mut good = good(self, group);
             if let Some(high) = high {
                 let at = 4 * group.lane as i32;
-                let words = self.b.load(ty, trusted(), a.addresses[1], at);
+                let words = self.b.load(ty, Memory::Trusted, a.addresses[1], at);
                 let same = self.b.icmp(IntCC::Equal, words, high);
                 good = self.b.band(good, same);
             }
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         }
         let bad = bad.expect("a wave has lanes");
         let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.icmp_imm_u(IntCC::Equal, bad, 0)
+        self.b.icmp_imm(IntCC::Equal, bad, 0)
     }
 
     /// Leaves for `slow` where a lane that acts is out of bounds.
@@ -284,7 +284,7 @@ impl Emitter<'_> {
         let lds = window.high.is_none();
         let base = match lds {
             true => window.start,
-            false => self.b.iadd_imm_s(window.start, i64::from(middle)),
+            false => self.b.iadd_imm(window.start, i64::from(middle)),
         };
         let sign = self.of_lanes(1, per).dwords_by(|_| middle);
         for group in groups {
@@ -293,14 +293,13 @@ impl Emitter<'_> {
                 true => group.words,
                 false => self.b.bxor(group.words, sign),
             };
-            let words = self.b.load(ty, trusted(), a.places[0], at);
+            let words = self.b.load(ty, Memory::Trusted, a.places[0], at);
             let args = [words, group.on, base, index];
-            let mut lanes = self.of_lanes(1, per);
             if load {
-                let loaded = lanes.host_op(VirOp::Gather, &args, ty);
-                self.b.store(trusted(), loaded, a.places[0], at);
+                let loaded = self.b.op(VirOp::Gather, &args, ty);
+                self.b.store(Memory::Trusted, loaded, a.places[0], at);
             } else {
-                lanes.effect(VirOp::Scatter, &args);
+                self.b.effect(VirOp::Scatter, &args);
             }
             behind(self, (group.lane, per));
         }
@@ -311,28 +310,28 @@ impl Emitter<'_> {
         let per = self.per();
         let slot = self.take_slot();
         let slot = i64::from(Self::frame_offset(slot));
-        let slot = self.b.iadd_imm_s(self.frame, slot);
-        let at = self.b.ishl_imm_u(window.first, 2);
+        let slot = self.b.iadd_imm(self.frame, slot);
+        let at = self.b.ishl_imm(window.first, 2);
         let first = self.word_at(a.addresses[0], at);
         let first = self.b.splat(dwords_type(per), first);
         for group in groups {
             let mut lanes = self.of_lanes(1, per);
             let words = lanes.select(Width::W32, &[group.on], &[group.words], &[first])[0];
             let at = 4 * group.lane as i32;
-            self.b.store(trusted(), words, slot, at);
+            self.b.store(Memory::Trusted, words, slot, at);
         }
         let behind = self.b.create_block();
         let (head, offset) = self.begin_offsets();
         let from = std::array::from_fn(|k| {
             let at = self.b.iadd(slot, offset);
-            let low = self.b.load(types::I32, trusted(), at, 4 * k as i32);
+            let low = self.b.load(types::I32, Memory::Trusted, at, 4 * k as i32);
             let low = self.b.uextend(types::I64, low);
             self.b.iadd(window.start, low)
         });
         let new = self.load_each_of_eight(from, a.data);
         let places = self.places_at(a.places, offset);
         let old = self.load_places(types::I32X8, &places);
-        let lane = self.b.ushr_imm_u(offset, 2);
+        let lane = self.b.ushr_imm(offset, 2);
         let on = self.b.ushr(a.exec, lane);
         let mut lanes = self.of_lanes(1, host::LANES);
         let mask = lanes.expand_mask(on);
@@ -356,14 +355,14 @@ impl Emitter<'_> {
     ) {
         let per = self.per();
         let step = access::bytes(a.data);
-        let at = self.b.ishl_imm_u(window.first, 2);
+        let at = self.b.ishl_imm(window.first, 2);
         let low = self.word_at(a.addresses[0], at);
         let low = self.b.uextend(types::I64, low);
-        let before = self.b.imul_imm_s(window.first, i64::from(step));
+        let before = self.b.imul_imm(window.first, i64::from(step));
         let low = self.b.isub(low, before);
         let away = self.b.isub(low, window.low);
         let others = i64::from(step) * (LANES as i64 - 1);
-        let room = self.b.iadd_imm_s(window.room, -others);
+        let room = self.b.iadd_imm(window.room, -others);
         let zero = self.b.iconst(types::I64, 0);
         for (low, high) in [(zero, away), (away, room)] {
             let order = IntCC::SignedLessThanOrEqual;
@@ -388,7 +387,7 @@ impl Emitter<'_> {
                 let away = step * lane as i64;
                 let words = e.load_lanes(lanes, (start, away), step, a.data);
                 let at = 4 * lane as i32;
-                e.b.store(trusted(), words[0], a.places[0], at);
+                e.b.store(Memory::Trusted, words[0], a.places[0], at);
             }
             e.b.jump(done, &[]);
         });

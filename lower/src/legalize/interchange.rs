@@ -199,7 +199,7 @@ impl Emitter<'_> {
             (offset_of!(Context, instructions), instructions),
             (offset_of!(Context, lane_instructions), lanes),
         ] {
-            let n = self.b.imul_imm_s(iterations, each);
+            let n = self.b.imul_imm(iterations, each);
             let old = self.context(types::I64, at);
             let new = self.b.iadd(old, n);
             self.set_context(new, at);

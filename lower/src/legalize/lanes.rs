@@ -122,28 +122,10 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// An operation that hosts with AVX2 have.
-    pub(crate) fn host_op(&mut self, f: VirOp, args: &[Value], result: Type) -> Value {
-        self.b.op(f, args, result)
-    }
-
-    /// The same of what has no result.
-    pub(crate) fn effect(&mut self, f: VirOp, args: &[Value]) {
-        self.b.effect(f, args);
-    }
-
-    fn cast(&mut self, ty: Type, v: Value) -> Value {
-        if self.b.func.ty(v) == ty {
-            v
-        } else {
-            self.b.bitcast(ty, v)
-        }
-    }
-
     /// Bytes of two vectors, within each 128 bits.
     pub(crate) fn shuffle(&mut self, ty: Type, a: Value, b: Value, mask: [u8; 16]) -> Value {
         if let Some(before) = self.sorted_back(a, b, &mask) {
-            return self.cast(ty, before);
+            return self.b.bitcast(ty, before);
         }
         let mask = self.b.func.constant(&mask);
         self.b.shuffle(ty, a, b, mask)
@@ -214,9 +196,7 @@ impl Lanes<'_, '_> {
             lanes *= 2;
             let ty = dwords_type(lanes);
             let pairs = parts.chunks_exact(2);
-            parts = pairs
-                .map(|pair| self.host_op(VirOp::Join, pair, ty))
-                .collect();
+            parts = pairs.map(|pair| self.b.op(VirOp::Join, pair, ty)).collect();
         }
         parts
     }
@@ -249,10 +229,10 @@ impl Lanes<'_, '_> {
                 let all = self.b.ineg(wide);
                 let ty = self.dwords_type();
                 let mask = if self.masks {
-                    self.host_op(VirOp::MaskOfBits, &[all], ty.truth())
+                    self.b.op(VirOp::MaskOfBits, &[all], ty.truth())
                 } else {
                     let all = self.b.splat(ty, all);
-                    self.host_op(VirOp::VectorToMask, &[all], ty.truth())
+                    self.b.op(VirOp::VectorToMask, &[all], ty.truth())
                 };
                 vec![mask; self.slices]
             }
@@ -302,9 +282,9 @@ impl Lanes<'_, '_> {
                 .map(|j| {
                     let here = match j * self.per {
                         0 => bits,
-                        first => self.b.ushr_imm_u(bits, first as i64),
+                        first => self.b.ushr_imm(bits, first as i64),
                     };
-                    self.host_op(VirOp::MaskOfBits, &[here], ty.truth())
+                    self.b.op(VirOp::MaskOfBits, &[here], ty.truth())
                 })
                 .collect();
         }
@@ -329,7 +309,7 @@ impl Lanes<'_, '_> {
             }
             let placed = match j {
                 0 => here,
-                _ => self.b.ishl_imm_u(here, (self.per * j) as i64),
+                _ => self.b.ishl_imm(here, (self.per * j) as i64),
             };
             bits = Some(match bits {
                 None => placed,
@@ -376,8 +356,8 @@ impl Lanes<'_, '_> {
     /// mask ? a : b on vectors of one type.
     fn blend(&mut self, mask: Value, a: Value, b: Value) -> Value {
         let ty = self.b.func.ty(a);
-        let b = self.cast(ty, b);
-        let mask = self.cast(ty, mask);
+        let b = self.b.bitcast(ty, b);
+        let mask = self.b.bitcast(ty, mask);
         if ty.is_float() || ty.lane_type().is_float() {
             // As `min` and `max` know it.
             return self.b.bitselect(mask, a, b);
@@ -410,7 +390,7 @@ impl Lanes<'_, '_> {
         self.b.brif(any, some, &[], behind, x);
         self.b.switch_to_block(some);
         let changed = change(self).into_iter();
-        let changed: Vec<Value> = changed.map(|v| self.cast(ty, v)).collect();
+        let changed: Vec<Value> = changed.map(|v| self.b.bitcast(ty, v)).collect();
         self.b.jump(behind, &changed);
         self.b.switch_to_block(behind);
         self.b.block_params(behind).to_vec()

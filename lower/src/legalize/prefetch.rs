@@ -14,12 +14,12 @@ use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
 use super::contiguous::is_computed;
-use super::{Emitter, offset32, trusted};
+use super::{Emitter, offset32};
 use crate::analysis::uniformity::Affine;
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, Func, Val};
 use crate::options::Options;
-use crate::vir::{Op as VirOp, Value, types};
+use crate::vir::{Memory, Op as VirOp, Value, types};
 
 mod deferred;
 mod indirect;
@@ -115,8 +115,8 @@ impl Emitter<'_> {
     /// it is there is kept for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
-        let last = self.b.load(types::I64, trusted(), self.wave, at);
-        self.b.store(trusted(), first, self.wave, at);
+        let last = self.b.load(types::I64, Memory::Trusted, self.wave, at);
+        self.b.store(Memory::Trusted, first, self.wave, at);
         self.b.isub(first, last)
     }
 
@@ -149,9 +149,8 @@ impl Emitter<'_> {
         let (step, count) = lines(stride, lanes);
         for n in 0..count {
             let away = i64::from(offset) + n * step;
-            let at = self.b.iadd_imm_s(start, away);
-            let per = self.per();
-            self.of_lanes(1, per).effect(into, &[at]);
+            let at = self.b.iadd_imm(start, away);
+            self.b.effect(into, &[at]);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::mem::offset_of;
 
 use super::interchange::Inner;
-use super::{Emitter, offset32, trusted};
+use super::{Emitter, offset32};
 use crate::abi::Context;
 use crate::analysis::schedule::{Schedule, Segment};
 use crate::ir::{Block, Op, Val};
@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::profile::{
     Access, AccessShape, BlockShape, InterchangedShape, Order, SegmentShape, Shape,
 };
-use crate::vir::{Value, types};
+use crate::vir::{Memory, Value, types};
 
 /// A shape in the making.
 #[derive(Debug)]
@@ -112,9 +112,9 @@ impl Emitter<'_> {
     fn add_to(&mut self, counter: usize, n: Value) {
         let table = self.context(types::I64, offset_of!(Context, counters));
         let at = offset32(8 * counter);
-        let old = self.b.load(types::I64, trusted(), table, at);
+        let old = self.b.load(types::I64, Memory::Trusted, table, at);
         let new = self.b.iadd(old, n);
-        self.b.store(trusted(), new, table, at);
+        self.b.store(Memory::Trusted, new, table, at);
     }
 
     /// At the beginning of a block.
@@ -200,7 +200,7 @@ impl Emitter<'_> {
         for counter in made.into_iter().chain([shape.executions]) {
             self.add_to(counter, turns);
         }
-        let lanes = self.b.ishl_imm_u(turns, 6);
+        let lanes = self.b.ishl_imm(turns, 6);
         for counter in counters {
             self.add_to(counter, lanes);
         }

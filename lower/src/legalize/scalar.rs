@@ -124,7 +124,7 @@ impl Scalars<'_, '_> {
     /// See [`crate::ir::Op::AlignBit`].
     pub(super) fn align_bit(&mut self, high: Value, low: Value, amount: Value) -> Value {
         let wide = joined(self.b, low, high);
-        let amount = self.b.band_imm_u(amount, 31);
+        let amount = self.b.band_imm(amount, 31);
         let amount = self.b.uextend(types::I64, amount);
         let shifted = self.b.ushr(wide, amount);
         self.b.ireduce(types::I32, shifted)
@@ -152,7 +152,7 @@ impl Scalars<'_, '_> {
 
     fn high_of_product(&mut self, a: Value, b: Value) -> Value {
         let product = self.b.imul(a, b);
-        let high = self.b.ushr_imm_u(product, 32);
+        let high = self.b.ushr_imm(product, 32);
         self.b.ireduce(types::I32, high)
     }
 
@@ -161,31 +161,31 @@ impl Scalars<'_, '_> {
         let wide = joined(self.b, s1, s0);
         let mut result = self.iconst(types::I32, 0);
         for i in 0..4 {
-            let sel = self.b.ushr_imm_u(selectors, i * 8);
-            let sel = self.b.band_imm_u(sel, 0xff);
+            let sel = self.b.ushr_imm(selectors, i * 8);
+            let sel = self.b.band_imm(sel, 0xff);
             // 0..=7: that byte
-            let low = self.b.band_imm_u(sel, 7);
-            let amount = self.b.ishl_imm_u(low, 3);
+            let low = self.b.band_imm(sel, 7);
+            let amount = self.b.ishl_imm(low, 3);
             let amount64 = self.b.uextend(types::I64, amount);
             let plain = self.b.ushr(wide, amount64);
             // 8..=11: the sign of bytes 1, 3, 5, 7
-            let pair = self.b.band_imm_u(sel, 3);
-            let up = self.b.ishl_imm_u(pair, 4);
+            let pair = self.b.band_imm(sel, 3);
+            let up = self.b.ishl_imm(pair, 4);
             let up64 = self.b.uextend(types::I64, up);
             let sign = self.b.ushr(wide, up64);
-            let sign = self.b.ishl_imm_u(sign, 48);
-            let sign = self.b.sshr_imm_u(sign, 63);
+            let sign = self.b.ishl_imm(sign, 48);
+            let sign = self.b.sshr_imm(sign, 63);
             let ones = self.iconst(types::I64, u64::MAX);
             let zero = self.iconst(types::I64, 0);
-            let is_plain = self.b.icmp_imm_u(IntCC::UnsignedLessThan, sel, 8);
-            let is_sign = self.b.icmp_imm_u(IntCC::UnsignedLessThan, sel, 12);
-            let is_zero = self.b.icmp_imm_u(IntCC::Equal, sel, 12);
+            let is_plain = self.b.icmp_imm(IntCC::UnsignedLessThan, sel, 8);
+            let is_sign = self.b.icmp_imm(IntCC::UnsignedLessThan, sel, 12);
+            let is_zero = self.b.icmp_imm(IntCC::Equal, sel, 12);
             let rest = self.b.select(is_zero, zero, ones);
             let high = self.b.select(is_sign, sign, rest);
             let byte = self.b.select(is_plain, plain, high);
             let byte = self.b.ireduce(types::I32, byte);
-            let byte = self.b.band_imm_u(byte, 0xff);
-            let placed = self.b.ishl_imm_u(byte, i * 8);
+            let byte = self.b.band_imm(byte, 0xff);
+            let placed = self.b.ishl_imm(byte, i * 8);
             result = self.b.bor(result, placed);
         }
         result
@@ -196,6 +196,6 @@ impl Scalars<'_, '_> {
 pub(super) fn joined(b: &mut Builder<'_>, low: Value, high: Value) -> Value {
     let low = b.uextend(types::I64, low);
     let high = b.uextend(types::I64, high);
-    let high = b.ishl_imm_u(high, 32);
+    let high = b.ishl_imm(high, 32);
     b.bor(high, low)
 }

@@ -12,14 +12,14 @@ use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
 use super::lanes::dwords_type;
-use super::{Emitter, access, trusted};
+use super::{Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::host::Isa;
 use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
-use crate::vir::{Block as HostBlock, IntCC, Op as VirOp, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
 /// Bytes from one dword of a lane to its next.
 const ROW: i64 = 4 * LANES as i64;
@@ -176,7 +176,7 @@ impl Emitter<'_> {
             (None, true) => self.scratch_row(a, Offset::Word(offset), slow, done),
             (None, false) => {
                 let first = self.b.ctz(exec);
-                let at = self.b.ishl_imm_u(first, 2);
+                let at = self.b.ishl_imm(first, 2);
                 let first = self.word_at(offset, at);
                 if level {
                     self.scratch_row(a, Offset::Word(first), slow, done);
@@ -233,29 +233,29 @@ impl Emitter<'_> {
         let start = match space {
             Space::Scratch => behind[0],
             _ => {
-                let base = self.b.band_imm_s(behind[0], (1 << 48) - 1);
+                let base = self.b.band_imm(behind[0], (1 << 48) - 1);
                 self.b.iadd(base, behind[2])
             }
         };
         let away = self.b.isub(start, at);
         let inside = self.b.icmp(order, away, len);
         // Some targets ignore low bits of an address that is not one of a dword.
-        let rest = self.b.band_imm_u(start, 3);
-        let aligned = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+        let rest = self.b.band_imm(start, 3);
+        let aligned = self.b.icmp_imm(IntCC::Equal, rest, 0);
         let mut good = self.b.band(inside, aligned);
         let room = self.b.isub(len, away);
         if space != Space::Scratch {
             let wrong = [0, 1].map(|i| {
                 let word = SCRATCH_DESCRIPTOR[i];
                 let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
-                let word = self.b.band_imm_s(behind[i], mask);
-                self.b.bxor_imm_s(word, bits)
+                let word = self.b.band_imm(behind[i], mask);
+                self.b.bxor_imm(word, bits)
             });
             let wrong = self.b.bor(wrong[0], wrong[1]);
-            let kind = self.b.icmp_imm_u(IntCC::Equal, wrong, 0);
+            let kind = self.b.icmp_imm(IntCC::Equal, wrong, 0);
             // Some targets compare offset and SOFFSET with the number of records; no offset is beyond the room.
-            let records = self.b.band_imm_s(behind[1], i64::from(u32::MAX));
-            let most = self.b.ushr_imm_u(room, 6);
+            let records = self.b.band_imm(behind[1], i64::from(u32::MAX));
+            let most = self.b.ushr_imm(room, 6);
             let most = self.b.iadd(most, behind[2]);
             let bound = self.b.icmp(order, most, records);
             let both = self.b.band(kind, bound);
@@ -279,7 +279,7 @@ impl Emitter<'_> {
         let mut bad: Option<Value> = None;
         for lane in (0..LANES).step_by(per) {
             let (ty, at) = (dwords_type(per), 4 * lane as i32);
-            let words = self.b.load(ty, trusted(), slot, at);
+            let words = self.b.load(ty, Memory::Trusted, slot, at);
             let on = self.on_from(exec, lane, per);
             let good = good(self, words);
             let other = self.b.bnot(good);
@@ -291,7 +291,7 @@ impl Emitter<'_> {
         }
         let bad = bad.expect("a wave has lanes");
         let bad = self.of_lanes(1, per).collect_mask(&[bad]);
-        self.b.icmp_imm_u(IntCC::Equal, bad, 0)
+        self.b.icmp_imm(IntCC::Equal, bad, 0)
     }
 
     /// Moves the elements at one offset of all lanes and goes to `done`; leaves for `slow` where they are not in the window.
@@ -316,24 +316,24 @@ impl Emitter<'_> {
             }
             Offset::Word(word) => {
                 let wide = self.b.uextend(types::I64, word);
-                let dword = self.b.band_imm_s(wide, !3);
-                let bytes = self.b.imul_imm_s(dword, ROW / 4);
-                let end = self.b.iadd_imm_s(bytes, size);
+                let dword = self.b.band_imm(wide, !3);
+                let bytes = self.b.imul_imm(dword, ROW / 4);
+                let end = self.b.iadd_imm(bytes, size);
                 let mut good = self.b.icmp(order, end, a.window.room);
                 if mask != 0 {
-                    let rest = self.b.band_imm_u(word, i64::from(mask));
-                    let aligned = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+                    let rest = self.b.band_imm(word, i64::from(mask));
+                    let aligned = self.b.icmp_imm(IntCC::Equal, rest, 0);
                     good = self.b.band(good, aligned);
                 }
                 if a.least != 0 {
                     let order = IntCC::UnsignedGreaterThanOrEqual;
-                    let above = self.b.icmp_imm_u(order, word, i64::from(a.least));
+                    let above = self.b.icmp_imm(order, word, i64::from(a.least));
                     good = self.b.band(good, above);
                 }
                 self.require(slow, good);
                 let at = self.b.iadd(a.window.start, bytes);
-                let shift = self.b.band_imm_u(word, 3);
-                let shift = self.b.ishl_imm_u(shift, 3);
+                let shift = self.b.band_imm(word, 3);
+                let shift = self.b.ishl_imm(shift, 3);
                 Row {
                     at,
                     bytes: 0,
@@ -367,7 +367,7 @@ impl Emitter<'_> {
                     continue;
                 }
                 let inside = |e: &mut Self| e.load_vector(ty, row.at, at);
-                let outside = |e: &mut Self| e.b.load(ty, trusted(), slot, place);
+                let outside = |e: &mut Self| e.b.load(ty, Memory::Trusted, slot, place);
                 let (new, old) = match (dwords, a.load) {
                     (true, true) => (inside(self), on.map(|_| outside(self))),
                     (true, false) => (outside(self), on.map(|_| inside(self))),
@@ -390,7 +390,7 @@ impl Emitter<'_> {
                 };
                 match a.load {
                     true => {
-                        self.b.store(trusted(), new, slot, place);
+                        self.b.store(Memory::Trusted, new, slot, place);
                     }
                     false => self.store_vector(new, row.at, at),
                 }
@@ -407,14 +407,13 @@ impl Emitter<'_> {
         (slot, place): (Value, i32),
     ) {
         let ty = dwords_type(self.per());
-        let words = self.b.load(ty, trusted(), slot, place);
-        let at = self.b.iadd_imm_s(row, i64::from(at));
-        let mut lanes = self.of_lanes(1, crate::host::LANES * 2);
+        let words = self.b.load(ty, Memory::Trusted, slot, place);
+        let at = self.b.iadd_imm(row, i64::from(at));
         if load {
-            let new = lanes.host_op(VirOp::LoadSome, &[words, on, at], ty);
-            self.b.store(trusted(), new, slot, place);
+            let new = self.b.op(VirOp::LoadSome, &[words, on, at], ty);
+            self.b.store(Memory::Trusted, new, slot, place);
         } else {
-            lanes.effect(VirOp::StoreSome, &[words, on, at]);
+            self.b.effect(VirOp::StoreSome, &[words, on, at]);
         }
     }
 
@@ -429,7 +428,7 @@ impl Emitter<'_> {
             Op::Shl => VirOp::ShiftLeft,
             _ => VirOp::ShiftRight,
         };
-        lanes.host_op(f, &[v, amount], dwords_type(per))
+        lanes.b.op(f, &[v, amount], dwords_type(per))
     }
 
     /// The byte or short of dwords that begins at bit `shift`, extended.
@@ -464,8 +463,8 @@ impl Emitter<'_> {
         debug_assert_eq!(self.o.isa, Isa::Avx512);
         let per = self.per();
         let ty = dwords_type(per);
-        let most = self.b.ushr_imm_u(a.window.room, 6);
-        let most = self.b.iadd_imm_s(most, -i64::from(access::bytes(a.data)));
+        let most = self.b.ushr_imm(a.window.room, 6);
+        let most = self.b.iadd_imm(most, -i64::from(access::bytes(a.data)));
         let any = IntCC::SignedGreaterThanOrEqual;
         let zero = self.b.iconst(types::I64, 0);
         let any = self.b.icmp(any, most, zero);
@@ -493,7 +492,7 @@ impl Emitter<'_> {
         for lane in (0..LANES).step_by(per) {
             let place = 4 * lane as i32;
             let on = self.on_from(a.exec, lane, per);
-            let words = self.b.load(ty, trusted(), offsets, place);
+            let words = self.b.load(ty, Memory::Trusted, offsets, place);
             let dword = self.of_lanes(1, per).dwords_by(|_| !3);
             let dword = self.b.band(words, dword);
             let six = self.b.iconst(types::I32, 6);
@@ -501,17 +500,15 @@ impl Emitter<'_> {
             let ids = self.of_lanes(1, per).dwords_by(|n| 4 * (lane + n) as u32);
             let index = self.b.iadd(index, ids);
             let starts: Vec<Value> = (0..a.places.len() as i64)
-                .map(|i| self.b.iadd_imm_s(a.window.start, ROW * i))
+                .map(|i| self.b.iadd_imm(a.window.start, ROW * i))
                 .collect();
-            let outside = |e: &mut Self, slot: Value| e.b.load(ty, trusted(), slot, place);
+            let outside = |e: &mut Self, slot: Value| e.b.load(ty, Memory::Trusted, slot, place);
             let olds: Vec<Value> = a.places.iter().map(|&slot| outside(self, slot)).collect();
             let gather = |e: &mut Self, old: Value, start: Value| {
-                let mut lanes = e.of_lanes(1, per);
-                lanes.host_op(VirOp::Gather, &[old, on, start, index], ty)
+                e.b.op(VirOp::Gather, &[old, on, start, index], ty)
             };
             let scatter = |e: &mut Self, new: Value, start: Value| {
-                e.of_lanes(1, per)
-                    .effect(VirOp::Scatter, &[new, on, start, index]);
+                e.b.effect(VirOp::Scatter, &[new, on, start, index]);
             };
             let shift = part(a.data).map(|_| {
                 let three = self.of_lanes(1, per).dwords_by(|_| 3);
@@ -527,7 +524,7 @@ impl Emitter<'_> {
                         .map(|(&old, &start)| gather(self, old, start))
                         .collect();
                     for (&slot, new) in a.places.iter().zip(new) {
-                        self.b.store(trusted(), new, slot, place);
+                        self.b.store(Memory::Trusted, new, slot, place);
                     }
                 }
                 (false, None) => {
@@ -542,7 +539,7 @@ impl Emitter<'_> {
                         let new = self.loaded_part(held, a.data, shift);
                         let mut lanes = self.of_lanes(1, per);
                         let new = lanes.select(Width::W32, &[on], &[new], &[olds[0]])[0];
-                        self.b.store(trusted(), new, a.places[0], place);
+                        self.b.store(Memory::Trusted, new, a.places[0], place);
                     } else {
                         let new = self.with_part(held, olds[0], a.data, shift);
                         scatter(self, new, starts[0]);

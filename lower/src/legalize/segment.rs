@@ -1,17 +1,17 @@
 //! One segment: a loop over lane groups, in an unmasked and a masked version.
 
+use super::Emitter;
 use super::body::Body;
 use super::evaluate::{Frame, Shape, evaluate};
 use super::fuse::Fusion;
 use super::lanes::{Lanes, Selectors, dwords_type};
 use super::scalar::Scalars;
-use super::{Emitter, trusted};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::LaneFn;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::options::Forms;
-use crate::vir::{Block as HostBlock, IntCC, Value, Variable, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Value, Variable, types};
 use shape::{is_empty, skippable};
 
 mod neutral;
@@ -160,7 +160,7 @@ impl<'f> Emitter<'f> {
                 Some(known) => good.extend(&known.good),
                 None => {
                     for exec in all {
-                        good.push(self.b.icmp_imm_s(IntCC::Equal, exec, -1));
+                        good.push(self.b.icmp_imm(IntCC::Equal, exec, -1));
                     }
                 }
             }
@@ -238,7 +238,7 @@ impl<'f> Emitter<'f> {
         let masked = self.b.create_block();
         if self.o.has(Forms::UNMASKED) {
             let full = self.b.create_block();
-            let ones = self.b.icmp_imm_s(IntCC::Equal, all, -1);
+            let ones = self.b.icmp_imm(IntCC::Equal, all, -1);
             self.b.brif(ones, full, &[], masked, &[]);
             self.enter(full);
             self.full(w, after);
@@ -366,7 +366,7 @@ impl<'f> Emitter<'f> {
             };
             for (j, x) in value.into_iter().enumerate() {
                 let at = offset + (4 * self.per() * j) as i32;
-                self.b.store(trusted(), x, base, at);
+                self.b.store(Memory::Trusted, x, base, at);
             }
         }
         self.fused_stores(block, plan, &mut body);
@@ -381,7 +381,7 @@ impl<'f> Emitter<'f> {
             let home = self.home_to_write(n);
             for (j, &x) in body.values[&v].iter().enumerate() {
                 let at = home + (4 * self.per() * j) as i32;
-                self.b.store(trusted(), x, body.wave, at);
+                self.b.store(Memory::Trusted, x, body.wave, at);
             }
         }
         for &(v, var) in bits {
@@ -414,7 +414,7 @@ impl<'f> Emitter<'f> {
         }
         for (j, &x) in value.iter().enumerate() {
             let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-            self.b.store(trusted(), x, body.frame, at);
+            self.b.store(Memory::Trusted, x, body.frame, at);
         }
     }
 
@@ -428,7 +428,7 @@ impl<'f> Emitter<'f> {
         (0..body.slices)
             .map(|j| {
                 let at = offset + (bytes * j) as i32;
-                self.b.load(ty, trusted(), base, at)
+                self.b.load(ty, Memory::Trusted, base, at)
             })
             .collect()
     }

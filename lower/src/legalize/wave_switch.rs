@@ -5,7 +5,7 @@
 
 use std::mem::offset_of;
 
-use super::{Emitter, offset32, trusted};
+use super::{Emitter, offset32};
 use crate::abi::{Context, ExitCode};
 use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Node, Op, Target, Term};
@@ -241,7 +241,7 @@ impl Emitter<'_> {
         self.set_context(to, offset_of!(Context, index));
         let waves = self.context(types::I64, offset_of!(Context, waves));
         let offset = self.b.uextend(types::I64, to);
-        let offset = self.b.ishl_imm_u(offset, 3);
+        let offset = self.b.ishl_imm(offset, 3);
         let place = self.b.iadd(waves, offset);
         let entry = match way {
             Some(way) => self.entry_number(way),
@@ -252,7 +252,7 @@ impl Emitter<'_> {
 
     /// Makes the wave whose address is at a place the one that runs, and enters it by an entry (I32).
     fn hand_over(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
-        let wave = self.b.load(types::I64, trusted(), place, 0);
+        let wave = self.b.load(types::I64, Memory::Trusted, place, 0);
         self.set_context(wave, offset_of!(Context, wave));
         if !self.straight {
             let ticket = self.context(types::I32, offset_of!(Context, ticket));

@@ -5,13 +5,13 @@ use std::mem::offset_of;
 
 use super::affine::Known;
 use super::scalar::joined;
-use super::{Emitter, access, offset32, scratch, trusted};
+use super::{Emitter, access, offset32, scratch};
 use crate::abi::Context;
 use crate::analysis::schedule::{Class, Place, Schedule};
 use crate::ir::functions::{CallHeader, EffectFn, LaneFn, atomic_code, mem_code, mem_code_more};
 use crate::ir::memory::{bounds, data_words, load_results};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
-use crate::vir::{StackSlot, Value, types};
+use crate::vir::{Memory, StackSlot, Value, types};
 
 impl Emitter<'_> {
     /// Emits a whole-wave node.
@@ -138,12 +138,12 @@ impl Emitter<'_> {
                 let slot = self.take_slot();
                 let at = self
                     .b
-                    .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+                    .iadd_imm(self.frame, i64::from(Self::frame_offset(slot)));
                 for first in (0..64u32).step_by(4) {
                     let ids: Vec<u8> = (first..first + 4).flat_map(u32::to_le_bytes).collect();
                     let c = self.b.func.constant(&ids);
                     let ids = self.b.vconst(types::I32X4, c);
-                    self.b.store(trusted(), ids, at, first as i32 * 4);
+                    self.b.store(Memory::Trusted, ids, at, first as i32 * 4);
                 }
                 at
             }
@@ -164,10 +164,10 @@ impl Emitter<'_> {
         let slot = self.take_slot();
         let at = self
             .b
-            .iadd_imm_s(self.frame, i64::from(Self::frame_offset(slot)));
+            .iadd_imm(self.frame, i64::from(Self::frame_offset(slot)));
         let four = self.b.splat(types::I32X4, word);
         for i in 0..16 {
-            self.b.store(trusted(), four, at, 16 * i);
+            self.b.store(Memory::Trusted, four, at, 16 * i);
         }
         at
     }
@@ -181,7 +181,7 @@ impl Emitter<'_> {
         if node.ty.vary == Vary::Wave {
             let wide = self.scalar(block, plan, v);
             let lo = self.b.ireduce(types::I32, wide);
-            let hi = self.b.ushr_imm_u(wide, 32);
+            let hi = self.b.ushr_imm(wide, 32);
             let hi = self.b.ireduce(types::I32, hi);
             return vec![self.spread(lo), self.spread(hi)];
         }
@@ -266,7 +266,7 @@ impl Emitter<'_> {
         let at = self.b.stack_addr(slot);
         for (i, &w) in words.iter().enumerate() {
             if there.get(i) != Some(&w) {
-                self.b.store(trusted(), w, at, offset32(8 * i));
+                self.b.store(Memory::Trusted, w, at, offset32(8 * i));
             }
         }
         at
@@ -395,7 +395,7 @@ impl Emitter<'_> {
     fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         let index = self.scalar(block, plan, node.args[1]);
-        let lane = self.b.band_imm_u(index, 63);
+        let lane = self.b.band_imm(index, 63);
         let lane = self.b.uextend(types::I64, lane);
         let source = node.args[0];
         let what = &block.nodes[source.index()];
@@ -405,20 +405,20 @@ impl Emitter<'_> {
         if what.ty.width == Width::W1 {
             let bits = self.mask_bits(block, plan, source);
             let bit = self.b.ushr(bits, lane);
-            let bit = self.b.band_imm_u(bit, 1);
+            let bit = self.b.band_imm(bit, 1);
             return self.b.ireduce(types::I8, bit);
         }
         debug_assert!(
             plan.class[source.index()] != Class::Scalar,
             "a lane of a wave value folds to the value"
         );
-        let bytes = self.b.ishl_imm_u(lane, 2);
+        let bytes = self.b.ishl_imm(lane, 2);
         let words: Vec<Value> = self
             .words(block, plan, source)
             .into_iter()
             .map(|base| {
                 let at = self.b.iadd(base, bytes);
-                self.b.load(types::I32, trusted(), at, 0)
+                self.b.load(types::I32, Memory::Trusted, at, 0)
             })
             .collect();
         match words[..] {

@@ -248,11 +248,14 @@ impl<'f> Builder<'f> {
     }
 
     /// The same bits as another type.
-    pub fn bitcast(&mut self, ty: Type, a: Value) -> Value {
-        let a = self.vector_of(a);
-        match self.ty(a) == ty {
-            true => a,
-            false => self.op(Op::Bitcast, &[a], ty),
+    pub fn bitcast(&mut self, ty: Type, v: Value) -> Value {
+        if self.ty(v) == ty {
+            return v;
+        }
+        let v = self.vector_of(v);
+        match self.ty(v) == ty {
+            true => v,
+            false => self.op(Op::Bitcast, &[v], ty),
         }
     }
 
@@ -349,15 +352,10 @@ impl<'f> Builder<'f> {
     }
 
     /// Compares integers with a constant.
-    pub fn icmp_imm_s(&mut self, cond: IntCC, a: Value, n: i64) -> Value {
+    pub fn icmp_imm(&mut self, cond: IntCC, a: Value, n: i64) -> Value {
         let ty = self.ty(a);
         let n = self.iconst(ty, n);
         self.icmp(cond, a, n)
-    }
-
-    /// The same.
-    pub fn icmp_imm_u(&mut self, cond: IntCC, a: Value, n: i64) -> Value {
-        self.icmp_imm_s(cond, a, n)
     }
 
     /// Compares floats.
@@ -433,16 +431,14 @@ impl<'f> Builder<'f> {
 
     fn edge(&mut self, to: Block, args: &[Value]) -> u32 {
         let from = self.here();
-        let mut given = Vec::with_capacity(args.len());
+        let edge = self.func.new_edge(to, args);
         for (n, &arg) in args.iter().enumerate() {
             // A parameter that comes later has the argument's type.
-            let param = self.func.params(to).get(n).copied();
-            given.push(match param {
-                Some(param) => self.as_type(arg, self.ty(param)),
-                None => arg,
-            });
+            if let Some(&param) = self.func.params(to).get(n) {
+                let arg = self.as_type(arg, self.ty(param));
+                self.func.set_edge_arg(edge, n, arg);
+            }
         }
-        let edge = self.func.new_edge(to, &given);
         self.ssa.add_pred(to, from, edge);
         edge
     }
@@ -595,14 +591,11 @@ macro_rules! with_constants {
     };
 }
 with_constants! {
-    iadd_imm_s Iadd;
-    band_imm_s Band;
-    band_imm_u Band;
-    bxor_imm_s Bxor;
-    bxor_imm_u Bxor;
-    imul_imm_s Imul;
-    imul_imm_u Imul;
-    ishl_imm_u Ishl;
-    ushr_imm_u Ushr;
-    sshr_imm_u Sshr;
+    iadd_imm Iadd;
+    band_imm Band;
+    bxor_imm Bxor;
+    imul_imm Imul;
+    ishl_imm Ishl;
+    ushr_imm Ushr;
+    sshr_imm Sshr;
 }

@@ -395,6 +395,12 @@ impl Func {
         self.edges.len() as u32 - 1
     }
 
+    /// Gives an edge another argument.
+    pub(super) fn set_edge_arg(&mut self, edge: u32, n: usize, arg: Value) {
+        let start = self.edges[edge as usize].args.start as usize;
+        self.pool[start + n] = arg;
+    }
+
     pub(super) fn new_list(&mut self, values: &[Value]) -> Range {
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(values);

@@ -3,11 +3,11 @@
 
 use frontend::op::Data;
 
-use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, guest, is_run};
+use super::{JOIN_TRIPLES, SPLIT_TRIPLES, Triple, bytes, bytes_of_dwords, is_run};
 use crate::host;
 use crate::legalize::Emitter;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
-use crate::vir::{Op as VirOp, Type, Value, types};
+use crate::vir::{Memory, Op as VirOp, Type, Value, types};
 
 /// The low quads of two vectors, in each half.
 pub(super) const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
@@ -22,11 +22,11 @@ pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
 
 impl Emitter<'_> {
     fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
-        self.b.load(types::I32X4, guest(), start, offset)
+        self.b.load(types::I32X4, Memory::Guest, start, offset)
     }
 
     fn in_eight(&mut self, f: VirOp, args: &[Value], result: Type) -> Value {
-        self.of_lanes(1, host::LANES).host_op(f, args, result)
+        self.of_lanes(1, host::LANES).b.op(f, args, result)
     }
 
     /// Two pieces of 16 bytes as one vector.
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         // Room for what is added to it.
         match i32::try_from(away) {
             Ok(away) if away < i32::MAX - 256 => (start, away),
-            _ => (self.b.iadd_imm_s(start, away), 0),
+            _ => (self.b.iadd_imm(start, away), 0),
         }
     }
 
@@ -72,7 +72,7 @@ impl Emitter<'_> {
             let at = i64::from(offset);
             let from = std::array::from_fn(|k| {
                 let away = at + stride * k as i64;
-                self.b.iadd_imm_s(start, away)
+                self.b.iadd_imm(start, away)
             });
             self.load_each_of_eight(from, data)
         }
@@ -95,7 +95,7 @@ impl Emitter<'_> {
             let at = i64::from(offset);
             let to = std::array::from_fn(|k| {
                 let away = at + stride * k as i64;
-                self.b.iadd_imm_s(start, away)
+                self.b.iadd_imm(start, away)
             });
             self.store_each_of_eight(to, data, lanes);
         }
@@ -130,7 +130,7 @@ impl Emitter<'_> {
             Data::I16 => (types::I32X4, VirOp::WidenShortsS),
             _ => unreachable!("bug: {data:?} is no run of eight"),
         };
-        let mut parts = self.b.load(ty, guest(), start, offset);
+        let mut parts = self.b.load(ty, Memory::Guest, start, offset);
         if ty == types::I64 {
             parts = self.b.scalar_to_vector(types::I64X2, parts);
         }
@@ -147,7 +147,7 @@ impl Emitter<'_> {
             Data::Dwords(4) => e.bytes_at(from[lane], 0),
             _ => {
                 let [a, b] =
-                    [lane, lane + 1].map(|lane| e.b.load(types::I64, guest(), from[lane], 0));
+                    [lane, lane + 1].map(|lane| e.b.load(types::I64, Memory::Guest, from[lane], 0));
                 let first = e.b.scalar_to_vector(types::I64X2, a);
                 // An instruction that loads what it inserts.
                 let both = e.b.insertlane(first, b, 1);
@@ -189,7 +189,7 @@ impl Emitter<'_> {
         }
         for (n, value) in stored.into_iter().enumerate() {
             let at = offset + 32 * n as i32;
-            self.b.store(guest(), value, start, at);
+            self.b.store(Memory::Guest, value, start, at);
         }
     }
 
@@ -208,10 +208,10 @@ impl Emitter<'_> {
         if size == 1 {
             let both = four.shuffle(types::I64X2, low, high, pattern);
             let both = self.b.extractlane(both, 0);
-            self.b.store(guest(), both, start, offset);
+            self.b.store(Memory::Guest, both, start, offset);
         } else {
             let both = four.shuffle(types::I32X4, low, high, pattern);
-            self.b.store(guest(), both, start, offset);
+            self.b.store(Memory::Guest, both, start, offset);
         }
     }
 
@@ -234,7 +234,7 @@ impl Emitter<'_> {
                     self.b.extractlane(quads, lane as u8 % 2)
                 }
             };
-            self.b.store(guest(), value, at, 0);
+            self.b.store(Memory::Guest, value, at, 0);
         }
     }
 

@@ -4,8 +4,8 @@
 use frontend::op::Data;
 
 use super::is_run;
-use crate::legalize::{Emitter, trusted};
-use crate::vir::{Op as VirOp, Value, types};
+use crate::legalize::Emitter;
+use crate::vir::{Memory, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
@@ -19,10 +19,9 @@ impl Emitter<'_> {
     fn some_of(&mut self, exec: Value, first: usize) -> Value {
         let bits = match first {
             0 => exec,
-            _ => self.b.ushr_imm_u(exec, first as i64),
+            _ => self.b.ushr_imm(exec, first as i64),
         };
-        let mut lanes = self.of_lanes(1, LANES);
-        lanes.host_op(VirOp::MaskOfBits, &[bits], types::M32X16)
+        self.b.op(VirOp::MaskOfBits, &[bits], types::M32X16)
     }
 
     /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the
@@ -36,13 +35,12 @@ impl Emitter<'_> {
     ) {
         let on = self.some_of(exec, first);
         let words = self.load_places(types::I32X16, &[place])[0];
-        let mut lanes = self.of_lanes(1, LANES);
         if load {
             // All of the place is written, as what reads it next does not wait then.
-            let new = lanes.host_op(VirOp::LoadSome, &[words, on, at], types::I32X16);
-            self.b.store(trusted(), new, place, 0);
+            let new = self.b.op(VirOp::LoadSome, &[words, on, at], types::I32X16);
+            self.b.store(Memory::Trusted, new, place, 0);
         } else {
-            lanes.effect(VirOp::StoreSome, &[words, on, at]);
+            self.b.effect(VirOp::StoreSome, &[words, on, at]);
         }
     }
 }

@@ -4,10 +4,10 @@
 use frontend::op::Data;
 
 use super::eight::{HIGH_QUADS, LOW_QUADS};
-use super::{bytes, guest, is_run};
+use super::{bytes, is_run};
 use crate::legalize::Emitter;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW};
-use crate::vir::{Op as VirOp, Value, types};
+use crate::vir::{Memory, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
@@ -18,7 +18,7 @@ pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
 
 impl Emitter<'_> {
     fn in_sixteen(&mut self, f: VirOp, args: &[Value]) -> Value {
-        self.of_lanes(1, LANES).host_op(f, args, types::I32X16)
+        self.b.op(f, args, types::I32X16)
     }
 
     fn shuffled_sixteen(&mut self, a: Value, b: Value, pattern: [u8; 16]) -> Value {
@@ -73,12 +73,12 @@ impl Emitter<'_> {
                     1 => (VirOp::NarrowBytes, types::I32X4),
                     _ => (VirOp::NarrowShorts, types::I32X8),
                 };
-                vec![self.of_lanes(1, LANES).host_op(narrow, lanes, ty)]
+                vec![self.b.op(narrow, lanes, ty)]
             }
         };
         for (n, value) in stored.into_iter().enumerate() {
             let at = offset + 64 * n as i32;
-            self.b.store(guest(), value, start, at);
+            self.b.store(Memory::Guest, value, start, at);
         }
     }
 

@@ -82,7 +82,9 @@ impl Emitter<'_> {
     pub(super) fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
         let mut lanes = self.of_lanes(1, LANES);
         let numbers = lanes.dwords_by(|n| numbers[n]);
-        lanes.host_op(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
+        lanes
+            .b
+            .op(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
     }
 
     /// The dwords of lanes in a window, whose bytes count from `start`.
@@ -126,13 +128,11 @@ impl Emitter<'_> {
                     let stored = (0..LANES).filter(|&n| targets[n].is_some());
                     let bits = stored.fold(0, |bits, n| bits | 1 << n);
                     let bits = self.b.iconst(types::I64, bits);
-                    let mut lanes = self.of_lanes(1, LANES);
-                    lanes.host_op(VirOp::MaskOfBits, &[bits], types::M32X16)
+                    self.b.op(VirOp::MaskOfBits, &[bits], types::M32X16)
                 }
             };
-            let at = self.b.iadd_imm_s(start, part);
-            let mut lanes = self.of_lanes(1, LANES);
-            lanes.effect(VirOp::StoreSome, &[new, mask, at]);
+            let at = self.b.iadd_imm(start, part);
+            self.b.effect(VirOp::StoreSome, &[new, mask, at]);
         }
     }
 }

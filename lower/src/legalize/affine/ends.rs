@@ -2,16 +2,16 @@
 
 use frontend::state::LANES;
 
+use super::super::Emitter;
 use super::super::body::Body;
 use super::super::evaluate::{Frame, evaluate};
 use super::super::scratch::Window;
-use super::super::{Emitter, trusted};
 use super::expression;
 use crate::analysis::schedule::{Place, Schedule};
 use crate::analysis::uniformity::{Affine, Step};
 use crate::ir::{Block, Op, Val};
 use crate::maps::HashMap;
-use crate::vir::{IntCC, Value, types};
+use crate::vir::{IntCC, Memory, Value, types};
 
 /// A lane as it is named where addresses are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -133,7 +133,7 @@ impl Frame for OneLane<'_> {
         let node = &self.block.nodes[v.index()];
         let word = |e: &mut Emitter<'_>, base: Value, offset: i32| {
             let offset = offset + 4 * self.spot.lane.more as i32;
-            e.b.load(types::I32, trusted(), base, offset)
+            e.b.load(types::I32, Memory::Trusted, base, offset)
         };
         Some(match (node.op, self.plan.place[v.index()]) {
             (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
@@ -184,7 +184,7 @@ impl Emitter<'_> {
     pub(super) fn plus(&mut self, v: Value, bytes: i64) -> Value {
         match bytes {
             0 => v,
-            _ => self.b.iadd_imm_s(v, bytes),
+            _ => self.b.iadd_imm(v, bytes),
         }
     }
 
@@ -195,7 +195,7 @@ impl Emitter<'_> {
         }
         let (first, last) = (self.number(first), self.number(last));
         let distance = self.b.isub(last, first);
-        Number::computed(self.b.imul_imm_s(distance, stride))
+        Number::computed(self.b.imul_imm(distance, stride))
     }
 
     /// A value (I64) and a number of bytes beyond it.
@@ -215,7 +215,7 @@ impl Emitter<'_> {
                 types::I32 => i64::from(n.more as i32),
                 _ => n.more,
             };
-            return self.b.icmp_imm_s(IntCC::Equal, v, n);
+            return self.b.icmp_imm(IntCC::Equal, v, n);
         }
         let mut n = self.number(n);
         if ty == types::I32 {
@@ -242,7 +242,7 @@ impl Emitter<'_> {
                 return Spot { lane, wave, frame };
             }
         };
-        let number = self.b.band_imm_u(number, 63);
+        let number = self.b.band_imm(number, 63);
         let spot = self.computed_spot(number);
         self.singles.spots.insert(lane, spot);
         spot
@@ -250,7 +250,7 @@ impl Emitter<'_> {
 
     /// The same of a lane that is computed (I64).
     pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
-        let bytes = self.b.ishl_imm_u(lane, 2);
+        let bytes = self.b.ishl_imm(lane, 2);
         let [wave, frame] = [self.wave, self.frame].map(|at| self.b.iadd(at, bytes));
         let lane = Number::computed(lane);
         Spot { lane, wave, frame }
@@ -382,7 +382,7 @@ impl Emitter<'_> {
                 // nor do they wrap unless all bits are kept.
                 let mask = block.nodes[v.index()].args[1 - line];
                 let mask = self.at(block, plan, mask, run[0]);
-                let more = self.b.iadd_imm_s(mask, 1);
+                let more = self.b.iadd_imm(mask, 1);
                 let kept = self.b.band_not(mask, more);
                 let differ = self.b.bxor(a, b);
                 let order = IntCC::UnsignedLessThanOrEqual;
@@ -452,9 +452,9 @@ impl Emitter<'_> {
             _ => {}
         }
         debug_assert!(n.computed.is_none(), "bug: rows whose length is not known");
-        let differ = values.iter().map(|&v| self.b.bxor_imm_s(v, n.more));
+        let differ = values.iter().map(|&v| self.b.bxor_imm(v, n.more));
         let differ: Vec<Value> = differ.collect();
         let any = differ.into_iter().reduce(|a, b| self.b.bor(a, b))?;
-        Some(self.b.icmp_imm_u(IntCC::Equal, any, 0))
+        Some(self.b.icmp_imm(IntCC::Equal, any, 0))
     }
 }

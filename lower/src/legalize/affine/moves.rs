@@ -7,10 +7,10 @@ use frontend::state::LANES;
 use super::super::access::On;
 use super::super::contiguous::Contiguous;
 use super::super::lanes::dwords_type;
-use super::super::{Emitter, access, trusted};
+use super::super::{Emitter, access};
 use super::Access;
 use crate::host;
-use crate::vir::{Block as HostBlock, IntCC, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
     /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
@@ -22,7 +22,7 @@ impl Emitter<'_> {
                     let four = self.b.splat(types::I32X4, word);
                     for j in 0..self.row / 4 {
                         let at = (bytes + 16 * j) as i32;
-                        self.b.store(trusted(), four, place, at);
+                        self.b.store(Memory::Trusted, four, place, at);
                     }
                 }
             }
@@ -34,7 +34,7 @@ impl Emitter<'_> {
             _ => {
                 let lanes = self.at_once(load, a).min(self.row as usize);
                 for first in (0..self.row).step_by(lanes) {
-                    let at = self.b.iadd_imm_s(a.start, first * a.stride);
+                    let at = self.b.iadd_imm(a.start, first * a.stride);
                     let bytes = self.b.iconst(types::I64, bytes + 4 * first);
                     self.some(lanes, load, a, at, places, bytes);
                 }
@@ -61,7 +61,7 @@ impl Emitter<'_> {
             self.store_lanes(lanes, (at, 0), a.stride, a.data, &words);
         } else {
             for k in 0..lanes as i64 {
-                let to = self.b.iadd_imm_s(at, k * a.stride);
+                let to = self.b.iadd_imm(at, k * a.stride);
                 let lane = self.b.iconst(types::I64, 4 * k);
                 self.store_from(&slots, lane, to, a.data);
             }
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(head);
         let lane = self.b.ctz(left);
         body(self, lane);
-        let less = self.b.iadd_imm_s(left, -1);
+        let less = self.b.iadd_imm(left, -1);
         let rest = self.b.band(left, less);
         self.b.brif(rest, head, &[rest], done, &[]);
     }
@@ -96,13 +96,13 @@ impl Emitter<'_> {
         self.b.switch_to_block(head);
         let lane = self.b.ctz(left);
         let at = self.lane_address(a, lane);
-        let bytes = self.b.ishl_imm_u(lane, 2);
+        let bytes = self.b.ishl_imm(lane, 2);
         let next = self.b.ushr(left, lane);
-        let next = self.b.band_imm_u(next, 15);
-        let within = self.b.band_imm_u(lane, 3);
-        let within = self.b.ishl_imm_u(within, 4);
+        let next = self.b.band_imm(next, 15);
+        let within = self.b.band_imm(lane, 3);
+        let within = self.b.ishl_imm(within, 4);
         let both = self.b.bor(next, within);
-        let is_four = self.b.icmp_imm_u(IntCC::Equal, both, 15);
+        let is_four = self.b.icmp_imm(IntCC::Equal, both, 15);
         self.b.brif(is_four, four, &[], one, &[]);
         for (block, lanes) in [(four, 15), (one, 1)] {
             self.b.switch_to_block(block);
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         }
         let full = self.b.create_block();
         let partial = self.b.create_block();
-        let ones = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+        let ones = self.b.icmp_imm(IntCC::Equal, exec, -1);
         self.b.brif(ones, full, &[], partial, &[]);
         self.b.switch_to_block(full);
         body(self);
@@ -133,7 +133,7 @@ impl Emitter<'_> {
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
         let first = self.number(a.first);
         let away = self.b.isub(lane, first);
-        let bytes = self.b.imul_imm_s(away, a.stride);
+        let bytes = self.b.imul_imm(away, a.stride);
         self.b.iadd(a.start, bytes)
     }
 
@@ -144,13 +144,13 @@ impl Emitter<'_> {
                 for (&place, &word) in places.iter().zip(&words) {
                     let four = e.b.splat(types::I32X4, word);
                     for i in 0..16 {
-                        e.b.store(trusted(), four, place, 16 * i);
+                        e.b.store(Memory::Trusted, four, place, 16 * i);
                     }
                 }
                 e.b.jump(done, &[]);
             });
             self.each_lane(a.exec, done, &mut |e, lane| {
-                let bytes = e.b.ishl_imm_u(lane, 2);
+                let bytes = e.b.ishl_imm(lane, 2);
                 e.words_to(places, bytes, &words);
             });
             return;
@@ -162,7 +162,7 @@ impl Emitter<'_> {
         if a.stride == 0 {
             // The highest lane wins.
             let last = self.number(a.last);
-            let bytes = self.b.ishl_imm_u(last, 2);
+            let bytes = self.b.ishl_imm(last, 2);
             self.store_from(places, bytes, a.start, a.data);
             self.b.jump(done, &[]);
             return;
@@ -178,7 +178,7 @@ impl Emitter<'_> {
         if self.o.baseline {
             self.each_lane(a.exec, done, &mut |e, lane| {
                 let at = e.lane_address(a, lane);
-                let bytes = e.b.ishl_imm_u(lane, 2);
+                let bytes = e.b.ishl_imm(lane, 2);
                 match load {
                     true => e.load_to(places, bytes, at, a.data),
                     false => e.store_from(places, bytes, at, a.data),
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         for first in (0..LANES).step_by(self.per()) {
             let bytes = self.b.iconst(types::I64, 4 * first as i64);
             let place = self.places_at(places, bytes)[0];
-            let at = self.b.iadd_imm_s(start, first as i64 * a.stride);
+            let at = self.b.iadd_imm(start, first as i64 * a.stride);
             self.move_some(load, (a.exec, first), at, place);
         }
         self.b.jump(done, &[]);
@@ -240,7 +240,7 @@ impl Emitter<'_> {
     /// Where lane 0 would have its element.
     fn line_start(&mut self, a: &Access) -> Value {
         let first = self.number(a.first);
-        let before = self.b.imul_imm_s(first, a.stride);
+        let before = self.b.imul_imm(first, a.stride);
         self.b.isub(a.start, before)
     }
 
@@ -257,7 +257,7 @@ impl Emitter<'_> {
         let lds = self.lds_start();
         let start = self.line_start(a);
         let low = self.b.isub(start, lds);
-        let high = self.b.iadd_imm_s(low, LANES as i64 * a.stride);
+        let high = self.b.iadd_imm(low, LANES as i64 * a.stride);
         let order = IntCC::UnsignedLessThanOrEqual;
         let below = self.b.icmp(order, low, len);
         let above = self.b.icmp(order, high, len);
@@ -318,14 +318,14 @@ impl Emitter<'_> {
         let steps = if self.o.baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {
-                at = self.b.iadd_imm_s(at, 4 * lanes as i64);
+                at = self.b.iadd_imm(at, 4 * lanes as i64);
             }
             // By one, too: without it `gather-16m` takes 15 % more, for reasons not found.
             let guest_bytes = match a.stride % 4 {
-                0 => self.b.imul_imm_s(at, a.stride / 4),
+                0 => self.b.imul_imm(at, a.stride / 4),
                 _ => {
-                    let lane = self.b.ushr_imm_u(at, 2);
-                    self.b.imul_imm_s(lane, a.stride)
+                    let lane = self.b.ushr_imm(at, 2);
+                    self.b.imul_imm(lane, a.stride)
                 }
             };
             let guest = self.b.iadd(a.start, guest_bytes);

@@ -112,7 +112,7 @@ impl Emitter<'_> {
         slow: HostBlock,
     ) -> Spread<'t> {
         if bits.is_none() {
-            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.require(slow, full);
         }
         let (base, len) = self.memory_of(space);
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         } else {
             let [start, end] = ends.addresses;
             let length = self.b.isub(end, start);
-            let known = self.b.icmp_imm_s(IntCC::Equal, length, span);
+            let known = self.b.icmp_imm(IntCC::Equal, length, span);
             self.require(slow, known);
             (start, self.b.isub(start, base))
         };
@@ -170,16 +170,16 @@ impl Emitter<'_> {
             if bits[first] != 0 {
                 let mut part = lane;
                 if first > 0 {
-                    part = self.b.ushr_imm_u(part, first as i64);
+                    part = self.b.ushr_imm(part, first as i64);
                 }
                 if end < bits.len() {
-                    part = self.b.band_imm_u(part, (1 << (end - first)) - 1);
+                    part = self.b.band_imm(part, (1 << (end - first)) - 1);
                 }
                 parts.push(match u64::try_from(bits[first]) {
                     Ok(bit) if bit.is_power_of_two() => {
-                        self.b.ishl_imm_u(part, i64::from(bit.ilog2()))
+                        self.b.ishl_imm(part, i64::from(bit.ilog2()))
                     }
-                    _ => self.b.imul_imm_s(part, bits[first]),
+                    _ => self.b.imul_imm(part, bits[first]),
                 });
             }
             first = end;
@@ -187,7 +187,7 @@ impl Emitter<'_> {
         let sum = parts.into_iter().reduce(|a, b| self.b.iadd(a, b));
         match sum {
             Some(sum) if zero == 0 => sum,
-            Some(sum) => self.b.iadd_imm_s(sum, zero),
+            Some(sum) => self.b.iadd_imm(sum, zero),
             None => self.b.iconst(types::I32, zero),
         }
     }
@@ -266,7 +266,7 @@ impl Emitter<'_> {
 
     /// Which of the lower or the higher 32 lanes are on, in all lanes of a vector.
     pub(super) fn word_of(&mut self, exec: Value, half: usize) -> Value {
-        let bits = self.b.ushr_imm_u(exec, 32 * half as i64);
+        let bits = self.b.ushr_imm(exec, 32 * half as i64);
         let word = self.b.ireduce(types::I32, bits);
         self.b.splat(types::I32X16, word)
     }

@@ -2,14 +2,14 @@
 
 use frontend::op::{Data, Space};
 
+use super::super::Emitter;
 use super::super::fuse::parts;
 use super::super::segment::Work;
-use super::super::{Emitter, trusted};
 use crate::analysis::schedule::{Class, Place, Schedule, Segment};
 use crate::ir::functions::{EffectFn, mem_code, mem_code_more};
 use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::maps::HashMap;
-use crate::vir::{Block as HostBlock, IntCC, Value, types};
+use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
     /// The runtime's function, with all addresses; goes to `done` behind it.
@@ -116,7 +116,7 @@ impl Emitter<'_> {
         self.lane_loop(work, true, None, behind);
         self.enter(behind);
         let slots = [low, high].map(|slot| i64::from(Self::frame_offset(slot)));
-        let [low, high] = slots.map(|at| self.b.iadd_imm_s(self.frame, at));
+        let [low, high] = slots.map(|at| self.b.iadd_imm(self.frame, at));
         match block.nodes[address.index()].ty.width {
             Width::W64 => vec![low, high],
             _ => vec![low, self.b.iconst(types::I64, 0)],
@@ -165,24 +165,24 @@ impl Emitter<'_> {
             vec![(address, low)]
         } else {
             let lo = self.b.ireduce(types::I32, address);
-            let hi = self.b.ushr_imm_u(address, 32);
+            let hi = self.b.ushr_imm(address, 32);
             let hi = self.b.ireduce(types::I32, hi);
             vec![(lo, low), (hi, high)]
         };
-        let bytes = self.b.ishl_imm_u(lane, 2);
+        let bytes = self.b.ishl_imm(lane, 2);
         let at = self.b.iadd(self.frame, bytes);
         for &(word, slot) in &words {
             let offset = Self::frame_offset(slot);
-            self.b.store(trusted(), word, at, offset);
+            self.b.store(Memory::Trusted, word, at, offset);
         }
-        let next = self.b.iadd_imm_s(lane, 1);
-        let more = self.b.icmp_imm_u(IntCC::UnsignedLessThan, next, 64);
+        let next = self.b.iadd_imm(lane, 1);
+        let more = self.b.icmp_imm(IntCC::UnsignedLessThan, next, 64);
         self.b.brif(more, each, &[next], call, &[]);
         self.seal(each);
         self.enter(call);
         let slots = words.iter().map(|&(_, slot)| Self::frame_offset(slot));
         slots
-            .map(|offset| self.b.iadd_imm_s(self.frame, i64::from(offset)))
+            .map(|offset| self.b.iadd_imm(self.frame, i64::from(offset)))
             .collect()
     }
 }

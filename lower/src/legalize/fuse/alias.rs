@@ -82,7 +82,7 @@ impl Emitter<'_> {
                         // How far the second is behind the end of the first; if it is before it, that is nearly 2^64.
                         let behind = self.b.isub(y.0, x.1);
                         let order = IntCC::UnsignedLessThanOrEqual;
-                        self.b.icmp_imm_s(order, behind, -(first + second))
+                        self.b.icmp_imm(order, behind, -(first + second))
                     }
                     _ => self.disjoint(x, y),
                 };
@@ -119,9 +119,9 @@ impl Emitter<'_> {
         let (least, most) = family.reach;
         let all = self.b.isub(high, low);
         let longest = size.max().unwrap_or(0) - (most - least);
-        let one = self.b.iadd_imm_s(all, longest);
+        let one = self.b.iadd_imm(all, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
-        conditions.push(self.b.icmp_imm_u(order, one, step));
+        conditions.push(self.b.icmp_imm(order, one, step));
     }
 
     /// Do two spans of bytes not meet (I8)?

@@ -9,11 +9,11 @@ use crate::abi::Context;
 use crate::analysis::interchange::{MaskPlace, Plan};
 use crate::analysis::schedule::Schedule;
 use crate::ir::Op;
+use crate::legalize::Emitter;
 use crate::legalize::body::Body;
-use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
 use crate::options::Forms;
-use crate::vir::{self, IntCC, Value, Variable, types};
+use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
 /// A loop while it is emitted.
 struct Loop<'p> {
@@ -76,12 +76,12 @@ impl Emitter<'_> {
     /// Leaves for `fail` where the loop does not begin as it was planned for.
     fn as_planned(&mut self, plan: &Plan, exec: Value, fail: vir::Block) {
         if plan.full {
-            let full = self.b.icmp_imm_s(IntCC::Equal, exec, -1);
+            let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
             self.require(fail, full);
         }
         for &place in plan.peel.iter().flat_map(|peel| &peel.zero) {
             let bits = self.mask_before(place);
-            let zero = self.b.icmp_imm_u(IntCC::Equal, bits, 0);
+            let zero = self.b.icmp_imm(IntCC::Equal, bits, 0);
             self.require(fail, zero);
         }
         let loads = plan.form.block.effects.iter();
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             // So that a check may take the reach of a group from the arena's length.
             let len = self.context(types::I64, offset_of!(Context, arena_len));
             let large = IntCC::UnsignedGreaterThanOrEqual;
-            let large = self.b.icmp_imm_u(large, len, reach);
+            let large = self.b.icmp_imm(large, len, reach);
             self.require(fail, large);
         }
     }
@@ -103,12 +103,12 @@ impl Emitter<'_> {
         let budget = self.variable(types::I32);
         let most = match plan.peel {
             // The general loop burns the last.
-            Some(_) => self.b.iadd_imm_s(fuel, -1),
+            Some(_) => self.b.iadd_imm(fuel, -1),
             None => fuel,
         };
         self.b.def_var(budget, most);
         if plan.peel.is_some() {
-            let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, most, 0);
+            let some = self.b.icmp_imm(IntCC::SignedGreaterThan, most, 0);
             self.require(fail, some);
         }
         Loop {
@@ -127,7 +127,7 @@ impl Emitter<'_> {
     fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> vir::Block {
         let plan = l.plan;
         let (header, offset) = self.begin_offsets();
-        let lane = self.b.ushr_imm_u(offset, 2);
+        let lane = self.b.ushr_imm(offset, 2);
         let wave = self.b.iadd(self.wave, offset);
         let frame = self.b.iadd(self.frame, offset);
         let iterations = self.b.use_var(l.budget);
@@ -163,7 +163,7 @@ impl Emitter<'_> {
             let value = self.out_value(&iteration, n);
             for (j, x) in value.into_iter().enumerate() {
                 let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-                self.b.store(trusted(), x, frame, at);
+                self.b.store(Memory::Trusted, x, frame, at);
             }
         }
         self.group_results(&iteration, results, (l.left, l.taken), &l.slots, lane);
@@ -205,9 +205,9 @@ impl Emitter<'_> {
         self.b.switch_to_block(on);
         let tired = self.b.create_block();
         let before = self.b.use_var(l.left);
-        let now = self.b.iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm(before, -1);
         self.b.def_var(l.left, now);
-        let more = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let more = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
         let again = self.b.create_block();
         let end = if l.plan.peel.is_some() { out } else { tired };
         self.b.brif(more, again, &[], end, &[]);
@@ -279,7 +279,7 @@ impl Emitter<'_> {
         let taken = self.b.use_var(results.taken);
         if self.o.count || self.o.profile {
             let backs = self.b.isub(l.fuel, rest);
-            let last = self.b.bxor_imm_u(taken, 1);
+            let last = self.b.bxor_imm(taken, 1);
             let last = self.b.uextend(types::I32, last);
             let iterations = self.b.iadd(backs, last);
             let iterations = self.b.uextend(types::I64, iterations);

@@ -65,15 +65,15 @@ impl Emitter<'_> {
         let iterations = if size == 1 {
             away
         } else {
-            let rest = self.b.band_imm_u(away, i64::from(size - 1));
-            let whole = self.b.icmp_imm_u(IntCC::Equal, rest, 0);
+            let rest = self.b.band_imm(away, i64::from(size - 1));
+            let whole = self.b.icmp_imm(IntCC::Equal, rest, 0);
             self.require(t.fail, whole);
-            self.b.ushr_imm_u(away, i64::from(size.trailing_zeros()))
+            self.b.ushr_imm(away, i64::from(size.trailing_zeros()))
         };
-        let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, iterations, 0);
+        let some = self.b.icmp_imm(IntCC::SignedGreaterThan, iterations, 0);
         self.require(t.fail, some);
         let iterations = self.b.smin(iterations, fuel);
-        let last = self.b.iadd_imm_s(iterations, -1);
+        let last = self.b.iadd_imm(iterations, -1);
         let zero = self.b.iconst(types::I32, 0);
         let last = self.b.smax(last, zero);
         self.b.uextend(types::I64, last)

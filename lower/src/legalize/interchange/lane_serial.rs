@@ -18,7 +18,7 @@ use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::Facts;
 use crate::ir::{Float, Op, Val};
 use crate::legalize::scalar::joined;
-use crate::legalize::{Emitter, access, affine, trusted};
+use crate::legalize::{Emitter, access, affine};
 use crate::maps::HashMap;
 
 mod frame;
@@ -26,7 +26,7 @@ mod trip_count;
 mod values;
 
 use crate::options::Forms;
-use crate::vir::{self, IntCC, Value, Variable, types};
+use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 use frame::Shared;
 use trip_count::Array;
 
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         let memory = self.reach(plan, fail);
         let fuel = self.fuel();
         if plan.count.is_some() {
-            let some = self.b.icmp_imm_s(IntCC::SignedGreaterThan, fuel, 0);
+            let some = self.b.icmp_imm(IntCC::SignedGreaterThan, fuel, 0);
             self.require(fail, some);
         }
         let slots = self.written(&plan.slots);
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         if let Some(place) = plan.left {
             let gone = self.mask_before(place);
             let gone = self.b.band(gone, exec);
-            let none = self.b.icmp_imm_u(IntCC::Equal, gone, 0);
+            let none = self.b.icmp_imm(IntCC::Equal, gone, 0);
             self.require(fail, none);
         }
         self.declare(&mut lane);
@@ -319,7 +319,7 @@ impl Emitter<'_> {
 
     /// Lanes without the lowest of them.
     fn but_first(&mut self, lanes: Value) -> Value {
-        let less = self.b.iadd_imm_s(lanes, -1);
+        let less = self.b.iadd_imm(lanes, -1);
         self.b.band(lanes, less)
     }
 
@@ -338,9 +338,9 @@ impl Emitter<'_> {
         };
         self.b.switch_to_block(burnt);
         let before = self.b.use_var(left);
-        let now = self.b.iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm(before, -1);
         self.b.def_var(left, now);
-        let on = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let on = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
         self.b.brif(on, head, &[], tired, &[]);
     }
 
@@ -361,9 +361,9 @@ impl Emitter<'_> {
         for (is_lds, bytes) in sizes {
             let len = if is_lds { lds_len } else { len };
             let at_least = IntCC::UnsignedGreaterThanOrEqual;
-            let enough = self.b.icmp_imm_u(at_least, len, i64::from(bytes));
+            let enough = self.b.icmp_imm(at_least, len, i64::from(bytes));
             self.require(fail, enough);
-            let highest = self.b.iadd_imm_s(len, -i64::from(bytes));
+            let highest = self.b.iadd_imm(len, -i64::from(bytes));
             last.insert((is_lds, bytes), highest);
         }
         Reach { base, lds, last }
@@ -403,7 +403,7 @@ impl Emitter<'_> {
             };
             let addresses = [0, 1, 2].map(|n| {
                 t.number = self.b.iconst(types::I64, n);
-                t.wave = self.b.iadd_imm_s(self.wave, 4 * n);
+                t.wave = self.b.iadd_imm(self.wave, 4 * n);
                 t.values.clear();
                 self.begin_lane(t);
                 self.eval(t, node.args[0])
@@ -412,7 +412,7 @@ impl Emitter<'_> {
             let bytes = i64::from(access::bytes(data));
             let apart = [0, 1].map(|n| {
                 let step = self.b.isub(addresses[n + 1], addresses[n]);
-                self.b.icmp_imm_s(IntCC::NotEqual, step, bytes)
+                self.b.icmp_imm(IntCC::NotEqual, step, bytes)
             });
             let good = self.b.bor(apart[0], apart[1]);
             self.require(t.fail, good);
@@ -422,7 +422,7 @@ impl Emitter<'_> {
     /// Goes to the lowest lane in `rest`.
     fn place(&mut self, t: &mut Lane<'_>, rest: Value) {
         t.number = self.b.ctz(rest);
-        let bytes = self.b.ishl_imm_u(t.number, 2);
+        let bytes = self.b.ishl_imm(t.number, 2);
         t.wave = self.b.iadd(self.wave, bytes);
     }
 
@@ -435,7 +435,7 @@ impl Emitter<'_> {
                 types::I32
             };
             let at = Self::home_offset(n);
-            let value = self.b.load(ty, trusted(), t.wave, at);
+            let value = self.b.load(ty, Memory::Trusted, t.wave, at);
             self.b.def_var(var, value);
         }
         for (&n, &var) in &t.pairs {
@@ -458,7 +458,7 @@ impl Emitter<'_> {
                 true => self.pair_at_home(t, n),
                 false => {
                     let at = Self::home_offset(n);
-                    self.b.load(types::I32, trusted(), t.wave, at)
+                    self.b.load(types::I32, Memory::Trusted, t.wave, at)
                 }
             };
             t.origins.insert(n, origin);
@@ -469,7 +469,7 @@ impl Emitter<'_> {
     fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let [low, high] = [n, n + 1].map(|n| {
             let at = Self::home_offset(n);
-            self.b.load(types::I32, trusted(), t.wave, at)
+            self.b.load(types::I32, Memory::Trusted, t.wave, at)
         });
         let value = joined(&mut self.b, low, high);
         match t.plan.based.contains(&n) {
@@ -497,13 +497,13 @@ impl Emitter<'_> {
     /// The lane's bit of 64.
     fn bit_of(&mut self, t: &Lane<'_>, bits: Value) -> Value {
         let bit = self.b.ushr(bits, t.number);
-        let bit = self.b.band_imm_u(bit, 1);
+        let bit = self.b.band_imm(bit, 1);
         self.b.ireduce(types::I8, bit)
     }
 
     /// Puts the lane's registers into the frame.
     fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
-        let bytes = self.b.ishl_imm_u(t.number, 2);
+        let bytes = self.b.ishl_imm(t.number, 2);
         let frame = self.b.iadd(self.frame, bytes);
         for &(n, slot) in shadows {
             let value = match t.words.get(&n) {
@@ -511,7 +511,7 @@ impl Emitter<'_> {
                 None => self.eval_register(t, n),
             };
             let at = Self::frame_offset(slot);
-            self.b.store(trusted(), value, frame, at);
+            self.b.store(Memory::Trusted, value, frame, at);
         }
     }
 

@@ -56,9 +56,8 @@ impl Emitter<'_> {
                 _ => continue,
             };
             if k < n && (t.form.kinds[i].is_some()) {
-                let guest = Memory::Guest;
                 let at = 4 * i32::from(k);
-                let word = self.b.load(types::I32, guest, start, at);
+                let word = self.b.load(types::I32, Memory::Guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -86,10 +85,10 @@ impl Emitter<'_> {
         let (base, len) = self.memory_of(space);
         if space == Space::Lds {
             // LDS may be shorter than that.
-            let lowest = self.b.iadd_imm_s(start, below);
-            let end = self.b.iadd_imm_s(lowest, reach);
+            let lowest = self.b.iadd_imm(start, below);
+            let end = self.b.iadd_imm(lowest, reach);
             let above = IntCC::SignedGreaterThanOrEqual;
-            let above = self.b.icmp_imm_s(above, lowest, 0);
+            let above = self.b.icmp_imm(above, lowest, 0);
             let ends = self.b.icmp(IntCC::SignedLessThanOrEqual, end, len);
             let good = self.b.band(above, ends);
             self.require(t.fail, good);
@@ -98,10 +97,10 @@ impl Emitter<'_> {
         let lowest = if below == 0 {
             start
         } else {
-            self.b.iadd_imm_s(start, below)
+            self.b.iadd_imm(start, below)
         };
         let offset = self.b.isub(lowest, base);
-        let limit = self.b.iadd_imm_s(len, -reach);
+        let limit = self.b.iadd_imm(len, -reach);
         let good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, limit);
         self.require(t.fail, good);
     }

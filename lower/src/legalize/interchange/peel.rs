@@ -62,7 +62,7 @@ impl Emitter<'_> {
         if Self::kind(t, v) == Kind::Affine(0) {
             let value = self.base(t, v);
             let wrong = if when { IntCC::NotEqual } else { IntCC::Equal };
-            return Some(self.b.icmp_imm_u(wrong, value, 0));
+            return Some(self.b.icmp_imm(wrong, value, 0));
         }
         let Op::Icmp(cc) = node.op else { return None };
         let order = match cc {
@@ -86,7 +86,7 @@ impl Emitter<'_> {
             let first = self.base(t, v);
             let last = match stride {
                 0 => first,
-                _ => self.b.iadd_imm_s(first, stride * (t.group - 1)),
+                _ => self.b.iadd_imm(first, stride * (t.group - 1)),
             };
             (first, last, stride)
         });

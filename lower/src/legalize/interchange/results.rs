@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::{Iteration, Written};
 use crate::analysis::interchange::{LoopCondition, MaskPlace};
 use crate::ir::{Slot, Val, Width};
+use crate::legalize::Emitter;
 use crate::legalize::boundary::slot_type;
 use crate::legalize::lanes::dwords_type;
-use crate::legalize::{Emitter, trusted};
-use crate::vir::{IntCC, Value, Variable, types};
+use crate::vir::{IntCC, Memory, Value, Variable, types};
 
 /// What the wave gets of its groups.
 pub(super) struct Results {
@@ -47,7 +47,7 @@ impl Emitter<'_> {
                 .collect(),
         };
         // More than any group leaves, and the least.
-        let most = self.b.iadd_imm_s(fuel, 1);
+        let most = self.b.iadd_imm(fuel, 1);
         self.b.def_var(results.left, most);
         let least = self.b.iconst(types::I32, 0);
         self.b.def_var(results.most, least);
@@ -113,7 +113,7 @@ impl Emitter<'_> {
                 MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
                 MaskPlace::Pair(n) => {
                     let low = self.b.ireduce(types::I32, bits);
-                    let high = self.b.ushr_imm_u(bits, 32);
+                    let high = self.b.ushr_imm(bits, 32);
                     let high = self.b.ireduce(types::I32, high);
                     self.write_slot(Slot::Sgpr(n), low);
                     self.write_slot(Slot::Sgpr(n + 1), high);
@@ -133,9 +133,9 @@ impl Emitter<'_> {
             for &(n, slot) in shadows {
                 for at in (0..step as i32).step_by(bytes) {
                     let from = Self::frame_offset(slot) + at;
-                    let x = e.b.load(ty, trusted(), frame, from);
+                    let x = e.b.load(ty, Memory::Trusted, frame, from);
                     let to = e.home_to_write(n) + at;
-                    e.b.store(trusted(), x, wave, to);
+                    e.b.store(Memory::Trusted, x, wave, to);
                 }
             }
         });
@@ -149,18 +149,18 @@ impl Emitter<'_> {
         let per = self.per();
         let ty = dwords_type(per);
         self.through_wave(4 * per, &mut |e, offset, wave, frame| {
-            let first = e.b.ushr_imm_u(offset, 2);
+            let first = e.b.ushr_imm(offset, 2);
             let bits = e.b.ushr(exec, first);
             let mut mask = None;
             for &(n, slot) in shadows {
                 let at = e.home_to_write(n);
                 let from = Self::frame_offset(slot);
-                let new = e.b.load(ty, trusted(), frame, from);
-                let old = e.b.load(ty, trusted(), wave, at);
+                let new = e.b.load(ty, Memory::Trusted, frame, from);
+                let old = e.b.load(ty, Memory::Trusted, wave, at);
                 let mut lanes = e.of_lanes(1, per);
                 let mask = mask.get_or_insert_with(|| lanes.expand_mask(bits));
                 let chosen = lanes.select(Width::W32, mask, &[new], &[old])[0];
-                e.b.store(trusted(), chosen, wave, at);
+                e.b.store(Memory::Trusted, chosen, wave, at);
             }
         });
     }

@@ -4,11 +4,11 @@ use super::{Carried, Iteration, Written};
 use crate::analysis::interchange::{MaskPlace, UnmaskedForm};
 use crate::analysis::schedule::{Place, Schedule};
 use crate::ir::{Op, Width};
+use crate::legalize::Emitter;
 use crate::legalize::body::Body;
 use crate::legalize::evaluate::Shape;
-use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
-use crate::vir::{self, IntCC, Value, Variable, types};
+use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
 impl Emitter<'_> {
     /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
@@ -36,7 +36,7 @@ impl Emitter<'_> {
         let good = self.as_assumed(&exec, &[], &zero);
         // Without a lane no turn would be the last.
         let any = self.any_lane(exec.clone());
-        let any = self.b.icmp_imm_u(IntCC::NotEqual, any, 0);
+        let any = self.b.icmp_imm(IntCC::NotEqual, any, 0);
         let good = self.b.band(good, any);
         self.b.brif(good, head, &[], slow, &[]);
 
@@ -91,9 +91,9 @@ impl Emitter<'_> {
             self.b.def_var(var, value);
         }
         let before = self.b.use_var(left);
-        let now = self.b.iadd_imm_s(before, -1);
+        let now = self.b.iadd_imm(before, -1);
         self.b.def_var(left, now);
-        let more = self.b.icmp_imm_s(IntCC::SignedGreaterThan, now, 0);
+        let more = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
         let tired = self.b.create_block();
         self.b.brif(more, head, &[], tired, &[]);
         self.b.switch_to_block(tired);
@@ -132,7 +132,7 @@ impl Emitter<'_> {
             for (j, var) in vars.into_iter().enumerate() {
                 let value = self.b.use_var(var);
                 let at = Self::frame_offset(slot) + (4 * self.per() * j) as i32;
-                self.b.store(trusted(), value, t.body.frame, at);
+                self.b.store(Memory::Trusted, value, t.body.frame, at);
             }
             slots.push(slot);
         }
@@ -209,7 +209,7 @@ impl Emitter<'_> {
             return self.b.iconst(types::I8, 1);
         }
         let wrong = self.any_lane(wrong);
-        self.b.icmp_imm_u(IntCC::Equal, wrong, 0)
+        self.b.icmp_imm(IntCC::Equal, wrong, 0)
     }
 
     /// Is a lane true in any of the masks? As bits (I32).

@@ -8,12 +8,12 @@ use crate::analysis::interchange::{
 };
 use crate::analysis::schedule::{Place, Schedule};
 use crate::ir::{Block, Op, Slot, Val, Vary, Width};
+use crate::legalize::Emitter;
 use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::lanes::dwords_type;
 use crate::legalize::scalar::joined;
-use crate::legalize::{Emitter, trusted};
 use crate::maps::HashMap;
-use crate::vir::{IntCC, Value, Variable, types};
+use crate::vir::{IntCC, Memory, Value, Variable, types};
 
 /// Scalars of an iteration: what is affine is held as its first lane.
 impl Frame for Iteration<'_> {
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
             let at = Self::home_offset(n) + 4 * lane as i32;
-            e.b.load(types::I32, trusted(), wave, at)
+            e.b.load(types::I32, Memory::Trusted, wave, at)
         };
         let wide = |e: &mut Self, n: u8, lane: i64| {
             let (low, high) = (word(e, n, lane), word(e, n + 1, lane));
@@ -88,7 +88,7 @@ impl Emitter<'_> {
                 let last = wide(self, n, t.group - 1);
                 let away = self.b.isub(last, first);
                 let span = stride.wrapping_mul(t.group - 1);
-                let good = self.b.icmp_imm_s(IntCC::Equal, away, span);
+                let good = self.b.icmp_imm(IntCC::Equal, away, span);
                 self.require(t.fail, good);
             }
             let var = self.variable(types::I64);
@@ -210,7 +210,7 @@ impl Emitter<'_> {
             let lo = self.b.ireduce(types::I32, wide);
             let stride = t.plan.pairs[&m];
             self.no_wrap(t, lo, stride, false);
-            let hi = self.b.ushr_imm_u(wide, 32);
+            let hi = self.b.ushr_imm(wide, 32);
             return self.b.ireduce(types::I32, hi);
         }
         if let Some(&var) = t.invariant.get(&n) {
@@ -230,15 +230,15 @@ impl Emitter<'_> {
         let span = stride * (t.group - 1);
         let good = if signed {
             let first = self.b.sextend(types::I64, word);
-            let last = self.b.iadd_imm_s(first, span);
+            let last = self.b.iadd_imm(first, span);
             let low = self.b.ireduce(types::I32, last);
             let again = self.b.sextend(types::I64, low);
             self.b.icmp(IntCC::Equal, again, last)
         } else {
             let first = self.b.uextend(types::I64, word);
-            let last = self.b.iadd_imm_s(first, span);
-            let high = self.b.ushr_imm_u(last, 32);
-            self.b.icmp_imm_u(IntCC::Equal, high, 0)
+            let last = self.b.iadd_imm(first, span);
+            let high = self.b.ushr_imm(last, 32);
+            self.b.icmp_imm(IntCC::Equal, high, 0)
         };
         self.require(t.fail, good);
     }

@@ -45,7 +45,7 @@ impl Lanes<'_, '_> {
             _ => types::I8X32,
         };
         let last = self.dwords(0x0f0f_0f0f);
-        let [selectors, last] = [selectors, last].map(|v| self.cast(bytes, v));
+        let [selectors, last] = [selectors, last].map(|v| self.b.bitcast(bytes, v));
         let at = self.b.umin(selectors, last);
         // The first byte of each lane within 128 bits; where there is no byte it changes nothing.
         let lane = self.dwords_by(|lane| 0x0404_0404 * (lane as u32 & 3));
@@ -77,7 +77,8 @@ impl Lanes<'_, '_> {
     }
 
     fn picked_bytes(&mut self, source: Value, at: Value) -> Value {
-        self.host_op(VirOp::PickBytes, &[source, at], self.dwords_type())
+        self.b
+            .op(VirOp::PickBytes, &[source, at], self.dwords_type())
     }
 
     /// `v_perm` on a vector by what its selectors want.
@@ -89,7 +90,7 @@ impl Lanes<'_, '_> {
         let mut result = selectors.ones;
         for (source, n) in sources {
             // Of each two bytes the sign of the higher.
-            let signs = self.host_op(VirOp::ShortSigns, &[source], self.dwords_type());
+            let signs = self.b.op(VirOp::ShortSigns, &[source], self.dwords_type());
             let byte = self.picked_bytes(source, selectors.bytes[n]);
             let sign = self.picked_bytes(signs, selectors.signs[n]);
             let both = self.b.bor(byte, sign);

@@ -56,13 +56,13 @@ impl Lanes<'_, '_> {
     /// f32 as f64, in two halves.
     fn halves(&mut self, x: Value) -> [Value; 2] {
         let ty = self.vector(Float::F64);
-        [VirOp::PromoteLowHalf, VirOp::PromoteHighHalf].map(|f| self.host_op(f, &[x], ty))
+        [VirOp::PromoteLowHalf, VirOp::PromoteHighHalf].map(|f| self.b.op(f, &[x], ty))
     }
 
     /// The f32 next to both halves.
     fn rounded(&mut self, halves: [Value; 2]) -> Value {
         let ty = self.vector(Float::F32);
-        self.host_op(VirOp::DemoteHalves, &halves, ty)
+        self.b.op(VirOp::DemoteHalves, &halves, ty)
     }
 
     /// The polynomial of f64 with these coefficients: that of the even powers plus x times that of the odd ones.
@@ -96,12 +96,12 @@ impl Lanes<'_, '_> {
         // x = n + f with |f| <= 1/2, exactly; the low bits of what is rounded by a large number's help are n, too.
         let (x, n, f, integer) = if self.masks {
             // Of infinity that is 0.
-            let f = self.host_op(VirOp::Rest, &[x], ty);
+            let f = self.b.op(VirOp::Rest, &[x], ty);
             (x, self.b.fsub(x, f), f, None)
         } else {
             // From 128 on all give infinity.
             let most = self.single(128f32.to_bits());
-            let x = self.host_op(VirOp::Least, &[most, x], ty);
+            let x = self.b.op(VirOp::Least, &[most, x], ty);
             let large = self.single(12_582_912f32.to_bits());
             let aligned = self.b.fadd(x, large);
             let n = self.b.fsub(aligned, large);
@@ -128,7 +128,7 @@ impl Lanes<'_, '_> {
         match integer {
             None => {
                 let power = self.as_float(Float::F32, power);
-                let scaled = self.host_op(VirOp::Scale, &[power, n], ty);
+                let scaled = self.b.op(VirOp::Scale, &[power, n], ty);
                 let scaled = self.as_bits(Float::F32, scaled);
                 self.b.band(kept, scaled)
             }
@@ -187,7 +187,7 @@ impl Lanes<'_, '_> {
             let ty = self.vector(Float::F32);
             let fixes = self.dwords(FIXES.bits());
             let sum = self.as_float(Float::F32, sum);
-            let d = self.host_op(VirOp::Fix, &[sum, x, fixes], ty);
+            let d = self.b.op(VirOp::Fix, &[sum, x, fixes], ty);
             let d = self.as_bits(Float::F32, d);
             let [field, zero, bottom] = [INFINITY, 0, 1 << 31 | INFINITY].map(|b| self.dwords(b));
             let field = self.b.band(bits, field);

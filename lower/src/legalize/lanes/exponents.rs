@@ -55,7 +55,7 @@ impl Lanes<'_, '_> {
         let n = self.integer_to_float(Float::F64, true, n);
         self.map2(&a, &n, |l, a, n| {
             let [a, n] = [a, n].map(|v| l.as_float(Float::F64, v));
-            let d = l.host_op(VirOp::Scale, &[a, n], ty);
+            let d = l.b.op(VirOp::Scale, &[a, n], ty);
             let d = l.as_bits(Float::F64, d);
             if !flush.dst {
                 return d;
@@ -64,7 +64,7 @@ impl Lanes<'_, '_> {
             let more = l.quads(64f64.to_bits());
             let more = l.as_float(Float::F64, more);
             let n = l.b.fadd(n, more);
-            let seen = l.host_op(VirOp::Scale, &[a, n], ty);
+            let seen = l.b.op(VirOp::Scale, &[a, n], ty);
             l.finish(Float::F64, flush, d, Some(seen))
         })
     }
@@ -81,7 +81,7 @@ impl Lanes<'_, '_> {
                 (self.as_float(Float::F32, a), self.exponent_to_scale(n))
             }
         };
-        let d = self.host_op(VirOp::Scale, &[a, n], ty);
+        let d = self.b.op(VirOp::Scale, &[a, n], ty);
         let d = self.as_bits(Float::F32, d);
         if !flush.dst {
             return d;
@@ -89,7 +89,7 @@ impl Lanes<'_, '_> {
         // Before it is rounded, as it is with an exponent greater by 32.
         let more = self.single(32f32.to_bits());
         let n = self.b.fadd(n, more);
-        let seen = self.host_op(VirOp::Scale, &[a, n], ty);
+        let seen = self.b.op(VirOp::Scale, &[a, n], ty);
         self.finish(Float::F32, flush, d, Some(seen))
     }
 
@@ -99,7 +99,7 @@ impl Lanes<'_, '_> {
         match self.whole_float(n) {
             Some(float) => {
                 let fixes = self.dwords(LIKE_INTEGERS.bits());
-                self.host_op(VirOp::Fix, &[float, float, fixes], ty)
+                self.b.op(VirOp::Fix, &[float, float, fixes], ty)
             }
             None => self.b.fcvt_from_sint(ty, n),
         }
@@ -127,7 +127,7 @@ impl Lanes<'_, '_> {
         let ty = self.vector(Float::F32);
         let parts = |l: &mut Self, x: Value| {
             let x = l.as_float(Float::F32, x);
-            [VirOp::PlainMantissa, VirOp::PlainExponent].map(|f| l.host_op(f, &[x], ty))
+            [VirOp::PlainMantissa, VirOp::PlainExponent].map(|f| l.b.op(f, &[x], ty))
         };
         let [mantissa, exponent] = parts(self, below);
         let one = self.single(1f32.to_bits());
@@ -182,7 +182,7 @@ impl Lanes<'_, '_> {
         if self.masks {
             let ty = self.vector(Float::F32);
             let x = self.as_float(Float::F32, a);
-            let d = self.host_op(VirOp::Mantissa, &[x], ty);
+            let d = self.b.op(VirOp::Mantissa, &[x], ty);
             return self.as_bits(Float::F32, d);
         }
         let (normal, _, none) = self.normalised(a);
@@ -200,7 +200,7 @@ impl Lanes<'_, '_> {
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         if self.masks {
             let x = self.as_float(Float::F32, a);
-            return self.host_op(VirOp::Exponent, &[x], self.dwords_type());
+            return self.b.op(VirOp::Exponent, &[x], self.dwords_type());
         }
         let (normal, denormal, none) = self.normalised(a);
         let [plain, more] = [126, 126 + 149].map(|bias| self.dwords(bias));

@@ -12,7 +12,7 @@ impl Lanes<'_, '_> {
         let l = layout(float);
         if self.masks && self.baseline && float == Float::F32 {
             let ty = self.dwords_type();
-            return self.host_op(VirOp::Flush, &[v], ty);
+            return self.b.op(VirOp::Flush, &[v], ty);
         }
         if self.masks {
             // The sign alone where the exponent is least.
@@ -50,7 +50,7 @@ impl Lanes<'_, '_> {
                     .collect();
                 if self.per > 4 {
                     let ty = self.vector(Float::F32);
-                    let f = self.host_op(VirOp::Demote, &halves, ty);
+                    let f = self.b.op(VirOp::Demote, &halves, ty);
                     return self.as_bits(Float::F32, f);
                 }
                 self.shuffle(self.dwords_type(), halves[0], halves[1], LOW_HALVES)
@@ -71,7 +71,7 @@ impl Lanes<'_, '_> {
                 x
             };
             for half in [VirOp::FromIntLow, VirOp::FromIntHigh] {
-                let mut f = self.host_op(half, &[x], ty);
+                let mut f = self.b.op(half, &[x], ty);
                 if unsigned {
                     let bits = self.quads(2_147_483_648f64.to_bits());
                     let top = self.as_float(Float::F64, bits);

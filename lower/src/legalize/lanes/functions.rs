@@ -65,7 +65,7 @@ impl Lanes<'_, '_> {
             }
             LaneFn::CvtF16F32 => {
                 let x = self.as_float(Float::F32, a[0]);
-                self.host_op(VirOp::ToHalf, &[x], self.dwords_type())
+                self.b.op(VirOp::ToHalf, &[x], self.dwords_type())
             }
             LaneFn::ExpF32 => self.exp2(a[0]),
             LaneFn::LogF32 => self.log2(a[0]),
@@ -84,12 +84,12 @@ impl Lanes<'_, '_> {
                     _ => self.log2(x),
                 };
                 let d = self.as_float(Float::F32, d);
-                self.host_op(VirOp::ToHalf, &[d], self.dwords_type())
+                self.b.op(VirOp::ToHalf, &[d], self.dwords_type())
             }
             LaneFn::PkRtzF16 => {
                 let [low, high] = [a[0], a[1]].map(|x| {
                     let x = self.as_float(Float::F32, x);
-                    self.host_op(VirOp::ToHalfTruncating, &[x], self.dwords_type())
+                    self.b.op(VirOp::ToHalfTruncating, &[x], self.dwords_type())
                 });
                 let high = self.shift(high, 16, true);
                 self.b.bor(low, high)
@@ -99,12 +99,12 @@ impl Lanes<'_, '_> {
                     let sources: Vec<Value> = a.iter().map(|&x| self.widened(widen, x)).collect();
                     self.half_arithmetic(f, &sources)
                 });
-                self.host_op(VirOp::Narrow, &halves, self.dwords_type())
+                self.b.op(VirOp::Narrow, &halves, self.dwords_type())
             }
             _ => {
                 let sources: Vec<Value> = a.iter().map(|&x| self.low_halves(x)).collect();
                 let result = self.half_arithmetic(f, &sources);
-                self.host_op(VirOp::ToHalf, &[result], self.dwords_type())
+                self.b.op(VirOp::ToHalf, &[result], self.dwords_type())
             }
         }
     }
@@ -115,7 +115,7 @@ impl Lanes<'_, '_> {
     fn shift_each(&mut self, f: VirOp, x: Value, amount: Value) -> Value {
         let mask = self.dwords(31);
         let amount = self.b.band(amount, mask);
-        self.host_op(f, &[x, amount], self.dwords_type())
+        self.b.op(f, &[x, amount], self.dwords_type())
     }
 
     /// Shifts 64-bit lanes, as their low and high words, each by its own amount, modulo 64.
@@ -134,8 +134,8 @@ impl Lanes<'_, '_> {
             let x = self.shuffle(quads, low, high, half);
             let amount = self.shuffle(quads, amount, zero, half);
             match f {
-                LaneFn::Shl64Var => self.host_op(VirOp::ShiftLeftQuads, &[x, amount], quads),
-                LaneFn::Lshr64Var => self.host_op(VirOp::ShiftRightQuads, &[x, amount], quads),
+                LaneFn::Shl64Var => self.b.op(VirOp::ShiftLeftQuads, &[x, amount], quads),
+                LaneFn::Lshr64Var => self.b.op(VirOp::ShiftRightQuads, &[x, amount], quads),
                 _ => self.shift_quads_signed(x, amount),
             }
         });
@@ -147,10 +147,10 @@ impl Lanes<'_, '_> {
     fn shift_quads_signed(&mut self, x: Value, amount: Value) -> Value {
         let ty = self.quads_type();
         if self.masks {
-            return self.host_op(VirOp::ShiftArithmeticQuads, &[x, amount], ty);
+            return self.b.op(VirOp::ShiftArithmeticQuads, &[x, amount], ty);
         }
         let top = self.quads(1 << 63);
-        let [x, sign] = [x, top].map(|v| self.host_op(VirOp::ShiftRightQuads, &[v, amount], ty));
+        let [x, sign] = [x, top].map(|v| self.b.op(VirOp::ShiftRightQuads, &[v, amount], ty));
         let flipped = self.b.bxor(x, sign);
         self.b.isub(flipped, sign)
     }
@@ -158,11 +158,13 @@ impl Lanes<'_, '_> {
     fn align_each(&mut self, high: Value, low: Value, amount: Value) -> Value {
         let mask = self.dwords(31);
         let n = self.b.band(amount, mask);
-        let right = self.host_op(VirOp::ShiftRight, &[low, n], self.dwords_type());
+        let right = self.b.op(VirOp::ShiftRight, &[low, n], self.dwords_type());
         // 31 - n places after one.
         let rest = self.b.bxor(n, mask);
         let left = self.shift(high, 1, true);
-        let left = self.host_op(VirOp::ShiftLeft, &[left, rest], self.dwords_type());
+        let left = self
+            .b
+            .op(VirOp::ShiftLeft, &[left, rest], self.dwords_type());
         self.b.bor(left, right)
     }
 
@@ -174,8 +176,8 @@ impl Lanes<'_, '_> {
         let width = self.b.band(width, mask);
         let all = self.dwords(32);
         let up = self.b.isub(all, width);
-        let top = self.host_op(VirOp::ShiftLeft, &[field, up], ty);
-        self.host_op(VirOp::ShiftArithmetic, &[top, up], ty)
+        let top = self.b.op(VirOp::ShiftLeft, &[field, up], ty);
+        self.b.op(VirOp::ShiftArithmetic, &[top, up], ty)
     }
 
     // ---- f16, as f32
@@ -185,7 +187,7 @@ impl Lanes<'_, '_> {
     }
 
     fn low_halves(&mut self, x: Value) -> Value {
-        self.host_op(VirOp::FromHalf, &[x], self.floats_type())
+        self.b.op(VirOp::FromHalf, &[x], self.floats_type())
     }
 
     fn rsq_of_halves(&mut self, x: &[Value]) -> Vec<Value> {
@@ -196,12 +198,12 @@ impl Lanes<'_, '_> {
         let d = self.rsq_single(&x);
         self.map1(&d, |l, d| {
             let d = l.as_float(Float::F32, d);
-            l.host_op(VirOp::ToHalf, &[d], l.dwords_type())
+            l.b.op(VirOp::ToHalf, &[d], l.dwords_type())
         })
     }
 
     fn widened(&mut self, half: VirOp, x: Value) -> Value {
-        self.host_op(half, &[x], self.floats_type())
+        self.b.op(half, &[x], self.floats_type())
     }
 
     /// What becomes the right result when it is rounded to f16. Sums and products of f32 do: 24 bits are enough
@@ -228,9 +230,8 @@ impl Lanes<'_, '_> {
         let product = self.b.fmul(a, b);
         if self.masks && self.per == 16 {
             let ty = self.floats_type();
-            let sums =
-                [VirOp::SumDown, VirOp::SumUp].map(|sum| self.host_op(sum, &[product, c], ty));
-            return self.host_op(VirOp::ToOdd, &sums, ty);
+            let sums = [VirOp::SumDown, VirOp::SumUp].map(|sum| self.b.op(sum, &[product, c], ty));
+            return self.b.op(VirOp::ToOdd, &sums, ty);
         }
         let sum = self.b.fadd(product, c);
         // What the sum lost.

@@ -19,9 +19,9 @@ impl Lanes<'_, '_> {
         let slices = 0..args[0].len();
         slices
             .map(|i| {
-                let words: Vec<Value> = args.iter().map(|arg| self.cast(ty, arg[i])).collect();
+                let words: Vec<Value> = args.iter().map(|arg| self.b.bitcast(ty, arg[i])).collect();
                 let d = self.both_halves(op, &words);
-                self.cast(self.dwords_type(), d)
+                self.b.bitcast(self.dwords_type(), d)
             })
             .collect()
     }

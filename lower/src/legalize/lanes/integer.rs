@@ -32,7 +32,7 @@ impl Lanes<'_, '_> {
         lo: &[Value],
         amount: Value,
     ) -> Vec<Value> {
-        let n = self.b.band_imm_u(amount, 31);
+        let n = self.b.band_imm(amount, 31);
         let c31 = self.b.iconst(types::I32, 31);
         let rest = self.b.isub(c31, n);
         let one = self.b.iconst(types::I32, 1);
@@ -50,7 +50,7 @@ impl Lanes<'_, '_> {
             if l.masks && h == lo {
                 // AVX-512 rotates, too.
                 let n = l.b.iconst(types::I32, i64::from(n));
-                return l.host_op(VirOp::Rotate, &[lo, n], l.dwords_type());
+                return l.b.op(VirOp::Rotate, &[lo, n], l.dwords_type());
             }
             let right = l.shift(lo, n, false);
             let left = l.shift(h, 32 - n, true);
@@ -112,13 +112,13 @@ impl Lanes<'_, '_> {
         } else {
             VirOp::MulWideU
         };
-        let (x, y) = (self.cast(ty, x), self.cast(ty, y));
-        let even = self.host_op(f, &[x, y], ty);
+        let (x, y) = (self.b.bitcast(ty, x), self.b.bitcast(ty, y));
+        let even = self.b.op(f, &[x, y], ty);
         let even = self.shift(even, 32, false);
         let (x, y) = (self.shift(x, 32, false), self.shift(y, 32, false));
-        let odd = self.host_op(f, &[x, y], ty);
+        let odd = self.b.op(f, &[x, y], ty);
         let dwords = self.dwords_type();
-        self.host_op(VirOp::OddDwords, &[even, odd], dwords)
+        self.b.op(VirOp::OddDwords, &[even, odd], dwords)
     }
 
     pub(super) fn high_of_product(&mut self, x: Value, y: Value, signed: bool) -> Value {
@@ -175,7 +175,7 @@ impl Lanes<'_, '_> {
         };
         let ty = self.vector(Float::F32);
         let float = self.b.fcvt_from_sint(ty, one);
-        let bits = self.cast(self.dwords_type(), float);
+        let bits = self.b.bitcast(self.dwords_type(), float);
         let shifted = self.shift(bits, 23, false);
         // Without the sign that the highest bit gives.
         let field = self.dwords(0xff);
@@ -203,9 +203,9 @@ impl Lanes<'_, '_> {
             8 => types::I8X32,
             _ => types::I8X16,
         };
-        let bytes = self.cast(ty, x);
+        let bytes = self.b.bitcast(ty, x);
         let counts = self.b.popcnt(bytes);
-        let v = self.cast(self.dwords_type(), counts);
+        let v = self.b.bitcast(self.dwords_type(), counts);
         let s = self.shift(v, 8, false);
         let v = self.b.iadd(v, s);
         let s = self.shift(v, 16, false);

@@ -94,7 +94,7 @@ impl Lanes<'_, '_> {
         let made = first.1 == UNPACK_LOW && second.1 == UNPACK_HIGH;
         let dwords = (made && first.0 == second.0).then_some(first.0)?;
         let ty = self.dwords_type();
-        Some(dwords.map(|v| self.cast(ty, v)))
+        Some(dwords.map(|v| self.b.bitcast(ty, v)))
     }
 
     /// The dwords of a quad that all lanes have.
@@ -120,7 +120,7 @@ impl Lanes<'_, '_> {
                 if extended.is_some() {
                     return Some([low, self.dwords(0)]);
                 }
-                let high = self.b.ushr_imm_u(arg, 32);
+                let high = self.b.ushr_imm(arg, 32);
                 let high = self.b.ireduce(types::I32, high);
                 Some([low, self.b.splat(ty, high)])
             }

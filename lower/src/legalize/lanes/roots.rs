@@ -39,7 +39,7 @@ impl Lanes<'_, '_> {
         let ty = self.vector(Float::F32);
         let x = self.as_float(Float::F32, bits);
         let half = self.single(0.5f32.to_bits());
-        let y = self.host_op(VirOp::RootEstimate, &[x], ty);
+        let y = self.b.op(VirOp::RootEstimate, &[x], ty);
         let h = self.b.fmul(x, y);
         let minus_h = self.negative(h);
         let half_y = self.halved(y);
@@ -55,9 +55,11 @@ impl Lanes<'_, '_> {
         let r = self.b.fma(minus_rest, y, r);
         let r = self.raised_half(r);
         let d = self.b.fma(y, r, y);
-        let special = self.host_op(VirOp::ZeroOrInfinite, &[x], self.dwords_type().truth());
+        let special = self
+            .b
+            .op(VirOp::ZeroOrInfinite, &[x], self.dwords_type().truth());
         let fixes = self.dwords(FIXES.bits());
-        let fixed = self.host_op(VirOp::Fix, &[d, x, fixes], ty);
+        let fixed = self.b.op(VirOp::Fix, &[d, x, fixes], ty);
         let [d, fixed] = [d, fixed].map(|v| self.as_bits(Float::F32, v));
         self.blend(special, fixed, d)
     }
@@ -77,7 +79,7 @@ impl Lanes<'_, '_> {
         let half = self.single(0.5f32.to_bits());
         if self.per == 16 {
             let least = self.single(f32::MIN_POSITIVE.to_bits());
-            return self.host_op(VirOp::FusedUp, &[r, half, least], ty);
+            return self.b.op(VirOp::FusedUp, &[r, half, least], ty);
         }
         let r = self.b.fmul(r, half);
         let three_halves = self.single(1.5f32.to_bits());
@@ -101,7 +103,7 @@ impl Lanes<'_, '_> {
         let half = constant(self, 0.5);
         let minus_half = constant(self, -0.5);
         let minus_half_x = self.b.fmul(x, minus_half);
-        let mut y = self.host_op(VirOp::RootEstimate, &[x], ty);
+        let mut y = self.b.op(VirOp::RootEstimate, &[x], ty);
         for _ in 0..2 {
             // y + y * (1/2 - x/2 * y * y)
             let along = self.b.fmul(minus_half_x, y);

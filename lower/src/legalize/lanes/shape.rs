@@ -26,11 +26,11 @@ impl Shape for Lanes<'_, '_> {
     }
 
     fn as_float(&mut self, float: Float, v: Value) -> Value {
-        self.cast(self.vector(float), v)
+        self.b.bitcast(self.vector(float), v)
     }
 
     fn as_bits(&mut self, float: Float, v: Value) -> Value {
-        self.cast(self.bits_type(float), v)
+        self.b.bitcast(self.bits_type(float), v)
     }
 
     fn pick(&mut self, mask: Value, yes: Value, no: Value) -> Value {
@@ -311,7 +311,7 @@ impl Shape for Lanes<'_, '_> {
         let wide = a.iter().flat_map(|&x| halves.map(|half| (x, half)));
         wide.map(|(x, half)| {
             let f = self.as_float(Float::F32, x);
-            let f = self.host_op(half, &[f], ty);
+            let f = self.b.op(half, &[f], ty);
             self.as_bits(Float::F64, f)
         })
         .collect()
@@ -368,7 +368,7 @@ impl Shape for Lanes<'_, '_> {
             Width::W64 => self.quads_type(),
             _ => self.dwords_type(),
         };
-        let usual = self.map1(&usual, |l, v| l.cast(ty, v));
+        let usual = self.map1(&usual, |l, v| l.b.bitcast(ty, v));
         let any = self.any(mask);
         self.where_any(any, &usual, rare)
     }

@@ -8,12 +8,12 @@ use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
 use super::super::fuse::Fused;
-use super::super::{Emitter, offset32, trusted};
+use super::super::{Emitter, offset32};
 use super::{LINE, Prefetch, lines};
 use crate::analysis::uniformity::{Affine, Facts};
 use crate::ir::{Func, Op, Term, Val};
 use crate::passes::sink;
-use crate::vir::{Op as VirOp, Value, types};
+use crate::vir::{Memory, Op as VirOp, Value, types};
 
 /// Lines that follow one another.
 struct Lines {
@@ -206,7 +206,7 @@ impl Emitter<'_> {
     /// Keeps where an access is expected.
     fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
-        self.b.store(trusted(), ahead.start, self.wave, at);
+        self.b.store(Memory::Trusted, ahead.start, self.wave, at);
     }
 
     /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
@@ -258,8 +258,8 @@ impl Emitter<'_> {
             }
             self.deferred.wanted -= turns;
             let at = next_at(entry);
-            let start = self.b.load(types::I64, trusted(), self.wave, at);
-            let first = self.b.iadd_imm_s(start, away);
+            let start = self.b.load(types::I64, Memory::Trusted, self.wave, at);
+            let first = self.b.iadd_imm(start, away);
             asked.push(Requested { first, into });
         }
         asked
@@ -273,10 +273,9 @@ impl Emitter<'_> {
         group: usize,
     ) {
         for asked in asked {
-            let bytes = self.b.imul_imm_s(lane, LINE / group as i64);
+            let bytes = self.b.imul_imm(lane, LINE / group as i64);
             let at = self.b.iadd(asked.first, bytes);
-            let per = self.per();
-            self.of_lanes(1, per).effect(asked.into, &[at]);
+            self.b.effect(asked.into, &[at]);
         }
     }
 }

@@ -8,12 +8,12 @@
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
+use super::super::Emitter;
 use super::super::affine::{self, Lane};
-use super::super::{Emitter, trusted};
 use crate::analysis::schedule::Schedule;
 use crate::ir::{Block, Op, Val, Vary};
 use crate::maps::HashMap;
-use crate::vir::{IntCC, Op as VirOp, Value, types};
+use crate::vir::{IntCC, Memory, Op as VirOp, Value, types};
 
 /// Bytes that caches near the core hold of a table, about.
 const NEAR: i64 = 1 << 18;
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         let loads = self.loads_among(block, &leaves, exec)?;
         let mut wanted = self.are_far(low);
         let (base, len) = self.memory_of(Space::Global);
-        let room = self.b.iadd_imm_s(len, -4 * LANES as i64);
+        let room = self.b.iadd_imm(len, -4 * LANES as i64);
         let mut starts = Vec::new();
         for (leaf, start) in loads {
             let delta = self.moved_on(start)?;
@@ -91,19 +91,17 @@ impl Emitter<'_> {
         for lane in first..first + lanes {
             let words = foreseen.starts.iter().map(|&(leaf, start)| {
                 let at = 4 * lane as i32;
-                (leaf, self.b.load(types::I32, trusted(), start, at))
+                (leaf, self.b.load(types::I32, Memory::Trusted, start, at))
             });
             let mut known: HashMap<Val, Value> = words.collect();
             let spot = self.spot(Lane::Number(lane as u8));
             let there = self.at_lane(block, plan, foreseen.address, spot, &mut known);
-            let per = self.per();
             // More lines can be under way to the second cache than to the first.
             let into = match self.o.is_memory_far() {
                 true => VirOp::PrefetchSecond,
                 false => VirOp::Prefetch,
             };
-            let mut lanes = self.of_lanes(1, per);
-            lanes.effect(into, &[there]);
+            self.b.effect(into, &[there]);
         }
         self.b.jump(done, &[]);
         self.enter(done);
@@ -136,10 +134,10 @@ impl Emitter<'_> {
     /// Are the words at `low` of the first lane and the last far apart (I8)?
     fn are_far(&mut self, low: Value) -> Value {
         let ends = [0, LANES as i32 - 1];
-        let [first, last] = ends.map(|n| self.b.load(types::I32, trusted(), low, 4 * n));
+        let [first, last] = ends.map(|n| self.b.load(types::I32, Memory::Trusted, low, 4 * n));
         let apart = self.b.isub(last, first);
-        let apart = self.b.iadd_imm_s(apart, NEAR);
+        let apart = self.b.iadd_imm(apart, NEAR);
         let far = IntCC::UnsignedGreaterThan;
-        self.b.icmp_imm_u(far, apart, 2 * NEAR)
+        self.b.icmp_imm(far, apart, 2 * NEAR)
     }
 }

@@ -23,8 +23,8 @@ impl Scalars<'_, '_> {
         let n = self.b.smax(n, least);
         let n = self.b.smin(n, most);
         let n = self.b.sextend(types::I64, n);
-        let biased = self.b.iadd_imm_s(n, 1023);
-        let power = self.b.ishl_imm_u(biased, 52);
+        let biased = self.b.iadd_imm(n, 1023);
+        let power = self.b.ishl_imm(biased, 52);
         let wide = self.promote(&a);
         let keep = Flush::default();
         let product = self.op(Op::FMul(Float::F64, keep), Width::W64, &[&wide, &power]);
@@ -34,12 +34,12 @@ impl Scalars<'_, '_> {
     /// The f64 of an f32 as bits, its exponent field, and whether it is that of zeros, infinities and NaNs.
     fn exponent(&mut self, a: Value) -> (Value, Value, Value) {
         let wide = self.promote(&a);
-        let magnitude = self.b.ishl_imm_u(wide, 1);
-        let field = self.b.ushr_imm_u(magnitude, 53);
+        let magnitude = self.b.ishl_imm(wide, 1);
+        let field = self.b.ushr_imm(magnitude, 53);
         // 0 or 2047.
-        let next = self.b.iadd_imm_s(field, 1);
-        let low = self.b.band_imm_u(next, 0x7ff);
-        let none = self.b.icmp_imm_u(IntCC::UnsignedLessThan, low, 2);
+        let next = self.b.iadd_imm(field, 1);
+        let low = self.b.band_imm(next, 0x7ff);
+        let none = self.b.icmp_imm(IntCC::UnsignedLessThan, low, 2);
         (wide, field, none)
     }
 
@@ -58,7 +58,7 @@ impl Scalars<'_, '_> {
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         let (_, field, none) = self.exponent(a);
         let field = self.b.ireduce(types::I32, field);
-        let exponent = self.b.iadd_imm_s(field, -(HALF as i64));
+        let exponent = self.b.iadd_imm(field, -(HALF as i64));
         let zero = self.iconst(types::I32, 0);
         self.b.select(none, zero, exponent)
     }

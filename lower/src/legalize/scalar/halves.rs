@@ -9,10 +9,10 @@ impl Scalars<'_, '_> {
     fn parts(&mut self, word: Value, signed: bool) -> [Value; 2] {
         match signed {
             true => {
-                let low = self.b.ishl_imm_u(word, 16);
-                [low, word].map(|v| self.b.sshr_imm_u(v, 16))
+                let low = self.b.ishl_imm(word, 16);
+                [low, word].map(|v| self.b.sshr_imm(v, 16))
             }
-            false => [self.b.band_imm_u(word, 0xffff), self.b.ushr_imm_u(word, 16)],
+            false => [self.b.band_imm(word, 0xffff), self.b.ushr_imm(word, 16)],
         }
     }
 
@@ -27,8 +27,8 @@ impl Scalars<'_, '_> {
             let args: Vec<Value> = parts.iter().map(|parts| parts[n]).collect();
             self.half(op, &args)
         });
-        let low = self.b.band_imm_u(low, 0xffff);
-        let high = self.b.ishl_imm_u(high, 16);
+        let low = self.b.band_imm(low, 0xffff);
+        let high = self.b.ishl_imm(high, 16);
         self.b.bor(low, high)
     }
 
@@ -49,9 +49,9 @@ impl Scalars<'_, '_> {
                 let difference = self.b.isub(x, y);
                 self.nearest_half(difference, op == Halves::SubSatS)
             }
-            Halves::Shl(n) => self.b.ishl_imm_u(x, i64::from(n)),
-            Halves::Lshr(n) => self.b.ushr_imm_u(x, i64::from(n)),
-            Halves::Ashr(n) => self.b.sshr_imm_u(x, i64::from(n)),
+            Halves::Shl(n) => self.b.ishl_imm(x, i64::from(n)),
+            Halves::Lshr(n) => self.b.ushr_imm(x, i64::from(n)),
+            Halves::Ashr(n) => self.b.sshr_imm(x, i64::from(n)),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use std::mem::offset_of;
 
+use super::super::Emitter;
 use super::super::fuse::base_and_constant;
-use super::super::{Emitter, trusted};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
 use crate::ir::functions::EffectFn;
@@ -138,7 +138,7 @@ impl Emitter<'_> {
             self.b.set_cold_block(behind);
         }
         let ret = offset_of!(Context, ret) as i64;
-        self.b.iadd_imm_s(self.ctx, ret)
+        self.b.iadd_imm(self.ctx, ret)
     }
 
     /// The same of several, the first word of which lies at `start`; gives where the words are, as far from each other
@@ -153,11 +153,11 @@ impl Emitter<'_> {
         let place = self.place_of_loaded();
         for &load in loads {
             let away = load.offset - first;
-            let address = self.b.iadd_imm_s(start, i64::from(away));
+            let address = self.b.iadd_imm(start, i64::from(away));
             let words = self.load_by_call(address, load, new_exec);
             for from in (0..4 * i32::from(load.count)).step_by(4) {
-                let word = self.b.load(types::I32, trusted(), words, from);
-                self.b.store(trusted(), word, place, away + from);
+                let word = self.b.load(types::I32, Memory::Trusted, words, from);
+                self.b.store(Memory::Trusted, word, place, away + from);
             }
         }
         place

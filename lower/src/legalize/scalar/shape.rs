@@ -43,7 +43,7 @@ impl Shape for Scalars<'_, '_> {
         let exponent = self.constant(float, layout(float).exponent);
         let sign = self.constant(float, layout(float).sign);
         let field = self.b.band(v, exponent);
-        let zero = self.b.icmp_imm_u(IntCC::Equal, field, 0);
+        let zero = self.b.icmp_imm(IntCC::Equal, field, 0);
         let signed = self.b.band(v, sign);
         self.b.select(zero, signed, v)
     }
@@ -105,7 +105,7 @@ impl Shape for Scalars<'_, '_> {
 
     fn not(&mut self, width: Width, a: &Value) -> Value {
         match width {
-            Width::W1 => self.b.bxor_imm_u(*a, 1),
+            Width::W1 => self.b.bxor_imm(*a, 1),
             _ => self.b.bnot(*a),
         }
     }
@@ -147,15 +147,15 @@ impl Shape for Scalars<'_, '_> {
     }
 
     fn byte(&mut self, n: u8, a: &Value) -> Value {
-        let shifted = self.b.ushr_imm_u(*a, i64::from(n) * 8);
-        self.b.band_imm_u(shifted, 0xff)
+        let shifted = self.b.ushr_imm(*a, i64::from(n) * 8);
+        self.b.band_imm(shifted, 0xff)
     }
 
     fn sign_extend(&mut self, width: Width, n: u8, a: &Value) -> Value {
         let bits = if width == Width::W64 { 64 } else { 32 };
         let up = bits - i64::from(n);
-        let shifted = self.b.ishl_imm_u(*a, up);
-        self.b.sshr_imm_u(shifted, up)
+        let shifted = self.b.ishl_imm(*a, up);
+        self.b.sshr_imm(shifted, up)
     }
 
     fn compare(&mut self, cond: Icmp, _: Width, [a, b]: [&Value; 2]) -> Value {
@@ -168,7 +168,7 @@ impl Shape for Scalars<'_, '_> {
 
     fn word(&mut self, high: bool, a: &Value) -> Value {
         let word = match high {
-            true => self.b.ushr_imm_u(*a, 32),
+            true => self.b.ushr_imm(*a, 32),
             false => *a,
         };
         self.b.ireduce(types::I32, word)
@@ -187,8 +187,8 @@ impl Shape for Scalars<'_, '_> {
 
     fn shifted(&mut self, x: &Value, by: u32, left: bool) -> Value {
         match left {
-            true => self.b.ishl_imm_u(*x, i64::from(by)),
-            false => self.b.ushr_imm_u(*x, i64::from(by)),
+            true => self.b.ishl_imm(*x, i64::from(by)),
+            false => self.b.ushr_imm(*x, i64::from(by)),
         }
     }
 

@@ -7,7 +7,7 @@ fn params(f: &Func) -> Vec<usize> {
 
 /// A block where a truth value decides between two.
 fn decide(b: &mut Builder<'_>, v: Value, [yes, no]: [Block; 2]) {
-    let truth = b.icmp_imm_s(IntCC::NotEqual, v, 0);
+    let truth = b.icmp_imm(IntCC::NotEqual, v, 0);
     b.brif(truth, yes, &[], no, &[]);
 }
 
@@ -187,7 +187,7 @@ fn nested_loops() {
             seal_now(b, inner);
             b.switch_to_block(latch);
             let n = b.use_var(i);
-            let n = b.iadd_imm_s(n, -1);
+            let n = b.iadd_imm(n, -1);
             b.def_var(i, n);
             decide(b, n, [outer, done]);
             seal_now(b, outer);

@@ -1,8 +1,8 @@
 //! What lanes that go round alone have in the frame (see [`super`]).
 
 use super::{Lane, Reach};
-use crate::legalize::{Emitter, trusted};
-use crate::vir::{Type, Value, types};
+use crate::legalize::Emitter;
+use crate::vir::{Memory, Type, Value, types};
 
 /// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
 /// the turns, which need them all.
@@ -51,7 +51,7 @@ impl Emitter<'_> {
     ) {
         let none = self.b.iconst(types::I64, 0);
         // More than any lane leaves.
-        let fewest = self.b.iadd_imm_s(fuel, 1);
+        let fewest = self.b.iadd_imm(fuel, 1);
         let least = self.b.iconst(types::I32, -1);
         let mut things = vec![
             (shared.tired, none),
@@ -81,11 +81,11 @@ impl Emitter<'_> {
 
     /// What lies at one of the places.
     pub(super) fn read_shared(&mut self, at: i32, ty: Type) -> Value {
-        self.b.load(ty, trusted(), self.frame, at)
+        self.b.load(ty, Memory::Trusted, self.frame, at)
     }
 
     /// Puts something there.
     pub(super) fn write_shared(&mut self, at: i32, value: Value) {
-        self.b.store(trusted(), value, self.frame, at);
+        self.b.store(Memory::Trusted, value, self.frame, at);
     }
 }

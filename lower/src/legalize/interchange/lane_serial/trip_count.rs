@@ -49,7 +49,7 @@ impl Emitter<'_> {
         self.b.brif(enough, go, &args, tired, &[]);
         self.b.switch_to_block(tired);
         self.set_tired(t, shared);
-        let most = self.b.iadd_imm_s(fuel, -1);
+        let most = self.b.iadd_imm(fuel, -1);
         self.b.jump(go, &[most]);
         self.b.switch_to_block(go);
         self.b.uextend(types::I64, more)
@@ -76,8 +76,8 @@ impl Emitter<'_> {
                 let first = self.b.isub(first, t.memory.base);
                 let more = more.expect("steps are counted");
                 let way = match step.is_power_of_two() {
-                    true => self.b.ishl_imm_u(more, i64::from(step.trailing_zeros())),
-                    false => self.b.imul_imm_s(more, step as i64),
+                    true => self.b.ishl_imm(more, i64::from(step.trailing_zeros())),
+                    false => self.b.imul_imm(more, step as i64),
                 };
                 let end = self.b.iadd(first, way);
                 for place in [first, end] {
@@ -95,7 +95,7 @@ impl Emitter<'_> {
                 let inside = self.b.icmp(inside, start, last);
                 self.require(t.fail, inside);
                 let room = self.b.isub(last, start);
-                let last = self.b.ushr_imm_u(room, i64::from(shift));
+                let last = self.b.ushr_imm(room, i64::from(shift));
                 let start = self.b.iadd(t.memory.base, start);
                 t.arrays.insert(load, Array { start, last });
             }
@@ -114,7 +114,7 @@ impl Emitter<'_> {
                 let good = IntCC::UnsignedLessThanOrEqual;
                 let good = self.b.icmp(good, number, array.last);
                 self.require(t.fail, good);
-                let offset = self.b.ishl_imm_u(number, i64::from(shift));
+                let offset = self.b.ishl_imm(number, i64::from(shift));
                 Some(self.b.iadd(array.start, offset))
             }
         }
@@ -123,7 +123,7 @@ impl Emitter<'_> {
     /// Ends a turn: goes to `head` for the next one, if `more` turns behind the first are not made, else on.
     pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: vir::Block) {
         let iteration = t.iteration.expect("a counted turn has a number");
-        let next = self.b.iadd_imm_s(iteration, 1);
+        let next = self.b.iadd_imm(iteration, 1);
         let last = self.b.create_block();
         let on = self.b.icmp(IntCC::UnsignedLessThanOrEqual, next, more);
         self.b.brif(on, head, &[next], last, &[]);
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         };
         let way = match scale {
             0 => iteration,
-            _ => self.b.ishl_imm_u(iteration, i64::from(scale)),
+            _ => self.b.ishl_imm(iteration, i64::from(scale)),
         };
         Some(self.b.iadd(first, way))
     }

@@ -10,7 +10,7 @@ use crate::ir::{Block, Float, Op, Val, Vary, Width};
 use crate::legalize::evaluate::{Frame, Shape, evaluate};
 use crate::legalize::interchange::Written;
 use crate::legalize::scalar::Scalars;
-use crate::legalize::{Emitter, access, trusted};
+use crate::legalize::{Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         };
         match shift {
             0 => wide,
-            _ => self.b.ishl_imm_u(wide, i64::from(shift)),
+            _ => self.b.ishl_imm(wide, i64::from(shift)),
         }
     }
 
@@ -221,14 +221,14 @@ impl Emitter<'_> {
         }
         if let Some(m) = n.checked_sub(1).filter(|m| t.plan.pairs.contains_key(m)) {
             let wide = self.eval_pair(t, m);
-            let high = self.b.ushr_imm_u(wide, 32);
+            let high = self.b.ushr_imm(wide, 32);
             return self.b.ireduce(types::I32, high);
         }
         if let Some(word) = self.steady(t, n) {
             return word;
         }
         let at = Self::home_offset(n);
-        self.b.load(types::I32, trusted(), t.wave, at)
+        self.b.load(types::I32, Memory::Trusted, t.wave, at)
     }
 
     /// The lane's bit of any 64 bits of the wave.
@@ -258,9 +258,8 @@ impl Emitter<'_> {
                 _ => continue,
             };
             if k < n {
-                let guest = Memory::Guest;
                 let at = 4 * i32::from(k);
-                let word = self.b.load(types::I32, guest, start, at);
+                let word = self.b.load(types::I32, Memory::Guest, start, at);
                 self.scalars.insert(Val(i as u32), word);
             }
         }
@@ -279,7 +278,7 @@ impl Emitter<'_> {
         let last = t.memory.last[&what];
         let mut good = self.b.icmp(IntCC::UnsignedLessThanOrEqual, offset, last);
         if let Some(on) = on {
-            let off = self.b.bxor_imm_u(on, 1);
+            let off = self.b.bxor_imm(on, 1);
             good = self.b.bor(good, off);
         }
         self.require(t.fail, good);
@@ -314,8 +313,7 @@ impl Emitter<'_> {
             None => self.somewhere(t, v, (lds, access::bytes(data))),
         };
         if data == Data::Dwords(1) && t.plan.is_float(v) {
-            let guest = Memory::Guest;
-            let float = self.b.load(types::F32, guest, at, 0);
+            let float = self.b.load(types::F32, Memory::Guest, at, 0);
             let word = self.b.bitcast(types::I32, float);
             t.values.insert(v, word);
             return;
