@@ -3,7 +3,7 @@
 mod builder;
 mod fixes;
 mod func;
-mod op;
+pub(crate) mod op;
 pub(crate) mod patterns;
 mod ssa;
 #[cfg(test)]
@@ -15,6 +15,7 @@ pub mod verify;
 pub use builder::{Builder, Variable};
 pub use fixes::{Fixes, fix};
 pub use func::{Block, Def, Edge, Func, Inst, Value};
+pub(crate) use op::ops;
 pub use op::{Callee, Constant, FloatCC, IntCC, Memory, Op, Part, StackSlot, Symbol};
 pub use ssa::Ssa;
 pub use types::Type;

@@ -16,7 +16,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::backend::object;
 use crate::vir::types::Lane;
-use crate::vir::{self, Callee, Constant, Edge, Func, Inst, Memory, Op, Part, Symbol};
+use crate::vir::{self, Callee, Constant, Edge, Func, Inst, Memory, Op, Part, Symbol, ops};
 
 /// Why a function was refused: what it has that Cranelift's reader lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -318,67 +318,9 @@ impl<'f> Reader<'f> {
             // ---- what changes nothing that can be seen
             Op::Prefetch | Op::PrefetchSecond => return Ok(None),
             // ---- what only the wide back end has
-            Op::MulWideU
-            | Op::MulWideS
-            | Op::OddDwords
-            | Op::PromoteLow
-            | Op::PromoteHigh
-            | Op::FromIntLow
-            | Op::FromIntHigh
-            | Op::Demote
-            | Op::PromoteLowHalf
-            | Op::PromoteHighHalf
-            | Op::DemoteHalves
-            | Op::Join
-            | Op::LowHalf
-            | Op::HighHalf
-            | Op::LowHalves
-            | Op::HighHalves
-            | Op::EvenParts
-            | Op::OddParts
-            | Op::MixParts
-            | Op::NarrowBytes
-            | Op::NarrowShorts
-            | Op::WidenBytesU
-            | Op::WidenBytesS
-            | Op::WidenShortsU
-            | Op::WidenShortsS
-            | Op::ShiftLeft
-            | Op::ShiftRight
-            | Op::ShiftArithmetic
-            | Op::ShiftLeftQuads
-            | Op::ShiftRightQuads
-            | Op::ShiftArithmeticQuads
-            | Op::PickBytes
-            | Op::PickDwords
-            | Op::ShortSigns
-            | Op::WidenLow
-            | Op::WidenHigh
-            | Op::Narrow
-            | Op::FromHalf
-            | Op::ToHalf
-            | Op::ToHalfTruncating
-            | Op::MaskOfBits
-            | Op::Rotate
-            | Op::SumDown
-            | Op::SumUp
-            | Op::FusedUp
-            | Op::ToOdd
-            | Op::Least
-            | Op::Scale
-            | Op::Rest
-            | Op::Mantissa
-            | Op::Exponent
-            | Op::PlainMantissa
-            | Op::PlainExponent
-            | Op::RootEstimate
-            | Op::Fix
-            | Op::ZeroOrInfinite
-            | Op::Flush
-            | Op::Gather
-            | Op::Scatter
-            | Op::LoadSome
-            | Op::StoreSome => return Err(Refused(op.name().to_owned())),
+            ops!(host_vectors) | Op::Gather | Op::Scatter | Op::LoadSome | Op::StoreSome => {
+                return Err(Refused(op.name().to_owned()));
+            }
         }))
     }
 

@@ -162,7 +162,7 @@ pub enum Callee {
 }
 
 macro_rules! operations {
-    ($($(#[$doc:meta])* $name:ident = $text:literal;)* --- $($(#[$wide_doc:meta])* $wide:ident = $wide_text:literal;)*) => {
+    ($($group:ident { $($(#[$doc:meta])* $name:ident = $text:literal;)* })*) => {
         /// What an instruction does. Sources are [`Func::args`](super::Func::args). Unless said otherwise all sources and the
         /// result have one type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,17 +207,12 @@ macro_rules! operations {
             /// Leaves with a value.
             Return,
             // ---- without parameters
-            $($(#[$doc])* $name,)*
-            // ---- what hosts with AVX2 have, without parameters
-            $($(#[$wide_doc])* $wide,)*
+            $($($(#[$doc])* $name,)*)*
         }
 
         impl Op {
             /// Operations without parameters, with their names in text.
-            pub const PLAIN: &'static [(Op, &'static str)] = &[
-                $((Op::$name, $text),)*
-                $((Op::$wide, $wide_text),)*
-            ];
+            pub const PLAIN: &'static [(Op, &'static str)] = &[$($((Op::$name, $text),)*)*];
 
             /// The name in text, without parameters.
             pub fn name(self) -> &'static str {
@@ -239,19 +234,27 @@ macro_rules! operations {
                     Op::Jump(_) => "jump",
                     Op::Brif(_) => "brif",
                     Op::Return => "return",
-                    $(Op::$name => $text,)*
-                    $(Op::$wide => $wide_text,)*
+                    $($(Op::$name => $text,)*)*
                 }
             }
-
-            /// Is it one that only hosts with AVX2 have?
-            pub fn needs_avx2(self) -> bool {
-                matches!(self, $(Op::$wide)|*)
-            }
         }
+
+        /// The pattern of one group of operations without parameters, for [`ops!`].
+        macro_rules! ops_of {
+            $(($group) => { $($crate::vir::Op::$name)|* };)*
+        }
+        pub(crate) use ops_of;
     };
 }
+/// The pattern of the named groups of operations without parameters, such as `ops!(masks | host_vectors)`.
+macro_rules! ops {
+    ($($group:ident)|+) => { $($crate::vir::op::ops_of!($group))|+ };
+}
+pub(crate) use ops;
+
 operations! {
+    // On scalars, and on vectors of any length.
+    general {
     /// a + b.
     Iadd = "iadd";
     /// a - b.
@@ -310,10 +313,6 @@ operations! {
     Sextend = "sextend";
     /// b where the truth value a is not 0, else c; a is a scalar.
     Select = "select";
-    /// A mask as a vector of lanes that are all ones or zeros.
-    MaskToVector = "mask_to_vector";
-    /// Lanes that are all ones or zeros as a mask.
-    VectorToMask = "vector_to_mask";
     /// Bits of b where those of a are ones, else of c; a may be a mask.
     Bitselect = "bitselect";
     /// Lanes of b where those of a, a mask or all ones or zeros, are true, else of c.
@@ -372,7 +371,15 @@ operations! {
     FcvtToSintSat = "fcvt_to_sint_sat";
     /// The same, unsigned.
     FcvtToUintSat = "fcvt_to_uint_sat";
-    ---
+    }
+    masks {
+    /// A mask as a vector of lanes that are all ones or zeros.
+    MaskToVector = "mask_to_vector";
+    /// Lanes that are all ones or zeros as a mask.
+    VectorToMask = "vector_to_mask";
+    }
+    // What hosts with AVX2 have.
+    host_vectors {
     // 64-bit lanes come in two vectors: what unpacking dwords gives, lanes 0, 1, 4, 5 and 2, 3, 6, 7.
     /// Unsigned products of the low words of quads.
     MulWideU = "mul_wide_u";
@@ -492,6 +499,9 @@ operations! {
     ZeroOrInfinite = "zero_or_infinite";
     /// Zeros with their signs in place of denormal f32, as dwords; for AVX-512 only.
     Flush = "flush";
+    }
+    // What hosts with AVX-512 have, and prefetches.
+    host_memory {
     /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
     /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
     Gather = "gather";
@@ -506,9 +516,15 @@ operations! {
     Prefetch = "prefetch";
     /// The same into the second cache only.
     PrefetchSecond = "prefetch_second";
+    }
 }
 
 impl Op {
+    /// Is it one that only hosts with AVX2 have?
+    pub fn needs_avx2(self) -> bool {
+        matches!(self, ops!(host_vectors | host_memory))
+    }
+
     /// Does it end a block?
     pub fn is_terminator(self) -> bool {
         matches!(self, Op::Jump(_) | Op::Brif(_) | Op::Return)

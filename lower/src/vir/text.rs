@@ -21,6 +21,7 @@
 use std::fmt::Write;
 
 use super::func::{Block, BlockData, Def, Edge, Func, Inst, InstData, Value, ValueData};
+use super::op::ops;
 use super::op::{Callee, FloatCC, IntCC, Memory, Op, Part, StackSlot, Symbol};
 use super::types::{self, Type};
 
@@ -125,23 +126,7 @@ fn operation(f: &Func, inst: Inst) -> String {
         Insertlane(lane) | Extractlane(lane) => items.push(lane.to_string()),
         Shuffle(pattern) => items.push(hex(f.bytes(pattern))),
         Jump(_) | Brif(_) => items.extend(f.edges(inst).iter().map(|&edge| target(f, edge))),
-        Return | Iadd | Isub | Ineg | Imul | Umulhi | Smulhi | Band | Bor | Bxor | Bnot | Ishl
-        | Ushr | Sshr | Umin | Umax | Smin | Smax | UaddSat | SaddSat | UsubSat | SsubSat
-        | Popcnt | Clz | Ctz | Bitrev | Ireduce | Uextend | Sextend | Select | MaskToVector
-        | VectorToMask | Bitselect | Blendv | VhighBits | Splat | ScalarToVector | SwidenLow
-        | SwidenHigh | UwidenLow | UwidenHigh | Bitcast | Fadd | Fsub | Fmul | Fdiv | Fma
-        | Sqrt | Fabs | Ceil | Floor | Trunc | Nearest | Fpromote | Fdemote | FvpromoteLow
-        | Fvdemote | FcvtFromSint | FcvtFromUint | FcvtToSintSat | FcvtToUintSat | MulWideU
-        | MulWideS | OddDwords | PromoteLow | PromoteHigh | FromIntLow | FromIntHigh | Demote
-        | PromoteLowHalf | PromoteHighHalf | DemoteHalves | Join | LowHalf | HighHalf
-        | LowHalves | HighHalves | EvenParts | OddParts | MixParts | NarrowBytes | NarrowShorts
-        | WidenBytesU | WidenBytesS | WidenShortsU | WidenShortsS | ShiftLeft | ShiftRight
-        | ShiftArithmetic | ShiftLeftQuads | ShiftRightQuads | ShiftArithmeticQuads | PickBytes
-        | PickDwords | ShortSigns | WidenLow | WidenHigh | Narrow | FromHalf | ToHalf
-        | ToHalfTruncating | MaskOfBits | Rotate | SumDown | SumUp | FusedUp | ToOdd | Least
-        | Scale | Rest | Mantissa | Exponent | PlainMantissa | PlainExponent | RootEstimate
-        | Fix | ZeroOrInfinite | Flush | Gather | Scatter | LoadSome | StoreSome | Prefetch
-        | PrefetchSecond => {}
+        Return | ops!(general | masks | host_vectors | host_memory) => {}
     }
     if !items.is_empty() {
         let _ = write!(name, " {}", items.join(", "));

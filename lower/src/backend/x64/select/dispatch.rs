@@ -2,7 +2,7 @@
 
 use super::Select;
 use crate::backend::x64::Refused;
-use crate::vir::{Inst, Op, Value};
+use crate::vir::{Inst, Op, Value, ops};
 
 impl Select<'_> {
     /// Selects an instruction that is no terminator.
@@ -19,125 +19,10 @@ impl Select<'_> {
             Op::LoadSome => self.load_some(inst),
             Op::StoreSome => self.store_some(inst),
             Op::Shuffle(pattern) => self.shuffle(inst, pattern),
-            Op::Iadd
-            | Op::Isub
-            | Op::Ineg
-            | Op::Imul
-            | Op::Umulhi
-            | Op::Smulhi
-            | Op::Band
-            | Op::Bor
-            | Op::Bxor
-            | Op::Bnot
-            | Op::Ishl
-            | Op::Ushr
-            | Op::Sshr
-            | Op::Umin
-            | Op::Umax
-            | Op::Smin
-            | Op::Smax
-            | Op::UaddSat
-            | Op::SaddSat
-            | Op::UsubSat
-            | Op::SsubSat
-            | Op::Popcnt
-            | Op::Clz
-            | Op::Ctz
-            | Op::Bitrev
-            | Op::Ireduce
-            | Op::Uextend
-            | Op::Sextend
-            | Op::Icmp(_)
-            | Op::Fcmp(_)
-            | Op::Select
-            | Op::Bitselect
-            | Op::Blendv
-            | Op::VhighBits
-            | Op::Splat
-            | Op::ScalarToVector
-            | Op::Insertlane(_)
-            | Op::Extractlane(_)
-            | Op::SwidenLow
-            | Op::SwidenHigh
-            | Op::UwidenLow
-            | Op::UwidenHigh
-            | Op::Bitcast
-            | Op::Fadd
-            | Op::Fsub
-            | Op::Fmul
-            | Op::Fdiv
-            | Op::Fma
-            | Op::Sqrt
-            | Op::Fabs
-            | Op::Ceil
-            | Op::Floor
-            | Op::Trunc
-            | Op::Nearest
-            | Op::Fpromote
-            | Op::Fdemote
-            | Op::FvpromoteLow
-            | Op::Fvdemote
-            | Op::FcvtFromSint
-            | Op::FcvtFromUint
-            | Op::FcvtToSintSat
-            | Op::FcvtToUintSat => self.by_types(inst),
-            Op::MulWideU
-            | Op::MulWideS
-            | Op::OddDwords
-            | Op::PromoteLow
-            | Op::PromoteHigh
-            | Op::FromIntLow
-            | Op::FromIntHigh
-            | Op::Demote
-            | Op::PromoteLowHalf
-            | Op::PromoteHighHalf
-            | Op::DemoteHalves
-            | Op::Join
-            | Op::LowHalf
-            | Op::HighHalf
-            | Op::LowHalves
-            | Op::HighHalves
-            | Op::EvenParts
-            | Op::OddParts
-            | Op::MixParts
-            | Op::NarrowBytes
-            | Op::NarrowShorts
-            | Op::WidenBytesU
-            | Op::WidenBytesS
-            | Op::WidenShortsU
-            | Op::WidenShortsS
-            | Op::ShiftLeft
-            | Op::ShiftRight
-            | Op::ShiftArithmetic
-            | Op::ShiftLeftQuads
-            | Op::ShiftRightQuads
-            | Op::ShiftArithmeticQuads
-            | Op::PickBytes
-            | Op::PickDwords
-            | Op::ShortSigns
-            | Op::WidenLow
-            | Op::WidenHigh
-            | Op::Narrow
-            | Op::FromHalf
-            | Op::ToHalf
-            | Op::ToHalfTruncating
-            | Op::MaskOfBits
-            | Op::Rotate
-            | Op::SumDown
-            | Op::SumUp
-            | Op::FusedUp
-            | Op::ToOdd
-            | Op::Least
-            | Op::Scale
-            | Op::Rest
-            | Op::Mantissa
-            | Op::Exponent
-            | Op::PlainMantissa
-            | Op::PlainExponent
-            | Op::RootEstimate
-            | Op::Fix
-            | Op::ZeroOrInfinite
-            | Op::Flush => self.host_vector(inst),
+            ops!(general) | Op::Icmp(_) | Op::Fcmp(_) | Op::Insertlane(_) | Op::Extractlane(_) => {
+                self.by_types(inst)
+            }
+            ops!(host_vectors) => self.host_vector(inst),
             // A mask is made a vector where it is used as one.
             Op::MaskToVector => Ok(()),
             Op::VectorToMask => {
