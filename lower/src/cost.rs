@@ -2,16 +2,15 @@
 //! shape, for a fixed host, so that a change of the translation shows as a difference of a list. Nothing
 //! here runs code.
 
-use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::CompiledCode;
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{CompiledCode, Context};
-use cranelift_frontend::FunctionBuilderContext;
 use frontend::desc::InstDesc;
 use frontend::state::mode;
 use frontend::target::Gfx;
 
-use crate::backend::{cranelift, x64};
+use crate::backend::cranelift::Compiler;
+use crate::backend::x64;
 use crate::host;
 use crate::ir::build::Build;
 use crate::ir::{Func, Target, Term};
@@ -44,8 +43,7 @@ pub struct Costs {
     isa: OwnedTargetIsa,
     func: vir::Func,
     ssa: vir::Ssa,
-    contexts: FunctionBuilderContext,
-    codegen: Context,
+    cranelift: Compiler,
 }
 
 /// What x86-64 always has not and x86-64-v3 has, up to SSE4.1.
@@ -70,8 +68,7 @@ impl Costs {
             isa,
             func: vir::Func::new(),
             ssa: vir::Ssa::default(),
-            contexts: FunctionBuilderContext::new(),
-            codegen: Context::new(),
+            cranelift: Compiler::new(),
         })
     }
 
@@ -189,26 +186,13 @@ impl Costs {
         options: &Options,
     ) -> Result<(Option<Notes>, &CompiledCode), LowerError> {
         let notes = self.emit(f, options)?.notes;
-        self.codegen.clear();
-        let config = self.isa.frontend_config();
-        cranelift::translate(
-            &self.func,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            config,
-        )
-        .map_err(|refused| LowerError::Region {
+        let compiled = self
+            .cranelift
+            .compile(&self.func, &*self.isa, notes.is_none());
+        let (_, code) = compiled.map_err(|message| LowerError::Region {
             entry: f.entry,
-            message: refused.to_string(),
+            message,
         })?;
-        self.codegen.set_disasm(notes.is_none());
-        let code = self
-            .codegen
-            .compile(&*self.isa, &mut ControlPlane::default())
-            .map_err(|e| LowerError::Region {
-                entry: f.entry,
-                message: format!("{:?}", e.inner),
-            })?;
         Ok((notes, code))
     }
 }

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use cranelift_codegen::Context as CodegenContext;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_frontend::FunctionBuilderContext;
 
 use crate::abi::{Context, ExitCode, Site};
-use crate::backend::cranelift;
+use crate::backend::cranelift::Compiler;
 use crate::backend::object::Object;
 use crate::backend::placement::Placed;
 use crate::backend::x64::{self, Refused};
@@ -242,8 +239,7 @@ pub struct Jit {
     isa: [OwnedTargetIsa; 2],
     func: vir::Func,
     ssa: vir::Ssa,
-    contexts: FunctionBuilderContext,
-    codegen: CodegenContext,
+    cranelift: Compiler,
     space: x64::Space,
 }
 
@@ -254,8 +250,7 @@ impl Jit {
             isa: [isa(level, "single_pass")?, isa(level, "backtracking")?],
             func: vir::Func::new(),
             ssa: vir::Ssa::default(),
-            contexts: FunctionBuilderContext::new(),
-            codegen: CodegenContext::new(),
+            cranelift: Compiler::new(),
             space: x64::Space::default(),
         })
     }
@@ -348,24 +343,15 @@ impl Jit {
         };
         let emitted = self.emit(f, options, base)?;
         let isa = &self.isa[allocation as usize];
-        self.codegen.clear();
-        let config = isa.frontend_config();
-        cranelift::translate(
-            &self.func,
-            &mut self.codegen.func,
-            &mut self.contexts,
-            config,
-        )
-        .map_err(|refused| region(refused.to_string()))?;
-        self.codegen
-            .compile(&**isa, &mut ControlPlane::default())
-            .map_err(|e| region(format!("{:?}", e.inner)))?;
-        let compiled = self.codegen.compiled_code().expect("it was compiled");
+        let (clif, compiled) = self
+            .cranelift
+            .compile(&self.func, &**isa, false)
+            .map_err(region)?;
         let sizes = compiled.buffer.get_srclocs_sorted().iter();
         let sizes: Vec<(u32, u32)> = sizes
             .map(|range| (range.loc.bits(), range.end - range.start))
             .collect();
-        let object = Object::new(&self.codegen.func, compiled).map_err(region)?;
+        let object = Object::new(clif, compiled).map_err(region)?;
         let object = Object { refused, ..object };
         Ok(described(object, f, base, emitted, sizes))
     }
@@ -384,12 +370,12 @@ impl Jit {
         allocation: Allocation,
     ) -> Result<Result<Object, Refused>, verify::Broken> {
         let emitted = self.emit(f, options, base)?;
-        let quick = allocation == Allocation::Baseline;
+        let baseline = allocation == Allocation::Baseline;
         let code = x64::compile(
             &self.func,
             emitted.wave,
             options.isa,
-            quick,
+            baseline,
             &mut self.space,
         );
         let code = match code {
@@ -412,8 +398,7 @@ impl Jit {
     }
 }
 
-/// The object with what is known of the region beside its code; `sizes` are bytes of code by source
-/// location.
+/// The object with what is known of the region besides its code; `sizes` are bytes of code by location.
 fn described(
     object: Object,
     f: &Func,

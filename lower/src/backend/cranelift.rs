@@ -3,6 +3,7 @@
 
 use std::mem;
 
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{
@@ -10,8 +11,9 @@ use cranelift_codegen::ir::{
     MemFlagsData, SigRef, Signature, SourceLoc, StackSlot, StackSlotData, StackSlotKind,
     UserExternalNameRef, Value, types,
 };
-use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig, TargetIsa};
 use cranelift_codegen::packed_option::ReservedValue;
+use cranelift_codegen::{CompiledCode, Context};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 
 use crate::backend::object;
@@ -21,19 +23,54 @@ use crate::vir::{self, Callee, Constant, Edge, Func, Inst, Memory, Op, Part, Sym
 /// Why a function was refused: what it has that Cranelift's reader lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Cranelift's reader does not do {0}")]
-pub(crate) struct Refused(pub(crate) String);
+struct Refused(String);
 
 /// Signature of a compiled region.
-pub(crate) fn entry_signature(call_conv: CallConv) -> Signature {
+fn entry_signature(call_conv: CallConv) -> Signature {
     let mut sig = Signature::new(call_conv);
     sig.params.push(AbiParam::new(types::I64));
     sig.returns.push(AbiParam::new(types::I64));
     sig
 }
 
+/// Memory in which one function after the other is compiled.
+pub(crate) struct Compiler {
+    contexts: FunctionBuilderContext,
+    codegen: Context,
+}
+
+impl Compiler {
+    pub(crate) fn new() -> Compiler {
+        Compiler {
+            contexts: FunctionBuilderContext::new(),
+            codegen: Context::new(),
+        }
+    }
+
+    /// Compiles a function of the vector IR for a target, with the code as text if `disasm`. What cannot be compiled is said
+    /// in words.
+    pub(crate) fn compile(
+        &mut self,
+        from: &Func,
+        isa: &dyn TargetIsa,
+        disasm: bool,
+    ) -> Result<(&clif::Function, &CompiledCode), String> {
+        self.codegen.clear();
+        let to = &mut self.codegen.func;
+        translate(from, to, &mut self.contexts, isa.frontend_config())
+            .map_err(|refused| refused.to_string())?;
+        self.codegen.set_disasm(disasm);
+        self.codegen
+            .compile(isa, &mut ControlPlane::default())
+            .map_err(|e| format!("{:?}", e.inner))?;
+        let code = self.codegen.compiled_code().expect("it was compiled");
+        Ok((&self.codegen.func, code))
+    }
+}
+
 /// Makes a CLIF function of one of the vector IR. `to` is empty before; where the function is refused it is good for nothing
 /// until it is cleared.
-pub(crate) fn translate(
+fn translate(
     from: &Func,
     to: &mut clif::Function,
     contexts: &mut FunctionBuilderContext,
@@ -418,7 +455,7 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// The blocks that can be entered, each behind those that every way to it goes through: what these make is there when it is
+/// The reachable blocks, each behind those that dominate it: what these define is there when it is
 /// used. Code need not stand in such an order.
 fn reverse_postorder(from: &Func) -> Vec<vir::Block> {
     let mut seen = vec![false; from.num_blocks()];

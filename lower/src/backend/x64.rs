@@ -37,16 +37,16 @@ pub struct Code {
     pub locs: Vec<(u32, u32)>,
 }
 
-/// Compiles a function of a context, in which `wave` is what most addresses begin with; `quick`: its registers by a
-/// linear scan.
+/// Compiles a function whose parameter is the context; `wave` is the base of most addresses. `baseline`: registers are
+/// allocated by a linear scan.
 pub fn compile(
     func: &Func,
     wave: Value,
     isa: Isa,
-    quick: bool,
+    baseline: bool,
     space: &mut Space,
 ) -> Result<Code, Refused> {
-    if quick {
+    if baseline {
         let host = select::select(func, wave, isa, true, space)?;
         let output = alloc::allocate_quickly(&host);
         let code = output.map(|output| emit::emit(&host, &output));

@@ -36,6 +36,10 @@ impl<'f> Builder<'f> {
     /// Ends the function.
     pub fn finish(self) {
         self.ssa.finish(self.func);
+        if let Some(entry) = self.func.entry() {
+            let first = self.func.prologue.drain(..).rev();
+            self.func.blocks[entry.index()].insts.splice(0..0, first);
+        }
     }
 
     // ---- blocks
@@ -124,7 +128,8 @@ impl<'f> Builder<'f> {
         let inst = self.func.new_inst(data);
         let insts = &mut self.func.blocks[block.index()].insts;
         insts.push(inst);
-        if insts.len() == 1 {
+        // The entry may have its place for constants already.
+        if insts.len() == 1 && self.func.layout.first() != Some(&block) {
             self.func.layout.push(block);
         }
         inst

@@ -102,6 +102,8 @@ pub struct Func {
     constants: Vec<Box<[u8]>>,
     numbers: HashMap<Box<[u8]>, Constant>,
     pub(super) slots: Vec<u32>,
+    /// Constants that the entry is to begin with, the last one first; empty once the function is finished.
+    pub(super) prologue: Vec<Inst>,
 }
 
 impl Func {
@@ -126,6 +128,7 @@ impl Func {
         self.constants.clear();
         self.numbers.clear();
         self.slots.clear();
+        self.prologue.clear();
     }
 
     // ---- values

@@ -133,7 +133,7 @@ pub enum Memory {
     Guest,
     /// A structure of the runtime's, aligned.
     Trusted,
-    /// A field of the context that stays the same while the region runs, aligned: it may be loaded anew anywhere.
+    /// A field of the context that is constant while the region runs, aligned: it may be loaded again at each use.
     Fixed,
 }
 

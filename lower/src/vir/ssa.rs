@@ -19,7 +19,7 @@ struct BlockVars {
     sealed: bool,
     /// Variables that parameters stand for, with the parameters.
     params: Vec<(u32, Value)>,
-    /// For each of these in turn, what each edge brings, once the block is sealed.
+    /// For each of these parameters, the argument of each edge, once the block is sealed.
     args: Vec<Value>,
 }
 
@@ -320,7 +320,7 @@ impl Ssa {
                 let now = match (before, arg) {
                     (before, Known::Nothing) => before,
                     (Known::Nothing, arg) => arg,
-                    // Itself, once round a loop.
+                    // Its own value, by a back edge.
                     (before, Known::One(arg)) if arg == param => before,
                     (before, arg) if before == arg => before,
                     _ => Known::Many,
@@ -337,8 +337,8 @@ impl Ssa {
     }
 }
 
-/// Forgets what is known of parameters by way of one that turned out to be many: else that one would look like a second
-/// value of theirs, beside what it `was` known to be.
+/// Resets parameters whose value was found through a parameter that has more than one value after all: otherwise that
+/// parameter and the value that it `was` thought to be would count as two.
 fn forget(known: &mut [Known], takers: &[(Value, Value)], param: Value, was: Known) {
     let mut work = vec![param];
     while let Some(of) = work.pop() {
@@ -369,7 +369,8 @@ impl Func {
         inst
     }
 
-    /// A constant where the function begins; that is `here` if nothing was written yet.
+    /// A constant where the function begins; that is `here` if nothing was written yet. It gets its place at the end, all of them
+    /// at once.
     pub(super) fn prepend(&mut self, op: Op, ty: Type, here: Block) -> Value {
         if self.layout.is_empty() {
             self.layout.push(here);
@@ -385,7 +386,7 @@ impl Func {
         });
         let def = Def::Inst(inst);
         self.values.push(ValueData { ty, def });
-        self.blocks[entry.index()].insts.insert(0, inst);
+        self.prologue.push(inst);
         value
     }
 

@@ -689,7 +689,7 @@ const ANY: u32 = 0;
 
 // ---- dominators
 
-/// Which blocks all ways to a block lead through (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm): a tree, in
+/// The dominator tree (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm), in
 /// which each block has numbers of its own for all blocks below it.
 struct Dominators {
     /// By the number of a block: its number in the tree, if anything leads to it.
@@ -734,7 +734,7 @@ impl Dominators {
         self.numbers[block.index()].is_some()
     }
 
-    /// Do all ways to the second block lead through the first?
+    /// Does the first block dominate the second?
     fn dominates(&self, a: Block, b: Block) -> bool {
         match [a, b].map(|block| self.numbers[block.index()]) {
             [Some(a_number), Some(b)] => (a_number..a_number + self.sizes[a.index()]).contains(&b),
@@ -795,7 +795,7 @@ fn above(f: &Func, order: &[Block], places: &[Option<usize>]) -> Vec<usize> {
     above
 }
 
-/// Where the ways up the tree from two places meet.
+/// The nearest common ancestor of two blocks in the tree.
 fn meet(above: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         if a > b {

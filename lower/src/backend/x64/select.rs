@@ -34,7 +34,7 @@ mod uses;
 mod vector;
 
 /// A block and the arguments for it.
-type Way = (usize, Vec<VReg>);
+type Target = (usize, Vec<VReg>);
 
 pub(super) struct Select<'a> {
     func: &'a Func,
@@ -72,12 +72,12 @@ pub(super) struct Select<'a> {
 /// No register in no block.
 const NOWHERE: (u32, VReg) = (u32::MAX, VReg::invalid());
 
-/// Selects instructions for a function, whose values each have one place as long as they live if `quick`.
+/// Selects instructions for a function. In the `baseline` tier each value has one location for its whole lifetime.
 pub(super) fn select(
     func: &Func,
     wave: Value,
     isa: Isa,
-    quick: bool,
+    baseline: bool,
     space: &mut Space,
 ) -> Result<HostFunc, Refused> {
     let (same, defs) = uses::names(func, isa, space);
@@ -122,7 +122,7 @@ pub(super) fn select(
     for block in layout {
         s.block(block)?;
     }
-    s.h.finish(quick, space);
+    s.h.finish(baseline, space);
     Ok(s.done(space))
 }
 
@@ -390,13 +390,13 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// Where a way leads, with its arguments, and what goes to registers of their own. If where it comes to is `decided`,
-    /// there are no arguments.
+    /// An edge's block with its arguments, and the values for pinned registers. If the block is `decided`, there are no
+    /// arguments.
     fn target(
         &mut self,
         edge: Edge,
         decided: Option<Block>,
-    ) -> Result<(Way, Vec<(VReg, Pin)>), Refused> {
+    ) -> Result<(Target, Vec<(VReg, Pin)>), Refused> {
         let to = decided.unwrap_or(edge.block);
         let block = self.blocks[to.index()];
         let params = self.func.params(edge.block);
@@ -413,9 +413,9 @@ impl Select<'_> {
         Ok(((block, regs), pinned))
     }
 
-    /// Where a jump leads to that changes what is pinned, if that is known from the constants which it gives: the blocks where
-    /// it comes in only compare those with others. (They alone use them: values that are wanted beyond could not be skipped.
-    /// So beside what is pinned there is one, the number of the entry.)
+    /// The final target of a jump that changes pinned values, if its constant arguments decide it: the blocks on its path only
+    /// compare them with other constants. Nothing else may use these arguments, so the only one besides pinned values is
+    /// the number of the entry.
     fn decided(&self, edge: Edge) -> Option<Block> {
         let first = edge.block;
         let params = self.func.params(first);

@@ -52,7 +52,7 @@ fn straight() {
     }
 }
 
-/// Two ways that write a variable, and where they meet.
+/// Two paths that write a variable, and their join.
 fn diamond(write: impl Fn(&mut Builder<'_>, Variable, Value, usize), seal: bool) -> Func {
     build(|b, context| {
         let [yes, no, join] = blocks(b);
@@ -207,8 +207,8 @@ fn nested_loops() {
     }
 }
 
-/// An inner loop that does not change what differs by the turn of the outer one, with a block where ways of that meet: at
-/// first all seems to be what it was before both loops.
+/// An inner loop, with a join in it, that leaves the outer loop's loop-carried variable alone: at first every parameter seems
+/// to be the value before both loops.
 #[test]
 fn what_changes_around_a_loop_only() {
     let f = build(|b, context| {
@@ -218,7 +218,7 @@ fn what_changes_around_a_loop_only() {
         b.jump(outer, &[]);
         b.switch_to_block(outer);
         b.jump(first, &[]);
-        // Ways lead from each of both to the other.
+        // There are paths from each of the two to the other.
         b.switch_to_block(first);
         decide(b, context, [second, behind]);
         b.switch_to_block(second);
@@ -332,7 +332,7 @@ fn what_nothing_leads_to() {
     assert_eq!(params(&f)[0], 1);
 }
 
-/// Variables that exchange their values in each turn of a loop.
+/// Variables that exchange their values in each iteration of a loop.
 fn exchange(same: bool) -> Func {
     build(|b, context| {
         let [head, done] = blocks(b);
@@ -503,7 +503,7 @@ fn any_shape() {
     }
 }
 
-/// Builds a function at random, and runs it beside what it was made of.
+/// Builds a random function and runs it together with its model.
 fn shape(random: &mut dyn FnMut(usize) -> usize) {
     const VARS: usize = 3;
     let count = 2 + random(9);

@@ -218,7 +218,7 @@ const LOOSE: [&str; 12] = [
     "brif",
 ];
 
-/// Ways to make an instruction wrong: another number of sources, no result or one too many, or a first source of a
+/// What makes an instruction wrong: another number of sources, no result or one too many, or a first source of a
 /// type that hardly anything takes.
 fn wrong(code: &str) -> Vec<String> {
     let (result, code) = match code.split_once(" = ") {
@@ -708,7 +708,7 @@ fn broken_lists() {
     }
 }
 
-/// Values that are defined in other ways than before in the text, but rightly.
+/// Values whose definitions dominate their uses although they come later in the text.
 #[test]
 fn dominance_is_by_ways_not_by_layout() {
     let text = "\
