@@ -47,7 +47,7 @@ pub struct BlockShape {
 /// The form of a loop of the guest in which not each instruction acts on all lanes before the next does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterchangedShape {
-    /// In which order lanes make their turns.
+    /// In which order lanes make their iterations.
     pub order: Order,
     /// Lanes in a group.
     pub group: u8,
@@ -55,7 +55,7 @@ pub struct InterchangedShape {
     pub blocks: Vec<usize>,
     /// It runs only when all lanes act.
     pub full: bool,
-    /// Counter of the turns made so; they are in [`BlockShape::executions`] too.
+    /// Counter of the iterations made so; they are in [`BlockShape::executions`] too.
     pub turns: usize,
     /// Host bytes, those before and behind the loop included.
     pub bytes: u32,

@@ -1,11 +1,11 @@
-//! Which room of the translator may import which. What flows from room to room flows one way: guest instructions, lane IR, vector
-//! IR, host code.
+//! Which folder of the translator may import which: data flows from guest instructions to lane IR, vector IR and host code, and
+//! imports go against it only.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms with those that each may import beside itself and [`BASE`].
+/// Folders with those that each may import; itself and [`BASE`] it always may.
 const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("ir", &[]),
     ("lift", &["ir"]),

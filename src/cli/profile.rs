@@ -23,8 +23,8 @@ use collect::Run;
 ///
 /// Times, shapes and host bytes are of the first run, in which regions are translated as for runs that do not
 /// profile, once they are hot. Executions and lanes are of the second; each begins with memory of its own.
-/// Time within a region is shared out by the host bytes that executions went through. Of loops whose turns
-/// cannot be counted by form all are taken for turns of the form told (those with all lanes, if it wants all).
+/// Time within a region is shared out by the host bytes that executions went through. Of loops whose iterations
+/// cannot be counted by form all are taken for iterations of the form told (those with all lanes, if it wants all).
 /// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
 /// executions, mean active lanes and share of time of every instruction, and the shapes chosen.
 ///

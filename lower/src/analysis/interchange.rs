@@ -1,11 +1,11 @@
 //! Which loops may run inside the lane groups. A loop that only loads and computes may run group by group:
-//! each group goes through all turns with its values in host registers before the next group begins. Nothing
-//! is stored while it runs, so nobody can tell the order. The turns are decided by scalars, or by EXEC becoming
+//! each group goes through all iterations with its values in host registers before the next group begins. Nothing
+//! is stored while it runs, so nobody can tell the order. The iterations are decided by scalars, or by EXEC becoming
 //! 0, when each group goes as far as its own lanes want; branches inside are those that EXEC decides (see
 //! [`if_conversion`]).
 //!
 //! Inside such a loop a lane value whose neighbours differ by a constant is one scalar: its value in the
-//! group's first lane. That needs the values to keep their stride from turn to turn, which is found here,
+//! group's first lane. That needs the values to keep their stride from iteration to iteration, which is found here,
 //! and not to wrap where words become 64 bits wide, which the emitted code checks. Wave values that are made
 //! of lanes' bits (EXEC, VCC, saved masks) are lane vectors there.
 
@@ -60,14 +60,14 @@ impl MaskPlace {
     }
 }
 
-/// A form of a turn.
+/// A form of an iteration.
 #[derive(Debug)]
 pub struct Form {
     /// The turn as one block.
     pub block: Block,
     /// How each node that is needed is held.
     pub kinds: Vec<Option<Kind>>,
-    /// VGPRs wanted behind the turn, with their new values.
+    /// VGPRs that are live behind the iteration, with their new values.
     pub outs: Vec<(u8, Val)>,
     /// New values of pairs.
     pub pair_outs: BTreeMap<u8, Val>,
@@ -82,19 +82,19 @@ pub struct Form {
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct Plan {
-    /// A turn. Its registers are those that go round or are wanted behind the loop.
+    /// An iteration. Its registers are loop-carried or live behind the loop.
     pub form: Form,
-    /// What is known of its turns when the loop begins.
+    /// What is known of its iterations when the loop begins.
     pub known: trips::Known,
-    /// A turn of a group whose lanes that act all go on.
+    /// An iteration of a group whose lanes that act all go on.
     pub unmasked: Option<UnmaskedForm>,
-    /// Only its first turns are made inside the lane groups, each group as many as it can.
+    /// Only its first iterations are made inside the lane groups, each group as many as it can.
     pub peel: Option<Peel>,
     /// The blocks that it was.
     pub blocks: Vec<usize>,
-    /// VGPRs that go round: read and written, or written and wanted behind the loop.
+    /// Loop-carried VGPRs: read and written, or written and live behind the loop.
     pub carried: BTreeMap<u8, Kind>,
-    /// Pairs v[n:n+1] that go round, or stay, as one 64-bit scalar with this stride.
+    /// Pairs v[n:n+1] that iterate, or stay, as one 64-bit scalar with this stride.
     pub pairs: BTreeMap<u8, i64>,
     /// Strides of VGPRs that the loop only reads.
     pub invariant: BTreeMap<u8, i64>,
@@ -117,10 +117,10 @@ pub struct UnmaskedForm {
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// What the turns of a peeled loop need (see `interchange/peel.rs`).
+/// What the iterations of a peeled loop need (see `interchange/peel.rs`).
 #[derive(Debug)]
 pub struct Peel {
-    /// What must come out how on all lanes of a group for a turn to be made.
+    /// What must come out how on all lanes of a group for an iteration to be made.
     pub tests: Vec<(Val, bool)>,
     /// Masks that must be 0 when the loop begins.
     pub zero: BTreeSet<MaskPlace>,
@@ -138,7 +138,7 @@ struct Width {
 }
 
 impl Width {
-    /// How the turns of loops inside groups of such vectors go round.
+    /// How loops inside groups of such vectors are run.
     fn granularity(self) -> Granularity {
         match self.per {
             host::LANES.. => Granularity::WideGroups,
@@ -160,7 +160,7 @@ pub enum LoopCondition {
     While(Val, bool),
     /// A lane is left in this (W64).
     Exec(Val),
-    /// The lane is left in this; lanes go round alone, and act when a turn begins.
+    /// The lane is left in this; lanes run lane-serially, and act when an iteration begins.
     Lane(Val),
     /// Nothing: conditions came out as assumed, and the loop continues.
     Unmasked,
@@ -255,7 +255,7 @@ pub fn plan(
     };
     let mut strides = find(entry)?;
     if row < LANES && block.effects.is_empty() && !strides.any_carried() {
-        // Nothing that turns compute is the better for them, so a group may have several rows.
+        // Nothing that iterations compute is the better for them, so a group may have several rows.
         strides = find(&LoopEntry::default())?;
         width.row = LANES;
     }

@@ -23,7 +23,7 @@ pub(super) struct Body {
     pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
     /// Is a mask true for some lane? Of those that it was asked of so far, I32.
     pub(super) any: HashMap<Val, Value>,
-    /// What selectors that are wave values want.
+    /// Permutations for selectors that are wave values.
     pub(super) selectors: HashMap<Val, Selectors>,
     /// Values at the first lane of each of the group's rows.
     pub(super) at: Vec<HashMap<Val, Value>>,

@@ -1,5 +1,5 @@
-//! What each operation of lane IR computes, in one way for every shape: a wave value is one host value, a group of
-//! lanes is a list of host vectors.
+//! What each operation of lane IR computes, once for all shapes: a wave value is one host value, a group of lanes is a list
+//! of host vectors.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub(super) use frame::{Frame, evaluate};

@@ -305,7 +305,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads elements of four dwords, eight lanes a turn. Lanes that are off load what the first that acts does.
+    /// Loads elements of four dwords, eight lanes at a time. Lanes that are off load what the first that acts does.
     fn load_each(&mut self, a: Access<'_>, window: &Window, groups: &[Group]) {
         let per = self.per();
         let slot = self.take_slot();

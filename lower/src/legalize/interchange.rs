@@ -1,6 +1,6 @@
-//! Emission of a loop inside the lane groups (see [`crate::analysis::interchange`]). The way goes: EXEC is all ones
-//! where that matters, or the general loop runs; each group loads what goes round, makes all turns, and puts its results into
-//! the frame; behind the last group the results go to their homes and the scalars of the last turn of the group that made most become
+//! Emission of a loop inside the lane groups (see [`crate::analysis::interchange`]). EXEC must be all ones
+//! where that matters, or the general loop runs; each group loads its loop-carried values, runs all iterations, and puts its results into
+//! the frame; behind the last group the results go to their homes and the scalars of the last iteration of the group that made most become
 //! the wave's. Whatever is not as planned (an address outside the arena, a word that wraps) leaves for the
 //! general loop, which begins again from the registers as they were.
 
@@ -30,7 +30,7 @@ mod results;
 mod unmasked;
 mod values;
 
-/// A VGPR that goes round.
+/// A loop-carried VGPR.
 #[derive(Clone)]
 enum Carried {
     Scalar(Variable),
@@ -49,15 +49,15 @@ struct Iteration<'p> {
     carried: BTreeMap<u8, Carried>,
     pairs: BTreeMap<u8, Variable>,
     invariant: BTreeMap<u8, Variable>,
-    /// Masks that go round.
+    /// Loop-carried masks.
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     /// Further results of loads: scalars or vectors.
     results: HashMap<(Val, u8), Loaded>,
-    /// Wave values that no turn changes.
+    /// Wave values that no iteration changes.
     fixed: HashMap<Val, Value>,
     /// How far from where they are loads of the next workgroup will be (I64).
     later: HashMap<Val, Value>,
-    /// Were the addresses of this form's loads checked before the first turn, as far as that goes?
+    /// Were the addresses of this form's loads checked before the first iteration, as far as that goes?
     checked: bool,
     fail: vir::Block,
     /// Lanes in the group.
@@ -65,7 +65,7 @@ struct Iteration<'p> {
 }
 
 impl<'p> Iteration<'p> {
-    /// A turn of `body`'s lanes, before anything is known of it.
+    /// An iteration of `body`'s lanes, before anything is known of it.
     fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: vir::Block) -> Iteration<'p> {
         Iteration {
             form: &plan.form,
@@ -87,7 +87,7 @@ impl<'p> Iteration<'p> {
     }
 }
 
-/// A scalar of the wave that turns change: as a turn finds it, and its new value.
+/// A scalar of the wave that iterations change: as an iteration finds it, and its new value.
 type Written = (Slot, Variable, Val);
 
 #[derive(Clone, Debug)]
@@ -133,14 +133,14 @@ impl Emitter<'_> {
         Some((general, exec, fail))
     }
 
-    /// Variables for the scalars that turns change.
+    /// Variables for the scalars that iterations change.
     fn written(&mut self, slots: &[(Slot, Val)]) -> Vec<Written> {
         let slots = slots.iter();
         let slots = slots.map(|&(slot, v)| (slot, self.variable(slot_type(slot)), v));
         slots.collect()
     }
 
-    /// Does the group go round once more? A value, and whether it does when that is not 0; nothing where it
+    /// Does the group iterate once more? A value, and whether it does when that is not 0; nothing where it
     /// does. Its masks have their new values already.
     fn continues(&mut self, t: &mut Iteration<'_>) -> Option<(Value, bool)> {
         match t.form.condition {
@@ -155,7 +155,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes the scalars of the wave known that a turn reads.
+    /// Makes the scalars of the wave known that an iteration reads.
     fn iteration_scalars(&mut self, t: &Iteration<'_>, slots: &[Written]) {
         let form = t.form;
         self.scalars.clone_from(&t.fixed);
@@ -189,7 +189,7 @@ impl Emitter<'_> {
         self.jump(exit);
     }
 
-    /// Adds the instructions of `iterations` (I64) turns to the counters.
+    /// Adds the instructions of so many `iterations` (I64) to the counters.
     fn count_iterations(&mut self, block: &Block, iterations: Value) {
         let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
         let scalar = i64::from(block.guest_insts.saturating_sub(vector));
@@ -266,7 +266,7 @@ impl Emitter<'_> {
     }
 
     /// Is it known behind this form of a loop which blocks ran how often, and with which lanes? Of a larger loop's
-    /// blocks it is not, nor of an EXEC that a turn makes.
+    /// blocks it is not, nor of an EXEC that an iteration makes.
     fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
         let Inner::Groups(plan) = plan else {
             return false;

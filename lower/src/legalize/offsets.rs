@@ -5,7 +5,7 @@ use crate::abi::Lanes;
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 impl Emitter<'_> {
-    /// Begins a loop: its first block, in which the builder is left, and the offset (I64) of the turn's bytes.
+    /// Begins a loop: its first block, in which the builder is left, and the offset (I64) of the iteration's bytes.
     pub(super) fn begin_offsets(&mut self) -> (HostBlock, Value) {
         let head = self.b.create_block();
         let offset = self.b.append_block_param(head, types::I64);
@@ -15,7 +15,7 @@ impl Emitter<'_> {
         (head, offset)
     }
 
-    /// Ends a turn, `step` bytes in front of the next one: goes there, or to `done` behind the last.
+    /// Ends an iteration, `step` bytes in front of the next one: goes there, or to `done` behind the last.
     pub(super) fn end_offsets(
         &mut self,
         (head, offset): (HostBlock, Value),

@@ -4,8 +4,8 @@
 //! further on. A wrong guess costs the way of a line, and nobody sees it.
 //!
 //! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
-//! into the next. Nor have loops, whose turns the processor foresees by itself (but see `interchange/prefetch.rs`), unless a turn has
-//! a barrier: the other waves come in between, and what is asked for is the next turn's. Where addresses were loaded, those of
+//! into the next. Nor have loops, whose accesses the processor predicts by itself (but see `interchange/prefetch.rs`), unless an iteration has
+//! a barrier: the other waves come in between, and what is asked for is the next iteration's. Where addresses were loaded, those of
 //! the next workgroup are (`indirect`).
 
 use std::mem::offset_of;

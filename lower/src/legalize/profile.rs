@@ -189,7 +189,7 @@ impl Emitter<'_> {
         self.piece(Part::Interchanged);
     }
 
-    /// Behind that loop, which made `turns` (I64) turns with all lanes.
+    /// Behind that loop, which made `iterations` (I64) iterations with all lanes.
     pub(super) fn profile_iterations(&mut self, turns: Value) {
         let notes = self.notes.as_ref().filter(|_| self.o.profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {

@@ -91,7 +91,7 @@ fn part(data: Data) -> Option<(u32, bool)> {
 }
 
 impl Emitter<'_> {
-    /// Is a node an access that is inline where it turns out to be one of the wave's own scratch?
+    /// Is a node an access that is inline if, at run time, it is one of the wave's own scratch?
     pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {

@@ -41,7 +41,7 @@ pub(super) struct JitSession<'e, const PROFILE: bool> {
 /// What a session has at hand of its engine's regions.
 struct Nearby<'e> {
     engine: &'e JitEngine,
-    /// The region of the last wave that began. Of this turn or still the newest: see `settle`.
+    /// The region of the last wave that began. Of this iteration or still the newest: see `settle`.
     last: Option<Last>,
     /// The region of the last wave that ran another one.
     other: Option<Rc<Region>>,
@@ -59,7 +59,7 @@ struct Last {
 struct Machine<const PROFILE: bool> {
     /// Frame slots of the regions.
     frame: Vec<Slot>,
-    /// The surroundings are set for each turn, all that depends on the wave before each entry.
+    /// The surroundings are set for each iteration, all that depends on the wave before each entry.
     ctx: Context,
     /// The scalar registers that the waves of a workgroup began with.
     starts: Vec<[u32; 128]>,
@@ -72,7 +72,7 @@ impl<const PROFILE: bool> Drop for Machine<PROFILE> {
 }
 
 impl Nearby<'_> {
-    /// A turn of waves of `group` begins: forgets what has been translated again since, and what is another
+    /// An iteration of waves of `group` begins: forgets what has been translated again since, and what is another
     /// group's.
     fn settle(&mut self, group: &Group<'_>) {
         let now = self.engine.shared.generation();

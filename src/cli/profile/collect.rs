@@ -58,9 +58,9 @@ pub(in super::super) struct Block {
     /// `None` without vector instructions.
     pub(super) mean_lanes: Option<f64>,
     pub(super) share: f64,
-    /// `None` unless it is a loop that also runs inside the lane groups, whose turns were counted.
+    /// `None` unless it is a loop that also runs inside the lane groups, whose iterations were counted.
     pub(super) interchanged: Option<Interchanged>,
-    /// The form that the loop beginning here has, where turns cannot be counted by form.
+    /// The form that the loop beginning here has, where iterations cannot be counted by form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uncounted: Option<Uncounted>,
     /// The loop of several blocks whose form this one has a part in.

@@ -14,7 +14,7 @@ pub(in super::super) struct Interchanged {
     host_bytes: u32,
 }
 
-/// The form of a loop of which it cannot be counted which turns were made so (see [`Order`]).
+/// The form of a loop of which it cannot be counted which iterations were made so (see [`Order`]).
 #[derive(Serialize)]
 pub(in super::super) struct Uncounted {
     #[serde(flatten)]
@@ -22,7 +22,7 @@ pub(in super::super) struct Uncounted {
     host_bytes: u32,
 }
 
-/// In which order lanes make their turns.
+/// In which order lanes make their iterations.
 #[derive(Serialize)]
 #[serde(tag = "form", rename_all = "snake_case")]
 enum LoopForm {

@@ -30,7 +30,7 @@ const GROUPS: usize = 3;
 /// Bytes before, between and behind the buffers, which stay.
 const GAP: usize = 256;
 
-/// Numbers of turns: none again, few, enough for lanes to be far from where they began.
+/// Trip counts: one, a few, and enough for lanes to be far from where they began.
 const TURNS: [u32; 3] = [1, 4, 13];
 
 /// A kernel runs in one of so many shapes, when the environment does not say. There are as many kernels, and the number
@@ -45,7 +45,7 @@ const COMPILED: usize = 50;
 /// A workgroup's memory while Rust does what a kernel does. Loads and stores are made by all active lanes before
 /// anything else.
 struct World {
-    /// Number of turns.
+    /// The trip count.
     n: u32,
     /// Its `data`, or LDS with a copy of it.
     data: [u8; BYTES],
@@ -337,7 +337,7 @@ fn lockstep(file: &str, gfx: Gfx, cases: &[Case]) {
     let mut made = 0;
     for (n, shape) in shapes.iter().enumerate() {
         let jits = Jits::new(&shapes[n..=n]);
-        // All turns of a kernel run the same code.
+        // All trip counts of a kernel run the same code.
         for (number, runs) in runs.chunks(TURNS.len()).enumerate() {
             if n % step != (before + number) % step {
                 continue;

@@ -4,7 +4,7 @@
 //! of EXEC is 0; what cannot be proved (a scalar written, say) is unknown from there on, and a loop that needs
 //! it stays as it is.
 //!
-//! The same proof lets groups leave a loop whose exit is taken when EXEC is 0 before others do: the turns that
+//! The same proof lets groups leave a loop whose exit is taken when EXEC is 0 before others do: the iterations that
 //! they miss would have changed nothing on their lanes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ pub struct IfConverted {
     pub unknown_s: BTreeSet<Slot>,
     /// See `unknown_s`.
     pub unknown_v: BTreeSet<u8>,
-    /// Scalar slots that a turn leaves alone on lanes that do not act when it begins.
+    /// Scalar slots that an iteration does not change on lanes that do not act when it begins.
     pub kept_s: BTreeSet<Slot>,
     /// VGPRs likewise.
     pub kept_v: BTreeSet<u8>,
@@ -34,19 +34,19 @@ pub struct IfConverted {
     pub blocks: Vec<usize>,
 }
 
-/// What decides whether a loop goes round once more.
+/// What decides whether a loop iterates once more.
 #[derive(Clone, Debug)]
 pub enum Latch {
     /// A truth value of the wave.
     Uniform {
         /// It.
         cond: Val,
-        /// Does it go round when it is true?
+        /// Does it iterate when it is true?
         back_when: bool,
     },
-    /// It goes round as long as this (W64) has a bit: EXEC at the end.
+    /// It iterates as long as this (W64) has a bit: EXEC at the end.
     Exec {
-        /// EXEC at the end of a turn.
+        /// EXEC at the end of an iteration.
         exec: Val,
     },
 }

@@ -1,7 +1,7 @@
-//! Loops in which every lane goes round alone. Where a loop's addresses come from memory or from each lane's
+//! Lane-serial loops. Where a loop's addresses come from memory or from each lane's
 //! own arithmetic, vectors are of no use: each lane's words would be taken out of them for the access and put
 //! back behind it, and lanes that left the loop would be carried along. Such a loop is made one lane after the other, all
-//! turns of it, with scalars in host registers, as a compiler for the host would write it. Nothing is stored
+//! iterations of it, with scalars in host registers, as a compiler for the host would write it. Nothing is stored
 //! in it, so nobody can tell the order; lanes that do not act when it begins are left out, which the proof of
 //! [`super::if_conversion`] allows.
 //!
@@ -26,15 +26,15 @@ use trip_count::{Count, Course};
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct LaneSerial {
-    /// A turn as one block.
+    /// An iteration as one block.
     pub block: Block,
-    /// What decides whether the lane goes round once more.
+    /// What decides whether the lane iterates once more.
     pub condition: LoopCondition,
     /// The blocks that it was.
     pub blocks: Vec<usize>,
-    /// VGPRs that go round or are wanted behind the loop, with their new values.
+    /// VGPRs that are loop-carried or live behind the loop, with their new values.
     pub outs: BTreeMap<u8, Val>,
-    /// Pairs v[n:n+1] of those that go round as one, with their new values.
+    /// Pairs v[n:n+1] of those that iterate as one, with their new values.
     pub pairs: BTreeMap<u8, Val>,
     /// Masks, with their new values.
     pub masks: BTreeMap<MaskPlace, Val>,
@@ -50,16 +50,16 @@ pub struct LaneSerial {
     pub based: BTreeSet<u8>,
     /// Of those VGPRs, the ones that are wanted behind the loop.
     pub keep: BTreeSet<u8>,
-    /// How many turns a lane makes, and the like: see [`LaneSerial::foresee`].
+    /// The trip count and what follows from it: see [`LaneSerial::foresee`].
     pub count: Option<Count>,
-    /// Words and pairs that turns which are counted do not hold: each adds a power of two, of which this is the
+    /// Words and pairs that iterations which are counted do not hold: each adds a power of two, of which this is the
     /// exponent.
     pub steady: BTreeMap<u8, u32>,
     /// Where addresses of loads go.
     pub courses: BTreeMap<Val, Course>,
     /// Which wave values are made of lanes' bits.
     is_mask: Vec<bool>,
-    /// Nodes that are the same in all turns.
+    /// Nodes that are the same in all iterations.
     fixed: Vec<bool>,
     /// Words loaded that are floats wherever they are used.
     floats: BTreeSet<Val>,
@@ -161,7 +161,7 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
 }
 
 impl LaneSerial {
-    /// Is it EXEC as it stands when a turn begins, of which the lane's bit is 1?
+    /// Is it EXEC as it stands when an iteration begins, of which the lane's bit is 1?
     pub fn is_exec(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         self.is_mask[v.index()] && mask_read(&self.block, node) == Some(MaskPlace::Exec)
@@ -178,13 +178,13 @@ impl LaneSerial {
         self.is_mask[v.index()]
     }
 
-    /// Is it one bit of a lane? Masks that no turn writes are not: they are bits of the wave, of which the lane's is
-    /// still to be taken.
+    /// Is it one bit of a lane? A mask that no iteration writes is not: it is 64 bits of the wave, of which the lane's bit
+    /// must still be extracted.
     fn is_bit(&self, v: Val) -> bool {
         self.block.nodes[v.index()].ty.width == Width::W1 || self.is_mask(v)
     }
 
-    /// Is it the same in all turns?
+    /// Is it the same in all iterations?
     pub fn is_fixed(&self, v: Val) -> bool {
         self.fixed[v.index()]
     }
@@ -242,13 +242,13 @@ impl LaneSerial {
         args.iter().map(|&a| self.resolve(a)).collect()
     }
 
-    /// The pair that a value is, of those that go round as one.
+    /// The pair that a value is, of those that iterate as one.
     pub fn pair_at(&self, v: Val) -> Option<u8> {
         let n = pair_read(&self.block, &self.block.nodes[v.index()])?;
         self.pairs.contains_key(&n).then_some(n)
     }
 
-    /// What is wanted of a turn.
+    /// The nodes of an iteration whose values are used.
     pub fn roots(&self) -> Vec<Val> {
         let mut roots = self.block.effects.clone();
         let outs = self.outs.iter().filter(|(n, _)| !self.in_pair(**n));
@@ -264,7 +264,7 @@ impl LaneSerial {
         roots.iter().map(|&v| self.resolve(v)).collect()
     }
 
-    /// Is a VGPR a half of a pair that goes round as one?
+    /// Is a VGPR a half of a loop-carried pair as one?
     pub fn in_pair(&self, n: u8) -> bool {
         let above = n.checked_sub(1);
         self.pairs.contains_key(&n) || above.is_some_and(|m| self.pairs.contains_key(&m))
@@ -297,7 +297,7 @@ impl LaneSerial {
         found.map(|m| *m.0)
     }
 
-    /// The sum that a 64-bit value is, in terms that are the same in all turns and others. Each is shifted left by
+    /// The sum that a 64-bit value is, in terms that are the same in all iterations and others. Each is shifted left by
     /// a number of bits.
     pub fn terms(&self, v: Val) -> Vec<(Term, u32)> {
         let mut terms = Vec::new();
@@ -332,7 +332,7 @@ impl LaneSerial {
         }
     }
 
-    /// The pair, of those that go round, to which an address adds the rest.
+    /// The pair, of those that iterate, to which an address adds the rest.
     pub fn base_pair(&self, terms: &[(Term, u32)]) -> Option<u8> {
         let mut pairs = terms.iter().filter_map(|&(term, shift)| match term {
             Term::Wide(v) if shift == 0 => self.pair_at(v),
@@ -376,7 +376,7 @@ impl LaneSerial {
         }
     }
 
-    /// Does a value by itself differ from turn to turn?
+    /// Does a value by itself differ from iteration to iteration?
     fn changes(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         match node.op {
@@ -452,7 +452,7 @@ impl LaneSerial {
         })
     }
 
-    /// Loads whose addresses depend on no load of the turn.
+    /// Loads whose addresses depend on no load of the iteration.
     fn known_at_once(&self) -> Vec<Val> {
         let is_load = |p: &LaneSerial, v: Val| {
             matches!(

@@ -1,7 +1,7 @@
-//! Loops that lanes leave, by their quick turns (see [`super::unmasked`]). A loop without memory accesses goes inside
-//! the lane groups as a whole and has a quick form beside; one that loads is peeled: each group makes as many quick
-//! turns as all of its lanes go on for, which must be the same number, and the general loop goes on from there. No
-//! lane has left then, so EXEC is what it was.
+//! Loops that lanes leave, by their unmasked iterations (see [`super::unmasked`]). A loop without memory accesses
+//! runs inside the lane groups as a whole, in a masked and an unmasked form. A loop with loads is peeled: each group runs
+//! unmasked iterations as long as none of its lanes leaves; all groups must run the same number of them, and the general
+//! loop continues from there. No lane has left then, so EXEC is unchanged.
 
 use super::strides::Strides;
 use super::used::{Masks, Used};
@@ -14,7 +14,7 @@ use crate::analysis::liveness::Live;
 use crate::analysis::uniformity::LoopEntry;
 use crate::ir::{Block, Func, Op, Val};
 
-/// The quick form of a turn.
+/// The unmasked form of an iteration.
 pub(super) fn unmasked_form(p: &Strides, block: &Block, used: &Used) -> Option<UnmaskedForm> {
     let unmasked = unmasked::unmasked(&unmasked::Iteration {
         block,
@@ -48,7 +48,7 @@ pub(super) fn unmasked_form(p: &Strides, block: &Block, used: &Used) -> Option<U
     })
 }
 
-/// Which nodes of a quick turn are wanted; nothing if it looks at masks.
+/// Which nodes of an unmasked iteration are used; nothing if it reads masks.
 fn needed(unmasked: &unmasked::Unmasked, used: &Used) -> Option<Vec<bool>> {
     let mut needed = vec![false; unmasked.block.nodes.len()];
     let mut work: Vec<Val> = unmasked.vgprs.values().copied().collect();
@@ -77,7 +77,7 @@ fn needed(unmasked: &unmasked::Unmasked, used: &Used) -> Option<Vec<bool>> {
     Some(needed)
 }
 
-/// Plans a loop that loads and that lanes leave; `live` are the registers wanted where it begins.
+/// Plans a loop that loads and that lanes leave; `live` are the registers that are live where it begins.
 pub(super) fn plan(
     f: &Func,
     (converted, masks): (if_conversion::IfConverted, &Masks),
@@ -88,7 +88,7 @@ pub(super) fn plan(
     let if_conversion::Latch::Exec { exec, .. } = converted.latch else {
         return None;
     };
-    // The general loop is what comes behind the turns.
+    // The general loop follows the unmasked iterations.
     let used = Used::find(
         f,
         &converted,

@@ -1,5 +1,5 @@
 //! Which values of a loop inside the lane groups are scalars: those whose neighbours differ by a constant that
-//! no turn changes.
+//! no iteration changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,25 +10,25 @@ use crate::ir::{Block, Node, Op, Val, Vary, Width};
 /// Largest stride of a word whose carry into the high word is taken to be rare.
 const SMALL: i64 = 1 << 24;
 
-/// How the values of a form of the turn are held.
+/// How the values of a form of the iteration are held.
 pub(super) struct Strides {
     /// Of each node that is needed.
     pub(super) kinds: Vec<Option<Kind>>,
     /// VGPRs as they stood before, as far as they are read.
     pub(super) vgprs: BTreeMap<u8, Kind>,
-    /// Pairs that go round, or stay, as one.
+    /// Loop-carried pairs, or stay, as one.
     pub(super) pairs: BTreeMap<u8, i64>,
     /// Their new values, if they have any.
     pub(super) pair_outs: BTreeMap<u8, Val>,
-    /// Other VGPRs that go round.
+    /// Other loop-carried VGPRs.
     pub(super) carried: BTreeMap<u8, Kind>,
     /// Other VGPRs with strides that stay.
     pub(super) invariant: BTreeMap<u8, i64>,
 }
 
 impl Strides {
-    /// Finds them for the turn in `block`, of whose wave values `is_mask` are lanes' bits. `needed` are the
-    /// nodes wanted, `written` the VGPRs wanted behind a turn, `entry` is known where the loop begins.
+    /// Finds them for the iteration in `block`, of whose wave values `is_mask` are lanes' bits. `needed` are the
+    /// nodes that are used, `written` the VGPRs that are live behind an iteration, `entry` is known where the loop begins.
     pub(super) fn find(
         (block, condition, is_mask): (&Block, LoopCondition, &[bool]),
         (needed, written): (&[bool], &BTreeMap<u8, Val>),
@@ -61,7 +61,7 @@ impl Strides {
                 .collect(),
         };
         p.separate();
-        // Strides that a turn does not keep are given up until all are kept.
+        // Strides that an iteration does not keep are given up until all are kept.
         let kinds = loop {
             let kinds = p.kinds(needed)?;
             if p.kept(&kinds, written) {
@@ -112,7 +112,7 @@ impl Strides {
         })
     }
 
-    /// How values are held in another form of the same turn, with the strides of this one.
+    /// How values are held in another form of the same iteration, with the strides of this one.
     pub(super) fn of_form(&self, block: &Block, needed: &[bool]) -> Option<Vec<Option<Kind>>> {
         let planner = Planner {
             block,
@@ -129,7 +129,7 @@ impl Strides {
         self.any_of(&self.vgprs)
     }
 
-    /// Does a scalar go round?
+    /// Does a scalar iterate?
     pub(super) fn any_carried(&self) -> bool {
         self.any_of(&self.carried)
     }
@@ -139,7 +139,7 @@ impl Strides {
         !self.pairs.is_empty() || vgprs.values().any(affine)
     }
 
-    /// How many VGPRs go round as vectors.
+    /// How many VGPRs iterate as vectors.
     pub(super) fn vectors(&self) -> usize {
         self.carried.values().filter(|&&k| k == Kind::Lanes).count()
     }
@@ -249,7 +249,7 @@ impl Planner<'_> {
         Some(known.map_or(Kind::Lanes, Kind::Affine))
     }
 
-    /// Gives up the strides that a turn does not keep; true if all were kept.
+    /// Gives up the strides that an iteration does not keep; true if all were kept.
     fn kept(&mut self, kinds: &[Option<Kind>], written: &BTreeMap<u8, Val>) -> bool {
         let block = self.block;
         let before = (self.pairs.len(), self.vgprs.clone());

@@ -1,18 +1,18 @@
-//! What of a loop's turns is known when it begins: values that no turn changes, the number of turns, and
-//! from both where a load's address ends, so that one check of its first and last address does for all turns.
+//! What of a loop's iterations is known when it begins: values that no iteration changes, the number of iterations, and
+//! from both where a load's address ends, so that one check of its first and last address does for all iterations.
 
 use std::collections::BTreeMap;
 
 use super::{Form, Kind, LoopCondition, pair_read, unmerged};
 use crate::ir::{Icmp, Op, Slot, Val, Vary, Width};
 
-/// How many turns a loop makes: as many as it takes a scalar, changed by a constant each turn, to become
+/// How many iterations a loop makes: as many as it takes a scalar, changed by a constant each iteration, to become
 /// equal to another that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trips {
     /// The scalar.
     pub slot: Slot,
-    /// What is added to it each turn: a power of two or its negative.
+    /// What is added to it each iteration: a power of two or its negative.
     pub step: i32,
     /// What it becomes equal to (W32, wave).
     pub bound: Val,
@@ -21,16 +21,16 @@ pub struct Trips {
 /// What is known.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// Scalars that no turn changes and that are computed, in order.
+    /// Scalars that no iteration changes and that are computed, in order.
     pub fixed: Vec<Val>,
-    /// The number of turns.
+    /// The number of iterations.
     pub trips: Option<Trips>,
-    /// Loads whose addresses can be checked before the first turn: what is added to the address each turn,
+    /// Loads whose addresses can be checked before the first iteration: what is added to the address each iteration,
     /// if anything.
     pub checked: BTreeMap<Val, Option<Val>>,
 }
 
-/// Finds out what is known of a loop's turns. `carried` are the VGPRs that go round by themselves.
+/// Finds out what is known of a loop's iterations. `carried` are the loop-carried VGPRs by themselves.
 pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<u8, i64>) -> Known {
     let changes = |n: u8| {
         let in_pair = |n: u8| form.pair_outs.contains_key(&n);
@@ -109,7 +109,7 @@ fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
     (counts && fits && still).then_some(Trips { slot, step, bound })
 }
 
-/// What is added to a load's address each turn; nothing if that is not known.
+/// What is added to a load's address each iteration; nothing if that is not known.
 fn advance(
     form: &Form,
     pairs: &BTreeMap<u8, i64>,

@@ -1,7 +1,7 @@
-//! The quick turn of a loop that EXEC ends: what a turn is for a lane that acts and goes on. The conditions that
+//! The unmasked iteration of a loop that EXEC ends: what an iteration is for a lane that acts and goes on. The conditions that
 //! decide it are taken to come out the way that keeps EXEC true; then masks fold to constants, merges disappear,
 //! and what is left is arithmetic and the test that the conditions did come out so on all lanes that act. Where
-//! they did not, the turn is made again with masks. Lanes that have left change nothing any more.
+//! they did not, the iteration is made again with masks. Lanes that have left change nothing any more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::maps::HashMap;
 
 use super::{MaskPlace, mask_read};
 
-/// A quick turn.
+/// An unmasked iteration.
 #[derive(Debug)]
 pub struct Unmasked {
     /// Its nodes, with the values that VGPRs, scalars and masks have behind it.
@@ -39,7 +39,7 @@ fn cheaper(b: &Build, test: Val, when: bool) -> (Val, bool) {
 /// Conditions at most; each may come out in two ways.
 const MAX_CONDITIONS: usize = 3;
 
-/// What a turn is made from.
+/// What an iteration is made from.
 pub(super) struct Iteration<'a> {
     pub(super) block: &'a Block,
     pub(super) needed: &'a [bool],
@@ -48,7 +48,7 @@ pub(super) struct Iteration<'a> {
     pub(super) masks: &'a BTreeMap<MaskPlace, Val>,
 }
 
-/// The quick form of a turn, if there is one.
+/// The unmasked form of an iteration, if there is one.
 pub(super) fn unmasked(t: &Iteration<'_>) -> Option<Unmasked> {
     let conditions = t.conditions();
     if conditions.is_empty() || conditions.len() > MAX_CONDITIONS {
@@ -148,7 +148,7 @@ impl Iteration<'_> {
         }
     }
 
-    /// Builds the turn anew with what is assumed; gives what the nodes became, and what to test.
+    /// Builds the iteration anew with what is assumed; gives what the nodes became, and what to test.
     #[allow(clippy::type_complexity, reason = "used once")]
     fn fold(
         &self,

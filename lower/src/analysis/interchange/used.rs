@@ -1,4 +1,4 @@
-//! What a loop inside the lane groups needs: followed from what lies behind it and what goes round, and
+//! What a loop inside the lane groups needs: followed from what is live behind it and from its loop-carried values, and
 //! refused where something of it is not to be had group by group.
 
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ pub(super) struct Used {
     pub(super) slots: Vec<(Slot, Val)>,
 }
 
-/// How a loop's turns go round.
+/// How a loop's iterations are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Granularity {
     /// Lane group by lane group, in vectors of Cranelift's.
@@ -117,8 +117,8 @@ pub(super) enum Granularity {
 }
 
 impl Used {
-    /// Follows what the next turn and what lies behind the loop read; nothing if something of it is not
-    /// to be had where the turns go `granularity`.
+    /// Follows what the next iteration and what lies behind the loop read; nothing if something of it is not
+    /// computed at this granularity of the loop.
     pub(super) fn find(
         f: &Func,
         converted: &IfConverted,
@@ -135,7 +135,7 @@ impl Used {
             masks: BTreeMap::new(),
             slots: Vec::new(),
         };
-        // Lanes that do not act may miss turns.
+        // Lanes that do not act may miss iterations.
         let some = matches!(converted.latch, Latch::Exec { .. }) || lane_serial;
         let mut work = block.effects.clone();
         match condition {

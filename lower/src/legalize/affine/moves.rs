@@ -314,7 +314,7 @@ impl Emitter<'_> {
             return;
         }
         let (head, mut at) = self.begin_offsets();
-        // Two steps a turn where time counts: the loop's own instructions do.
+        // Two steps an iteration where time counts: the loop's own instructions do.
         let steps = if self.o.baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {

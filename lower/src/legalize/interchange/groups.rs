@@ -28,7 +28,7 @@ struct Loop<'p> {
     left: Variable,
     /// Would the group have gone round once more?
     taken: Variable,
-    /// Scalars of the wave that turns change.
+    /// Scalars of the wave that iterations change.
     slots: Vec<Written>,
     /// VGPRs wanted behind the loop, and where in the frame groups put them.
     shadows: Vec<(u8, u32)>,
@@ -123,7 +123,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits the loop over the groups, each with all its turns. Gives the block behind the last.
+    /// Emits the loop over the groups, each with all its iterations. Gives the block behind the last.
     fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> vir::Block {
         let plan = l.plan;
         let (header, offset) = self.begin_offsets();
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         done
     }
 
-    /// Emits the turns of a group, and goes to where they end.
+    /// Emits the iterations of a group, and goes to where they end.
     fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
         let head = self.b.create_block();
         let group_end = self.b.create_block();
@@ -232,7 +232,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(group_end);
     }
 
-    /// Emits a turn, which ends in `on` where the group goes round once more, else in `out`.
+    /// Emits an iteration, which ends in `on` where the group iterates once more, else in `out`.
     fn iteration(
         &mut self,
         iteration: &mut Iteration<'_>,

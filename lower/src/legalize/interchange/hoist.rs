@@ -1,4 +1,4 @@
-//! What a loop inside the lane groups does once for a group, before its turns.
+//! What a loop inside the lane groups does once for a group, before its iterations.
 
 use super::{Iteration, Written, memory};
 use crate::analysis::interchange::trips::Trips;
@@ -7,7 +7,7 @@ use crate::legalize::Emitter;
 use crate::vir::{IntCC, Value, types};
 
 impl Emitter<'_> {
-    /// Computes once for the group what no turn changes, and checks the addresses of all turns where their
+    /// Computes once for the group what no iteration changes, and checks the addresses of all iterations where their
     /// number is known.
     pub(super) fn before_iterations(
         &mut self,
@@ -52,7 +52,7 @@ impl Emitter<'_> {
         t.bases = bases;
     }
 
-    /// The number of the last turn (I64), from 0; fuel may end the loop earlier.
+    /// The number of the last iteration (I64), from 0; fuel may end the loop earlier.
     fn last_iteration(&mut self, t: &Iteration<'_>, trips: Trips, fuel: Value) -> Value {
         let from = self.read_slot(trips.slot);
         let to = self.scalar(&t.form.block, t.schedule, trips.bound);

@@ -1,9 +1,9 @@
-//! Emission of a loop in which every lane goes round alone (see [`crate::analysis::interchange::lane_serial`]). The way goes:
-//! for each lane that acts, lowest first, what goes round is loaded, all turns are made with scalars, and the
-//! results that are wanted behind the loop go into the frame; behind the last lane they go to the homes of those lanes,
-//! and the scalars of the lane that made most turns become the wave's. What only turns read is kept of lanes
-//! that want to go on when their fuel is burned. What cannot be done inline (an address outside the arena or LDS)
-//! leaves for the general loop, which begins again from the registers as they were.
+//! Emission of a lane-serial loop (see [`crate::analysis::interchange::lane_serial`]). For each acting lane, lowest first, its
+//! loop-carried values are loaded and all its iterations run with scalars. Results that are live behind the loop go to the
+//! frame, and from there to the lanes' registers once the last lane is done; the scalars of the lane with the most
+//! iterations become the wave's. What only iterations read is written back for lanes whose fuel is burned. What cannot be
+//! done inline (an address outside the arena or LDS) leaves for the general loop, which begins again from the registers
+//! as they were.
 
 use std::collections::BTreeMap;
 
@@ -38,19 +38,19 @@ struct Lane<'p> {
     number: Value,
     /// The wave plus the lane's byte offset.
     wave: Value,
-    /// The number of the turn, I64, from 0; none before the first one, or where turns are not counted.
+    /// The number of the iteration, I64, from 0; none before the first one, or where iterations are not counted.
     iteration: Option<Value>,
-    /// VGPRs that go round, other than pairs.
+    /// Loop-carried VGPRs, other than pairs.
     words: BTreeMap<u8, Variable>,
-    /// Pairs that go round.
+    /// Loop-carried pairs.
     pairs: BTreeMap<u8, Variable>,
-    /// Words and pairs that are steady (see [`counted`]), as they were before the first turn.
+    /// Words and pairs that are steady (see [`counted`]), as they were before the first iteration.
     origins: BTreeMap<u8, Value>,
-    /// Bits of masks that go round, I8.
+    /// Bits of loop-carried masks, I8.
     masks: BTreeMap<MaskPlace, Variable>,
     /// What was computed.
     values: HashMap<Val, Value>,
-    /// The parts of sums that are the same in all turns, without the arena's beginning.
+    /// The parts of sums that are the same in all iterations, without the arena's beginning.
     starts: HashMap<Val, Value>,
     /// Arrays that loads take elements of.
     arrays: BTreeMap<Val, Array>,
@@ -63,13 +63,13 @@ struct Job {
     shared: Shared,
     /// Fuel that the lane at hand has left, I32.
     left: Variable,
-    /// Scalars that go round, with their new values.
+    /// Loop-carried scalars, with their new values.
     slots: Vec<Written>,
     /// What the wave gets.
     results: Results,
     /// VGPRs that are wanted behind the loop, with frame slots.
     wanted: Vec<(u8, u32)>,
-    /// Those that only turns read.
+    /// Those that only iterations read.
     inner: Vec<(u8, u32)>,
 }
 
@@ -186,7 +186,7 @@ impl Emitter<'_> {
         self.b.jump(general, &[]);
     }
 
-    /// All turns of all lanes, one after the other.
+    /// All iterations of all lanes, one after the other.
     fn lane_serial_loop(&mut self, t: &mut Lane<'_>, job: &Job) {
         let (block, shared) = (&t.plan.block, &job.shared);
         let fixed = self.scalars.clone();
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         }
         self.begin_courses(t, more);
 
-        // A turn.
+        // An iteration.
         let head = self.b.create_block();
         let first = more.map(|_| {
             t.iteration = Some(self.b.append_block_param(head, types::I64));
@@ -323,7 +323,7 @@ impl Emitter<'_> {
         self.b.band(lanes, less)
     }
 
-    /// Ends a turn of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
+    /// Ends an iteration of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
     /// it cannot, or to `end` if the lane has had enough.
     fn end_uncounted(
         &mut self,
@@ -369,7 +369,7 @@ impl Emitter<'_> {
         Reach { base, lds, last }
     }
 
-    /// Declares what goes round. Words that a turn makes as floats stay in the float registers.
+    /// Declares loop-carried values. Words that an iteration makes as floats stay in the float registers.
     fn declare(&mut self, t: &mut Lane<'_>) {
         let held = |n: &&u8| !t.plan.steady.contains_key(*n);
         for &n in t.plan.outs.keys().filter(held) {
@@ -426,7 +426,7 @@ impl Emitter<'_> {
         t.wave = self.b.iadd(self.wave, bytes);
     }
 
-    /// Loads what goes round of the lane.
+    /// Loads loop-carried values of the lane.
     fn begin_lane(&mut self, t: &mut Lane<'_>) {
         for (&n, &var) in &t.words {
             let ty = if Self::is_f32(t, n) {
@@ -451,7 +451,7 @@ impl Emitter<'_> {
         self.begin_steady(t);
     }
 
-    /// Loads what steady words and pairs were before the first turn.
+    /// Loads what steady words and pairs were before the first iteration.
     fn begin_steady(&mut self, t: &mut Lane<'_>) {
         for &n in t.plan.steady.keys() {
             let origin = match t.plan.pairs.contains_key(&n) {
@@ -478,7 +478,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Does VGPR `n` go round as a float?
+    /// Does VGPR `n` iterate as a float?
     fn is_f32(t: &Lane<'_>, n: u8) -> bool {
         let Some(&v) = t.plan.outs.get(&n) else {
             return false;
@@ -528,7 +528,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more turns than those before.
+    /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more iterations than those before.
     fn lane_fuel(&mut self, job: &Job) {
         let mine = self.b.use_var(job.left);
         let least = self.read_shared(job.shared.fewest, types::I32);
@@ -538,7 +538,7 @@ impl Emitter<'_> {
         self.scalars_of_furthest(job, further);
     }
 
-    /// The same for a lane whose turns are counted: so many behind the first.
+    /// The same for a lane whose iterations are counted: so many behind the first.
     fn lane_iterations(&mut self, more: Value, job: &Job) {
         let mine = self.b.ireduce(types::I32, more);
         let most = self.read_shared(job.shared.furthest, types::I32);

@@ -1,5 +1,5 @@
-//! What a peeled loop (see [`crate::analysis::interchange::peel`]) needs beside its turns: the test whether a turn is made, and
-//! groups that all make the same number of turns.
+//! A peeled loop (see [`crate::analysis::interchange::peel`]) besides its iterations: the test whether one more is run, and the
+//! same trip count for all groups.
 
 use super::Iteration;
 use super::results::Results;
@@ -10,8 +10,8 @@ use crate::legalize::scalar::int_cc;
 use crate::vir::{self, IntCC, Value, Variable};
 
 impl Emitter<'_> {
-    /// Sees to it that all groups made the same number of turns, so that the wave is in one turn again: where they
-    /// did not, they begin again and make as many as the group with fewest made. Gives what is left of the
+    /// Makes all groups run the same number of iterations, so that the wave is in one iteration again: where the numbers
+    /// differ, they begin again and run as many as the least was. Gives what is left of the
     /// budget.
     pub(super) fn same_iterations(
         &mut self,

@@ -1,4 +1,4 @@
-//! Prefetches of what a loop's turns in the next workgroup will load: it lies beside what this one loads in the same turn. Loops
+//! Prefetches of what a loop's iterations in the next workgroup will load: it is next to what this one loads in the same iteration. Loops
 //! whose lanes look at their end by themselves go over the grid, for the most part: they step far, where the processor expects
 //! nothing, and no other workgroup loads the same. Loops of products do, and have nothing to wait for.
 
@@ -12,7 +12,7 @@ use crate::legalize::Emitter;
 use crate::legalize::contiguous::is_made_without;
 
 impl Emitter<'_> {
-    /// Finds how far from where the turns of a group load the next workgroup will, before the first turn.
+    /// Finds how far from where the iterations of a group load the next workgroup will, before the first iteration.
     pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
         if !over_grid || !self.o.is_memory_far() {
@@ -39,7 +39,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Does no turn have to load anything for a value?
+/// Does no iteration have to load anything for a value?
 fn is_known_before(block: &Block, v: Val) -> bool {
     is_made_without(block, v, |node| {
         let op = node.op;

@@ -1,4 +1,4 @@
-//! What the wave gets of the groups of a loop that ran inside them: fuel, scalars of the group that made most turns,
+//! What the wave gets of the groups of a loop that ran inside them: fuel, scalars of the group that made most iterations,
 //! masks of all.
 
 use std::collections::BTreeMap;
@@ -13,13 +13,13 @@ use crate::vir::{IntCC, Memory, Value, Variable, types};
 
 /// What the wave gets of its groups.
 pub(super) struct Results {
-    /// Fuel that the group with most turns left.
+    /// Fuel that the group with most iterations left.
     pub(super) left: Variable,
     /// Would that group have gone round once more?
     pub(super) taken: Variable,
     /// Its scalars.
     pub(super) slots: Vec<Variable>,
-    /// Fuel that the group with fewest turns left.
+    /// Fuel that the group with fewest iterations left.
     pub(super) most: Variable,
     /// Bits of all groups.
     pub(super) masks: BTreeMap<MaskPlace, Variable>,
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         results
     }
 
-    /// Adds a group's results: its masks' bits, and the scalars if it made more turns than those before.
+    /// Adds a group's results: its masks' bits, and the scalars if it made more iterations than those before.
     pub(super) fn group_results(
         &mut self,
         t: &Iteration<'_>,
@@ -90,7 +90,7 @@ impl Emitter<'_> {
         for (from, to) in pairs {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
             let chosen = match t.form.condition {
-                // All groups make the same turns.
+                // All groups make the same iterations.
                 LoopCondition::While(..) | LoopCondition::Lane(_) => new,
                 LoopCondition::Exec(_) | LoopCondition::Unmasked => {
                     self.b.select(further, new, old)

@@ -11,9 +11,9 @@ use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
 impl Emitter<'_> {
-    /// Emits the turns of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
+    /// Emits the iterations of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
     /// where fuel runs out. Lanes that do not act are computed as if they did, and get what they had back
-    /// behind the last turn. Gives the block where control enters, again behind turns with masks.
+    /// behind the last iteration. Gives the block where control enters, again behind iterations with masks.
     pub(super) fn unmasked_iterations(
         &mut self,
         t: &Iteration<'_>,
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         let kept = self.keep(t, unmasked);
         let entered = self.b.use_var(left);
         let good = self.as_assumed(&exec, &[], &zero);
-        // Without a lane no turn would be the last.
+        // Without a lane no iteration would be the last.
         let any = self.any_lane(exec.clone());
         let any = self.b.icmp_imm(IntCC::NotEqual, any, 0);
         let good = self.b.band(good, any);
@@ -110,7 +110,7 @@ impl Emitter<'_> {
         t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
     }
 
-    /// The vectors of the VGPRs that a quick turn changes.
+    /// The vectors of the VGPRs that an unmasked iteration changes.
     fn changed(t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<Vec<Variable>> {
         let vgprs = unmasked
             .form
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         vectors.collect()
     }
 
-    /// Keeps what a quick turn changes in the frame, where it takes no registers. Gives the slots.
+    /// Keeps what an unmasked iteration changes in the frame, where it takes no registers. Gives the slots.
     fn keep(&mut self, t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<u32> {
         let mut slots = Vec::new();
         for vars in Self::changed(t, unmasked) {
@@ -157,7 +157,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Gives masks the constants that quick turns make of them on the lanes of `exec`, if there was a turn: if less
+    /// Gives masks the constants that unmasked iterations make of them on the lanes of `exec`, if there was an iteration: if less
     /// fuel is left than when they were entered.
     fn fix_masks(
         &mut self,

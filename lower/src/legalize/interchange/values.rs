@@ -67,11 +67,11 @@ impl Frame for Iteration<'_> {
     }
 }
 
-/// Host masks that go round in mask registers at most; the rest of the registers is for what an iteration makes.
+/// Loop-carried host masks that stay in mask registers; the other registers are for masks that an iteration computes.
 const MOST_MASKS: usize = 4;
 
 impl Emitter<'_> {
-    /// Loads what goes round and what stays.
+    /// Loads loop-carried values and what stays.
     pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
@@ -124,7 +124,8 @@ impl Emitter<'_> {
             };
             t.carried.insert(n, carried);
         }
-        // Mask registers are few: what goes round beyond them is better off in vectors, whose logic takes three sources.
+        // There are seven mask registers. More loop-carried masks than these are kept in vectors, whose logic takes three
+        // sources, instead of being spilled.
         let masks = t.plan.form.masks.len() * t.body.slices;
         let ty = match dwords_type(self.per()) {
             ty if masks <= MOST_MASKS => ty.truth(),
@@ -143,7 +144,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The bits of a mask as it is outside of the turns.
+    /// The bits of a mask as it is outside of the iterations.
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
         match place {
             MaskPlace::Exec => self.read_slot(Slot::Exec),
@@ -155,7 +156,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Vectors of what a form of the turn reads and no turn writes, once for the group.
+    /// Vectors of what a form of the iteration reads and no iteration writes, once for the group.
     pub(super) fn fixed(&mut self, t: &Iteration<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
         let mut fixed = HashMap::default();
         let mut wanted = vec![false; form.block.nodes.len()];
@@ -361,7 +362,7 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Makes the new values of what goes round the values of the next turn.
+    /// Makes the new values of what is loop-carried those of the next iteration.
     pub(super) fn end_iteration(&mut self, t: &mut Iteration<'_>) {
         let mut news: Vec<(Variable, Value)> = Vec::new();
         for (&n, &v) in &t.form.pair_outs {
@@ -382,7 +383,7 @@ impl Emitter<'_> {
             let value = self.vectors_of(t, v);
             news.extend(vars.into_iter().zip(value));
         }
-        // Quick turns have constants, which are seen to behind them.
+        // Unmasked iterations have constants, which are seen to behind them.
         let masks = t
             .form
             .masks

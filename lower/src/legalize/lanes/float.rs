@@ -15,7 +15,7 @@ impl Lanes<'_, '_> {
             return self.b.op(VirOp::Flush, &[v], ty);
         }
         if self.masks {
-            // The sign alone where the exponent is least.
+            // Only the sign where the exponent is the least.
             let [exponent, sign, zero] =
                 [l.exponent, l.sign, 0].map(|bits| self.constant(float, bits));
             let field = self.b.band(v, exponent);

@@ -1,7 +1,7 @@
-//! Vectors take turns in a function whose result lanes wait for long. Processors look ahead for instructions that need
+//! Interleaves the vectors of a long-latency expansion. Processors look ahead for instructions that need
 //! not wait, but not far among vectors: the one that follows had better be ready.
 //!
-//! (Without turns loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
+//! (Without iterations loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
 
 use super::Lanes;
 use crate::vir::{self, Op as VirOp};

@@ -59,7 +59,7 @@ impl Shape for Lanes<'_, '_> {
         result
     }
 
-    /// A product is 0 where its scaled form is a NaN for want of range.
+    /// A product is 0 where its scaled form is a NaN because scaling overflows.
     fn finish_product(&mut self, float: Float, result: Value, scaled: Value) -> Value {
         self.flush_by(float, result, scaled)
     }

@@ -60,7 +60,7 @@ const FEWEST: usize = 4;
 /// Entries for stores at most.
 const MOST_STORES: usize = 4;
 
-/// What a loop over the lanes asks for in each turn.
+/// What a loop over the lanes asks for in each iteration.
 pub(in crate::legalize) struct Requested {
     first: Value,
     into: VirOp,
@@ -242,7 +242,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// What the turns of a loop over groups of so many lanes ask for.
+    /// What the iterations of a loop over groups of so many lanes ask for.
     pub(in crate::legalize) fn share(&mut self, group: usize) -> Vec<Requested> {
         let turns = (LANES / group) as i64;
         let mut asked = Vec::new();
@@ -265,7 +265,7 @@ impl Emitter<'_> {
         asked
     }
 
-    /// Asks for it in the turn of the group whose first lane is `lane`.
+    /// Asks for it in the iteration of the group whose first lane is `lane`.
     pub(in crate::legalize) fn request_at(
         &mut self,
         asked: &[Requested],

@@ -21,7 +21,7 @@ impl Shape for Scalars<'_, '_> {
         self.iconst(int_type(float), bits)
     }
 
-    /// What was a float before goes back to that without a way through the integer registers.
+    /// Bits of what was a float are that float, without a move through the integer registers.
     fn as_float(&mut self, float: Float, v: Value) -> Value {
         if let Some((VirOp::Bitcast, &[from])) = self.b.func.made_by(v)
             && self.b.func.ty(from) == float_type(float)

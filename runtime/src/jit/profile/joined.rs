@@ -78,7 +78,7 @@ impl<'a> Joined<'a> {
                 let Some(block) = blocks.get_mut(block) else {
                     continue;
                 };
-                // Of loops in one another the outer one makes all turns.
+                // Of loops in one another the outer one makes all iterations.
                 let inner = |old: &Part<'_>| old.form.blocks.len() < part.form.blocks.len();
                 if block.part.as_ref().is_none_or(inner) {
                     block.part = Some(part);
@@ -182,24 +182,24 @@ impl BlockProfile<'_> {
         self.part.map(|part| part.pc)
     }
 
-    /// In which order lanes make their turns in that form.
+    /// In which order lanes make their iterations in that form.
     pub fn order(&self) -> Option<Order> {
         self.part.map(|part| part.form.order)
     }
 
-    /// How many of the executions were turns of that form, where that could be counted.
+    /// How many of the executions were iterations of that form, where that could be counted.
     pub fn turns(&self) -> Option<u64> {
         self.part.and_then(|part| part.turns)
     }
 
-    /// How often the masked loop of a segment ran, by its place. The code that counted may run it for turns that the
+    /// How often the masked loop of a segment ran, by its place. The code that counted may run it for iterations that the
     /// code that was timed makes in the second form of a loop.
     pub fn masked(&self, segment: usize) -> u64 {
         let counter = self.counted.segments.get(segment).and_then(|s| s.masked);
         counter.map_or(0, |counter| self.counts.count(counter))
     }
 
-    /// Executions that were turns of the second form; as many as it may have made, where they could not be counted.
+    /// Executions that were iterations of the second form; as many as it may have made, where they could not be counted.
     fn inside(&self) -> u64 {
         let Some(part) = self.part else { return 0 };
         part.turns.unwrap_or_else(|| {

@@ -219,7 +219,7 @@ fn barriers(w: &mut World, _: Gfx) {
     }
 }
 
-/// Of kernels with LDS beside their data: `f` has it in the place of the data, and gives the results.
+/// For kernels that work in LDS: `f` computes on LDS in place of the data and gives the results.
 fn with_lds(w: &mut World, f: impl FnOnce(&mut World, &mut World) -> Vec<u32>) {
     let mut lds = World::new(w.n, w.lanes(), &w.data, &w.out);
     let results = f(w, &mut lds);

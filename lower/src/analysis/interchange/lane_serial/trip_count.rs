@@ -1,4 +1,4 @@
-//! What of a lane's turns is known when its first one begins: how many it makes, and where addresses go that
+//! What of a lane's iterations is known when its first one begins: how many it makes, and where addresses go that
 //! follow from that.
 
 use std::collections::BTreeMap;
@@ -7,11 +7,11 @@ use super::{LaneSerial, Term};
 use crate::analysis::interchange::LoopCondition;
 use crate::ir::{Icmp, Op, Val, Width};
 
-/// How many turns a lane makes: as many as it takes a word, to which each turn adds 1, to become no less than
+/// How many iterations a lane makes: as many as it takes a word, to which each iteration adds 1, to become no less than
 /// another that stays. It cannot wrap on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The word behind a turn.
+    /// The word behind an iteration.
     pub next: Val,
     /// What it is compared with.
     pub bound: Val,
@@ -19,7 +19,7 @@ pub struct Count {
     pub below: Icmp,
 }
 
-/// How the address of a load goes from turn to turn.
+/// How the address of a load goes from iteration to iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Course {
     /// By so many bytes, 1 to [`MAX_STEP`].
@@ -28,7 +28,7 @@ pub enum Course {
     Element(Val, u32),
 }
 
-/// Bytes that an address goes in a turn at most: the product with a number of turns stays far from wrapping.
+/// Bytes that an address goes in an iteration at most: the product with a number of iterations stays far from wrapping.
 pub const MAX_STEP: u64 = 1 << 16;
 
 /// Bits by which the number of an element is shifted at most; for the same reason.
@@ -38,7 +38,7 @@ const MAX_SHIFT: u32 = 16;
 const MAX_SCALE: u32 = 3;
 
 impl LaneSerial {
-    /// Finds out what is known of the turns ahead; without it they are made one by one.
+    /// Finds the trip count and the courses of addresses before the first iteration; without it iterations are run one by one.
     pub fn foresee(&mut self) {
         self.count = self.count();
         self.courses = self.courses();
@@ -55,7 +55,7 @@ impl LaneSerial {
         self.steady = words.chain(pairs).collect();
     }
 
-    /// The number of a lane's turns, if it is known.
+    /// The number of a lane's iterations, if it is known.
     fn count(&self) -> Option<Count> {
         let LoopCondition::Lane(exec) = self.condition else {
             return None;
@@ -114,7 +114,7 @@ impl LaneSerial {
         }
     }
 
-    /// Holds pairs as they are whose distances from the arena's beginning no turn is to check.
+    /// Holds pairs as they are whose distances from the arena's beginning no iteration is to check.
     fn unbase(&mut self) {
         let checked = self.block.effects.iter().filter_map(|load| {
             let node = &self.block.nodes[load.index()];
@@ -127,7 +127,7 @@ impl LaneSerial {
         self.based.retain(|n| checked.contains(n));
     }
 
-    /// The constant that a turn adds to a word.
+    /// The constant that an iteration adds to a word.
     fn word_step(&self, n: u8) -> Option<u64> {
         let sum = &self.block.nodes[self.resolve(*self.outs.get(&n)?).index()];
         let (&[a, b], Op::Add, Width::W32) = (&sum.args[..], sum.op, sum.ty.width) else {
@@ -142,7 +142,7 @@ impl LaneSerial {
         step.map(|step| u64::from(step as u32))
     }
 
-    /// The constant that a turn adds to a pair.
+    /// The constant that an iteration adds to a pair.
     fn step(&self, n: u8) -> Option<u64> {
         let terms = self.terms(*self.pairs.get(&n)?);
         let (own, others): (Vec<_>, Vec<_>) = terms.into_iter().partition(|&(term, shift)| {

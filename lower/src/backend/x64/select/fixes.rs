@@ -25,7 +25,7 @@ impl Select<'_> {
         self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
-    /// See [`crate::vir::Op::Flush`]: the sign alone where the exponent is least.
+    /// See [`crate::vir::Op::Flush`]: only the sign where the exponent is the least.
     pub(super) fn flushed(&mut self, len: Len, a: VReg) -> VReg {
         let exponent = self.dwords(len, 0x7f80_0000);
         let op = HostOp::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);

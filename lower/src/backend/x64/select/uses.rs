@@ -209,8 +209,8 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// A word of 64 bits that is shifted left by so many bits as an address can do, and not wanted shifted elsewhere:
-    /// both would take a register then.
+    /// A word of 64 bits that is shifted left by as many bits as an address can shift, and has no other use shifted: else
+    /// both would take a register.
     fn scaled(&self, v: Value) -> Option<(Value, u8)> {
         if !self.once[self.resolve(v).index()] {
             return None;

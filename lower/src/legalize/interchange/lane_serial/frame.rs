@@ -1,11 +1,11 @@
-//! What lanes that go round alone have in the frame (see [`super`]).
+//! What lanes that run lane-serially have in the frame (see [`super`]).
 
 use super::{Lane, Reach};
 use crate::legalize::Emitter;
 use crate::vir::{Memory, Type, Value, types};
 
 /// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
-/// the turns, which need them all.
+/// the iterations, which need them all.
 pub(super) struct Shared {
     /// The lanes that are not through, I64.
     pub(super) rest: i32,
@@ -13,7 +13,7 @@ pub(super) struct Shared {
     pub(super) tired: i32,
     /// Fuel for each lane, I32.
     pub(super) fuel: i32,
-    /// What the lane leaves of it that made most turns so far, I32, if turns are not counted.
+    /// What the lane leaves of it that made most iterations so far, I32, if iterations are not counted.
     pub(super) fewest: i32,
     /// Turns behind the first of the lane that made most so far, I32, if they are; -1 before the first lane.
     pub(super) furthest: i32,

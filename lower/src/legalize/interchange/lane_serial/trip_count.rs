@@ -1,7 +1,7 @@
-//! Lanes that go round alone and of which it is known, when they begin, how often (see
+//! Lanes that run lane-serially and of which it is known, when they begin, how often (see
 //! [`crate::analysis::interchange::lane_serial::trip_count`]). Their fuel is taken at once, and one check of an address's first and last
-//! place does for all turns; the number of an element in an array is compared with the array's end. Of what
-//! grows by the same in each turn only the number of the turn is held, which the host's addresses multiply.
+//! place does for all iterations; the number of an element in an array is compared with the array's end. Of what
+//! grows by the same in each iteration only the number of the iteration is held, which the host's addresses multiply.
 
 use super::frame::Shared;
 use super::{Lane, shape};
@@ -20,7 +20,7 @@ pub(super) struct Array {
 }
 
 impl Emitter<'_> {
-    /// The turns that a lane makes behind the first one, I64.
+    /// The iterations that a lane makes behind the first one, I64.
     pub(super) fn iterations_ahead(
         &mut self,
         t: &mut Lane<'_>,
@@ -30,7 +30,7 @@ impl Emitter<'_> {
         let before = t.values.clone();
         let next = self.eval(t, count.next);
         let bound = self.eval(t, count.bound);
-        // Values of what goes round are of the first turn only.
+        // These are values of the first iteration only.
         t.values = before;
         let below = match count.below {
             Icmp::Slt => IntCC::SignedLessThan,
@@ -55,7 +55,7 @@ impl Emitter<'_> {
         self.b.uextend(types::I64, more)
     }
 
-    /// Checks where the loads' courses lead in so many turns behind the first, if that is known, or finds out where
+    /// Checks where the loads' courses lead in so many iterations behind the first, if that is known, or finds out where
     /// they may. Leaves for the general loop if that is where nothing may be accessed.
     pub(super) fn begin_courses(&mut self, t: &mut Lane<'_>, more: Option<Value>) {
         let before = t.values.clone();
@@ -120,7 +120,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends a turn: goes to `head` for the next one, if `more` turns behind the first are not made, else on.
+    /// Ends an iteration: goes to `head` for the next one, if `more` iterations behind the first are not made, else on.
     pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: vir::Block) {
         let iteration = t.iteration.expect("a counted turn has a number");
         let next = self.b.iadd_imm(iteration, 1);
@@ -131,7 +131,7 @@ impl Emitter<'_> {
         t.iteration = Some(next);
     }
 
-    /// What a steady word or pair is now: so much more than in the first turn as the number of the turn says.
+    /// What a steady word or pair is now: so much more than in the first iteration as the number of the iteration says.
     pub(super) fn steady(&mut self, t: &Lane<'_>, n: u8) -> Option<Value> {
         let scale = *t.plan.steady.get(&n)?;
         let first = t.origins[&n];

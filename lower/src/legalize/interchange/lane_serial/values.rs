@@ -1,4 +1,4 @@
-//! Values of a lane that goes round alone, and its loads.
+//! Values of a lane that runs lane-serially, and its loads.
 
 use frontend::op::Data;
 
@@ -70,7 +70,7 @@ impl Frame for Lane<'_> {
 }
 
 impl Emitter<'_> {
-    /// Computes the wave values that are the same for all lanes and turns, and wanted by others.
+    /// Computes the wave values that are the same for all lanes and iterations, and used by others.
     pub(super) fn wave_fixed(&mut self, t: &Lane<'_>) {
         self.scalars.clear();
         for v in self.wanted_fixed(t, true) {
@@ -78,7 +78,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Computes the lane's values that are the same in all turns, and wanted by others.
+    /// Computes the lane's values that are the same in all iterations, and used by others.
     pub(super) fn lane_fixed(&mut self, t: &mut Lane<'_>) {
         let plan = t.plan;
         let nodes = &plan.block.nodes;
@@ -161,7 +161,7 @@ impl Emitter<'_> {
         sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
     }
 
-    /// A pair that goes round, as it is held.
+    /// A loop-carried pair, as it is held.
     fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         match self.steady(t, n) {
             Some(now) => now,
@@ -169,7 +169,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A pair that goes round.
+    /// A loop-carried pair.
     pub(super) fn eval_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let held = self.held_pair(t, n);
         match t.plan.based.contains(&n) {
@@ -178,7 +178,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Values that are the same in all turns and used by others: those of the wave, or of lanes.
+    /// Values that are the same in all iterations and used by others: those of the wave, or of lanes.
     pub(super) fn wanted_fixed(&self, t: &Lane<'_>, wave: bool) -> Vec<Val> {
         let needed = t.plan.needed();
         let mut found: Vec<Val> = Vec::new();
@@ -330,8 +330,8 @@ impl Emitter<'_> {
         t.values.insert(v, words[0]);
     }
 
-    /// Makes the new values of what goes round the values of the next turn; gives a condition (I8), and what it is
-    /// when the lane goes round once more.
+    /// Makes the new values of what is loop-carried those of the next iteration; gives a condition (I8), and what it is
+    /// when the lane iterates once more.
     pub(super) fn end_lane_serial(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
         let plan = t.plan;
         let mut news: Vec<(Variable, Value)> = Vec::new();
