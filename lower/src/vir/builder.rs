@@ -3,6 +3,7 @@
 use super::Def;
 use super::func::{Block, Func, Inst, InstData, Range, Value, ValueData};
 use super::op::{Callee, Constant, FloatCC, IntCC, Memory, Op, Part, StackSlot, Symbol};
+use super::patterns::all_or_nothing;
 use super::ssa::Ssa;
 use super::types::{self, Type};
 
@@ -178,12 +179,11 @@ impl<'f> Builder<'f> {
 
     /// A constant of all ones or zeros as a mask of this type.
     fn constant_mask(&mut self, v: Value, ty: Type) -> Option<Value> {
-        let bytes = super::patterns::vector_constant(self.func, v)?;
-        let plain = matches!(bytes[0], 0 | 0xff) && bytes.iter().all(|&byte| byte == bytes[0]);
-        let Op::Vconst(constant) = self.func.made_by(v)?.0 else {
+        let (Op::Vconst(constant), _) = self.func.made_by(v)? else {
             return None;
         };
-        let same = plain && self.ty(v).bits() == ty.bits();
+        all_or_nothing(self.func.bytes(constant))?;
+        let same = self.ty(v).bits() == ty.bits();
         same.then(|| self.vconst(ty, constant))
     }
 

@@ -38,6 +38,22 @@ pub(crate) fn vector_constant(f: &Func, v: Value) -> Option<&[u8]> {
     }
 }
 
+/// The lane of `N` bytes that a vector constant has in all places.
+pub(crate) fn repeated<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    let first = bytes.first_chunk::<N>()?;
+    let mut lanes = bytes.chunks_exact(N);
+    lanes.all(|lane| lane == first).then_some(*first)
+}
+
+/// Is a vector constant all ones, or all zeros? Nothing if it is neither.
+pub(crate) fn all_or_nothing(bytes: &[u8]) -> Option<bool> {
+    match repeated(bytes)? {
+        [0] => Some(false),
+        [0xff] => Some(true),
+        _ => None,
+    }
+}
+
 /// A vector without changes of its type.
 pub(crate) fn uncast(f: &Func, v: Value) -> Value {
     let mut v = f.resolve(v);

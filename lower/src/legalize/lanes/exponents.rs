@@ -4,7 +4,7 @@ use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
 use crate::legalize::evaluate::Shape;
 use crate::vir::fix::{By, Of};
-use crate::vir::patterns::vector_constant;
+use crate::vir::patterns::{repeated, vector_constant};
 use crate::vir::{Fixes, IntCC, Op as VirOp, Value};
 
 /// What stands for f32 of which the integers are exponents.
@@ -160,7 +160,7 @@ impl Lanes<'_, '_> {
     /// Is it a constant with this dword in all lanes?
     fn is_all(&self, v: Value, word: u32) -> bool {
         let bytes = vector_constant(self.b.func, self.uncast(v));
-        bytes.is_some_and(|bytes| bytes.chunks_exact(4).all(|part| part == word.to_le_bytes()))
+        bytes.and_then(repeated) == Some(word.to_le_bytes())
     }
 
     /// The f32 that i32 are, if they were made of whole f32.

@@ -1,7 +1,7 @@
 //! Interleaves the vectors of a long-latency expansion. Processors look ahead for instructions that need
 //! not wait, but not far among vectors: the one that follows had better be ready.
 //!
-//! (Without iterations loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
+//! (Without it loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
 
 use super::Lanes;
 use crate::vir::{self, Op as VirOp};

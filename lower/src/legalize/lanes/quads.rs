@@ -4,7 +4,7 @@
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::Icmp;
 use crate::legalize::scalar::int_cc;
-use crate::vir::patterns::{operands, vector_constant};
+use crate::vir::patterns::{all_or_nothing, operands, repeated, vector_constant};
 use crate::vir::{IntCC, Op as VirOp, Value, types};
 
 /// Two vectors of quads: those of 16 lanes, in the order in which dwords unpack.
@@ -101,10 +101,7 @@ impl Lanes<'_, '_> {
     fn dwords_of_all(&mut self, quads: Value) -> Option<Dwords> {
         match self.b.func.made_by(quads)? {
             (VirOp::Vconst(constant), _) => {
-                let bytes = self.b.func.bytes(constant);
-                let (quad, _) = bytes.split_first_chunk::<8>()?;
-                let same = bytes.chunks_exact(8).all(|other| other == quad);
-                let quad = same.then(|| u64::from_le_bytes(*quad))?;
+                let quad = u64::from_le_bytes(repeated(self.b.func.bytes(constant))?);
                 Some([quad as u32, (quad >> 32) as u32].map(|word| self.dwords(word)))
             }
             (VirOp::Splat, &[arg]) => {
@@ -178,6 +175,6 @@ impl Lanes<'_, '_> {
 
     fn is_zero(&self, v: Value) -> bool {
         let bytes = vector_constant(self.b.func, self.uncast(v));
-        bytes.is_some_and(|bytes| bytes.iter().all(|&byte| byte == 0))
+        bytes.and_then(all_or_nothing) == Some(false)
     }
 }

@@ -24,7 +24,7 @@ impl Select<'_> {
         };
         let lane = (1u64 << (bits - 1)).to_le_bytes();
         let lane = &lane[..bits as usize / 8];
-        let signs = self.vector_constant(self.resolve(sign))?;
+        let signs = self.vector_constant(sign)?;
         signs
             .chunks_exact(lane.len())
             .all(|s| s == lane)

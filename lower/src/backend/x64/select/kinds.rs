@@ -5,6 +5,7 @@ use regalloc2::VReg;
 use super::{Select, length};
 use crate::backend::x64::evex::rows;
 use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
+use crate::vir::patterns::repeated;
 use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
@@ -19,10 +20,8 @@ const KINDS: [(u32, u32, u8); 3] = [
 impl Select<'_> {
     /// The constant that all dwords of a vector are.
     fn dword_constant(&self, v: Value) -> Option<u32> {
-        let bytes = self.vector_constant(self.resolve(v))?;
-        let first = bytes.first_chunk::<4>()?;
-        let same = bytes.chunks_exact(4).all(|dword| dword == first);
-        same.then(|| u32::from_le_bytes(*first))
+        let dword = repeated(self.vector_constant(v)?)?;
+        Some(u32::from_le_bytes(dword))
     }
 
     /// The source of an operation with a constant, and that.

@@ -13,6 +13,7 @@ use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, Src};
 use crate::backend::x64::rows::{legacy, masks, vex};
 use crate::backend::x64::space::{Space, table};
 use crate::host::Isa;
+use crate::vir::patterns;
 use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
 /// Values that mask registers are for.
@@ -64,11 +65,7 @@ impl Select<'_> {
 
     /// A vector constant that has all bits or none.
     pub(super) fn all_or_nothing(&self, v: Value) -> Option<bool> {
-        let bytes = self.vector_constant(v)?;
-        match bytes[0] {
-            0 | 0xff if bytes.iter().all(|&b| b == bytes[0]) => Some(bytes[0] != 0),
-            _ => None,
-        }
+        patterns::all_or_nothing(self.vector_constant(v)?)
     }
 
     /// Bits of a lane of a mask, of 32 or 64.
@@ -351,13 +348,13 @@ impl Select<'_> {
             (true, true) => rows::VCMPPD,
         };
         // A constant comes second, from memory.
-        let constant = self.vector_constant(self.resolve(args[0])).is_some();
+        let constant = self.vector_constant(args[0]).is_some();
         let (cond, a, b) = match constant {
             true => (cond.swap_args(), args[1], args[0]),
             false => (cond, args[0], args[1]),
         };
         let a = self.reg(a)?;
-        let b = match self.vector_constant(self.resolve(b)) {
+        let b = match self.vector_constant(b) {
             Some(_) => self.src(b)?,
             None => Src::Reg(self.reg(b)?),
         };

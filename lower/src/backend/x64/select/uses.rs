@@ -6,7 +6,7 @@ use super::{Select, scalar};
 use crate::backend::x64::inst::Cc;
 use crate::backend::x64::space::{Space, table};
 use crate::host::Isa;
-use crate::vir::patterns::{halves_of, is_constant, operands};
+use crate::vir::patterns::{halves_of, is_constant, operands, vector_constant};
 use crate::vir::{Block, Func, Inst, Memory, Op, Part, Type, Value, types};
 
 /// An address in the vector IR's terms.
@@ -145,10 +145,7 @@ impl<'a> Select<'a> {
 
     /// The integer that a value is.
     pub(super) fn int(&self, v: Value) -> Option<i64> {
-        match self.op(self.def(v)?) {
-            Op::Iconst(n) => Some(n),
-            _ => None,
-        }
+        self.func.iconst(self.resolve(v))
     }
 
     /// The integer that a value is, as a constant of 32 bits that is sign-extended to the value's width.
@@ -163,10 +160,7 @@ impl<'a> Select<'a> {
 
     /// The bytes of a vector constant.
     pub(super) fn vector_constant(&self, v: Value) -> Option<&'a [u8]> {
-        match self.op(self.def(v)?) {
-            Op::Vconst(constant) => Some(self.func.bytes(constant)),
-            _ => None,
-        }
+        vector_constant(self.func, self.resolve(v))
     }
 
     /// Is it made anew where it is used?
