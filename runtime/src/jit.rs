@@ -14,6 +14,7 @@ use lower::options::{FarMemory, Forms, Options};
 use lower::passes;
 use lower::vir;
 
+pub use lower::host::Isa;
 pub use lower::jit::LowerError;
 pub use lower::lift::region::is_vector;
 pub use lower::passes::{PASSES, Pass};
@@ -117,31 +118,18 @@ pub fn print_ir(
     printed.collect()
 }
 
-/// The host that vector IR is printed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VectorHost {
-    /// Any: vectors of 128 bits, as Cranelift compiles them.
-    Any,
-    /// One with AVX2: vectors of 256 bits.
-    Avx2,
-    /// One with AVX-512: vectors of 512 bits, masks in registers.
-    Avx512,
-}
-
-/// As [`print_ir`], the vector IR of which the optimizing tier selects instructions for a host.
+/// As [`print_ir`], the vector IR of which the optimizing tier selects instructions for a host with such vectors; nothing:
+/// for any host, in vectors of 128 bits, as Cranelift compiles them.
 pub fn print_vector_ir(
     gfx: frontend::Gfx,
     entry: u64,
     float_mode: u32,
     fetch: &region::Fetch<'_>,
-    host: VectorHost,
+    isa: Option<Isa>,
 ) -> Vec<(u64, String)> {
     let options = Options {
-        wide: host != VectorHost::Any,
-        isa: match host {
-            VectorHost::Avx512 => host::Isa::Avx512,
-            VectorHost::Any | VectorHost::Avx2 => host::Isa::Avx2,
-        },
+        wide: isa.is_some(),
+        isa: isa.unwrap_or_default(),
         ..Options::default()
     };
     let (mut func, mut ssa) = (vir::Func::new(), vir::Ssa::default());
@@ -229,7 +217,7 @@ pub struct JitEngine {
     id: u64,
     options: JitOptions,
     /// What the wide emitter writes.
-    isa: host::Isa,
+    isa: Isa,
     shared: Arc<Shared>,
     improver: Improver,
     compiler: Mutex<Jit>,
@@ -280,8 +268,8 @@ impl JitEngine {
             _ => Emitter::Cranelift,
         };
         let isa = match host {
-            HostLevel::Native if host::has_avx512() => host::Isa::Avx512,
-            _ => host::Isa::Avx2,
+            HostLevel::Native if host::has_avx512() => Isa::Avx512,
+            _ => Isa::Avx2,
         };
         let options = JitOptions {
             tier,

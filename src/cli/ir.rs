@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use runtime::jit::{self, VectorHost};
+use runtime::jit::{self, Isa};
 use runtime::object::{self, CodeObject, Kernel, TargetId};
 
 use super::Status;
@@ -48,11 +48,11 @@ enum Host {
 }
 
 impl Host {
-    fn vectors(self) -> VectorHost {
+    fn isa(self) -> Option<Isa> {
         match self {
-            Host::Any => VectorHost::Any,
-            Host::Avx2 => VectorHost::Avx2,
-            Host::Avx512 => VectorHost::Avx512,
+            Host::Any => None,
+            Host::Avx2 => Some(Isa::Avx2),
+            Host::Avx512 => Some(Isa::Avx512),
         }
     }
 }
@@ -98,7 +98,7 @@ fn print(
     let mode = kernel.descriptor.mode(gfx);
     let start = kernel.code.start;
     let regions = match args.vector {
-        Some(host) => jit::print_vector_ir(gfx, start, mode, &fetch, host.vectors()),
+        Some(host) => jit::print_vector_ir(gfx, start, mode, &fetch, host.isa()),
         None => jit::print_ir(gfx, start, mode, &fetch, args.after.as_deref()),
     };
     for (entry, text) in regions {

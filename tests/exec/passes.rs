@@ -9,7 +9,7 @@ use lower::ir::text;
 use lower::lift::region::Fetch;
 use lower::passes;
 use lower::vir;
-use runtime::jit::{VectorHost, print_ir, print_vector_ir};
+use runtime::jit::{Isa, print_ir, print_vector_ir};
 use runtime::object;
 
 use crate::cost::hot_loops::kernels;
@@ -112,7 +112,7 @@ fn regions_are_read_back_from_their_texts() {
 fn vector_ir_is_read_back_from_its_text() {
     let mut regions = 0;
     each_kernel(|name, gfx, start, mode, fetch| {
-        for host in [VectorHost::Any, VectorHost::Avx2, VectorHost::Avx512] {
+        for host in [None, Some(Isa::Avx2), Some(Isa::Avx512)] {
             for (entry, written) in print_vector_ir(gfx, start, mode, fetch, host) {
                 let f = vir::text::parse(&written)
                     .unwrap_or_else(|e| panic!("{name} {entry:#x} for {host:?}: {e}\n{written}"));
