@@ -1,8 +1,6 @@
 //! Cranelift's reader of the vector IR, for hosts without AVX2 and for what the wide back end lacks. Each instruction becomes
 //! one of CLIF, or a few. It knows vectors of 128 bits and what every host has; the rest it refuses.
 
-use std::mem;
-
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
@@ -140,7 +138,7 @@ impl<'f> Reader<'f> {
 
     /// Translates the blocks that can be entered. Their code stands in the order of the layout.
     fn blocks(&mut self) -> Result<(), Refused> {
-        let order = reverse_postorder(self.from);
+        let order = self.from.reverse_postorder();
         let mut is_entered = vec![false; self.from.num_blocks()];
         for block in &order {
             is_entered[block.index()] = true;
@@ -453,31 +451,6 @@ impl<'f> Reader<'f> {
         let v = self.b.ins().shuffle(a, b, pattern);
         Ok(self.cast(ty, v))
     }
-}
-
-/// The reachable blocks, each behind those that dominate it: what these define is there when it is
-/// used. Code need not stand in such an order.
-fn reverse_postorder(from: &Func) -> Vec<vir::Block> {
-    let mut seen = vec![false; from.num_blocks()];
-    let mut order = Vec::with_capacity(from.num_blocks());
-    let mut path: Vec<(vir::Block, usize)> = Vec::new();
-    if let Some(entry) = from.entry() {
-        seen[entry.index()] = true;
-        path.push((entry, 0));
-    }
-    while let Some((block, next)) = path.last_mut() {
-        let Some(edge) = from.successors(*block).get(*next) else {
-            order.push(*block);
-            path.pop();
-            continue;
-        };
-        *next += 1;
-        if !mem::replace(&mut seen[edge.block.index()], true) {
-            path.push((edge.block, 0));
-        }
-    }
-    order.reverse();
-    order
 }
 
 /// Cranelift's name of a type.

@@ -1,5 +1,7 @@
 //! A function of the vector IR: one region's host code before instructions are selected.
 
+use std::mem;
+
 use crate::maps::HashMap;
 
 use super::op::{Constant, Op, StackSlot};
@@ -273,6 +275,32 @@ impl Func {
     /// The edges that leave a block.
     pub fn successors(&self, block: Block) -> &[Edge] {
         self.last(block).map_or(&[], |last| self.edges(last))
+    }
+
+    /// The blocks that control can reach, in reverse postorder: each behind those that dominate it.
+    /// Code need not stand in such an order.
+    pub fn reverse_postorder(&self) -> Vec<Block> {
+        let mut seen = vec![false; self.num_blocks()];
+        let mut is_new = |block: Block| !mem::replace(&mut seen[block.index()], true);
+        let mut order = Vec::with_capacity(self.num_blocks());
+        let mut path: Vec<(Block, &[Edge])> = Vec::new();
+        if let Some(entry) = self.entry() {
+            is_new(entry);
+            path.push((entry, self.successors(entry)));
+        }
+        while let Some((block, left)) = path.last_mut() {
+            let Some((edge, rest)) = left.split_last() else {
+                order.push(*block);
+                path.pop();
+                continue;
+            };
+            *left = rest;
+            if is_new(edge.block) {
+                path.push((edge.block, self.successors(edge.block)));
+            }
+        }
+        order.reverse();
+        order
     }
 
     /// Is a block seldom run?

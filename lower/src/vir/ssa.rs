@@ -39,7 +39,10 @@ pub struct Ssa {
     types: Vec<Type>,
     /// By variable and block: the value behind what is there so far of the block.
     defs: Vec<Vec<Value>>,
+    /// More than there are, so that their memory is used again.
     blocks: Vec<BlockVars>,
+    /// Those that this function has.
+    block_count: usize,
     /// Parameters of sealed blocks whose arguments are to be found: block and number.
     work: Vec<(Block, usize)>,
     path: Vec<Block>,
@@ -50,14 +53,18 @@ pub struct Ssa {
 impl Ssa {
     /// Forgets everything but its memory.
     pub(super) fn clear(&mut self) {
+        // What an earlier, larger function had is empty already.
+        self.defs[..self.types.len()]
+            .iter_mut()
+            .for_each(Vec::clear);
         self.types.clear();
-        self.defs.iter_mut().for_each(Vec::clear);
-        for block in &mut self.blocks {
+        for block in &mut self.blocks[..self.block_count] {
             block.preds.clear();
             block.sealed = false;
             block.params.clear();
             block.args.clear();
         }
+        self.block_count = 0;
         self.work.clear();
         self.undefined.clear();
     }
@@ -78,6 +85,7 @@ impl Ssa {
 
     fn block(&mut self, block: Block) -> &mut BlockVars {
         let n = block.index();
+        self.block_count = self.block_count.max(n + 1);
         if self.blocks.len() <= n {
             self.blocks.resize_with(n + 1, BlockVars::default);
         }
@@ -278,7 +286,7 @@ impl Ssa {
     /// By the number of a value: what a parameter is found to be; other values are many.
     fn find_redundant(&self, func: &Func) -> Vec<Known> {
         let mut known = vec![Known::Many; func.num_values()];
-        let mut ways: Vec<(Value, Value)> = Vec::new();
+        let mut passed: Vec<(Value, Value)> = Vec::new();
         let entry = func.entry();
         for n in 0..func.num_blocks() {
             // The function's own parameters come from outside.
@@ -298,12 +306,12 @@ impl Ssa {
                         None => func.pool[func.edges[pred.edge as usize].args.start as usize + j],
                         Some(n) => block.args[n * count + i],
                     };
-                    ways.push((param, func.resolve(arg)));
+                    passed.push((param, func.resolve(arg)));
                 }
             }
         }
         // By their arguments: parameters that take parameters.
-        let are = ways
+        let are = passed
             .iter()
             .filter(|(_, arg)| known[arg.index()] == Known::Nothing);
         let mut takers: Vec<(Value, Value)> = are.map(|&(param, arg)| (arg, param)).collect();
@@ -311,7 +319,7 @@ impl Ssa {
         let mut changed = true;
         while changed {
             changed = false;
-            for &(param, arg) in &ways {
+            for &(param, arg) in &passed {
                 let before = known[param.index()];
                 let arg = match known[arg.index()] {
                     Known::Many => Known::One(arg),

@@ -42,7 +42,7 @@ pub fn verify(f: &Func) -> Result<(), Broken> {
     each_inst(f, |block, n, inst| v.define(block, n, inst))?;
     each_inst(f, |_, _, inst| v.inst(inst))?;
     v.entry(entry).map_err(|what| broken(entry, what))?;
-    let dominators = Dominators::new(f, entry);
+    let dominators = Dominators::new(f);
     each_inst(f, |block, n, inst| v.uses((block, n), inst, &dominators))
 }
 
@@ -699,8 +699,8 @@ struct Dominators {
 }
 
 impl Dominators {
-    fn new(f: &Func, entry: Block) -> Dominators {
-        let order = reverse_postorder(f, entry);
+    fn new(f: &Func) -> Dominators {
+        let order = f.reverse_postorder();
         let mut places = vec![None; f.num_blocks()];
         for (n, block) in order.iter().enumerate() {
             places[block.index()] = Some(n);
@@ -741,31 +741,6 @@ impl Dominators {
             _ => false,
         }
     }
-}
-
-/// The blocks that can be reached, each but for loops behind those that lead to it.
-fn reverse_postorder(f: &Func, entry: Block) -> Vec<Block> {
-    let mut seen = vec![false; f.num_blocks()];
-    seen[entry.index()] = true;
-    let mut order = Vec::new();
-    let mut work = vec![(entry, f.successors(entry))];
-    while let Some((block, left)) = work.last_mut() {
-        match left.split_last() {
-            Some((edge, rest)) => {
-                *left = rest;
-                let next = edge.block;
-                if !std::mem::replace(&mut seen[next.index()], true) {
-                    work.push((next, f.successors(next)));
-                }
-            }
-            None => {
-                order.push(*block);
-                work.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }
 
 /// By the place of a block in the order: the place of the one directly above it in the tree. `places` is the order by the

@@ -101,7 +101,7 @@ pub(super) fn select(
         needed: table(&mut space.needed, insts, false),
         folded: table(&mut space.folded, insts, false),
         logic: HashMap::default(),
-        masks: masks::Masks::new(values, space),
+        masks: masks::Masks::new(isa, values, space),
         merge: masked::Merge::new(space),
     };
     for bytes in func.stack_slots() {
@@ -112,7 +112,7 @@ pub(super) fn select(
     for (n, block) in func.layout().iter().enumerate() {
         places[block.index()] = n;
     }
-    let layout = reached(func);
+    let layout = func.reverse_postorder();
     for (n, &block) in layout.iter().enumerate() {
         s.blocks[block.index()] = n;
         let cold = func.is_cold(block);
@@ -124,35 +124,6 @@ pub(super) fn select(
     }
     s.h.finish(baseline, space);
     Ok(s.done(space))
-}
-
-/// The blocks that control can reach, each but the first behind one that leads to it.
-fn reached(func: &Func) -> Vec<Block> {
-    let mut seen = vec![false; func.num_blocks()];
-    let mut is_new = |block: Block| !std::mem::replace(&mut seen[block.index()], true);
-    let mut order = Vec::new();
-    let mut work: Vec<(Block, &[Edge])> = Vec::new();
-    if let Some(entry) = func.entry() {
-        is_new(entry);
-        work.push((entry, func.successors(entry)));
-    }
-    while let Some((block, left)) = work.last_mut() {
-        match left.split_last() {
-            Some((next, rest)) => {
-                *left = rest;
-                let next = next.block;
-                if is_new(next) {
-                    work.push((next, func.successors(next)));
-                }
-            }
-            None => {
-                order.push(*block);
-                work.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }
 
 impl Select<'_> {

@@ -25,7 +25,11 @@ pub(super) struct Masks {
 
 impl Masks {
     /// With space for what is noted of so many values.
-    pub(super) fn new(values: usize, space: &mut Space) -> Masks {
+    pub(super) fn new(isa: Isa, values: usize, space: &mut Space) -> Masks {
+        let values = match isa {
+            Isa::Avx512 => values,
+            Isa::Avx2 => 0,
+        };
         Masks {
             vectors: table(&mut space.vectors, values, NOWHERE),
         }
