@@ -3,5 +3,6 @@
 
 pub mod interchange;
 pub mod liveness;
+pub mod parallel;
 pub mod schedule;
 pub mod uniformity;

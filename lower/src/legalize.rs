@@ -35,6 +35,7 @@ mod gather;
 mod interchange;
 pub(crate) mod lanes;
 mod offsets;
+mod parallel;
 mod prefetch;
 pub mod profile;
 mod roots;
@@ -89,9 +90,14 @@ pub fn emit(
     let (live_in, live) = (&lives.start, &lives.end);
     e.live_in = live_in;
     e.prologue(live_in);
-    let facts = uniformity::analyse(f, options.start, options.has(Forms::OFFSET_TABLES));
+    let tables = options.has(Forms::OFFSET_TABLES);
+    let facts = uniformity::analyse(f, options.start, tables, options.has_parallel());
     e.row = facts.row() as i64;
     let mut loops = e.interchange(live_in, &facts);
+    let taken = loops
+        .values()
+        .flat_map(|form| form.blocks().iter().copied());
+    let mut regions = e.plan_parallel(lives, &facts, taken);
     e.find_predecessors();
     let prefetches = prefetch::suits(f, options);
     e.has_prefetches = prefetches;
@@ -111,6 +117,9 @@ pub fn emit(
                 interchange::Inner::Groups(plan) => e.interchanged(i, plan),
                 interchange::Inner::LaneSerial(plan) => e.lane_serial(i, plan),
             }
+        }
+        if let Some(region) = regions.remove(&i) {
+            e.parallel(&region, &facts, live_in);
         }
         e.free_variables();
     }

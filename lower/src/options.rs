@@ -74,6 +74,8 @@ bitflags! {
         const SUNK = 1 << 9;
         /// Vectors of 512 bits.
         const ZMM = 1 << 10;
+        /// Several blocks, with their branches and loops, inside one loop over lane groups.
+        const PARALLEL = 1 << 11;
     }
 }
 
@@ -85,6 +87,11 @@ impl Options {
             FarMemory::Yes => true,
             FarMemory::Measured => host::is_memory_far(),
         }
+    }
+
+    /// Are there parallel regions?
+    pub(crate) fn has_parallel(&self) -> bool {
+        !self.baseline && !self.count && !self.profile && self.has(Forms::PARALLEL)
     }
 
     /// Is this form made?

@@ -6,7 +6,7 @@
 
 use crate::analysis::liveness::{self, Live};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
-use crate::maps::HashMap;
+use crate::maps::{HashMap, HashSet};
 
 /// How a node comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,30 @@ pub(crate) fn is_inline(node: &Node, wide: bool) -> bool {
         Op::Call(f, mode) => wide && f.is_inline(mode),
         _ => false,
     }
+}
+
+/// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
+pub(crate) fn is_computed(block: &Block, address: Val) -> bool {
+    is_made_without(block, address, |node| {
+        let from_memory = matches!(node.op, Op::Load(..) | Op::Atomic(..) | Op::Effect { .. });
+        from_memory && node.ty.vary != Vary::Wave
+    })
+}
+
+/// Is a value made without any such node?
+pub(crate) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> bool) -> bool {
+    let mut seen = HashSet::default();
+    let mut work = vec![v];
+    while let Some(v) = work.pop() {
+        let node = &block.nodes[v.index()];
+        if such(node) {
+            return false;
+        }
+        if seen.insert(v) {
+            work.extend(node.args.iter());
+        }
+    }
+    true
 }
 
 /// Class of a node, in code for the wide back end or for Cranelift.

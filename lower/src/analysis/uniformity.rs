@@ -170,6 +170,8 @@ pub struct LoopEntry {
     pub vgprs: BTreeMap<u8, u32>,
     /// Pairs v[n:n+1] and their strides, true of the lanes between which the low word does not wrap.
     pub pairs: BTreeMap<u8, u64>,
+    /// Scalar slots that hold constants.
+    pub constants: BTreeMap<Slot, u64>,
 }
 
 /// Facts about the whole region.
@@ -185,7 +187,9 @@ pub struct Facts {
     guards: HashMap<(usize, Val), Option<Guard>>,
     /// For each block, operands of compares.
     lines: HashMap<(usize, Val), Affine>,
-    loops: HashMap<usize, LoopEntry>,
+    /// By block, where loops begin or all blocks are asked for.
+    entries: HashMap<usize, LoopEntry>,
+    loops: Vec<usize>,
     row: usize,
 }
 
@@ -223,14 +227,17 @@ impl Facts {
 
     /// What is known at the beginning of a block with which a loop begins.
     pub fn at_loop(&self, block: usize) -> Option<&LoopEntry> {
-        self.loops.get(&block)
+        self.entries.get(&block)
+    }
+
+    /// What is known on the lanes that act where a block begins, if that was asked for.
+    pub fn at_block(&self, block: usize) -> Option<&LoopEntry> {
+        self.entries.get(&block)
     }
 
     /// Blocks with which loops begin.
     pub fn loops(&self) -> Vec<usize> {
-        let mut loops: Vec<usize> = self.loops.keys().copied().collect();
-        loops.sort_unstable();
-        loops
+        self.loops.clone()
     }
 
     /// Lanes in a row.
@@ -261,8 +268,8 @@ const MAX_BLOCKS: usize = 1500;
 const MAX_SWEEPS: usize = 64;
 
 /// Analyses a region. `start` says what the dispatch itself established: bits of [`WaveState::START`]; `tables` whether
-/// to look for addresses that are no line, too.
-pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
+/// to look for addresses that are no line, too; `all_blocks` whether to note what is known at the beginning of every block.
+pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let nothing = Facts {
         addresses: HashMap::default(),
@@ -270,7 +277,8 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
         steps: HashMap::default(),
         guards: HashMap::default(),
         lines: HashMap::default(),
-        loops: HashMap::default(),
+        entries: HashMap::default(),
+        loops: Vec::new(),
         row: if row == 0 { LANES } else { 1 << row },
     };
     if f.blocks.len() > MAX_BLOCKS {
@@ -347,8 +355,12 @@ pub fn analyse(f: &Func, start: u64, tables: bool) -> Facts {
             }
             let entry = a.entry(b, &start, &exits);
             let back = |&p: &usize| p == b || a.dominators[p][b / 64] >> (b % 64) & 1 != 0;
-            if wanted && a.preds[b].iter().any(back) {
-                facts.loops.insert(b, a.loop_entry(&entry));
+            let is_loop = wanted && a.preds[b].iter().any(back);
+            if is_loop {
+                facts.loops.push(b);
+            }
+            if is_loop || wanted && all_blocks {
+                facts.entries.insert(b, a.loop_entry(&entry));
             }
             let exit = a.block(b, &entry, wanted.then_some(&mut facts));
             if exits[b].as_ref() != Some(&exit) {
@@ -391,6 +403,11 @@ impl Analysis<'_> {
                 .iter()
                 .filter(|(_, f)| holds(f))
                 .map(|(&n, f)| (n, f.stride))
+                .collect(),
+            constants: entry
+                .constants
+                .iter()
+                .map(|(&slot, &c)| (slot, c))
                 .collect(),
         }
     }

@@ -15,10 +15,10 @@ use super::scalar::joined;
 use super::{Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
+use crate::analysis::schedule::is_computed;
 use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::memory::{bounds, load_or_store};
-use crate::ir::{Block, Node, Op, SiteId, Val, Vary, Width};
-use crate::maps::HashSet;
+use crate::ir::{Block, Op, SiteId, Val, Width};
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
@@ -41,30 +41,6 @@ struct Group {
     offset: Value,
     /// Number of the first, I64.
     lane: Value,
-}
-
-/// Is an address made of registers by arithmetic alone? Where it was loaded just before, lanes seldom are in order.
-pub(super) fn is_computed(block: &Block, address: Val) -> bool {
-    is_made_without(block, address, |node| {
-        let from_memory = matches!(node.op, Op::Load(..) | Op::Atomic(..) | Op::Effect { .. });
-        from_memory && node.ty.vary != Vary::Wave
-    })
-}
-
-/// Is a value made without any such node?
-pub(super) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> bool) -> bool {
-    let mut seen = HashSet::default();
-    let mut work = vec![v];
-    while let Some(v) = work.pop() {
-        let node = &block.nodes[v.index()];
-        if such(node) {
-            return false;
-        }
-        if seen.insert(v) {
-            work.extend(node.args.iter());
-        }
-    }
-    true
 }
 
 impl Emitter<'_> {

@@ -10,11 +10,12 @@
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
 
-use super::contiguous::{Contiguous, is_computed};
+use super::contiguous::Contiguous;
 use super::lanes::dwords_type;
 use super::prefetch::Indirect;
 use super::{Emitter, access};
 use crate::analysis::schedule::Schedule;
+use crate::analysis::schedule::is_computed;
 use crate::host::{self, Isa};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};

@@ -118,7 +118,10 @@ impl Emitter<'_> {
     /// Begins the other form of the loop at block `index`, where control enters that. Gives the block of the general
     /// form, EXEC, and a block to leave for where things are not as planned; nothing where the region has nothing to
     /// do with EXEC.
-    fn begin_form(&mut self, index: usize) -> Option<(vir::Block, Value, vir::Block)> {
+    pub(in crate::legalize) fn begin_form(
+        &mut self,
+        index: usize,
+    ) -> Option<(vir::Block, Value, vir::Block)> {
         let general = self.heads[&index];
         self.b.switch_to_block(self.blocks[index]);
         self.scalars.clear();
@@ -283,7 +286,7 @@ impl Emitter<'_> {
     }
 
     /// Gives the general loop that begins at `head` a block of its own.
-    fn keep_general(&mut self, head: usize, blocks: &[usize]) {
+    pub(in crate::legalize) fn keep_general(&mut self, head: usize, blocks: &[usize]) {
         let general = self.b.create_block();
         self.heads.insert(head, general);
         self.inside.extend(blocks.iter().map(|&b| (head, b)));

@@ -13,8 +13,8 @@ use std::mem::offset_of;
 use frontend::op::Space;
 use frontend::state::{LANES, LAST, WaveState};
 
-use super::contiguous::is_computed;
 use super::{Emitter, offset32};
+use crate::analysis::schedule::is_computed;
 use crate::analysis::uniformity::Affine;
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, Func, Val};

@@ -22,7 +22,7 @@ use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
 /// Bytes from one dword of a lane to its next.
-const ROW: i64 = 4 * LANES as i64;
+pub(super) const ROW: i64 = 4 * LANES as i64;
 
 /// Is it an access of scratch, or of a buffer that may be scratch?
 pub(super) fn is_scratch(op: Op) -> bool {
@@ -36,9 +36,9 @@ pub(super) fn is_scratch(op: Op) -> bool {
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct Window {
     /// Where offset 0 of lane 0 is (I64).
-    start: Value,
+    pub(super) start: Value,
     /// Bytes from there on; 0 where nothing is known (I64).
-    room: Value,
+    pub(super) room: Value,
 }
 
 /// An access whose data or results are in slots.
@@ -71,7 +71,7 @@ struct Row {
 }
 
 /// Bits of an offset that are 0 in an inline access, so that no element leaves its dword.
-fn alignment(data: Data) -> u32 {
+pub(super) fn alignment(data: Data) -> u32 {
     match data {
         Data::Dwords(_) => 3,
         Data::U16 | Data::I16 => 1,
@@ -80,7 +80,7 @@ fn alignment(data: Data) -> u32 {
 }
 
 /// Bits of a byte or short; nothing for dwords.
-fn part(data: Data) -> Option<(u32, bool)> {
+pub(super) fn part(data: Data) -> Option<(u32, bool)> {
     match data {
         Data::U8 => Some((8, false)),
         Data::I8 => Some((8, true)),
@@ -218,7 +218,13 @@ impl Emitter<'_> {
     }
 
     /// What an access reaches inline: from where it begins to the end of the wave's scratch, if it begins there.
-    fn scratch_window(&mut self, v: Val, block: &Block, space: Space, behind: &[Value]) -> Window {
+    pub(super) fn scratch_window(
+        &mut self,
+        v: Val,
+        block: &Block,
+        space: Space,
+        behind: &[Value],
+    ) -> Window {
         let mut key = bounds(&block.nodes[v.index()]).to_vec();
         key.truncate(3);
         if let Some(&window) = self.singles.scratch.get(&key) {
@@ -432,7 +438,7 @@ impl Emitter<'_> {
     }
 
     /// The byte or short of dwords that begins at bit `shift`, extended.
-    fn loaded_part(&mut self, dwords: Value, data: Data, shift: Value) -> Value {
+    pub(super) fn loaded_part(&mut self, dwords: Value, data: Data, shift: Value) -> Value {
         let (bits, signed) = part(data).expect("bug: a dword is no part of one");
         let low = self.scratch_shift(Op::Lshr, dwords, shift);
         let up = self.b.iconst(types::I32, i64::from(32 - bits));
@@ -444,7 +450,13 @@ impl Emitter<'_> {
     }
 
     /// Dwords with a byte or short at bit `shift` from the low bits of words.
-    fn with_part(&mut self, dwords: Value, words: Value, data: Data, shift: Value) -> Value {
+    pub(super) fn with_part(
+        &mut self,
+        dwords: Value,
+        words: Value,
+        data: Data,
+        shift: Value,
+    ) -> Value {
         let (bits, _) = part(data).expect("bug: a dword is no part of one");
         let per = self.per();
         let ones = u32::MAX >> (32 - bits);

@@ -37,6 +37,8 @@ impl Shape {
             base.without(Forms::SUNK),
             base.without(Forms::HOISTED),
             base.without(Forms::GROUP_LOOPS),
+            base.without(Forms::PARALLEL),
+            base.without(Forms::GROUP_LOOPS | Forms::LANE_SERIAL),
             base.in_groups_of(4),
             base.in_groups_of(8),
             base.in_groups_of(16),
@@ -119,6 +121,7 @@ impl Shape {
             (Forms::ZMM, ", no zmm"),
             (Forms::HOISTED, ", each turn by itself"),
             (Forms::GROUP_LOOPS, ", loops outside"),
+            (Forms::PARALLEL, ", blocks one by one"),
         ] {
             if options.code.without.contains(form) {
                 name += words;

@@ -95,7 +95,7 @@ impl Round<'_> {
             0 => frontend::WaveState::V0_COUNTS,
             n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
         };
-        let facts = lower::analysis::uniformity::analyse(&func, start, true);
+        let facts = lower::analysis::uniformity::analyse(&func, start, true, false);
         (func, facts)
     }
 }

@@ -7,9 +7,9 @@ use frontend::state::LANES;
 
 use super::{Iteration, memory};
 use crate::analysis::interchange::{Kind, unmerged};
+use crate::analysis::schedule::is_made_without;
 use crate::ir::{Block, Op, Val};
 use crate::legalize::Emitter;
-use crate::legalize::contiguous::is_made_without;
 
 impl Emitter<'_> {
     /// Finds how far from where the iterations of a group load the next workgroup will, before the first iteration.

@@ -123,7 +123,7 @@ impl Emitter<'_> {
     }
 
     /// Copies the results of all groups to their homes.
-    pub(super) fn commit(&mut self, shadows: &[(u8, u32)]) {
+    pub(in crate::legalize) fn commit(&mut self, shadows: &[(u8, u32)]) {
         if shadows.is_empty() {
             return;
         }

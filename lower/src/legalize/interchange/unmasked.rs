@@ -213,7 +213,7 @@ impl Emitter<'_> {
     }
 
     /// Is a lane true in any of the masks? As bits (I32).
-    pub(super) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
+    pub(in crate::legalize) fn any_lane(&mut self, masks: Vec<Value>) -> Value {
         let any = masks.into_iter().reduce(|a, b| self.b.bor(a, b));
         let any = any.expect("a group has a slice");
         self.b.vhigh_bits(types::I32, any)

@@ -1,0 +1,346 @@
+//! Proof that a group whose lanes are all off may skip what the wave executes: between a branch on a mask and the block in
+//! which both its edges meet, blocks change nothing that is live there, given that EXEC is 0 at the branch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Kind, Parallel, Request, condition};
+use crate::analysis::liveness::Live;
+use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
+use crate::maps::HashMap;
+
+/// What a scalar is on lanes that are off at the branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Off {
+    /// What this slot had at the branch.
+    Old(Slot),
+    /// What the pair s[n:n+1] had.
+    OldPair(u8),
+    /// Zeros.
+    Zero,
+    /// Ones.
+    Ones,
+    /// Anything.
+    Other,
+}
+
+/// Registers that differ from what they were at the branch.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    slots: BTreeMap<Slot, Off>,
+    vgprs: BTreeSet<u8>,
+}
+
+impl State {
+    /// Notes that a slot holds this number, if all lanes have the same bit of it.
+    fn set_constant(&mut self, slot: Slot, c: u64) {
+        let ones = match slot {
+            Slot::Exec | Slot::Vcc => u64::MAX,
+            Slot::Sgpr(_) | Slot::Temp(_) => u64::from(u32::MAX),
+            Slot::Scc | Slot::Mode => return,
+        };
+        if c == 0 {
+            self.slots.insert(slot, Off::Zero);
+        } else if c == ones {
+            self.slots.insert(slot, Off::Ones);
+        }
+    }
+
+    fn slot(&self, slot: Slot) -> Off {
+        self.slots.get(&slot).copied().unwrap_or(Off::Old(slot))
+    }
+
+    /// What holds on both paths; does this state change?
+    fn join(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        let slots: BTreeSet<Slot> = self
+            .slots
+            .keys()
+            .chain(other.slots.keys())
+            .copied()
+            .collect();
+        for slot in slots {
+            if self.slot(slot) != other.slot(slot) {
+                self.slots.insert(slot, Off::Other);
+            }
+        }
+        self.vgprs.extend(&other.vgprs);
+        *self != before
+    }
+}
+
+/// May groups decide for themselves at each branch of a region that tests a mask?
+pub(super) fn is_allowed(request: Request<'_>, parallel: &Parallel) -> bool {
+    let f = request.f;
+    let mut branches = parallel.blocks.iter().filter(|&&b| {
+        let plan = &parallel.code[&b];
+        condition(&f.blocks[b].term).is_some_and(|v| plan.kinds[v.index()] == Kind::Test)
+    });
+    branches.all(|&b| {
+        let test = condition(&f.blocks[b].term).map(|v| tested(&f.blocks[b], v).0);
+        let uniform = test.and_then(|mask| parallel.uniform_test(f, b, mask));
+        uniform.is_some() || may_skip(request, parallel, b)
+    })
+}
+
+/// The mask that a test is of, and whether it is true where the mask has a lane.
+pub(crate) fn tested(block: &Block, v: Val) -> (Val, bool) {
+    let node = &block.nodes[v.index()];
+    match node.op {
+        Op::Not => {
+            let (mask, any) = tested(block, node.args[0]);
+            (mask, !any)
+        }
+        Op::Icmp(crate::ir::Icmp::Ne) => (node.args[0], true),
+        _ => (node.args[0], false),
+    }
+}
+
+/// May a group without lanes take the edge for an empty mask at the end of block `b`, whichever the wave takes?
+fn may_skip(request: Request<'_>, parallel: &Parallel, b: usize) -> bool {
+    let f = request.f;
+    let block = &f.blocks[b];
+    let cond = condition(&block.term).expect("bug: a block that tests nothing");
+    let (mask, _) = tested(block, cond);
+    let written = block.writes_s.iter().find(|w| w.0 == Slot::Exec);
+    let is_exec = match written {
+        Some(&(_, exec)) => exec == mask,
+        None => block.nodes[mask.index()].op == Op::ReadS(Slot::Exec),
+    };
+    if !is_exec {
+        return false;
+    }
+    let mut state = State::default();
+    let constants = request.facts.at_block(b).map(|entry| &entry.constants);
+    for (&slot, &c) in constants.into_iter().flatten() {
+        state.set_constant(slot, c);
+    }
+    for &(slot, v) in &block.writes_s {
+        state.slots.remove(&slot);
+        if let Op::Const(c) = block.nodes[v.index()].op {
+            state.set_constant(slot, c);
+        }
+    }
+    state.slots.insert(Slot::Exec, Off::Zero);
+    for &(slot, v) in &block.writes_s {
+        let node = &block.nodes[v.index()];
+        if v == mask || matches!(node.op, Op::Lo | Op::Hi) && node.args[0] == mask {
+            state.slots.insert(slot, Off::Zero);
+        }
+    }
+    let exit = parallel.exit.block();
+    let meet = meeting(request, parallel, b);
+    let mut states: BTreeMap<usize, State> = BTreeMap::new();
+    let mut work = Vec::new();
+    let go =
+        |states: &mut BTreeMap<usize, State>, work: &mut Vec<usize>, term: &Term, state: &State| {
+            for to in term.targets().filter_map(|t: Target| t.block()) {
+                let changed = match states.get_mut(&to) {
+                    Some(there) => there.join(state),
+                    None => {
+                        states.insert(to, state.clone());
+                        true
+                    }
+                };
+                if changed && Some(to) != meet && Some(to) != exit {
+                    work.push(to);
+                }
+            }
+        };
+    go(&mut states, &mut work, &block.term, &state);
+    while let Some(at) = work.pop() {
+        let before = states[&at].clone();
+        let Some(behind) = through(&f.blocks[at], &before, &request.lives.end[at]) else {
+            return false;
+        };
+        go(&mut states, &mut work, &f.blocks[at].term, &behind);
+    }
+    let Some(end) = meet.or(exit) else {
+        return false;
+    };
+    states
+        .get(&end)
+        .is_some_and(|state| is_unchanged(state, &request.lives.start[end]))
+}
+
+/// Are live registers the same on all paths from the branch?
+fn is_unchanged(state: &State, live: &Live) -> bool {
+    let mut slots = state.slots.iter();
+    let slots = slots.all(|(&slot, &off)| off != Off::Other || !live.has_slot(slot));
+    slots && state.vgprs.iter().all(|&n| !live.has(n))
+}
+
+/// The block of the region in which the edges of block `b` meet: the nearest that all paths from there to the exit pass.
+/// Nothing if that is the exit.
+fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize> {
+    let f = request.f;
+    let place: BTreeMap<usize, usize> = parallel
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(n, &b)| (b, n))
+        .collect();
+    // By block: those that postdominate it, as bits; the exit has none.
+    let all = u128::MAX;
+    let mut after = vec![all; parallel.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (n, &at) in parallel.blocks.iter().enumerate().rev() {
+            let mut common = all;
+            for to in f.blocks[at].term.targets().filter_map(|t| t.block()) {
+                common &= place.get(&to).map_or(0, |&p| after[p] | 1 << p);
+            }
+            if after[n] != common {
+                after[n] = common;
+                changed = true;
+            }
+        }
+    }
+    let own = after[place[&b]];
+    // The nearest has all the others behind it.
+    let mut candidates =
+        (0..parallel.blocks.len()).filter(|&n| own >> n & 1 != 0 && n != place[&b]);
+    candidates
+        .find(|&n| own & !(1 << n) & !after[n] == 0)
+        .map(|n| parallel.blocks[n])
+}
+
+/// The state behind a block; nothing where it has an effect on lanes that are off.
+fn through(block: &Block, before: &State, live: &Live) -> Option<State> {
+    let mut known = HashMap::default();
+    let mut eval = Eval {
+        block,
+        before,
+        known: &mut known,
+    };
+    for &v in &block.effects {
+        match block.nodes[v.index()].op {
+            Op::Load(..) | Op::ScalarLoad(..) => {}
+            Op::Store(..) if eval.is_off(block.nodes[v.index()].args[1]) => {}
+            _ => return None,
+        }
+    }
+    let mut behind = before.clone();
+    for &(slot, v) in &block.writes_s {
+        if live.has_slot(slot) {
+            let off = eval.scalar(v);
+            behind.slots.insert(slot, off);
+        } else {
+            behind.slots.insert(slot, Off::Other);
+        }
+    }
+    for &(n, v) in &block.writes_v {
+        if live.has(n) && !eval.is_kept(n, v) {
+            behind.vgprs.insert(n);
+        }
+    }
+    Some(behind)
+}
+
+struct Eval<'a> {
+    block: &'a Block,
+    before: &'a State,
+    known: &'a mut HashMap<Val, Off>,
+}
+
+impl Eval<'_> {
+    /// Does a VGPR keep its value on lanes that are off?
+    fn is_kept(&mut self, n: u8, v: Val) -> bool {
+        let node = &self.block.nodes[v.index()];
+        match node.op {
+            Op::ReadV(m) => m == n,
+            Op::Select => self.is_off(node.args[0]) && self.is_kept(n, node.args[2]),
+            _ => false,
+        }
+    }
+
+    /// Is a lane mask false on those lanes?
+    fn is_off(&mut self, v: Val) -> bool {
+        let node = &self.block.nodes[v.index()];
+        match node.op {
+            Op::ExecMask | Op::MaskFromBits => self.scalar(node.args[0]) == Off::Zero,
+            Op::And => node.args.iter().any(|&a| self.is_off(a)),
+            _ => false,
+        }
+    }
+
+    fn scalar(&mut self, v: Val) -> Off {
+        if let Some(&off) = self.known.get(&v) {
+            return off;
+        }
+        let off = self.compute(v);
+        self.known.insert(v, off);
+        off
+    }
+
+    fn compute(&mut self, v: Val) -> Off {
+        let node = &self.block.nodes[v.index()];
+        if node.ty.vary != Vary::Wave {
+            return Off::Other;
+        }
+        let args = &node.args;
+        match node.op {
+            Op::ReadS(slot) => self.before.slot(slot),
+            Op::Const(0) => Off::Zero,
+            Op::Const(u64::MAX) => Off::Ones,
+            Op::Const(c) if c == u64::from(u32::MAX) && node.ty.width == Width::W32 => Off::Ones,
+            Op::Pair => match (self.scalar(args[0]), self.scalar(args[1])) {
+                (Off::Old(Slot::Sgpr(n)), Off::Old(Slot::Sgpr(m)))
+                    if n.checked_add(1) == Some(m) =>
+                {
+                    Off::OldPair(n)
+                }
+                (Off::Zero, Off::Zero) => Off::Zero,
+                (Off::Ones, Off::Ones) => Off::Ones,
+                _ => Off::Other,
+            },
+            Op::Lo => match self.scalar(args[0]) {
+                Off::OldPair(n) => Off::Old(Slot::Sgpr(n)),
+                same @ (Off::Zero | Off::Ones) => same,
+                Off::Old(_) | Off::Other => Off::Other,
+            },
+            Op::Hi => match self.scalar(args[0]) {
+                Off::OldPair(n) => Off::Old(Slot::Sgpr(n + 1)),
+                same @ (Off::Zero | Off::Ones) => same,
+                Off::Old(_) | Off::Other => Off::Other,
+            },
+            Op::Ballot => match self.is_off(args[0]) {
+                true => Off::Zero,
+                false => match self.block.nodes[args[0].index()].op {
+                    Op::MaskFromBits | Op::ExecMask => {
+                        let mask = self.block.nodes[args[0].index()].args[0];
+                        self.scalar(mask)
+                    }
+                    _ => Off::Other,
+                },
+            },
+            Op::Not => match self.scalar(args[0]) {
+                Off::Zero => Off::Ones,
+                Off::Ones => Off::Zero,
+                _ => Off::Other,
+            },
+            Op::And => match (self.scalar(args[0]), self.scalar(args[1])) {
+                (Off::Zero, _) | (_, Off::Zero) => Off::Zero,
+                (Off::Ones, other) | (other, Off::Ones) => other,
+                (a, b) if a == b => a,
+                _ => Off::Other,
+            },
+            Op::Or => match (self.scalar(args[0]), self.scalar(args[1])) {
+                (Off::Ones, _) | (_, Off::Ones) => Off::Ones,
+                (Off::Zero, other) | (other, Off::Zero) => other,
+                (a, b) if a == b => a,
+                _ => Off::Other,
+            },
+            Op::Xor => match (self.scalar(args[0]), self.scalar(args[1])) {
+                (Off::Zero, other) | (other, Off::Zero) => other,
+                (a, b) if a == b && a != Off::Other => Off::Zero,
+                _ => Off::Other,
+            },
+            Op::Select => match (self.scalar(args[1]), self.scalar(args[2])) {
+                (a, b) if a == b => a,
+                _ => Off::Other,
+            },
+            _ => Off::Other,
+        }
+    }
+}

@@ -1,0 +1,608 @@
+//! Emission of parallel regions (see [`crate::analysis::parallel`]): one loop over lane groups, and inside it the region's whole
+//! control flow, with VGPRs and masks as host values. Behind the last group the wave gets what is live at the exit.
+//!
+//! What is not as it should be (an address outside of memory, a loop that does not end soon) leaves for the general code of the
+//! region's first block, which begins again from the registers as they were: nothing of the wave is written before.
+
+use std::collections::BTreeMap;
+
+use super::Emitter;
+use super::body::Body;
+use super::boundary::slot_type;
+use super::evaluate::Shape;
+use super::lanes::dwords_type;
+use super::scalar::joined;
+use super::scratch::Window;
+use crate::analysis::interchange::{MaskPlace, mask_read};
+use crate::analysis::liveness::{Live, Lives};
+use crate::analysis::parallel::affine::{Affine, BlockFacts};
+use crate::analysis::parallel::{self, BlockPlan, Kind, Parallel};
+use crate::analysis::schedule::{Place, Schedule};
+use crate::analysis::uniformity::Facts;
+use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
+use crate::maps::HashMap;
+use crate::vir::{self, IntCC, Memory, Value, Variable, types};
+
+mod base;
+mod memory;
+mod scratch;
+
+/// Iterations that a group makes of a region's loops before the general code takes over, which yields to other waves.
+const MOST_ITERATIONS: i64 = 1 << 20;
+
+/// A parallel region while a group's code is emitted.
+struct Group<'p> {
+    plan: &'p Parallel,
+    facts: &'p Facts,
+    /// The block that is emitted.
+    at: usize,
+    schedule: Schedule,
+    body: Body,
+    vgprs: BTreeMap<u8, Vec<Variable>>,
+    /// Lane 0 of registers that the region writes, and of those that it only reads.
+    carried: BTreeMap<u8, Variable>,
+    fixed: BTreeMap<u8, Value>,
+    /// Lane 0 of the block's values.
+    bases: HashMap<Val, Value>,
+    masks: BTreeMap<MaskPlace, Vec<Variable>>,
+    slots: BTreeMap<Slot, Variable>,
+    /// What accesses of scratch reach, by block and node.
+    windows: HashMap<(usize, Val), Window>,
+    /// Where each block's code begins.
+    blocks: BTreeMap<usize, vir::Block>,
+    /// Where control leaves the region.
+    end: vir::Block,
+    /// Where what is not as it should be leaves for.
+    fail: vir::Block,
+    /// Iterations that are left (I32).
+    budget: Variable,
+    /// Two slots of the frame: no lane that is asked for, even where none acts, lies behind them.
+    temporary: u32,
+}
+
+impl Group<'_> {
+    fn code(&self) -> &BlockPlan {
+        &self.plan.code[&self.at]
+    }
+
+    fn kind(&self, v: Val) -> Kind {
+        self.code().kinds[v.index()]
+    }
+
+    /// What is affine in the block.
+    fn facts(&self) -> Option<&BlockFacts> {
+        self.plan.affine.blocks.get(&self.at)
+    }
+
+    fn affine(&self, v: Val) -> Option<Affine> {
+        self.facts()?.values[v.index()]
+    }
+
+    fn is_uniform(&self, block: &Block, v: Val) -> bool {
+        self.facts().is_some_and(|facts| facts.is_uniform(block, v))
+    }
+}
+
+impl Emitter<'_> {
+    /// Plans the parallel regions that do not meet the blocks of `loops`, by their first blocks. What is emitted as those is the
+    /// general code.
+    pub(super) fn plan_parallel(
+        &mut self,
+        lives: &Lives,
+        facts: &Facts,
+        taken: impl Iterator<Item = usize>,
+    ) -> HashMap<usize, Parallel> {
+        if !self.o.has_parallel() {
+            return HashMap::default();
+        }
+        let request = parallel::Request {
+            f: self.f,
+            lives,
+            facts,
+            wide: self.o.wide,
+            per: self.per(),
+            group: self.o.group,
+        };
+        let found = parallel::find(request, &taken.collect());
+        let mut regions = HashMap::default();
+        for region in found {
+            self.keep_general(region.head, &region.blocks);
+            regions.insert(region.head, region);
+        }
+        regions
+    }
+
+    /// Emits a parallel region where control enters it.
+    pub(super) fn parallel(&mut self, plan: &Parallel, facts: &Facts, live_in: &[Live]) {
+        let head = plan.head;
+        let Some((general, exec, fail)) = self.begin_form(head) else {
+            return;
+        };
+        if plan.keeps_exec {
+            self.require(fail, exec);
+        }
+        let behind = plan.exit.block().map_or(Live::ALL, |b| live_in[b]);
+        let windows = self.scratch_windows(plan, fail);
+        let written: Vec<u8> = plan
+            .written()
+            .intersection(&plan.vectors)
+            .copied()
+            .collect();
+        // Of the wave as it is: slots that the region writes, and masks.
+        let slots: Vec<(Slot, Variable, Value)> = plan
+            .slots()
+            .into_iter()
+            .map(|slot| {
+                let before = self.entry_slot(slot, &live_in[head]);
+                (slot, self.variable(slot_type(slot)), before)
+            })
+            .collect();
+        let masks: Vec<(MaskPlace, Value)> = plan
+            .masks()
+            .into_iter()
+            .map(|place| (place, self.entry_mask(place, &live_in[head])))
+            .collect();
+        let results: Vec<(MaskPlace, Variable)> = plan
+            .exit_masks
+            .iter()
+            .filter(|&&place| parallel::slots_of(place).any(|slot| behind.has_slot(slot)))
+            .map(|&place| (place, self.variable(types::I64)))
+            .collect();
+        for &(_, var) in &results {
+            let none = self.b.iconst(types::I64, 0);
+            self.b.def_var(var, none);
+        }
+        let outs: Vec<(u8, Option<u32>)> = written
+            .iter()
+            .filter(|&&n| behind.has(n))
+            .map(|&n| {
+                // What nothing reads if the region begins again may be written at once.
+                let kept = live_in[head].has(n);
+                (n, kept.then(|| self.take_slot()))
+            })
+            .collect();
+        let group = plan.group;
+        let per = self.per();
+        let temporary = self.take_slot();
+        self.take_slot();
+
+        let (header, offset) = self.begin_offsets();
+        let lane = self.b.ushr_imm(offset, 2);
+        let wave = self.b.iadd(self.wave, offset);
+        let frame = self.b.iadd(self.frame, offset);
+        let mut g = Group {
+            plan,
+            facts,
+            at: head,
+            schedule: Schedule::default(),
+            body: Body {
+                slices: group / per,
+                full: false,
+                lane,
+                wave,
+                frame,
+                values: HashMap::default(),
+                words: HashMap::default(),
+                any: HashMap::default(),
+                selectors: HashMap::default(),
+                at: Vec::new(),
+            },
+            vgprs: BTreeMap::new(),
+            carried: BTreeMap::new(),
+            fixed: BTreeMap::new(),
+            bases: HashMap::default(),
+            masks: BTreeMap::new(),
+            slots: BTreeMap::new(),
+            windows,
+            blocks: BTreeMap::new(),
+            end: self.b.create_block(),
+            fail,
+            budget: self.variable(types::I32),
+            temporary,
+        };
+        let most = match plan.may_wait {
+            true => self.fuel(),
+            false => self.b.iconst(types::I32, MOST_ITERATIONS),
+        };
+        self.b.def_var(g.budget, most);
+        for (slot, var, before) in slots.iter().copied() {
+            self.b.def_var(var, before);
+            g.slots.insert(slot, var);
+        }
+        for (place, bits) in masks {
+            let value = self.expand(&g.body, bits);
+            let vars = value.into_iter().map(|x| self.defined(x)).collect();
+            g.masks.insert(place, vars);
+        }
+        for &n in &written {
+            let value = match live_in[head].has(n) {
+                true => self.reload(&g.body, Place::Home(n)),
+                false => self.lanes(&g.body).const_lanes(Width::W32, 0),
+            };
+            let vars = value.into_iter().map(|x| self.defined(x)).collect();
+            g.vgprs.insert(n, vars);
+        }
+        for &b in &plan.blocks {
+            let block = self.b.create_block();
+            g.blocks.insert(b, block);
+        }
+        self.begin_carried(&mut g, exec);
+        let first = g.blocks[&head];
+        self.b.jump(first, &[]);
+        for &b in &plan.blocks {
+            g.at = b;
+            self.parallel_block(&mut g);
+        }
+
+        self.b.switch_to_block(g.end);
+        for &(n, slot) in &outs {
+            let value: Vec<Value> = g.vgprs[&n].iter().map(|&x| self.b.use_var(x)).collect();
+            let (base, at) = match slot {
+                Some(slot) => (frame, Self::frame_offset(slot)),
+                None => (wave, self.home_to_write(n)),
+            };
+            for (j, x) in value.into_iter().enumerate() {
+                self.b
+                    .store(Memory::Trusted, x, base, at + (4 * per * j) as i32);
+            }
+        }
+        for &(place, var) in &results {
+            let mask: Vec<Value> = g.masks[&place].iter().map(|&x| self.b.use_var(x)).collect();
+            let bits = self.lanes(&g.body).collect_mask(&mask);
+            let placed = self.b.ishl(bits, lane);
+            let before = self.b.use_var(var);
+            let with = self.b.bor(before, placed);
+            self.b.def_var(var, with);
+        }
+        let done = self.b.create_block();
+        self.end_offsets((header, offset), 4 * group, done);
+
+        self.b.switch_to_block(fail);
+        self.b.jump(general, &[]);
+
+        self.b.switch_to_block(done);
+        let shadows: Vec<(u8, u32)> = outs
+            .iter()
+            .filter_map(|&(n, slot)| Some((n, slot?)))
+            .collect();
+        self.commit(&shadows);
+        for &(slot, var, _) in &slots {
+            if behind.has_slot(slot) && !self.is_masked_slot(plan, slot) {
+                let value = self.b.use_var(var);
+                self.write_slot(slot, value);
+            }
+        }
+        for (place, var) in results {
+            let bits = self.b.use_var(var);
+            self.write_mask(place, bits);
+        }
+        self.scalars.clear();
+        self.jump(&plan.exit);
+    }
+
+    /// Is a slot part of a mask that is held by lanes at the exit?
+    fn is_masked_slot(&self, plan: &Parallel, slot: Slot) -> bool {
+        plan.exit_masks
+            .iter()
+            .any(|&place| parallel::slots_of(place).any(|s| s == slot))
+    }
+
+    /// A new variable with a value.
+    fn defined(&mut self, value: Value) -> Variable {
+        let ty = self.b.func.ty(value);
+        let var = self.variable(ty);
+        self.b.def_var(var, value);
+        var
+    }
+
+    /// What a slot holds where the region begins; 0 where that is not live.
+    fn entry_slot(&mut self, slot: Slot, live: &Live) -> Value {
+        match live.has_slot(slot) {
+            true => self.read_slot(slot),
+            false => self.b.iconst(slot_type(slot), 0),
+        }
+    }
+
+    /// The bits of a mask where the region begins.
+    fn entry_mask(&mut self, place: MaskPlace, live: &Live) -> Value {
+        match place {
+            MaskPlace::Exec => self.entry_slot(Slot::Exec, live),
+            MaskPlace::Vcc => self.entry_slot(Slot::Vcc, live),
+            MaskPlace::Pair(n) => {
+                let [low, high] = [n, n + 1].map(|n| self.entry_slot(Slot::Sgpr(n), live));
+                joined(&mut self.b, low, high)
+            }
+        }
+    }
+
+    /// Makes bits those of the wave's mask.
+    fn write_mask(&mut self, place: MaskPlace, bits: Value) {
+        match place {
+            MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
+            MaskPlace::Vcc => self.write_slot(Slot::Vcc, bits),
+            MaskPlace::Pair(n) => {
+                let low = self.b.ireduce(types::I32, bits);
+                let high = self.b.ushr_imm(bits, 32);
+                let high = self.b.ireduce(types::I32, high);
+                self.write_slot(Slot::Sgpr(n), low);
+                self.write_slot(Slot::Sgpr(n + 1), high);
+            }
+        }
+    }
+
+    /// Emits a block for the group.
+    fn parallel_block(&mut self, g: &mut Group<'_>) {
+        let f = self.f;
+        let block = &f.blocks[g.at];
+        self.b.switch_to_block(g.blocks[&g.at]);
+        self.scalars.clear();
+        self.bits.clear();
+        self.singles.clear();
+        g.body.values.clear();
+        g.body.words.clear();
+        g.body.any.clear();
+        g.body.at.clear();
+        g.bases.clear();
+        g.schedule = Schedule::unplaced(block, self.o.wide);
+        for (i, node) in block.nodes.iter().enumerate() {
+            let v = Val(i as u32);
+            if let Op::ReadS(slot) = node.op
+                && g.code().needed[i]
+                && g.kind(v) == Kind::Scalar
+            {
+                let value = self.group_slot(g, slot);
+                self.scalars.insert(v, value);
+            }
+        }
+        for &v in &block.effects {
+            if !g.code().needed[v.index()] {
+                continue;
+            }
+            match block.nodes[v.index()].op {
+                Op::ScalarLoad(n, _) => self.group_scalar_load(g, block, v, n),
+                op if parallel::is_scratch(op) => self.group_scratch(g, block, v),
+                _ => self.group_load(g, block, v),
+            }
+        }
+        let plan = &g.plan.code[&g.at];
+        let mut news: Vec<(Variable, Value)> = Vec::new();
+        for &(n, v) in &plan.vgprs {
+            if g.vgprs.contains_key(&n) {
+                let value = self.group_value(g, block, v);
+                news.extend(g.vgprs[&n].iter().copied().zip(value));
+            }
+            if let Some(&var) = g.carried.get(&n)
+                && g.affine(v).is_some()
+            {
+                let value = self.group_base(g, block, v);
+                news.push((var, value));
+            }
+        }
+        for &(place, v) in &plan.masks {
+            let value = self.group_mask(g, block, v);
+            news.extend(g.masks[&place].iter().copied().zip(value));
+        }
+        for &(slot, v) in &plan.slots {
+            let value = self.scalar(block, &g.schedule, v);
+            news.push((g.slots[&slot], value));
+        }
+        let condition = match block.term {
+            Term::Branch { cond, .. } => Some(self.group_condition(g, block, cond)),
+            _ => None,
+        };
+        for (var, value) in news {
+            self.b.def_var(var, value);
+        }
+        self.enter_masks(g, block);
+        match (&block.term, condition) {
+            (Term::Jump(target), _) => self.group_edge(g, target),
+            (Term::Branch { then, other, .. }, Some((value, when))) => {
+                let [yes, no] = [(); 2].map(|()| self.b.create_block());
+                self.b.brif(value, yes, &[], no, &[]);
+                let (then, other) = match when {
+                    true => (then, other),
+                    false => (other, then),
+                };
+                for (edge, target) in [(yes, then), (no, other)] {
+                    self.b.switch_to_block(edge);
+                    self.group_edge(g, target);
+                }
+            }
+            _ => unreachable!("bug: {:?} in a parallel region", block.term),
+        }
+    }
+
+    /// What a slot holds inside the group.
+    fn group_slot(&mut self, g: &Group<'_>, slot: Slot) -> Value {
+        match g.slots.get(&slot) {
+            Some(&var) => self.b.use_var(var),
+            None => self.read_slot(slot),
+        }
+    }
+
+    /// Makes lanes' masks of the scalars that the blocks behind take as such.
+    fn enter_masks(&mut self, g: &Group<'_>, block: &Block) {
+        let plan = g.code();
+        let mut places: Vec<MaskPlace> = Vec::new();
+        for to in block.term.targets().filter_map(|t| t.block()) {
+            let next = match g.plan.code.get(&to) {
+                Some(next) => &next.masks_in,
+                None => &g.plan.exit_masks,
+            };
+            places.extend(next.difference(&plan.masks_out));
+        }
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let bits = match place {
+                MaskPlace::Exec => continue,
+                MaskPlace::Vcc => self.group_slot(g, Slot::Vcc),
+                MaskPlace::Pair(n) => {
+                    let [low, high] = [n, n + 1].map(|n| self.group_slot(g, Slot::Sgpr(n)));
+                    joined(&mut self.b, low, high)
+                }
+            };
+            let value = self.expand(&g.body, bits);
+            for (&var, x) in g.masks[&place].iter().zip(value) {
+                self.b.def_var(var, x);
+            }
+        }
+    }
+
+    /// Goes along an edge.
+    fn group_edge(&mut self, g: &Group<'_>, target: &Target) {
+        let to = target
+            .block()
+            .and_then(|to| Some((to, *g.blocks.get(&to)?)));
+        match to {
+            Some((to, block)) => {
+                if g.plan.is_back(g.at, to) {
+                    let left = self.b.use_var(g.budget);
+                    let left = self.b.iadd_imm(left, -1);
+                    self.b.def_var(g.budget, left);
+                    let more = self.b.icmp_imm(IntCC::SignedGreaterThan, left, 0);
+                    self.require(g.fail, more);
+                }
+                self.b.jump(block, &[]);
+            }
+            None => {
+                self.b.jump(g.end, &[]);
+            }
+        }
+    }
+
+    /// What a branch tests: a value, and whether the first edge is taken where it is not 0.
+    fn group_condition(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> (Value, bool) {
+        match g.kind(v) {
+            Kind::Test => {
+                let (mask, any) = parallel::tested(block, v);
+                if let Some(cond) = g.plan.uniform_test(self.f, g.at, mask) {
+                    return (self.group_base(g, block, cond), any);
+                }
+                let mask = self.group_mask(g, block, mask);
+                (self.any_lane(mask), any)
+            }
+            _ => (self.scalar(block, &g.schedule, v), true),
+        }
+    }
+
+    /// The group's lanes of a 64-bit wave value.
+    fn group_mask(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
+        if let Some(value) = g.body.values.get(&v) {
+            return value.clone();
+        }
+        let node = &block.nodes[v.index()];
+        let value = match (g.kind(v), node.op) {
+            (Kind::Mask, Op::Ballot) => self.group_value(g, block, node.args[0]),
+            (Kind::Mask, Op::Select) => {
+                let [yes, no] = [1, 2].map(|i| self.group_mask(g, block, node.args[i]));
+                let which = self.scalar(block, &g.schedule, node.args[0]);
+                let which = self.lanes(&g.body).splat(Width::W1, which);
+                let pairs = yes.into_iter().zip(no).zip(which);
+                pairs
+                    .map(|((yes, no), which)| {
+                        let yes = self.b.band(which, yes);
+                        let other = self.b.bnot(which);
+                        let no = self.b.band(other, no);
+                        self.b.bor(yes, no)
+                    })
+                    .collect()
+            }
+            (Kind::Mask, op) => match mask_read(block, node) {
+                Some(place) if g.code().masks_in.contains(&place) => {
+                    let vars = g.masks[&place].clone();
+                    vars.into_iter().map(|x| self.b.use_var(x)).collect()
+                }
+                _ => {
+                    let args: Vec<Vec<Value>> = node
+                        .args
+                        .iter()
+                        .map(|&a| self.group_mask(g, block, a))
+                        .collect();
+                    let args: Vec<&Vec<Value>> = args.iter().collect();
+                    self.lanes(&g.body).op(op, Width::W1, &args)
+                }
+            },
+            (_, Op::Const(u64::MAX)) => self.lanes(&g.body).all_true(),
+            _ => {
+                let bits = self.scalar(block, &g.schedule, v);
+                self.expand(&g.body, bits)
+            }
+        };
+        g.body.values.insert(v, value.clone());
+        value
+    }
+
+    /// A value as the group's vectors.
+    fn group_value(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
+        if let Some(value) = g.body.values.get(&v) {
+            return value.clone();
+        }
+        let node = &block.nodes[v.index()];
+        let value = match node.op {
+            _ if node.ty.vary == Vary::Wave => match node.op {
+                Op::Const(c) if node.ty.width != Width::W1 => {
+                    self.lanes(&g.body).const_lanes(node.ty.width, c)
+                }
+                _ => {
+                    let s = self.scalar(block, &g.schedule, v);
+                    self.lanes(&g.body).splat(node.ty.width, s)
+                }
+            },
+            _ if g.is_uniform(block, v) => {
+                let s = self.group_base(g, block, v);
+                self.lanes(&g.body).splat(node.ty.width, s)
+            }
+            Op::ReadV(n) => self.group_register(g, n),
+            Op::LaneId => {
+                let lane = self.b.ireduce(types::I32, g.body.lane);
+                self.lanes(&g.body).lane_ids(lane)
+            }
+            Op::MaskFromBits | Op::ExecMask => self.group_mask(g, block, node.args[0]),
+            Op::Select => {
+                let [mask, new] = [0, 1].map(|i| self.group_value(g, block, node.args[i]));
+                let old = self.group_lanes(g, block, node.args[2]);
+                self.lanes(&g.body).select(node.ty.width, &mask, &new, &old)
+            }
+            Op::Load(..) => unreachable!("bug: %{} is not loaded yet", v.0),
+            _ => {
+                for &a in node.args.iter() {
+                    match block.nodes[a.index()].ty.vary {
+                        Vary::Wave => {
+                            self.scalar(block, &g.schedule, a);
+                        }
+                        Vary::Row | Vary::Period16 | Vary::Lane => {
+                            self.group_value(g, block, a);
+                        }
+                    }
+                }
+                self.lane_node(block, &g.schedule, &mut g.body, v)
+            }
+        };
+        g.body.values.insert(v, value.clone());
+        value
+    }
+
+    /// The same with what registers hold in lanes that are off.
+    fn group_lanes(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
+        match block.nodes[v.index()].op {
+            Op::ReadV(n) => self.group_register(g, n),
+            _ => self.group_value(g, block, v),
+        }
+    }
+
+    /// A register's lanes.
+    fn group_register(&mut self, g: &Group<'_>, n: u8) -> Vec<Value> {
+        match g.vgprs.get(&n) {
+            Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
+            None => self.reload(&g.body, Place::Home(n)),
+        }
+    }
+
+    /// A vector of dwords that holds nothing.
+    fn nothing(&mut self) -> Value {
+        let ty = dwords_type(self.per());
+        let zero = self.b.iconst(types::I32, 0);
+        self.b.splat(ty, zero)
+    }
+}

@@ -1,0 +1,572 @@
+//! Loads inside a parallel region: for each host vector of lanes one lowering by what is known of its addresses.
+
+use frontend::op::{Data, Space};
+
+use super::Group;
+use crate::analysis::schedule::is_computed;
+use crate::ir::{Block, Op, Val, Vary, Width};
+use crate::legalize::affine::Singles;
+use crate::legalize::evaluate::Shape;
+use crate::legalize::lanes::dwords_type;
+use crate::legalize::scratch::part;
+use crate::legalize::{Emitter, access};
+use crate::maps::HashMap;
+use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
+
+/// What is known of the addresses of lanes that act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Address {
+    /// Neighbours' differ by this, perhaps: it is checked.
+    Affine(i64),
+    /// Nothing.
+    Any,
+}
+
+/// An access of one host vector of lanes.
+#[derive(Clone, Copy)]
+struct Access {
+    space: Space,
+    data: Data,
+    /// Low and high words of the addresses; of LDS only low ones.
+    low: Value,
+    high: Option<Value>,
+    /// Lanes that act.
+    mask: Value,
+}
+
+/// The first lane that acts, and its address.
+struct First {
+    /// Its number in the vector (I64), and whether there is one (I32, not 0).
+    lane: Value,
+    any: Value,
+    low: Value,
+    high: Option<Value>,
+}
+
+/// Values of a block that its code has.
+pub(super) struct Known {
+    values: HashMap<Val, Vec<Value>>,
+    words: HashMap<Val, Vec<Vec<Value>>>,
+    bases: HashMap<Val, Value>,
+    scalars: HashMap<Val, Value>,
+    singles: Singles,
+}
+
+/// The results of a load, by their numbers.
+pub(super) fn results(block: &Block, v: Val) -> impl Iterator<Item = (Val, u8)> {
+    let nodes = block.nodes.iter().enumerate();
+    nodes.filter_map(move |(i, node)| match node.op {
+        Op::Result(k) if node.args[0] == v => Some((Val(i as u32), k)),
+        _ if i == v.index() => Some((v, 0)),
+        _ => None,
+    })
+}
+
+impl Emitter<'_> {
+    /// Emits a load of `n` dwords at a wave address.
+    pub(super) fn group_scalar_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val, n: u8) {
+        let node = &block.nodes[v.index()];
+        let start = self.scalar(block, &g.schedule, node.args[0]);
+        self.group_inside(g.fail, Space::Global, start, 4 * i64::from(n));
+        let results: Vec<(Val, u8)> = results(block, v)
+            .filter(|&(result, k)| k < n && g.code().needed[result.index()])
+            .collect();
+        let word = |e: &mut Self, at: Value, k: u8| {
+            e.b.load(types::I32, Memory::Guest, at, 4 * i32::from(k))
+        };
+        let words: Vec<Value> = results.iter().map(|&(_, k)| word(self, start, k)).collect();
+        for (&(result, _), word) in results.iter().zip(words) {
+            self.scalars.insert(result, word);
+        }
+    }
+
+    /// Leaves for `other` unless so many bytes from `start` on lie in memory of a space.
+    fn group_inside(&mut self, other: vir::Block, space: Space, start: Value, bytes: i64) {
+        let (base, len) = self.memory_of(space);
+        let away = self.b.isub(start, base);
+        let room = self.b.iadd_imm(len, -bytes);
+        // Memory may be smaller than that.
+        let some = self.b.icmp_imm(IntCC::SignedGreaterThanOrEqual, room, 0);
+        let within = self.b.icmp(IntCC::UnsignedLessThanOrEqual, away, room);
+        let good = self.b.band(some, within);
+        self.require(other, good);
+    }
+
+    /// Begins code whose values others do not have.
+    pub(super) fn begin_aside(&self, g: &Group<'_>) -> Known {
+        Known {
+            values: g.body.values.clone(),
+            words: g.body.words.clone(),
+            bases: g.bases.clone(),
+            scalars: self.scalars.clone(),
+            singles: self.singles.clone(),
+        }
+    }
+
+    /// Forgets the values of such code.
+    pub(super) fn end_aside(&mut self, g: &mut Group<'_>, known: Known) {
+        g.body.values = known.values;
+        g.body.words = known.words;
+        g.bases = known.bases;
+        self.scalars = known.scalars;
+        self.singles = known.singles;
+    }
+
+    /// Emits a load of lanes; its results become values of the group.
+    pub(super) fn group_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: {:?} in a parallel region", node.op)
+        };
+        let mask = self.group_value(g, block, node.args[1]);
+        let address = node.args[0];
+        let affine = g.facts().filter(|facts| facts.loads.contains(&v));
+        let stride = affine.and_then(|facts| facts.values[address.index()]?.stride);
+        let wave = block.nodes[address.index()].ty.vary == Vary::Wave;
+        let words: Vec<Vec<Value>> = match stride {
+            _ if wave || stride == Some(0) => {
+                self.group_load_one(g, block, v, &mask);
+                return;
+            }
+            Some(stride) => self.group_load_affine(g, block, v, (stride, &mask)),
+            None => {
+                let kind = self.address_kind(g, block, v, data);
+                let value = self.group_value(g, block, address);
+                self.load_slices(g, (space, data), &value, &mask, kind)
+            }
+        };
+        for (result, k) in results(block, v) {
+            g.body.values.insert(result, words[usize::from(k)].clone());
+        }
+    }
+
+    /// What is known of an access's addresses.
+    fn address_kind(&self, g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
+        let node = &block.nodes[v.index()];
+        match g.facts.address(g.at, v) {
+            Some(affine) => Address::Affine(affine.stride),
+            None if is_computed(block, node.args[0]) => {
+                Address::Affine(i64::from(access::bytes(data)))
+            }
+            None => Address::Any,
+        }
+    }
+
+    /// A load at addresses given by lanes.
+    fn load_slices(
+        &mut self,
+        g: &Group<'_>,
+        (space, data): (Space, Data),
+        address: &Vec<Value>,
+        mask: &[Value],
+        kind: Address,
+    ) -> Vec<Vec<Value>> {
+        let (low, high) = match space {
+            Space::Lds => (address.clone(), None),
+            _ => {
+                let low = self.lanes(&g.body).word(false, address);
+                let high = self.lanes(&g.body).word(true, address);
+                (low, Some(high))
+            }
+        };
+        let mut words = vec![Vec::new(); access::words(data)];
+        for j in 0..g.body.slices {
+            let a = Access {
+                space,
+                data,
+                low: low[j],
+                high: high.as_ref().map(|high| high[j]),
+                mask: mask[j],
+            };
+            let loaded = self.load_slice(g, a, kind);
+            for (all, word) in words.iter_mut().zip(loaded) {
+                all.push(word);
+            }
+        }
+        words
+    }
+
+    /// A load at one address of all lanes that act. Where the address is in bounds it is made even if none acts.
+    fn group_load_one(&mut self, g: &mut Group<'_>, block: &Block, v: Val, mask: &[Value]) {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: no load")
+        };
+        let start = self.group_base(g, block, node.args[0]);
+        let guards = self.group_guards(g, block, node.args[0]);
+        for good in guards {
+            self.require(g.fail, good);
+        }
+        let start = match space {
+            Space::Lds => self.b.uextend(types::I64, start),
+            _ => start,
+        };
+        let [cold, done] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(cold);
+        let words = access::words(data);
+        let loaded_words: Vec<Value> = (0..words)
+            .map(|_| self.b.append_block_param(done, types::I32))
+            .collect();
+        self.group_inside(cold, space, start, i64::from(access::bytes(data)));
+        let start = self.in_host(space, start);
+        let loaded = self.load_one(start, data);
+        self.b.jump(done, &loaded);
+        self.b.switch_to_block(cold);
+        let any = self.any_lane(mask.to_vec());
+        let none = self.b.icmp_imm(IntCC::Equal, any, 0);
+        self.require(g.fail, none);
+        let zero = self.b.iconst(types::I32, 0);
+        self.b.jump(done, &vec![zero; words]);
+        self.b.switch_to_block(done);
+        for (result, k) in results(block, v) {
+            let word = loaded_words[usize::from(k)];
+            g.bases.insert(result, word);
+            let lanes = self.lanes(&g.body).splat(Width::W32, word);
+            g.body.values.insert(result, lanes);
+        }
+    }
+
+    /// A load at addresses that are affine on the lanes that act: of the whole group, where all of that is in bounds.
+    fn group_load_affine(
+        &mut self,
+        g: &mut Group<'_>,
+        block: &Block,
+        v: Val,
+        (stride, mask): (i64, &[Value]),
+    ) -> Vec<Vec<Value>> {
+        let node = &block.nodes[v.index()];
+        let Op::Load(space, data, _) = node.op else {
+            unreachable!("bug: no load")
+        };
+        let address = node.args[0];
+        let base = self.group_base(g, block, address);
+        let guards = self.group_guards(g, block, address);
+        let guarded = !guards.is_empty();
+        let start = match space {
+            Space::Lds => self.b.uextend(types::I64, base),
+            _ => base,
+        };
+        let (slices, ty) = (g.body.slices, dwords_type(self.per()));
+        let [each, done] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(each);
+        let words = access::words(data);
+        let results: Vec<Vec<Value>> = (0..words)
+            .map(|_| {
+                (0..slices)
+                    .map(|_| self.b.append_block_param(done, ty))
+                    .collect()
+            })
+            .collect();
+        for good in guards {
+            self.require(each, good);
+        }
+        let span = stride * (g.plan.group as i64 - 1);
+        let lowest = match span.min(0) {
+            0 => start,
+            below => self.b.iadd_imm(start, below),
+        };
+        let bytes = i64::from(access::bytes(data));
+        self.group_inside(each, space, lowest, span.abs() + bytes);
+        let start = self.in_host(space, start);
+        let loaded = self.load_group(start, 0, stride, data, slices);
+        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
+        self.b.jump(done, &loaded);
+
+        self.b.switch_to_block(each);
+        let known = self.begin_aside(g);
+        let address = match guarded {
+            // As the lanes have them.
+            true => self.group_value(g, block, address),
+            false => self.group_ramp(g, block.nodes[address.index()].ty.width, base, stride),
+        };
+        let loaded = self.load_slices(g, (space, data), &address, mask, Address::Any);
+        self.end_aside(g, known);
+        let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
+        self.b.jump(done, &loaded);
+        self.b.switch_to_block(done);
+        results
+    }
+
+    /// The host's address of a place in memory of a space.
+    fn in_host(&mut self, space: Space, at: Value) -> Value {
+        match space {
+            Space::Lds => {
+                let lds = self.lds_start();
+                self.b.iadd(lds, at)
+            }
+            _ => at,
+        }
+    }
+
+    /// A load of one host vector of lanes: a vector for each word.
+    fn load_slice(&mut self, g: &Group<'_>, a: Access, kind: Address) -> Vec<Value> {
+        let ty = dwords_type(self.per());
+        let first = self.first_of(g, a);
+        let done = self.b.create_block();
+        let words = access::words(a.data);
+        let results: Vec<Value> = (0..words)
+            .map(|_| self.b.append_block_param(done, ty))
+            .collect();
+        if let Address::Affine(stride) = kind {
+            let each = self.b.create_block();
+            self.load_affine(g, a, &first, stride, (each, done));
+            self.b.switch_to_block(each);
+        }
+        let loaded = match a.data {
+            Data::Dwords(1) | Data::U8 | Data::I8 | Data::U16 | Data::I16 if self.has_masks() => {
+                self.load_gathered(g, a, &first)
+            }
+            _ => self.load_each_lane(g, a, &first, done),
+        };
+        self.b.jump(done, &loaded);
+        self.b.switch_to_block(done);
+        results
+    }
+
+    /// The first lane that acts.
+    fn first_of(&mut self, g: &Group<'_>, a: Access) -> First {
+        let any = self.b.vhigh_bits(types::I32, a.mask);
+        let lane = self.b.ctz(any);
+        let lane = self.b.uextend(types::I64, lane);
+        let low = self.word_of_lane(g, a.low, lane);
+        let high = a.high.map(|high| self.word_of_lane(g, high, lane));
+        First {
+            lane,
+            any,
+            low,
+            high,
+        }
+    }
+
+    /// A lane's word, by the lane's number (I64), which is less than 64.
+    fn word_of_lane(&mut self, g: &Group<'_>, vector: Value, lane: Value) -> Value {
+        let at = self
+            .b
+            .iadd_imm(g.body.frame, i64::from(Self::frame_offset(g.temporary)));
+        self.b.store(Memory::Trusted, vector, at, 0);
+        let bytes = self.b.ishl_imm(lane, 2);
+        let at = self.b.iadd(at, bytes);
+        self.b.load(types::I32, Memory::Trusted, at, 0)
+    }
+
+    /// An address of one lane (I64).
+    fn whole_address(&mut self, first: &First) -> Value {
+        let low = self.b.uextend(types::I64, first.low);
+        match first.high {
+            Some(high) => {
+                let high = self.b.uextend(types::I64, high);
+                let high = self.b.ishl_imm(high, 32);
+                self.b.bor(high, low)
+            }
+            None => low,
+        }
+    }
+
+    /// Loads elements that are `stride` apart and goes to `done`; leaves for `other` where they are not, or where those of
+    /// the vector's lanes do not all lie in memory.
+    fn load_affine(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        first: &First,
+        stride: i64,
+        (other, done): (vir::Block, vir::Block),
+    ) {
+        let per = self.per();
+        let ty = dwords_type(per);
+        let bytes = i64::from(access::bytes(a.data));
+        let start = self.whole_address(first);
+        let before = self.b.imul_imm(first.lane, stride);
+        let start = self.b.isub(start, before);
+        // The addresses of lanes that act are as foreseen.
+        let word = self.b.ireduce(types::I32, start);
+        let word = self.b.splat(ty, word);
+        let steps = self
+            .of_lanes(1, per)
+            .dwords_by(|n| (stride as u32).wrapping_mul(n as u32));
+        let expected = self.b.iadd(word, steps);
+        let mut wrong = self.b.icmp(IntCC::NotEqual, a.low, expected);
+        if let (Some(high), Some(word)) = (a.high, first.high) {
+            let word = self.b.splat(ty, word);
+            let other = self.b.icmp(IntCC::NotEqual, high, word);
+            wrong = self.b.bor(wrong, other);
+        }
+        let wrong = self.b.band(wrong, a.mask);
+        let wrong = self.b.vhigh_bits(types::I32, wrong);
+        let affine = self.b.icmp_imm(IntCC::Equal, wrong, 0);
+        self.require(other, affine);
+        let span = stride * (per as i64 - 1);
+        let lowest = match span.min(0) {
+            0 => start,
+            below => self.b.iadd_imm(start, below),
+        };
+        self.group_inside(other, a.space, lowest, span.abs() + bytes);
+        if stride == 0 {
+            let some = self.b.icmp_imm(IntCC::NotEqual, first.any, 0);
+            self.require(g.fail, some);
+        }
+        let start = self.in_host(a.space, start);
+        let loaded = self.load_group(start, 0, stride, a.data, 1);
+        let loaded: Vec<Value> = loaded.into_iter().map(|word| word[0]).collect();
+        self.b.jump(done, &loaded);
+    }
+
+    /// Where elements may lie that have the first lane's high word: host address of low word 0, the lowest low word in
+    /// bounds, and how far the highest is from it (I64). Leaves for `fail` where none may.
+    fn low_words(&mut self, g: &Group<'_>, a: Access, first: &First) -> (Value, Value, Value) {
+        let (base, len) = self.memory_of(a.space);
+        let last = self.b.iadd_imm(len, -i64::from(access::bytes(a.data)));
+        let zero = self.b.iconst(types::I64, 0);
+        let (start, low, room) = match first.high {
+            None => (self.lds_start(), zero, last),
+            Some(high) => {
+                let start = self.b.uextend(types::I64, high);
+                let start = self.b.ishl_imm(start, 32);
+                let away = self.b.isub(base, start);
+                let low = self.b.smax(away, zero);
+                let top = self.b.iadd(away, last);
+                let most = self.b.iconst(types::I64, i64::from(u32::MAX));
+                let top = self.b.smin(top, most);
+                (start, low, self.b.isub(top, low))
+            }
+        };
+        let any = self.b.icmp(IntCC::SignedGreaterThanOrEqual, room, zero);
+        self.require(g.fail, any);
+        (start, low, room)
+    }
+
+    /// Leaves for `fail` unless the addresses of all lanes that act have the first one's high word and are in bounds.
+    fn require_lanes(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        first: &First,
+        (low, room): (Value, Value),
+    ) {
+        let ty = dwords_type(self.per());
+        let [low, room] = [low, room].map(|value| {
+            let word = self.b.ireduce(types::I32, value);
+            self.b.splat(ty, word)
+        });
+        let away = match a.high {
+            Some(_) => self.b.isub(a.low, low),
+            None => a.low,
+        };
+        let mut wrong = self.b.icmp(IntCC::UnsignedGreaterThan, away, room);
+        if let (Some(high), Some(word)) = (a.high, first.high) {
+            let word = self.b.splat(ty, word);
+            let other = self.b.icmp(IntCC::NotEqual, high, word);
+            wrong = self.b.bor(wrong, other);
+        }
+        let wrong = self.b.band(wrong, a.mask);
+        let wrong = self.b.vhigh_bits(types::I32, wrong);
+        let good = self.b.icmp_imm(IntCC::Equal, wrong, 0);
+        self.require(g.fail, good);
+    }
+
+    /// Loads dwords by a gather, bytes and shorts with the dwords that they are in.
+    fn load_gathered(&mut self, g: &Group<'_>, a: Access, first: &First) -> Vec<Value> {
+        let per = self.per();
+        let ty = dwords_type(per);
+        let some = self.b.create_block();
+        let done = self.b.create_block();
+        let result = self.b.append_block_param(done, ty);
+        let none = self.nothing();
+        self.b.brif(first.any, some, &[], done, &[none]);
+        self.b.switch_to_block(some);
+        let (start, lowest, room) = self.low_words(g, a, first);
+        self.require_lanes(g, a, first, (lowest, room));
+        let bytes = part(a.data).map(|(bits, _)| {
+            let three = self.of_lanes(1, per).dwords_by(|_| 3);
+            let bytes = self.b.band(a.low, three);
+            if bits == 16 {
+                // A short must not lie in two dwords.
+                let across = self.b.icmp(IntCC::Equal, bytes, three);
+                let across = self.b.band(across, a.mask);
+                let across = self.b.vhigh_bits(types::I32, across);
+                let good = self.b.icmp_imm(IntCC::Equal, across, 0);
+                self.require(g.fail, good);
+            }
+            bytes
+        });
+        let low = match bytes {
+            Some(bytes) => self.b.isub(a.low, bytes),
+            None => a.low,
+        };
+        // Indices have signs.
+        let middle = 1u32 << 31;
+        let (base, index) = match a.high {
+            None => (start, low),
+            Some(_) => {
+                let sign = self.of_lanes(1, per).dwords_by(|_| middle);
+                let index = self.b.bxor(low, sign);
+                (self.b.iadd_imm(start, i64::from(middle)), index)
+            }
+        };
+        let old = self.nothing();
+        let mut loaded = self.b.op(VirOp::Gather, &[old, a.mask, base, index], ty);
+        if let Some(bytes) = bytes {
+            let three = self.b.iconst(types::I32, 3);
+            let shift = self.b.ishl(bytes, three);
+            loaded = self.loaded_part(loaded, a.data, shift);
+        }
+        self.b.jump(done, &[loaded]);
+        self.b.switch_to_block(done);
+        vec![result]
+    }
+
+    /// Loads elements one by one; lanes that are off load what the first that acts does. Goes to `done` where none acts.
+    fn load_each_lane(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        first: &First,
+        done: vir::Block,
+    ) -> Vec<Value> {
+        let per = self.per();
+        let some = self.b.create_block();
+        let none = self.nothing();
+        let nothing = vec![none; access::words(a.data)];
+        self.b.brif(first.any, some, &[], done, &nothing);
+        self.b.switch_to_block(some);
+        let (start, low, room) = self.low_words(g, a, first);
+        self.require_lanes(g, a, first, (low, room));
+        let ty = dwords_type(per);
+        let word = self.b.splat(ty, first.low);
+        let lows = self
+            .of_lanes(1, per)
+            .select(Width::W32, &[a.mask], &[a.low], &[word])[0];
+        let slot = i64::from(Self::frame_offset(g.temporary));
+        let slot = self.b.iadd_imm(g.body.frame, slot);
+        self.b.store(Memory::Trusted, lows, slot, 0);
+        let count = match a.data {
+            Data::Dwords(2 | 4) => per.min(8),
+            _ => 4,
+        };
+        let mut parts = vec![Vec::new(); access::words(a.data)];
+        for lane in (0..per).step_by(count) {
+            let from: Vec<Value> = (lane..lane + count)
+                .map(|k| {
+                    let low = self.b.load(types::I32, Memory::Trusted, slot, 4 * k as i32);
+                    let low = self.b.uextend(types::I64, low);
+                    self.b.iadd(start, low)
+                })
+                .collect();
+            let words = match from[..] {
+                [a0, b0, c0, d0] => self.load_four([a0, b0, c0, d0], a.data),
+                _ => {
+                    let from =
+                        <[Value; 8]>::try_from(from).expect("bug: neither four lanes nor eight");
+                    self.load_each_of_eight(from, a.data)
+                }
+            };
+            for (part, word) in parts.iter_mut().zip(words) {
+                part.push(word);
+            }
+        }
+        let mut lanes = self.of_lanes(1, per);
+        let joined = parts.into_iter();
+        let joined = joined.map(|parts| lanes.join_parts(count, parts)[0]);
+        joined.collect()
+    }
+}

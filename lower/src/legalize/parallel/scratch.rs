@@ -1,0 +1,368 @@
+//! Scratch inside a parallel region: lanes never meet there, so that stores need no proof. What the accesses reach is found
+//! where the region begins; an offset beyond it is the runtime's.
+
+use frontend::op::Space;
+
+use super::Group;
+use crate::analysis::parallel::Parallel;
+use crate::analysis::schedule::Schedule;
+use crate::ir::memory::{bounds, data_words, load_or_store};
+use crate::ir::{Block, Op, Val, Vary, Width};
+use crate::legalize::lanes::dwords_type;
+use crate::legalize::scratch::{ROW, Window, alignment, part};
+use crate::legalize::{Emitter, access};
+use crate::maps::HashMap;
+use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
+
+impl Emitter<'_> {
+    /// Finds what the region's accesses of scratch reach; leaves for `fail` where they are of other memory.
+    pub(super) fn scratch_windows(
+        &mut self,
+        plan: &Parallel,
+        fail: vir::Block,
+    ) -> HashMap<(usize, Val), Window> {
+        let f = self.f;
+        let mut windows = HashMap::default();
+        let mut ends: HashMap<(Value, Value), i64> = HashMap::default();
+        self.singles.clear();
+        for &(b, v) in &plan.scratch {
+            let block = &f.blocks[b];
+            self.head_slots(plan, b);
+            let behind = self.scratch_bounds(block, v);
+            let op = block.nodes[v.index()].op;
+            let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
+            // Values of one block are not those of another.
+            self.singles.clear();
+            let window = self.scratch_window(v, block, space, &behind);
+            let needed = known_end(block, v).unwrap_or(1);
+            let most = ends.entry((window.start, window.room)).or_insert(0);
+            if needed > *most {
+                *most = needed;
+                let end = self.b.iconst(types::I64, needed);
+                let order = IntCC::UnsignedLessThanOrEqual;
+                let inside = self.b.icmp(order, end, window.room);
+                self.require(fail, inside);
+            }
+            windows.insert((b, v), window);
+        }
+        self.scalars.clear();
+        self.singles.clear();
+        windows
+    }
+
+    /// Makes the scalars known that the first block leaves to block `b`, for what accesses of scratch need.
+    fn head_slots(&mut self, plan: &Parallel, b: usize) {
+        let f = self.f;
+        self.scalars.clear();
+        if b == plan.head {
+            return;
+        }
+        let head = &f.blocks[plan.head];
+        let schedule = Schedule::unplaced(head, self.o.wide);
+        let mut left = HashMap::default();
+        for &(at, v) in plan.scratch.iter().filter(|&&(at, _)| at == b) {
+            let block = &f.blocks[at];
+            let mut work = bounds(&block.nodes[v.index()]).to_vec();
+            while let Some(v) = work.pop() {
+                let node = &block.nodes[v.index()];
+                if let Op::ReadS(slot) = node.op
+                    && let Some(&(_, write)) = head.writes_s.iter().find(|w| w.0 == slot)
+                {
+                    let value = self.scalar(head, &schedule, write);
+                    left.insert(v, value);
+                }
+                work.extend(node.args.iter());
+            }
+        }
+        self.scalars = left;
+    }
+
+    /// What says where an access of scratch is, as words of a call.
+    fn scratch_bounds(&mut self, block: &Block, v: Val) -> Vec<Value> {
+        let schedule = Schedule::unplaced(block, self.o.wide);
+        let bounds = bounds(&block.nodes[v.index()]).iter();
+        bounds
+            .map(|&bound| self.wave_word(block, &schedule, bound))
+            .collect()
+    }
+
+    /// Emits an access of scratch.
+    pub(super) fn group_scratch(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
+        let node = &block.nodes[v.index()];
+        let access = load_or_store(node.op);
+        let (load, space, data, _) = access.expect("bug: no load and no store");
+        let least = match (space, bounds(node)) {
+            (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
+                Op::Const(least) => least as u32,
+                _ => unreachable!("bug: a bound of offsets that is not known"),
+            },
+            _ => 0,
+        };
+        let address = node.args[0];
+        let mask = self.group_value(g, block, node.args[1]);
+        let words: Vec<Vec<Value>> = data_words(node)
+            .iter()
+            .map(|&word| self.group_value(g, block, word))
+            .collect();
+        let known = match block.nodes[address.index()].op {
+            Op::Const(n) => known_row(n as u32, data, least),
+            _ => None,
+        };
+        let one =
+            block.nodes[address.index()].ty.vary == Vary::Wave || g.is_uniform(block, address);
+        let offsets = match (known, one) {
+            (Some(n), _) => Offsets::Known(n),
+            (None, true) => Offsets::One(self.group_base(g, block, address)),
+            (None, false) => Offsets::Each(self.group_value(g, block, address)),
+        };
+        let window = g.windows[&(g.at, v)];
+        let count = access::words(data);
+        let a = Access {
+            load,
+            data,
+            count,
+            window,
+            least,
+        };
+        let results = match &offsets {
+            Offsets::Known(n) => self.scratch_at(g, a, *n, (&mask, &words)),
+            Offsets::One(word) => self.scratch_of_one(g, a, *word, (&mask, &words)),
+            Offsets::Each(vectors) => self.scratch_of_each(g, a, vectors, (&mask, &words)),
+        };
+        if load {
+            for (result, k) in super::memory::results(block, v) {
+                g.body
+                    .values
+                    .insert(result, results[usize::from(k)].clone());
+            }
+        }
+    }
+
+    /// Moves elements at one offset of all lanes; leaves for the general code where they are not in the window.
+    fn scratch_of_one(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        word: Value,
+        (mask, words): (&[Value], &[Vec<Value>]),
+    ) -> Vec<Vec<Value>> {
+        let order = IntCC::UnsignedLessThanOrEqual;
+        let wide = self.b.uextend(types::I64, word);
+        let dword = self.b.band_imm(wide, !3);
+        let bytes = self.b.imul_imm(dword, ROW / 4);
+        let end = self.b.iadd_imm(bytes, ROW * a.count as i64);
+        let mut good = self.b.icmp(order, end, a.window.room);
+        let unaligned = alignment(a.data);
+        if unaligned != 0 {
+            let rest = self.b.band_imm(word, i64::from(unaligned));
+            let aligned = self.b.icmp_imm(IntCC::Equal, rest, 0);
+            good = self.b.band(good, aligned);
+        }
+        if a.least != 0 {
+            let order = IntCC::UnsignedGreaterThanOrEqual;
+            let above = self.b.icmp_imm(order, word, i64::from(a.least));
+            good = self.b.band(good, above);
+        }
+        self.require(g.fail, good);
+        let at = self.b.iadd(a.window.start, bytes);
+        let shift = self.b.band_imm(word, 3);
+        let shift = self.b.ishl_imm(shift, 3);
+        self.scratch_row_of(g, a, (at, shift), (mask, words))
+    }
+
+    /// The same at an offset that is known to be in the window.
+    fn scratch_at(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        offset: u32,
+        moved: (&[Value], &[Vec<Value>]),
+    ) -> Vec<Vec<Value>> {
+        let bytes = i64::from(offset & !3) * (ROW / 4);
+        let at = self.b.iadd_imm(a.window.start, bytes);
+        let shift = self.b.iconst(types::I32, i64::from(offset % 4 * 8));
+        self.scratch_row_of(g, a, (at, shift), moved)
+    }
+
+    /// Moves the elements whose dwords begin at `at` for lane 0 of the wave.
+    fn scratch_row_of(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        (at, shift): (Value, Value),
+        (mask, words): (&[Value], &[Vec<Value>]),
+    ) -> Vec<Vec<Value>> {
+        let lane = self.b.ishl_imm(g.body.lane, 2);
+        let at = self.b.iadd(at, lane);
+        let per = self.per();
+        let ty = dwords_type(per);
+        let mut results = vec![Vec::new(); if a.load { a.count } else { 0 }];
+        for (j, &on) in mask.iter().enumerate() {
+            for i in 0..a.count {
+                let away = (ROW * i as i64) as i32 + (4 * per * j) as i32;
+                if a.load {
+                    let held = self.b.load(ty, Memory::Guest, at, away);
+                    results[i].push(match part(a.data) {
+                        Some(_) => self.loaded_part(held, a.data, shift),
+                        None => held,
+                    });
+                    continue;
+                }
+                let new = words[i][j];
+                if part(a.data).is_none() && self.has_masks() {
+                    let at = self.b.iadd_imm(at, i64::from(away));
+                    self.b.effect(VirOp::StoreSome, &[new, on, at]);
+                    continue;
+                }
+                let held = self.b.load(ty, Memory::Guest, at, away);
+                let new = match part(a.data) {
+                    Some(_) => self.with_part(held, new, a.data, shift),
+                    None => new,
+                };
+                let mut lanes = self.of_lanes(1, per);
+                let both = lanes.select(Width::W32, &[on], &[new], &[held])[0];
+                self.b.store(Memory::Guest, both, at, away);
+            }
+        }
+        results
+    }
+
+    /// The same at an offset of each lane's own.
+    fn scratch_of_each(
+        &mut self,
+        g: &Group<'_>,
+        a: Access,
+        offsets: &[Value],
+        (mask, words): (&[Value], &[Vec<Value>]),
+    ) -> Vec<Vec<Value>> {
+        if !self.has_masks() {
+            // No gathers: the runtime is as quick.
+            let never = self.b.iconst(types::I8, 0);
+            self.require(g.fail, never);
+            let none = self.nothing();
+            return vec![vec![none; mask.len()]; if a.load { a.count } else { 0 }];
+        }
+        let per = self.per();
+        let ty = dwords_type(per);
+        let most = self.b.ushr_imm(a.window.room, 6);
+        let most = self.b.iadd_imm(most, -i64::from(access::bytes(a.data)));
+        let any = self.b.icmp_imm(IntCC::SignedGreaterThanOrEqual, most, 0);
+        self.require(g.fail, any);
+        let most = self.b.ireduce(types::I32, most);
+        let most = self.b.splat(ty, most);
+        let unaligned = alignment(a.data);
+        let mut wrong: Option<Value> = None;
+        for (&words, &on) in offsets.iter().zip(mask) {
+            let mut here = self.b.icmp(IntCC::UnsignedGreaterThan, words, most);
+            if a.least != 0 {
+                let least = self.of_lanes(1, per).dwords_by(|_| a.least);
+                let below = self.b.icmp(IntCC::UnsignedLessThan, words, least);
+                here = self.b.bor(here, below);
+            }
+            if unaligned != 0 {
+                let [bits, zero] = [unaligned, 0].map(|w| self.of_lanes(1, per).dwords_by(|_| w));
+                let rest = self.b.band(words, bits);
+                let rest = self.b.icmp(IntCC::NotEqual, rest, zero);
+                here = self.b.bor(here, rest);
+            }
+            let here = self.b.band(here, on);
+            wrong = Some(match wrong {
+                Some(wrong) => self.b.bor(wrong, here),
+                None => here,
+            });
+        }
+        let wrong = wrong.expect("bug: a group without vectors");
+        let wrong = self.b.vhigh_bits(types::I32, wrong);
+        let good = self.b.icmp_imm(IntCC::Equal, wrong, 0);
+        self.require(g.fail, good);
+        let lane = self.b.ishl_imm(g.body.lane, 2);
+        let start = self.b.iadd(a.window.start, lane);
+        let starts: Vec<Value> = (0..a.count as i64)
+            .map(|i| self.b.iadd_imm(start, ROW * i))
+            .collect();
+        let mut results = vec![Vec::new(); if a.load { a.count } else { 0 }];
+        for (j, (&offsets, &on)) in offsets.iter().zip(mask).enumerate() {
+            let dword = self.of_lanes(1, per).dwords_by(|_| !3);
+            let dword = self.b.band(offsets, dword);
+            let six = self.b.iconst(types::I32, 6);
+            // A dword of each lane is 64 dwords.
+            let index = self.b.ishl(dword, six);
+            let ids = self
+                .of_lanes(1, per)
+                .dwords_by(|n| 4 * (per * j + n) as u32);
+            let index = self.b.iadd(index, ids);
+            let shift = part(a.data).map(|_| {
+                let three = self.of_lanes(1, per).dwords_by(|_| 3);
+                let bytes = self.b.band(offsets, three);
+                let three = self.b.iconst(types::I32, 3);
+                self.b.ishl(bytes, three)
+            });
+            for i in 0..a.count {
+                let none = self.nothing();
+                let held = |e: &mut Self| e.b.op(VirOp::Gather, &[none, on, starts[i], index], ty);
+                match (a.load, shift) {
+                    (true, None) => results[i].push(held(self)),
+                    (true, Some(shift)) => {
+                        let held = held(self);
+                        results[i].push(self.loaded_part(held, a.data, shift));
+                    }
+                    (false, None) => {
+                        self.b
+                            .effect(VirOp::Scatter, &[words[i][j], on, starts[i], index]);
+                    }
+                    (false, Some(shift)) => {
+                        let held = held(self);
+                        let new = self.with_part(held, words[i][j], a.data, shift);
+                        self.b.effect(VirOp::Scatter, &[new, on, starts[i], index]);
+                    }
+                }
+            }
+        }
+        results
+    }
+}
+
+/// Where an access ends of all lanes whose offset is known, from where the window begins.
+fn known_end(block: &Block, v: Val) -> Option<i64> {
+    let node = &block.nodes[v.index()];
+    let (_, space, data, _) = load_or_store(node.op)?;
+    let least = match (space, bounds(node)) {
+        (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
+            Op::Const(least) => least as u32,
+            _ => return None,
+        },
+        _ => 0,
+    };
+    let Op::Const(n) = block.nodes[node.args[0].index()].op else {
+        return None;
+    };
+    let n = known_row(n as u32, data, least)?;
+    Some(i64::from(n & !3) * (ROW / 4) + ROW * access::words(data) as i64)
+}
+
+/// An offset that inline code may have: aligned, and in reach.
+fn known_row(n: u32, data: frontend::op::Data, least: u32) -> Option<u32> {
+    (n & alignment(data) == 0 && n >= least && n < 1 << 20).then_some(n)
+}
+
+/// Where a group's elements are.
+enum Offsets {
+    /// At one offset that is known to be in the window.
+    Known(u32),
+    /// At one offset (I32).
+    One(Value),
+    /// At each lane's own.
+    Each(Vec<Value>),
+}
+
+/// An access of scratch.
+#[derive(Clone, Copy)]
+struct Access {
+    load: bool,
+    data: frontend::op::Data,
+    /// Words of an element.
+    count: usize,
+    window: Window,
+    /// Offsets that are less are the runtime's.
+    least: u32,
+}
