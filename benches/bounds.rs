@@ -1,5 +1,5 @@
-//! What do the benchmarks with LDS ask of memory alone? The reads and writes of their launches in plain
-//! host code, with nothing computed: no way of running them takes less time on one core.
+//! Lower bounds of the benchmarks with LDS by memory alone: the reads and writes of their launches
+//! in plain host code, without computation. No translation is faster on one core.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -18,12 +18,13 @@ const BITONIC: usize = 1 << 20;
 /// Launches of `bitonic-1m`.
 const LAUNCHES: usize = 78;
 
-/// A buffer whose pages are there.
+/// A buffer with committed pages.
 fn words(count: usize) -> Vec<u32> {
     (0..count as u32).collect()
 }
 
-/// Goes through the tiles of the matrix: `tile` gets the place of each in the source and in the result.
+/// Visits the tiles of the matrix: `tile` gets the position of each in the source and in the
+/// result.
 fn tiles(mut tile: impl FnMut(usize, usize)) {
     for y in (0..SIDE).step_by(TILE) {
         for x in (0..SIDE).step_by(TILE) {
@@ -32,7 +33,7 @@ fn tiles(mut tile: impl FnMut(usize, usize)) {
     }
 }
 
-/// Rows of tiles to where rows of transposed tiles go; no element changes its place in its tile.
+/// Moves rows of tiles to the rows of transposed tiles; elements keep their positions in the tile.
 fn move_tiles(from: &[u32], to: &mut [u32]) {
     tiles(|source, result| {
         for row in (0..TILE).map(|row| row * SIDE) {

@@ -1,11 +1,11 @@
-//! What does one instruction of each class take, on all 64 lanes of a wave?
+//! Time of one instruction of each class, on all 64 lanes of a wave.
 //!
 //!     cargo bench --bench costs [-- FILTER...]
 //!
-//! prints a table of nanoseconds. Each class is a loop of such instructions (`costs/classes.tsv`, made
-//! by `costs/make.py`), or of an operation as compilers and the device library make it
-//! (`costs/kernels.cl`), run through the dispatcher by the translator on one thread. The time of the
-//! same loop without them is taken off. A FILTER is a part of a group's or a class's name.
+//! prints a table of nanoseconds. Each class is a loop of such instructions (`costs/classes.tsv`,
+//! made by `costs/make.py`), or of an operation as compiled code has it (`costs/kernels.cl`), run
+//! through the dispatcher by the translator on one thread. The time of the same loop without them
+//! is subtracted. A FILTER is a part of a group's or a class's name.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -22,16 +22,16 @@ const KERNELS: &[u8] = include_bytes!("costs/kernels.gfx906.co");
 
 /// Bytes of the buffer.
 const BUFFER: u64 = 16 << 20;
-/// How long one run takes, about.
+/// Approximate time of one run.
 const RUN: Duration = Duration::from_millis(1);
 /// Runs of which the least time counts.
 const RUNS: usize = 9;
 /// Passes through the loop of an operation of `kernels.cl`.
 const PASSES: u32 = 64;
 
-/// What a program is entered with, in addition to its code.
+/// Initial state of a program, in addition to its code.
 enum Program {
-    /// The words of the table behind one another.
+    /// The words of the table, concatenated.
     Words {
         code: LoadedCode,
         kernel: KernelCode,
@@ -136,7 +136,7 @@ impl World {
         Ok((start.elapsed().as_secs_f64(), stats))
     }
 
-    /// The buffer's first bytes anew: this element and, among the lanes, others a little larger.
+    /// Resets the buffer's first bytes: this element and, among the lanes, others slightly larger.
     fn fill(&self, element: &[u8], bytes: u64) {
         let mut block = Vec::with_capacity(4096);
         while block.len() < 4096 {
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// Seconds of one workgroup, and what ran in the interpreter.
+    /// Seconds of one workgroup, and the instructions that the interpreter ran.
     fn time(&self, program: &Program) -> Result<(f64, bool), RunError> {
         // Translated here.
         let (_, stats) = self.run(program, 1)?;

@@ -1,4 +1,4 @@
-//! What does it cost to dispatch a kernel, to enter a workgroup and to enter a wave?
+//! Cost of dispatching a kernel, of entering a workgroup and of entering a wave.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const GUARD: [u32; 5] = [
     ENDPGM,
 ];
 
-/// `iterations` of six vector and three scalar instructions that depend on little.
+/// `iterations` of six vector and three scalar instructions with few dependences.
 const ALU: [u32; 11] = [
     // s_mov_b32 s8, 1000
     0xbe88_00ff,
@@ -151,7 +151,7 @@ fn waves(c: &mut Criterion) {
             });
         }
     }
-    // Each wave comes back from a barrier 16 times.
+    // Each wave resumes 16 times after a barrier.
     group.throughput(Throughput::Elements(u64::from(WAVES / 16) * 17));
     let world = World::jit(&BARRIERS);
     group.bench_function("barriers, workgroups of 256", |b| {

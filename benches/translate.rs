@@ -1,4 +1,4 @@
-//! How long does translation take for each guest instruction, and does that stay the same as kernels grow?
+//! Translation time for each guest instruction, and its growth with the size of kernels.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -14,16 +14,16 @@ use lower::jit::{Allocation, HostLevel, Jit};
 use lower::lift::region::{self, Request};
 use lower::options::Options;
 
-/// What a kernel is made of.
+/// Kind of a kernel.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     /// Vector arithmetic from the first instruction to the last.
     Straight,
-    /// Loops of 40 instructions, one behind the other, with loads and stores.
+    /// Consecutive loops of 40 instructions, with loads and stores.
     Loops,
-    /// Loops of five instructions, one behind the other: two of arithmetic and the counting.
+    /// Consecutive loops of five instructions: two of arithmetic and the counting.
     SmallLoops,
-    /// Short ifs, one behind the other.
+    /// Consecutive short ifs.
     Branches,
 }
 
@@ -146,7 +146,7 @@ impl Kernel {
         objects
     }
 
-    /// Translates all of it once, and prints what that takes.
+    /// Translates all of it once, and prints the time.
     fn tell(&self, jit: &mut Jit, how: How) -> Duration {
         let start = Instant::now();
         let first = self.translate(jit, how, 1);
@@ -180,7 +180,7 @@ impl Kernel {
     }
 }
 
-/// What the wide back end writes for this host.
+/// The wide back end's instruction set on this host.
 fn isa() -> Isa {
     match host::has_avx512() {
         true => Isa::Avx512,
@@ -188,7 +188,7 @@ fn isa() -> Isa {
     }
 }
 
-/// Who makes the code.
+/// Back end and tier.
 #[derive(Clone, Copy)]
 struct How {
     wide: bool,
@@ -196,7 +196,7 @@ struct How {
 }
 
 impl How {
-    /// All that this host has: of each back end what is quick and what is good.
+    /// All that this host supports: both tiers of each back end.
     fn all() -> Vec<How> {
         let emitters = [true, false].into_iter();
         emitters

@@ -1,8 +1,8 @@
 //! Names, versions and links of the shared library.
 //!
-//! Programs look for `libhsa-runtime64.so.1` (what HIP links) or `libhsa-runtime64.so` (what OpenMP
-//! opens), but Cargo can only make `libhsa_runtime64.so`: two links beside it, in the folder `rocm` of
-//! the profile's folder, give it the right names.
+//! Programs look for `libhsa-runtime64.so.1` (linked by HIP) or `libhsa-runtime64.so` (opened by
+//! OpenMP), but Cargo can only create `libhsa_runtime64.so`: two links in the folder `rocm` of the
+//! profile's folder have the right names.
 
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,11 @@
-//! Fingerprints what decides which code comes out: the sources of the decoder and the translator, the
-//! versions of the crates that they use, and the compiler that lays out structures. Code that was kept in
-//! a file is good only for the same fingerprint.
+//! Fingerprints the inputs of code generation: the sources of the decoder and the translator, the
+//! versions of the crates they use, and the compiler that lays out structures. Cached code is valid
+//! for the same fingerprint only.
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// FNV-1a; all that is asked of it is to differ when something changes.
+/// FNV-1a; it only has to differ when an input changes.
 struct Fnv(u64);
 
 impl Hasher for Fnv {

@@ -1,5 +1,5 @@
-//! The commands. Exit status: 0 all is well, 1 an expectation or a comparison does not hold, 2 bad
-//! usage or bad input, 3 the guest faulted.
+//! The commands. Exit status: 0 success, 1 a failed expectation or comparison, 2 bad usage or bad
+//! input, 3 the guest faulted.
 
 use std::process::ExitCode;
 
@@ -24,12 +24,12 @@ mod session;
 
 use output::{Output, complain};
 
-/// What a command comes to.
+/// Result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     /// All ran and every expectation holds.
     Success,
-    /// An expectation or a comparison does not hold.
+    /// A failed expectation or comparison.
     Mismatch,
     /// The guest faulted.
     Fault,
@@ -89,7 +89,7 @@ pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come here too; when nobody reads them there is nobody to tell.
+            // Help and version are reported here too; errors of a closed output are ignored.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT));
         }

@@ -13,27 +13,27 @@ use crate::error::Error;
 use crate::launch::Launch;
 use crate::module::Kernel;
 
-/// How a [`Device`] is made.
+/// Options of a [`Device`].
 #[derive(Clone, Debug)]
 pub struct DeviceOptions {
-    /// What runs the waves.
+    /// The engine.
     pub engine: EngineKind,
     /// How the engine works.
     pub engine_options: EngineOptions,
     /// Worker threads; 0 means one for each processor of the host.
     pub threads: usize,
-    /// Longest time that a dispatch may take.
+    /// Time limit of a dispatch.
     pub timeout: Option<Duration>,
     /// Report accesses outside the exact allocation and reads of LDS and scratch that were never
     /// written. Slow.
     pub memcheck: bool,
     /// Address space reserved for guest memory, in bytes.
     pub reserve: u64,
-    /// Stack of a work-item: its scratch in addition to what the kernel states. `None` is 16 KiB for kernels whose descriptor
-    /// says that the compiler does not know the size, and nothing for others.
+    /// Stack of a work-item: its scratch in addition to the scratch that the kernel states. `None`
+    /// is 16 KiB for kernels whose descriptor declares a dynamic stack, and nothing for others.
     pub stack_bytes: Option<u32>,
-    /// Is told, once for each dispatch, that a dispatch seems to wait for itself: its workgroups poll memory that
-    /// only workgroups which have not begun could write.
+    /// Called once for each dispatch that seems to wait for itself: its workgroups poll memory that
+    /// only workgroups that have not begun could write.
     pub on_wait: Option<fn(&GridWait)>,
 }
 
@@ -104,7 +104,7 @@ impl Device {
         &self.0.options
     }
 
-    /// Guest memory, for what [`Buffer`] does not offer.
+    /// Guest memory, for operations that [`Buffer`] does not offer.
     pub fn memory(&self) -> &Memory {
         &self.0.memory
     }
@@ -126,7 +126,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// What was found out since this was last asked for; `None` unless the engine profiles
+    /// The profile since the last call; `None` unless the engine profiles
     /// ([`EngineOptions::profile`]).
     #[cfg(feature = "jit")]
     pub fn take_profile(&self) -> Option<runtime::jit::profile::Profile> {

@@ -1,4 +1,4 @@
-//! Everything that can go wrong in the library.
+//! Errors of the library.
 
 use runtime::Fault;
 use runtime::code::CodeError;
@@ -7,7 +7,7 @@ use runtime::engine::EngineError;
 use runtime::memory::{AllocError, MemoryError};
 use runtime::object::LoadError;
 
-/// Why the library did not do what was asked.
+/// Why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file is no code object that can be run.
@@ -16,7 +16,7 @@ pub enum Error {
     /// The code object could not be put into memory.
     #[error(transparent)]
     Code(#[from] CodeError),
-    /// The engine is not there.
+    /// The engine is unavailable.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// No memory.
@@ -25,7 +25,7 @@ pub enum Error {
     /// An access by the host outside guest memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// The launch does not suit the kernel or the device; nothing has run.
+    /// The launch does not match the kernel or the device; nothing has run.
     #[error(transparent)]
     Launch(LaunchError),
     /// The guest did wrong.
@@ -44,7 +44,7 @@ pub enum Error {
     /// A kernel of another device.
     #[error("kernel {0} was loaded for another device")]
     OtherDevice(String),
-    /// Arguments for a kernel of which the code object tells nothing.
+    /// Arguments for a kernel without metadata.
     #[error(
         "the code object has no metadata for kernel {0}: give its whole kernarg segment as one value of bytes"
     )]

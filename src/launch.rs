@@ -65,8 +65,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `grid` work-items in workgroups of `workgroup`. The grid tells the number of dimensions; the
-    /// last workgroup of a dimension may be partial.
+    /// `grid` work-items in workgroups of `workgroup`. The grid determines the number of
+    /// dimensions; the last workgroup of a dimension may be partial.
     pub fn new(grid: impl Into<Size>, workgroup: impl Into<Size>) -> Launch {
         Launch {
             grid: grid.into(),
@@ -84,7 +84,7 @@ impl Launch {
         }
     }
 
-    /// Bytes of LDS beside those of the kernel and of its arguments.
+    /// Bytes of LDS in addition to those of the kernel and of its arguments.
     pub fn dynamic_lds(self, dynamic_lds: u32) -> Launch {
         Launch {
             dynamic_lds,
@@ -92,7 +92,7 @@ impl Launch {
         }
     }
 
-    /// What the dispatcher runs.
+    /// The dispatcher's form of the launch.
     pub(crate) fn resolve<'a>(
         &self,
         kernel: &'a Kernel,

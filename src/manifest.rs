@@ -1,6 +1,6 @@
-//! Launch manifests: one TOML file that describes a run, its buffers, its dispatches in order, what to
-//! write out and what to expect. [`Manifest::load`] reads the manifest and every file that it names
-//! except code objects, and checks all that can be checked without them.
+//! Launch manifests: one TOML file that describes a run, its buffers, its dispatches in order, its
+//! outputs and its expectations. [`Manifest::load`] reads the manifest and every file that it names
+//! except code objects, and checks everything that does not depend on those.
 
 use std::path::{Path, PathBuf};
 
@@ -27,11 +27,11 @@ pub struct Manifest {
     pub dispatches: Vec<Dispatch>,
     /// Files to write after the last dispatch.
     pub outputs: Vec<Output>,
-    /// What the buffers hold after the last dispatch.
+    /// Expected contents of buffers after the last dispatch.
     pub expectations: Vec<Expectation>,
 }
 
-/// A buffer and what it holds before the first dispatch.
+/// A buffer and its initial contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     /// Where it stands.
@@ -69,11 +69,12 @@ pub struct Dispatch {
     pub workgroup_place: Place,
     /// OpenCL's global work offset.
     pub global_offset: [u64; 3],
-    /// Bytes of LDS beside the static ones and those of `local` arguments.
+    /// Bytes of LDS in addition to the static ones and those of `local` arguments.
     pub dynamic_lds: u32,
     /// Where the dynamic LDS stands; the dispatch when it is not given.
     pub dynamic_lds_place: Place,
-    /// Bytes of stack of a work-item, its scratch in addition to what the kernel states; `None` leaves it to the device.
+    /// Bytes of stack of a work-item, its scratch in addition to the scratch that the kernel
+    /// states; `None` leaves it to the device.
     pub stack: Option<u32>,
     /// Where the stack stands; the dispatch when it is not given.
     pub stack_place: Place,
@@ -92,7 +93,7 @@ pub enum Arg {
     Buffer {
         /// Which of the manifest's buffers.
         index: usize,
-        /// Bytes behind its beginning.
+        /// Offset in bytes.
         offset: u64,
     },
     /// A number.
@@ -119,7 +120,7 @@ pub struct Output {
     pub file: PathBuf,
 }
 
-/// What a buffer must hold in the end.
+/// The expected contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// Where it stands.
@@ -143,7 +144,7 @@ impl Manifest {
         Manifest::parse(path, &text)
     }
 
-    /// Reads a manifest from text; `path` says what relative names in it are relative to.
+    /// Reads a manifest from text; relative names in it are relative to `path`.
     pub fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
         parse::manifest(path, text)
     }
@@ -153,7 +154,7 @@ impl Manifest {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// An error at a place of this manifest.
+    /// An error at a position of this manifest.
     pub fn error(&self, place: &Place, message: impl Into<String>) -> ManifestError {
         ManifestError {
             path: self.path.clone(),

@@ -48,13 +48,14 @@ impl Module {
         Module::from_object(device, object::open(bytes, None)?)
     }
 
-    /// As [`Module::load`], choosing from a bundle what suits `target`, such as `gfx906:xnack-`.
+    /// As [`Module::load`], selecting from a bundle the entry that matches `target`, such as
+    /// `gfx906:xnack-`.
     pub fn load_for(device: &Device, bytes: &[u8], target: &str) -> Result<Module, Error> {
         let target: TargetId = target.parse()?;
         Module::from_object(device, object::open(bytes, Some(&target))?)
     }
 
-    /// Loads a code object that was parsed before. Each load has variables of its own.
+    /// Loads a parsed code object. Each load has variables of its own.
     pub fn from_object(device: &Device, object: CodeObject) -> Result<Module, Error> {
         let code = LoadedCode::load(&device.0.memory, &object)?;
         Ok(Module(Arc::new(Inner {
@@ -64,7 +65,7 @@ impl Module {
         })))
     }
 
-    /// What it was compiled for.
+    /// Its target.
     pub fn gfx(&self) -> Gfx {
         self.0.object.target.gfx
     }
@@ -119,8 +120,7 @@ impl Kernel {
         &self.code.name
     }
 
-    /// What the compiler says about it: arguments, register and LDS use. `None` when the code
-    /// object does not tell.
+    /// Its metadata: arguments, register and LDS use. `None` if the code object has none.
     pub fn info(&self) -> Option<&KernelMetadata> {
         self.metadata.as_ref()
     }
@@ -130,7 +130,7 @@ impl Kernel {
         &self.module
     }
 
-    /// What the dispatcher knows of it.
+    /// The dispatcher's description of it.
     pub fn code(&self) -> &KernelCode {
         &self.code
     }

@@ -16,7 +16,7 @@ pub enum DecodeError {
     /// Fewer bytes than the instruction needs.
     #[error("truncated instruction: {have} of {need} bytes")]
     Truncated {
-        /// Bytes that are there.
+        /// Number of available bytes.
         have: usize,
         /// Bytes that the instruction needs.
         need: usize,
@@ -29,7 +29,7 @@ pub enum DecodeError {
         /// Target.
         gfx: Gfx,
     },
-    /// The encoding has no such opcode on the target.
+    /// The target has no such opcode in this encoding.
     #[error("unknown opcode {opcode} in {encoding} on {gfx} (word 0x{word:08x})")]
     UnknownOpcode {
         /// Opcode number.
@@ -41,7 +41,7 @@ pub enum DecodeError {
         /// Target.
         gfx: Gfx,
     },
-    /// An operand code that is reserved there.
+    /// A reserved operand code.
     #[error("reserved operand {code} for {what} of {name} on {gfx}")]
     ReservedOperand {
         /// Operand code.
@@ -53,7 +53,7 @@ pub enum DecodeError {
         /// Target.
         gfx: Gfx,
     },
-    /// A literal where the form takes none.
+    /// A literal in a form without one.
     #[error("{name} takes no literal in this form on {gfx}")]
     LiteralNotAllowed {
         /// Instruction.
@@ -61,7 +61,7 @@ pub enum DecodeError {
         /// Target.
         gfx: Gfx,
     },
-    /// An SDWA or DPP form that the instruction does not have.
+    /// The instruction has no such SDWA or DPP form.
     #[error("{name} has no {form} form on {gfx}")]
     NoSuchForm {
         /// `SDWA` or `DPP`.
@@ -85,7 +85,7 @@ pub enum DecodeError {
     },
 }
 
-/// The bytes of one instruction, of which the first dword is there.
+/// The bytes of one instruction, with at least its first dword.
 #[derive(Clone, Copy)]
 pub(crate) struct Code<'a> {
     pub(crate) gfx: Gfx,
@@ -143,7 +143,7 @@ pub(crate) fn blank(desc: &'static InstDesc, len: u8) -> Inst {
     }
 }
 
-/// Decodes the first instruction of `bytes` (little-endian dwords as they lie in memory).
+/// Decodes the first instruction of `bytes` (little-endian dwords).
 pub fn decode(gfx: Gfx, bytes: &[u8]) -> Result<Inst, DecodeError> {
     let Some(first) = bytes.first_chunk::<4>() else {
         return Err(DecodeError::Truncated {

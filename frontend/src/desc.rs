@@ -1,5 +1,5 @@
-//! The shape of an instruction row: everything static about one instruction on all targets. Rows are
-//! data (`isa/*.rs`); what they compute is the [`Op`], implemented once in each engine.
+//! The static description of an instruction on all targets (a row). Rows are data (`isa/*.rs`);
+//! their semantics are the [`Op`], implemented once in each engine.
 
 use crate::op::Op;
 use crate::target::Gfx;
@@ -110,7 +110,7 @@ impl Opcodes {
         self.from(gfx, ABSENT)
     }
 
-    /// The opcode on `gfx`, if there is one.
+    /// The opcode on `gfx`, if any.
     pub const fn get(&self, gfx: Gfx) -> Option<u16> {
         match self.0[gfx.index()] {
             ABSENT => None,
@@ -119,7 +119,7 @@ impl Opcodes {
     }
 }
 
-/// What happens to SCC. Each engine implements these rules once; `D` is the first destination.
+/// Effect on SCC. Each engine implements these rules once; `D` is the first destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scc {
     /// Unchanged.
@@ -134,7 +134,7 @@ pub enum Scc {
     Result,
 }
 
-/// Implicit effects beside the explicit operands, as a set of bits. (SCC written: [`Scc`].)
+/// Implicit effects in addition to the explicit operands, as a set of bits. (SCC written: [`Scc`].)
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effects(pub u16);
 
@@ -143,7 +143,7 @@ impl Effects {
     pub const NONE: Effects = Effects(0);
     /// Reads SCC.
     pub const READS_SCC: Effects = Effects(1);
-    /// Reads VCC beside the explicit operands (`v_div_fmas`, `s_cbranch_vccz`).
+    /// Reads VCC in addition to the explicit operands (`v_div_fmas`, `s_cbranch_vccz`).
     pub const READS_VCC: Effects = Effects(2);
     /// Writes EXEC.
     pub const WRITES_EXEC: Effects = Effects(4);
@@ -215,7 +215,7 @@ impl Forms {
 pub struct InstDesc {
     /// Name without `_e32`/`_e64`/`_sdwa`/`_dpp`, as LLVM spells it on the oldest target that has it.
     pub name: &'static str,
-    /// Later spellings: from this target on the name is the other one.
+    /// Later names: from this target on the name is the other one.
     pub renames: &'static [(Gfx, &'static str)],
     /// Opcode space.
     pub encoding: Encoding,
@@ -225,11 +225,11 @@ pub struct InstDesc {
     pub dst: &'static [Ty],
     /// Types of the sources by position.
     pub src: &'static [Ty],
-    /// What it computes.
+    /// Its operation.
     pub op: Op,
     /// The operation receives S0 and S1 exchanged.
     pub rev: bool,
-    /// What happens to SCC.
+    /// Effect on SCC.
     pub scc: Scc,
     /// Implicit reads and writes.
     pub effects: Effects,
@@ -286,7 +286,7 @@ impl InstDesc {
         self
     }
 
-    /// Later spellings.
+    /// Later names.
     pub const fn renamed(mut self, renames: &'static [(Gfx, &'static str)]) -> InstDesc {
         self.renames = renames;
         self

@@ -1,4 +1,4 @@
-//! A decoded instruction. After decoding nobody looks at encoding bits: operands are registers or
+//! A decoded instruction. After decoding no encoding bits are needed: operands are registers or
 //! bits of the right type, modifiers are data.
 
 use crate::desc::{Effects, Forms, InstDesc};
@@ -43,7 +43,7 @@ pub enum Special {
 /// One operand. Its type is the row's, by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Operand {
-    /// Not there (a destination switched off, an address `off`).
+    /// Absent (a disabled destination, an address `off`).
     #[default]
     None,
     /// First register of the scalar file by encoding code 0..=127: SGPRs, FLAT_SCRATCH, XNACK_MASK,
@@ -89,7 +89,7 @@ pub enum Sel {
     Dword = 6,
 }
 
-/// What fills the bits that an SDWA result does not cover.
+/// Treatment of bits that an SDWA result does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "the names are the manual's")]
@@ -103,9 +103,9 @@ pub enum Unused {
 /// Modifiers of the SDWA form. Order of application: select, then sext or (abs, then neg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Sdwa {
-    /// Where the result goes.
+    /// Destination selection.
     pub dst_sel: Sel,
-    /// What fills the rest.
+    /// Treatment of the rest.
     pub dst_unused: Unused,
     /// Selections of S0 and S1.
     pub src_sel: [Sel; 2],
@@ -128,13 +128,13 @@ pub struct Dpp {
 
 /// Modifiers of vector ALU instructions. Bit n of a field is source n.
 ///
-/// VOP3, SDWA and DPP: bits that mean nothing for the instruction are dropped by the decoder, except
-/// `clamp` of float compares and conversions to integers and `omod` of the latter, which exist
-/// without effect. VOP3P: all bits are kept as they stand, since LLVM prints them: `neg` and `neg_hi`
-/// of integer types and `clamp` of integer rows without `Forms::INT_CLAMP` have no effect.
+/// VOP3, SDWA and DPP: bits without meaning for the instruction are dropped by the decoder, except
+/// `clamp` of float compares and conversions to integers and `omod` of the latter, which are
+/// allowed without effect. VOP3P: all bits are kept, since LLVM prints them: `neg` and `neg_hi` of
+/// integer types and `clamp` of integer rows without `Forms::INT_CLAMP` have no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Mods {
-    /// Absolute value, applied first. VOP3P: of the mixes alone.
+    /// Absolute value, applied first. VOP3P: mixes only.
     pub abs: u8,
     /// Negation, applied after `abs`. VOP3P but the mixes: negation of the low half's source (`neg_lo`).
     pub neg: u8,
@@ -164,14 +164,14 @@ pub struct Mods {
 #[allow(missing_docs, reason = "the names are the manual's")]
 pub struct MemMods {
     /// Immediate offset in bytes (DS two-address forms: offset0 in elements; SMRD scaled to bytes).
-    /// What hardware ignores is not in it: FLAT has none before gfx9 and 12 bits on gfx9.
+    /// Bits that hardware ignores are removed: FLAT has none before gfx9 and 12 bits on gfx9.
     pub offset: i64,
     /// FLAT from gfx8 on: the 13 bits of the offset field as encoded, which LLVM prints even where
     /// hardware ignores them.
     pub flat_offset_field: u16,
     /// DS two-address forms: offset1 in elements.
     pub offset1: u8,
-    /// SMEM: an immediate offset is there (as opposed to a register only).
+    /// SMEM: has an immediate offset (as opposed to a register only).
     pub has_imm: bool,
     pub glc: bool,
     pub slc: bool,
@@ -204,7 +204,7 @@ pub struct MemMods {
     pub exp_vm: bool,
 }
 
-/// What the assembler calls an export target.
+/// The assembler's name of an export target.
 pub fn export_target_name(target: u8) -> String {
     match target {
         0..=7 => format!("mrt{target}"),
@@ -248,7 +248,7 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// What it computes.
+    /// Its operation.
     pub fn op(&self) -> Op {
         self.desc.op
     }
@@ -263,9 +263,9 @@ impl Inst {
         self.desc.src[i]
     }
 
-    /// Is the first destination read as well, or written only in part? That is the row's effect, and
-    /// by rule: SDWA results that preserve the rest, results in the high half (`op_sel`), and 16-bit
-    /// results that keep the high half on gfx9.
+    /// Is the first destination also read, or written in part? Declared by the row, and by rule:
+    /// SDWA results that preserve the rest, results in the high half (`op_sel`), and 16-bit results
+    /// that keep the high half on gfx9.
     pub fn reads_d(&self, gfx: Gfx) -> bool {
         let preserves = matches!(
             self.mods.sdwa,
@@ -281,8 +281,8 @@ impl Inst {
             || (self.desc.forms.has(Forms::KEEPS_HI16) && gfx.is_gfx9())
     }
 
-    /// The text as LLVM prints it for `gfx`; `pc` is the instruction's address (for branch targets
-    /// the raw distance is printed, as `llvm-mc` does).
+    /// The text as LLVM prints it for `gfx`; `pc` is the instruction's address (branch targets are
+    /// printed as the raw distance, as by `llvm-mc`).
     pub fn text(&self, gfx: Gfx) -> String {
         crate::print::text(self, gfx)
     }

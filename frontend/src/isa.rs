@@ -51,8 +51,8 @@ pub fn all() -> impl Iterator<Item = &'static InstDesc> {
     TABLES.iter().chain(vopc::ROWS).copied().flatten()
 }
 
-/// From opcode to row on every target, for an encoding with at most `N` opcodes. Built while
-/// compiling: two rows with one opcode on one target do not compile.
+/// Map from opcode to row on every target, for an encoding with at most `N` opcodes. Built at
+/// compile time: two rows with one opcode on one target do not compile.
 pub struct Index<const N: usize> {
     encoding: &'static str,
     rows: [[Option<&'static InstDesc>; N]; Gfx::COUNT],

@@ -1,12 +1,12 @@
-//! What an instruction computes. One variant is one operation of the manual, shared by the scalar
-//! and the vector unit and by all widths: the operand types of the row say which. The formula at
-//! the variant is the specification in short; `S0 S1 S2` are the sources after modifiers (and after
-//! exchange for rows marked `rev`), `D` the destination.
+//! The semantics of instructions. One variant is one operation of the manual, shared by the scalar
+//! and the vector unit and by all widths: the operand types of the row distinguish them. The
+//! formula at the variant is the specification in short; `S0 S1 S2` are the sources after modifiers
+//! (and after exchange for rows marked `rev`), `D` the destination.
 //!
-//! The variants of [`Op`] are declared in groups, the groups in units. A `match` on an `Op` in an engine names the
-//! operations that it implements one by one and the others by group or unit, as in `ops!(salu | mem) => return None`.
-//! It has no `_` arm. So a new variant does not compile until each `match` that names the operations of its group
-//! decides about it.
+//! The variants of [`Op`] are declared in groups, the groups in units. A `match` on an `Op` in an
+//! engine names the operations that it implements one by one and the others by group or unit, as in
+//! `ops!(salu | mem) => return None`. It has no `_` arm. So a new variant does not compile until
+//! each `match` over its group handles it.
 
 #![allow(
     rustdoc::broken_intra_doc_links,
@@ -43,8 +43,8 @@ pub enum Cmp {
     T,
 }
 
-/// Declares [`Op`] and the patterns that [`ops!`](crate::ops) gives. The syntax has no place for a variant outside of a
-/// group.
+/// Declares [`Op`] and the patterns of [`ops!`](crate::ops). The syntax does not allow a variant
+/// outside of a group.
 macro_rules! operations {
     ($($unit:ident { $($group:ident {
         $($(#[$doc:meta])* $variant:ident $(($($of:ty),+))? $({ $($field:tt)+ })?,)+
@@ -189,7 +189,7 @@ operations! {
             CmpxClass,
         }
     }
-    // Operations of the scalar unit alone.
+    // Operations of the scalar unit only.
     salu {
         // Integer operations of two sources.
         scalar {
@@ -231,7 +231,7 @@ operations! {
             /// One bit a quad
             QuadMask,
         }
-        // Operations whose result is not as wide as the source.
+        // Operations whose result and source have different widths.
         scalar_other {
             /// SCC = S0[S1] == 0
             Bitcmp0,
@@ -294,9 +294,9 @@ operations! {
             Trap,
         }
     }
-    // Operations of the vector unit alone.
+    // Operations of the vector unit only.
     valu {
-        // What is not one result of each lane.
+        // Operations other than one result per lane.
         special {
             /// Exchange D and S0 (`v_swap_b32`).
             Swap,
@@ -561,7 +561,7 @@ operations! {
             /// Cache maintenance, probes and prefetches: no effect here
             CacheCtl,
         }
-        // Operations that only DS has.
+        // Operations of DS only.
         lds {
             /// `ds_read2*`: two values at offset0 and offset1 (times 64 when the flag is set)
             Read2 {

@@ -1,5 +1,5 @@
-//! Text of instructions as LLVM prints it. `print/operand.rs` has what all encodings share,
-//! `scalar.rs`, `vector.rs` and `memory.rs` the operand lists and modifiers of theirs.
+//! Text of instructions as LLVM prints it. `print/operand.rs` is common to all encodings,
+//! `scalar.rs`, `vector.rs` and `memory.rs` have the operand lists and modifiers of theirs.
 
 use crate::desc::Encoding;
 use crate::inst::Inst;

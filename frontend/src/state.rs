@@ -56,25 +56,27 @@ pub struct WaveState {
     pub vgpr_count: u32,
     /// Number of SGPRs allocated to the wave.
     pub sgpr_count: u32,
-    /// VGPRs from this number on still hold what the dispatcher put there; engines raise it when the
-    /// wave writes VGPRs that were not allocated to it. No part of the architectural state.
+    /// VGPRs from this number on still have the dispatcher's values; engines raise it when the wave
+    /// writes VGPRs that were not allocated to it. Not part of the architectural state.
     pub vgprs_touched: u32,
     /// VGPRs from the first number up to the second hold anything, and are 0 to the wave: see
     /// [`WaveState::settle`].
     pub vgprs_stale: [u32; 2],
-    /// Number of what the dispatcher put into the wave, 0 for none. Whoever writes scalar registers or VGPRs of a
-    /// running wave beside the engine makes it 0. No part of the architectural state.
-    pub start: u64,
-    /// The `start` whose scalar registers and work-item ids lie here as the dispatcher put them there, 0 when they
-    /// may be others. An engine sets it at the end of a wave in which it knows that nothing wrote them.
-    pub kept: u64,
-    /// An engine's note of how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
-    /// first instruction. No part of the architectural state.
-    pub resume: u64,
-    /// Where accesses of compiled code were last, for what it prefetches: of whatever ran here before. No part of
+    /// Identifies the dispatcher's initial values of the wave, 0 for none. Code other than the
+    /// engine that writes scalar registers or VGPRs of a running wave resets it to 0. Not part of
     /// the architectural state.
+    pub start: u64,
+    /// The `start` whose scalar registers and work-item ids are unmodified here, 0 if they may have
+    /// changed. An engine sets it at the end of a wave that provably did not write them. Not part
+    /// of the architectural state.
+    pub kept: u64,
+    /// An engine's note on how it left the wave, 0 for none; [`WaveState::FRESH`] before the wave's
+    /// first instruction. Not part of the architectural state.
+    pub resume: u64,
+    /// Latest addresses of compiled code's accesses, for prefetches: of any wave that ran here
+    /// before. Not part of the architectural state.
     pub last: [u64; LAST],
-    /// Where they are expected next, for code that prefetches later. No part of the architectural state.
+    /// Predicted next addresses, for deferred prefetches. Not part of the architectural state.
     pub next: [u64; LAST],
     /// Vector registers, `vgpr[n][lane]`.
     pub vgpr: [[u32; LANES]; 256],
@@ -83,23 +85,24 @@ pub struct WaveState {
 const _: () = assert!(std::mem::offset_of!(WaveState, vgpr) % 64 == 0);
 
 impl WaveState {
-    /// In `resume`: the wave has not begun yet, its registers are what the dispatch put there.
+    /// In `resume`: the wave has not begun, its registers are the dispatch's initial values.
     pub const FRESH: u64 = 1 << 63;
     /// In `resume` together with [`WaveState::FRESH`]: v0 is the lane's number plus a multiple of
     /// 64 that is the same for the whole wave.
     pub const V0_COUNTS: u64 = 1;
     /// As [`WaveState::V0_COUNTS`]: v1 and v2 are the same in all lanes.
     pub const V12_UNIFORM: u64 = 2;
-    /// As [`WaveState::V0_COUNTS`], a field of three bits: n says that in each row of 2^n lanes v0
-    /// counts up by one from 0 and v1 and v2 are the same; 0 says nothing. See also [`WaveState::PACKED`].
+    /// As [`WaveState::V0_COUNTS`], a field of three bits: n means that in each row of 2^n lanes v0
+    /// counts up by one from 0 and v1 and v2 are uniform; 0 means nothing. See also
+    /// [`WaveState::PACKED`].
     pub const ROWS: u64 = 7 << 2;
-    /// Together with [`WaveState::ROWS`]: what is said of v0 is true of its lowest [`WaveState::PACKED_BITS`]
-    /// bits. The others hold the work-item's y and z, which are the same in all lanes of a row and differ
-    /// between rows.
+    /// Together with [`WaveState::ROWS`]: the fact about v0 holds for its lowest
+    /// [`WaveState::PACKED_BITS`] bits. The others hold the work-item's y and z, which are uniform
+    /// in a row and differ between rows.
     pub const PACKED: u64 = 1 << 5;
     /// Bits of each number in a v0 that holds x, y and z.
     pub const PACKED_BITS: u32 = 10;
-    /// All that `resume` may say of a wave that has not begun.
+    /// All facts that `resume` may state about a wave that has not begun.
     pub const START: u64 = Self::V0_COUNTS | Self::V12_UNIFORM | Self::ROWS | Self::PACKED;
 
     /// A wave with every register 0, on the heap (it is 65 KiB).
@@ -124,13 +127,13 @@ impl WaveState {
         })
     }
 
-    /// Is there anything for [`WaveState::settle`] to do?
+    /// Does [`WaveState::settle`] have any effect?
     pub fn has_stale_vgprs(&self) -> bool {
         self.vgprs_stale[0] < self.vgprs_stale[1]
     }
 
-    /// Makes 0 the VGPRs that a wave's start left as they were. An engine that knows which of them the wave
-    /// reads before it writes them makes do with those.
+    /// Zeroes the VGPRs that a wave's start left stale. An engine that knows which of them the wave
+    /// reads before it writes them may zero only those.
     pub fn settle(&mut self) {
         let [first, end] = self.vgprs_stale.map(|n| (n as usize).min(256));
         if first < end {

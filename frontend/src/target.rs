@@ -1,4 +1,5 @@
-//! The GPUs that wavelift runs, and what differs between them as plain questions. Each names its source in brackets.
+//! The GPUs that wavelift runs, and their differences as methods. Each names its source in
+//! brackets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -92,8 +93,8 @@ impl Gfx {
         }
     }
 
-    /// What a workgroup that asks for `bytes` bytes of LDS has: whole granules. The range checks of the hardware
-    /// know no other size.
+    /// Allocated LDS of a workgroup that requests `bytes` bytes: whole granules. The range checks
+    /// of the hardware use this size.
     pub const fn lds_allocated(self, bytes: u32) -> u32 {
         bytes.next_multiple_of(self.lds_granule())
     }
@@ -101,7 +102,7 @@ impl Gfx {
 
 /// Registers and the state that a wave starts with.
 impl Gfx {
-    /// The SGPRs that code can name as such; special registers have the codes behind them. (LLVM's
+    /// The number of SGPRs that code can name; special registers have the codes after them. (LLVM's
     /// `getAddressableNumSGPRs`; the Vega ISA manual, 3.6.2)
     pub const fn max_sgprs(self) -> u32 {
         if self.is_gfx6_7() { 104 } else { 102 }
@@ -117,8 +118,8 @@ impl Gfx {
         if self.has_unified_vgprs() { 8 } else { 4 }
     }
 
-    /// Are accumulation registers allocated together with the VGPRs and behind them? (LLVM's AMDGPU user guide,
-    /// `ACCUM_OFFSET`)
+    /// Are accumulation registers allocated together with the VGPRs, after them? (LLVM's AMDGPU
+    /// user guide, `ACCUM_OFFSET`)
     pub const fn has_unified_vgprs(self) -> bool {
         matches!(self, Gfx::Gfx90a)
     }
@@ -143,13 +144,13 @@ impl Gfx {
         }
     }
 
-    /// Does FLAT_SCRATCH hold an address? Before it holds a size and an offset. (LLVM's AMDGPU user guide, "Flat
-    /// Scratch")
+    /// Does FLAT_SCRATCH hold an address? If not, it holds a size and an offset. (LLVM's AMDGPU
+    /// user guide, "Flat Scratch")
     pub const fn flat_scratch_is_address(self) -> bool {
         self.is_gfx9()
     }
 
-    /// Do registers tell where the apertures of LDS and scratch are? (LLVM's `FeatureApertureRegs`)
+    /// Do registers hold the apertures of LDS and scratch? (LLVM's `FeatureApertureRegs`)
     pub const fn has_aperture_registers(self) -> bool {
         self.is_gfx9()
     }
@@ -162,7 +163,8 @@ impl Gfx {
 
 /// Arithmetic.
 impl Gfx {
-    /// Are the mixes `v_fma_mix*`, which are fused, in place of `v_mad_mix*`? (LLVM's `FeatureFmaMixInsts`)
+    /// Does the target have `v_fma_mix*`, which are fused, in place of `v_mad_mix*`? (LLVM's
+    /// `FeatureFmaMixInsts`)
     pub const fn has_fused_mix(self) -> bool {
         matches!(self, Gfx::Gfx906 | Gfx::Gfx908 | Gfx::Gfx90a)
     }
@@ -172,7 +174,7 @@ impl Gfx {
         !matches!(self, Gfx::Gfx600)
     }
 
-    /// Do `v_sin` and `v_cos` take sources of any size? Before of up to 256 revolutions. (LLVM's
+    /// Do `v_sin` and `v_cos` accept sources of any size? If not, up to 256 revolutions. (LLVM's
     /// `FeatureTrigReducedRange`)
     pub const fn has_full_trig_range(self) -> bool {
         self.is_gfx9()
@@ -192,7 +194,7 @@ impl Gfx {
 
 /// Memory.
 impl Gfx {
-    /// Is LDS limited to what M0 says? (LLVM's `ldsRequiresM0Init`)
+    /// Does M0 limit LDS? (LLVM's `ldsRequiresM0Init`)
     pub const fn lds_limited_by_m0(self) -> bool {
         !self.is_gfx9()
     }
@@ -203,26 +205,30 @@ impl Gfx {
         matches!(self, Gfx::Gfx600)
     }
 
-    /// LDS accesses of 2 bytes and more at addresses that are not a multiple of their size (at most a
-    /// dword; 8 and 16 bytes for the 64 and 128-bit forms) are done in full on gfx9. Before that the
-    /// low bits of the address are ignored. (LLVM's `FeatureUnalignedDSAccess`, and the mode that HSA sets up)
+    /// LDS accesses of 2 bytes and more at addresses that are not a multiple of their size (at most
+    /// a dword; 8 and 16 bytes for the 64 and 128-bit forms) are supported on gfx9. Before, the low
+    /// bits of the address are ignored. (LLVM's `FeatureUnalignedDSAccess`, and the mode that HSA
+    /// sets up)
     pub const fn lds_unaligned(self) -> bool {
         self.is_gfx9()
     }
 
-    /// Buffer accesses of a dword and more at addresses that are not a multiple of 4 are done in full from gfx7 on;
-    /// gfx6 ignores the low bits. (LLVM's `FeatureUnalignedBufferAccess`, and the mode that HSA sets up)
+    /// Buffer accesses of a dword and more at addresses that are not a multiple of 4 are supported
+    /// from gfx7 on; gfx6 ignores the low bits. (LLVM's `FeatureUnalignedBufferAccess`, and the
+    /// mode that HSA sets up)
     pub const fn buffer_unaligned(self) -> bool {
         !matches!(self, Gfx::Gfx600)
     }
 
-    /// Do D16 loads keep the other half of the register? Targets with SRAM ECC zero it; gfx906 and later may have it,
-    /// and compilers assume neither unless told that it is off. (LLVM's `d16PreservesUnusedBits`)
+    /// Do D16 loads keep the other half of the register? Targets with SRAM ECC zero it; gfx906 and
+    /// later may have it, and compilers assume neither unless it is disabled. (LLVM's
+    /// `d16PreservesUnusedBits`)
     pub const fn d16_keeps_other_half(self) -> bool {
         matches!(self, Gfx::Gfx600 | Gfx::Gfx700 | Gfx::Gfx803 | Gfx::Gfx900)
     }
 
-    /// Do several D16 components share registers? Before each has its own. (LLVM's `FeatureUnpackedD16VMem`)
+    /// Do several D16 components share registers? If not, each has its own. (LLVM's
+    /// `FeatureUnpackedD16VMem`)
     pub const fn packs_d16(self) -> bool {
         self.is_gfx9()
     }
@@ -250,7 +256,7 @@ impl fmt::Display for Gfx {
     }
 }
 
-/// A target name that wavelift does not know.
+/// An unknown target name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown target `{0}`; known are gfx600, gfx700, gfx803, gfx900, gfx906, gfx908 and gfx90a"

@@ -10,7 +10,7 @@ pub type RawStatus = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub RawStatus);
 
-/// What functions inside this crate give back.
+/// Result of functions inside this crate.
 pub type Outcome<T = ()> = Result<T, Status>;
 
 macro_rules! statuses {
@@ -114,7 +114,7 @@ statuses! {
     SAMPLER_DESCRIPTOR_UNSUPPORTED = 0x3003, c"HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED: Sampler descriptor is not supported or invalid.";
 }
 
-/// What ends an iteration early.
+/// Ends an iteration early.
 pub const INFO_BREAK: RawStatus = 1;
 
 /// A handle of any kind.
@@ -160,7 +160,7 @@ pub mod queue_at {
     pub const GROUP_APERTURE: u64 = 0x40;
     /// `private_segment_aperture_base_hi`.
     pub const PRIVATE_APERTURE: u64 = 0x44;
-    /// `max_cu_id`, and `max_wave_id` behind it.
+    /// `max_cu_id`, followed by `max_wave_id`.
     pub const MAX_CU: u64 = 0x48;
     /// `read_dispatch_id`.
     pub const READ_INDEX: u64 = 0x80;
@@ -320,7 +320,7 @@ pub struct PitchedPtr {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PointerInfo {
-    /// Size of the structure that the caller knows.
+    /// Size of the structure in the caller's version.
     pub size: u32,
     /// 0 unknown, 1 allocated, 2 locked, 3 another driver's, 4 another process's.
     pub kind: u32,
@@ -330,9 +330,9 @@ pub struct PointerInfo {
     pub host_base: *mut c_void,
     /// Size of the allocation.
     pub bytes: usize,
-    /// What the program attached to it.
+    /// User data attached by the program.
     pub user_data: *mut c_void,
-    /// Whose memory.
+    /// Owner of the memory.
     pub owner: Handle,
     /// Flags of the pool.
     pub global_flags: u32,
@@ -389,7 +389,8 @@ pub struct MemoryFaultEvent {
     pub reason: u32,
 }
 
-/// What an iteration calls for each handle, with the program's data; another status than success ends it.
+/// Callback of an iteration for each handle, with the program's data; a status other than success
+/// ends it.
 pub type Visit = unsafe extern "C" fn(Handle, *mut c_void) -> RawStatus;
 
 /// A queue's error callback.

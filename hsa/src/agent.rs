@@ -59,7 +59,7 @@ impl Agent {
     }
 }
 
-/// What a program writes to flush the host's path to the GPU's memory: nothing to flush.
+/// Written by a program to flush the host's path to the GPU's memory: nothing to flush.
 static FLUSH: [AtomicU32; 2] = [AtomicU32::new(0), AtomicU32::new(0)];
 
 /// The bits of the extensions that there are: images. AMD's own have no bits.

@@ -1,10 +1,9 @@
-//! The functions of the interface, with the parameters that the headers declare. Handles are passed as
-//! the 64-bit numbers that the headers' structures hold, which the C calling convention makes the same.
+//! The functions of the interface, with the parameters that the headers declare. Handles are passed
+//! as the 64-bit numbers in the headers' structures, which is the same in the C calling convention.
 //!
 //! # Safety
-//! What holds for every function: addresses must be null or valid for what the headers say is read or
-//! written there; callbacks must be callable with the data that is given beside them. Handles may be
-//! anything.
+//! For every function: addresses must be null or valid for the accesses that the headers document;
+//! callbacks must be callable with the data passed with them. Handles may be arbitrary.
 #![allow(
     clippy::missing_safety_doc,
     reason = "the section above holds for every function"

@@ -18,24 +18,24 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * FREQUENCY + time.tv_nsec as u64
 }
 
-/// How long somebody who waits looks before sleeping: an answer takes a few microseconds, a sleep and a
-/// wake ten times as long.
+/// How long a waiter polls before sleeping: an answer takes a few microseconds, a sleep and a wake
+/// ten times as long.
 const SPIN: Duration = Duration::from_micros(30);
 
-/// The same where the thread that should answer ran on this very processor: it cannot while this one looks.
+/// The same if the answering thread last ran on this processor: it cannot run while this one polls.
 const SHORT_SPIN: Duration = Duration::from_micros(2);
 
-/// The same while that thread is being woken, which takes longer than what it does then.
+/// The same while that thread is being woken, which takes longer than its work afterwards.
 const WAKE: Duration = Duration::from_micros(100);
 
-/// A turn of other work on this processor that is longer shows that the machine is busy.
+/// A longer time slice of other work on this processor indicates a busy machine.
 const LONG_TURN: Duration = Duration::from_micros(100);
 
-/// For so long the machine is taken for busy then, in ticks.
+/// How long the machine then counts as busy, in ticks.
 const BUSY: u64 = FREQUENCY;
 
-/// So long nobody yields after the thread has come to this very processor, in ticks: two threads that take
-/// turns on one would stay there, and those that sleep and wake are parted.
+/// How long no waiter yields after the thread has moved to this processor, in ticks: two threads
+/// that alternate on one processor would stay there, while those that sleep and wake are separated.
 const APART: u64 = FREQUENCY / 1000;
 
 /// No thread was seen yet.
@@ -47,7 +47,7 @@ const COMING: i32 = -2;
 /// The processor that a thread ran on when it was last seen.
 pub(crate) struct Place {
     processor: AtomicI32,
-    /// Until then nobody waits for the thread while it is coming: others would take the turns.
+    /// Until then waiters do not poll for the thread: others would take the processor.
     busy_until: AtomicU64,
 }
 
@@ -69,14 +69,14 @@ impl Place {
         self.processor.store(Place::here(), Relaxed);
     }
 
-    /// The thread is being woken; nobody knows where it will run.
+    /// The thread is being woken; its processor is unknown.
     pub(crate) fn call(&self) {
         if !self.is_busy() {
             self.processor.store(COMING, Relaxed);
         }
     }
 
-    /// May the thread be on its way?
+    /// May the thread be starting?
     pub(crate) fn may_come(&self) -> bool {
         self.processor.load(Relaxed) == COMING || self.is_busy()
     }
@@ -85,7 +85,7 @@ impl Place {
         now() < self.busy_until.load(Relaxed)
     }
 
-    /// Lets the thread have this very processor, if that is where it has to come to.
+    /// Yields this processor to the thread, if it is to run here.
     fn make_way(&self) {
         let begin = Instant::now();
         std::thread::yield_now();
@@ -99,11 +99,11 @@ impl Place {
         self.busy_until.store(now() + pause, Relaxed);
     }
 
-    /// Looks again and again for a short time, at most `limit`, for something that the thread which was
-    /// seen here makes come true; false when nothing came of it.
+    /// Polls for a short time, at most `limit`, for a condition that the thread makes true; false
+    /// on timeout.
     pub(crate) fn spin(&self, limit: Duration, mut look: impl FnMut() -> bool) -> bool {
         let begin = Instant::now();
-        // The time up to which the thread was on its way.
+        // The time until which the thread was starting.
         let mut coming = Duration::ZERO;
         loop {
             for _ in 0..32 {

@@ -1,4 +1,4 @@
-//! What the environment says.
+//! Configuration from the environment.
 
 use std::env;
 
@@ -16,8 +16,8 @@ const DEFAULT_GPU: &str = "gfx906";
 pub(crate) struct Gpu {
     /// LLVM's name.
     pub(crate) name: &'static str,
-    /// What follows the name in the name of its instruction set: settings that librocrand's and other
-    /// libraries' code objects suit.
+    /// Suffix of the name of its instruction set: settings that match the code objects of
+    /// librocrand and other libraries.
     pub(crate) features: &'static str,
     /// Guest.
     pub(crate) gfx: Gfx,
@@ -68,7 +68,8 @@ pub(crate) struct Config {
 
 impl Config {
     /// From `WAVELIFT_GPU`, `WAVELIFT_THREADS`, `WAVELIFT_STATS`, `WAVELIFT_MEMCHECK`,
-    /// `WAVELIFT_ENGINE`, `WAVELIFT_VRAM_MIB` and `WAVELIFT_STACK`. What cannot be understood is said, and `None`.
+    /// `WAVELIFT_ENGINE`, `WAVELIFT_VRAM_MIB` and `WAVELIFT_STACK`. Invalid values are reported,
+    /// and give `None`.
     pub(crate) fn from_env() -> Option<Config> {
         let get = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let wrong = |name: &str, value: &str, expected: &str| {

@@ -1,5 +1,5 @@
-//! Copies that run beside the program: two threads take those whose dependencies are met. Small ones
-//! that wait for nothing are done at once.
+//! Asynchronous copies: two threads take those whose dependencies are met. Small ones without
+//! dependencies are done at once.
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
@@ -17,7 +17,7 @@ const THREADS: usize = 2;
 /// small copy, and HIP divides large copies into pieces of this size.
 const AT_ONCE: usize = 4 << 20;
 
-/// What is copied.
+/// A copy operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Task {
     /// Consecutive bytes.
@@ -72,7 +72,7 @@ fn all_zero(signals: &Signals, list: &[Handle]) -> bool {
     })
 }
 
-/// May these addresses be used? What lies in guest memory must be allocated there.
+/// May these addresses be used? Guest memory must be allocated there.
 pub(crate) fn check(rt: &Runtime, address: u64, bytes: u64) -> Outcome {
     let (base, len) = (rt.memory.arena_base(), rt.memory.arena_len());
     let inside = address.wrapping_sub(base) < len;

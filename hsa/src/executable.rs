@@ -70,7 +70,7 @@ pub(crate) struct KernelEntry {
     pub(crate) unloaded: AtomicBool,
 }
 
-/// What a symbol is.
+/// Kind of a symbol.
 enum What {
     Kernel(Arc<KernelEntry>),
     Variable {
@@ -130,7 +130,7 @@ impl Executable {
         }
     }
 
-    /// Gives a variable, which code objects that are loaded later use, an address.
+    /// Defines the address of a variable for code objects that are loaded later.
     pub(crate) fn define(&self, name: &str, address: u64) -> Outcome {
         let mut inner = self.unfrozen()?;
         if inner.by_name.contains_key(name) || inner.defined.contains_key(name) {
@@ -177,7 +177,7 @@ impl Executable {
         unsafe { put_any(value, number) }
     }
 
-    /// Loads a code object; a handle for it.
+    /// Loads a code object; returns a handle.
     pub(crate) fn load(&self, rt: &Runtime, bytes: &[u8]) -> Outcome<Handle> {
         let mut inner = self.unfrozen()?;
         let object = CodeObject::parse(bytes).map_err(|error| refuse(&error))?;
@@ -231,7 +231,7 @@ impl Executable {
             let name = symbol.name.clone();
             let handle = rt.symbols.add(Arc::new(symbol));
             inner.symbols.push(handle);
-            // Symbols that others see come first and win.
+            // Exported symbols take precedence.
             inner.by_name.entry(name).or_insert(handle);
         }
         let number = inner.modules.len() as Handle + 1;

@@ -1,6 +1,6 @@
-//! The names in the shared library. A function that the compiler exports itself would get into the
-//! compiler's own list of names, which knows no versions; these jumps are not in it, and `rocr.map`
-//! gives their names the version `ROCR_1`.
+//! The names in the shared library. A function that the compiler exports itself would be in the
+//! compiler's own list of names, which does not support versions; these jumps are not in it, and
+//! `rocr.map` gives their names the version `ROCR_1`.
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {

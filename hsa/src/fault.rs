@@ -1,5 +1,5 @@
-//! What happens when a packet cannot be run: the user is told what, where and why, the program is told
-//! by the queue's callback, and ends the way it does with a real GPU.
+//! Handling of packets that cannot be run: the cause and location are reported to the user, the
+//! program is notified by the queue's callback, and ends as with a real GPU.
 
 use runtime::dispatch::LaunchError;
 use runtime::{Fault, FaultKind};
@@ -62,7 +62,7 @@ pub(crate) fn launch_status(error: &LaunchError) -> Status {
     }
 }
 
-/// Tells the user and the program. The queue takes no more packets.
+/// Reports to the user and the program. The queue accepts no more packets.
 pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &Trouble) {
     let Trouble {
         status,
@@ -86,13 +86,14 @@ pub(crate) fn report(rt: &'static Runtime, queue: &Queue, index: u64, trouble: &
         // thread has ended.
         unsafe { callback(status.0, queue.head(), data) };
     }
-    // The real library ends the program at a memory fault, and nobody else can tell it of others.
+    // The real library ends the program at a memory fault, and only the callback could report
+    // others.
     if *status == Status::MEMORY_FAULT || queue.callback.is_none() {
         std::process::abort();
     }
 }
 
-/// Tells the handlers of system events; did one of them handle it?
+/// Calls the handlers of system events; did one of them handle it?
 fn tell_events(rt: &Runtime, address: u64) -> bool {
     const PAGE_NOT_PRESENT: u32 = 1;
     let event = MemoryFaultEvent {
@@ -109,7 +110,7 @@ fn tell_events(rt: &Runtime, address: u64) -> bool {
         // SAFETY: the program registered the function for this, with this data.
         unsafe { (one.handler)(&event, pointer(one.data as u64)) }
     };
-    // All are told, whoever handles it.
+    // All are called, even if one handles it.
     let handled: Vec<_> = events.iter().filter(|one| tell(one) == 0).collect();
     !handled.is_empty()
 }

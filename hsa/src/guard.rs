@@ -1,5 +1,5 @@
-//! The border: panics stay inside, addresses from outside are looked at once, and what is not
-//! supported is said once.
+//! The library's boundary: panics stay inside, addresses from outside are read once, and
+//! unsupported features are reported once.
 
 use std::collections::BTreeSet;
 use std::ffi::c_void;
@@ -39,7 +39,7 @@ pub(crate) unsafe fn put<T>(at: *mut T, value: T) -> Outcome {
     Ok(())
 }
 
-/// Is there a place for the result?
+/// Is the result pointer valid?
 pub(crate) fn wanted<T>(out: *mut T) -> Outcome {
     match out.is_null() {
         true => Err(Status::INVALID_ARGUMENT),
@@ -97,7 +97,7 @@ pub(crate) unsafe fn text<'a>(at: *const std::ffi::c_char) -> Outcome<&'a str> {
 /// Says something to the user.
 pub(crate) fn say(what: std::fmt::Arguments<'_>) {
     use std::io::Write as _;
-    // When nobody listens there is nobody to tell.
+    // Errors of a closed standard error are ignored.
     let _ = writeln!(std::io::stderr().lock(), "wavelift: {what}");
 }
 

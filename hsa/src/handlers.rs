@@ -18,7 +18,7 @@ struct Entry {
     data: usize,
 }
 
-/// The handlers that wait.
+/// The waiting handlers.
 pub(crate) struct Handlers {
     waiting: Mutex<Vec<Entry>>,
     thread: OnceLock<bool>,
@@ -66,8 +66,8 @@ impl Handlers {
         Ok(())
     }
 
-    /// Takes out those whose time has come, with the values that they saw; those of destroyed signals
-    /// are forgotten.
+    /// Removes handlers whose condition holds, with the values seen; those of destroyed signals are
+    /// dropped.
     fn due(&self, rt: &Runtime) -> Option<Vec<(Entry, i64)>> {
         let mut due = Vec::new();
         self.waiting().retain(|entry| {
@@ -109,7 +109,7 @@ pub(crate) fn call(function: unsafe extern "C" fn(*mut c_void), data: *mut c_voi
     state::runtime()?;
     let data = data.expose_provenance();
     let thread = std::thread::Builder::new().name("hsa function".to_owned());
-    // SAFETY: the program hands the function over for this, with this data.
+    // SAFETY: the program passed the function for this call, with this data.
     let run = move || unsafe { function(pointer(data as u64)) };
     thread
         .spawn(run)

@@ -1,5 +1,6 @@
-//! Images and samplers. A handle is the address of what a kernel is given: the descriptor and what the
-//! device libraries look up behind it. Images are linear, whatever layout was asked for.
+//! Images and samplers. A handle is the address of the kernel's object: the descriptor and the
+//! values that the device libraries read after it. Images are linear, regardless of the requested
+//! layout.
 
 mod texel;
 
@@ -51,7 +52,7 @@ pub(crate) struct Image {
 }
 
 impl Layout {
-    /// Where the texels of such an image lie; pitches of 0 mean no gaps.
+    /// Layout of such an image's texels; pitches of 0 mean no gaps.
     pub(crate) fn new(gfx: Gfx, image: &ImageGeometry, pitch: [u64; 2]) -> Outcome<Layout> {
         let texel = Texel::new(image.format).ok_or(Status::IMAGE_FORMAT_UNSUPPORTED)?;
         let (shape, [width, height, depth]) = match image.geometry {
@@ -93,8 +94,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Where the texels of such an image lie by a descriptor (T#) of another driver's, which must be one
-    /// that this library might have made itself.
+    /// Layout of an image's texels by a descriptor (T#) of another driver, which must be one that
+    /// this library could have made.
     pub(crate) fn described(gfx: Gfx, image: &ImageGeometry, words: [u32; 8]) -> Outcome<Layout> {
         let texel = Texel::new(image.format).ok_or(Status::INVALID_ARGUMENT)?;
         let texels = (words[4] >> 13 & (gfx.max_image_pitch() - 1)) + 1;
@@ -112,7 +113,7 @@ impl Layout {
         self.pitch[1] * u64::from(self.size[2])
     }
 
-    /// What a kernel is given.
+    /// The words of the kernel's object.
     fn words(&self, gfx: Gfx, data: u64) -> Outcome<[u32; 12]> {
         let Texel {
             data: format,
@@ -190,7 +191,7 @@ impl Image {
     }
 }
 
-/// Puts an object for kernels into guest memory; its handle.
+/// Puts an object for kernels into guest memory; returns its handle.
 fn put_object(rt: &Runtime, words: &[u32]) -> Outcome<Handle> {
     let out_of = |_| Status::OUT_OF_RESOURCES;
     let address = rt
@@ -231,7 +232,8 @@ pub(crate) fn get(rt: &Runtime, handle: Handle) -> Outcome<Image> {
     images.get(&handle).copied().ok_or(Status::INVALID_ARGUMENT)
 }
 
-/// Makes a sampler: are coordinates from 0 to 1, is the filter linear, what lies outside in x, y and z.
+/// Makes a sampler: normalized coordinates, linear filter, treatment of coordinates outside in x, y
+/// and z.
 pub(crate) fn create_sampler(
     rt: &Runtime,
     coordinates: u32,
@@ -275,7 +277,7 @@ pub(crate) fn destroy_sampler(rt: &Runtime, handle: Handle) -> Outcome {
     Ok(())
 }
 
-/// Memory beside an image: first byte, bytes from row to row and from slice to slice (0 for no gaps).
+/// Memory outside of an image: first byte, row and slice pitch in bytes (0 for no gaps).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside {
     pub(crate) at: u64,

@@ -1,4 +1,5 @@
-//! Locks. What a panic left behind a lock is still whole: nothing here panics halfway through a change.
+//! Locks. Data behind a lock poisoned by a panic is consistent: nothing here panics halfway through
+//! a change.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

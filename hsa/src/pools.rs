@@ -1,6 +1,6 @@
-//! Memory pools, allocations, locked host memory, and what is known of a pointer. All memory is host
-//! memory in the arena of guest memory: host and kernels use the same addresses, and nothing is
-//! committed before it is touched.
+//! Memory pools, allocations, locked host memory, and pointer information. All memory is host
+//! memory in the arena of guest memory: host and kernels use the same addresses, and pages are
+//! committed on first touch.
 
 pub(crate) mod share;
 
@@ -84,13 +84,13 @@ impl Pool {
     }
 }
 
-// Kinds of memory as `hsa_amd_pointer_info` tells them.
+// Kinds of memory of `hsa_amd_pointer_info`.
 const ALLOCATED: u32 = 1;
 const LOCKED: u32 = 2;
 const FOREIGN: u32 = 3;
 const ATTACHED: u32 = 4;
 
-/// What is behind an allocation.
+/// Backing of an allocation.
 enum Backing {
     /// The process's own memory.
     Own,
@@ -127,7 +127,7 @@ impl Allocation {
         self.bytes.next_multiple_of(GRANULE)
     }
 
-    /// What `hsa_amd_pointer_info` calls it.
+    /// Its kind for `hsa_amd_pointer_info`.
     fn kind(&self) -> u32 {
         match self.backing {
             Backing::Own | Backing::Exported(_) => ALLOCATED,
@@ -245,9 +245,9 @@ pub(crate) unsafe fn agent_info(
     // SAFETY: the caller answers for the address; each attribute writes its own type.
     unsafe {
         match attribute {
-            // 0 never, 1 by default, 2 when allowed. LDS is nobody else's. The host could use the GPU's
-            // memory, but if it is told so, HIP writes a few KiB there itself and waits for the queue
-            // every time, which takes ten times as long as asking for a copy.
+            // 0 never, 1 by default, 2 when allowed. LDS is private. The host could access the
+            // GPU's memory, but if that is reported, HIP writes a few KiB there itself and waits
+            // for the queue every time, which takes ten times as long as a copy request.
             0 => put_any::<u32>(
                 value,
                 match (own, pool) {
@@ -286,7 +286,7 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
         .checked_next_multiple_of(GRANULE)
         .ok_or(Status::OUT_OF_RESOURCES)?;
     rt.pools.account(pool, whole)?;
-    // Checked mode knows the exact end.
+    // Checked mode uses the exact end.
     let wanted = if rt.config.memcheck { bytes } else { whole };
     let address = rt.memory.alloc(wanted, GRANULE).map_err(|_| {
         rt.pools.unaccount(pool, whole);
@@ -297,7 +297,7 @@ pub(crate) fn allocate(rt: &Runtime, pool: Pool, bytes: usize) -> Outcome<u64> {
     Ok(address)
 }
 
-/// Takes an allocation out of the list, if it is of this kind, and tells those who asked for it.
+/// Removes an allocation from the list, if it is of this kind, and calls its free handlers.
 fn remove(rt: &Runtime, address: u64, kind: u32) -> Option<Allocation> {
     let mut allocations = write(&rt.pools.allocations);
     let Entry::Occupied(entry) = allocations.entry(address) else {
@@ -400,7 +400,7 @@ pub(crate) unsafe fn lock_host(rt: &Runtime, host: u64, bytes: usize) -> Outcome
 /// Ends [`lock_host`].
 pub(crate) fn unlock_host(rt: &Runtime, host: u64) -> Outcome {
     let mut locked = rt.pools.locked();
-    // Unlocking what was not locked is no error.
+    // Unlocking memory that was not locked is not an error.
     let Some(sizes) = locked.get_mut(&host) else {
         return Ok(());
     };
@@ -412,7 +412,7 @@ pub(crate) fn unlock_host(rt: &Runtime, host: u64) -> Outcome {
     Ok(())
 }
 
-/// The host's address of what a kernel sees at `address`.
+/// The host address of a kernel's `address`.
 pub(crate) fn host_address(address: u64) -> u64 {
     if (ALIAS..2 * ALIAS).contains(&address) {
         address - ALIAS

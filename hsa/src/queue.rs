@@ -75,12 +75,12 @@ impl Queue {
 
     /// The header of a packet.
     pub(crate) fn header(&self, index: u64) -> &AtomicU16 {
-        // SAFETY: packets lie in the ring, which lives as long as the queue; the header is written by
-        // programs and the worker as one piece.
+        // SAFETY: packets are in the ring, which lives as long as the queue; programs and the
+        // worker access the header as one unit.
         unsafe { AtomicU16::from_ptr(pointer(self.packet(index)).cast()) }
     }
 
-    /// Something was written into the queue. `answerer` is where waiters look for the queue's thread.
+    /// The queue was written. `answerer` is where waiters look for the queue's thread.
     pub(crate) fn ring(&self, answerer: &Place) {
         self.producer.see();
         std::sync::atomic::fence(SeqCst);
@@ -114,7 +114,7 @@ impl Queue {
         rt.signals.nudge();
     }
 
-    /// The structure as programs know it.
+    /// The structure that programs access.
     pub(crate) fn head(&self) -> *mut QueueHead {
         pointer(self.address).cast()
     }

@@ -1,8 +1,8 @@
-//! Signals. Each is a real `amd_signal_t` in guest memory, so that kernels may write it; what is
-//! known beside it (is it alive, does anybody wait) lies outside, where no kernel can spoil it.
+//! Signals. Each is a real `amd_signal_t` in guest memory, so that kernels may write it; further
+//! state (is it alive, does a thread wait) is kept outside, where no kernel can corrupt it.
 //!
-//! A change through the interface wakes those who wait. A change by a kernel cannot: while kernels
-//! run, sleepers look again by themselves, at short intervals first.
+//! A change through the interface wakes waiters. A change by a kernel cannot: while kernels run,
+//! sleepers poll, at short intervals first.
 
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering::SeqCst, fence};
 use std::sync::{Condvar, Mutex, OnceLock};
@@ -18,7 +18,7 @@ use crate::lock::lock;
 /// Signals that there can be at a time.
 pub(crate) const MAX_SIGNALS: u32 = 1 << 18;
 
-/// Signals whose surroundings are made at a time.
+/// Number of signals whose further state is allocated at once.
 const CHUNK: u32 = 1 << 12;
 
 /// Longest sleep while no kernel runs.
@@ -30,7 +30,7 @@ const FOREVER: Duration = Duration::from_secs(3600);
 /// Places where waiters of single signals sleep.
 const BEDS: usize = 64;
 
-/// What is known of a signal beside its memory.
+/// State of a signal besides its memory.
 #[derive(Default)]
 struct Side {
     kind: AtomicU8,
@@ -40,7 +40,7 @@ struct Side {
     watchers: AtomicU32,
 }
 
-/// What a signal is.
+/// Kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An ordinary signal.
@@ -124,11 +124,11 @@ pub(crate) struct Signals {
     sides: Box<[OnceLock<Box<[Side]>>]>,
     free: Mutex<Free>,
     beds: [Bed; BEDS],
-    /// Where those sleep who wait for several signals.
+    /// Threads that wait for several signals sleep here.
     hub: Bed,
     /// Kernels that run now.
     running: AtomicU32,
-    /// Threads that fell asleep for long since no kernel ran.
+    /// Threads in a long sleep since no kernel ran.
     deep: AtomicU32,
     /// Where a queue's thread ran last.
     pub(crate) answerer: Place,
@@ -166,7 +166,7 @@ impl Signals {
     pub(crate) fn create(&self, kind: Kind, value: i64) -> Outcome<Handle> {
         let index = {
             let mut free = lock(&self.free);
-            // Handles come back late, so that the use of an old one is noticed.
+            // Handles are reused late, so that the use of a stale one is detected.
             if free.fresh < MAX_SIGNALS && free.returned.len() < 1024 {
                 free.fresh += 1;
                 free.fresh - 1
@@ -246,8 +246,8 @@ impl Signals {
         debug_assert!(handle.wrapping_sub(self.base) < u64::from(MAX_SIGNALS) * signal_at::BYTES);
         let address = (handle + at) as usize;
         // SAFETY: the block of signals was allocated in guest memory, which lives as long as the
-        // process; handles are multiples of 64 in it and `at` one of 8 below 64. Everybody, the
-        // guest included, accesses it by atomics.
+        // process; handles are multiples of 64 in it and `at` one of 8 below 64. All accesses, the
+        // guest's included, are atomic.
         unsafe { AtomicU64::from_ptr(std::ptr::with_exposed_provenance_mut(address)) }
     }
 
@@ -269,7 +269,7 @@ impl Signals {
         Ok(self.cell(handle).load(SeqCst))
     }
 
-    /// Changes the value and wakes those who wait; the old value.
+    /// Changes the value and wakes waiters; returns the old value.
     pub(crate) fn change(&self, handle: Handle, change: Change, by: i64) -> Outcome<i64> {
         let side = self.side(handle)?;
         let cell = self.cell(handle);
@@ -327,7 +327,7 @@ impl Signals {
 
     // ---- waiting
 
-    /// How long to sleep before looking again, by the time since the wait began.
+    /// Duration of the next sleep between polls, by the time since the wait began.
     fn nap(&self, waited: Duration) -> Duration {
         if self.running.load(SeqCst) == 0 {
             return IDLE_SLEEP;
@@ -368,7 +368,7 @@ impl Signals {
         let begin = Instant::now();
         let timeout = Duration::from_nanos(timeout);
         let mut value = value;
-        // While all queues sleep, no answer comes soon.
+        // While all queues sleep, no answer is imminent.
         let soon = self.awake.load(SeqCst) != 0 || self.answerer.may_come();
         let mut look = || {
             value = cell.load(SeqCst);
@@ -393,9 +393,9 @@ impl Signals {
         Ok(value)
     }
 
-    /// Waits for several signals, or for anything else that calls [`Signals::nudge`]: calls `look`
-    /// until it gives something. `watched` are the signals that it looks at. `idle` says that nothing
-    /// is looked at now, so that only a nudge can change anything.
+    /// Waits for several signals, or for any other call of [`Signals::nudge`]: calls `look` until
+    /// it returns a value. `watched` are the signals that it reads. `idle`: nothing is read now, so
+    /// that only a nudge can change the result.
     pub(crate) fn wait_for<T>(
         &self,
         watched: &[Handle],
@@ -422,7 +422,7 @@ impl Signals {
         }
     }
 
-    /// As [`Signals::wait_for`] with an end; `None` when it comes first.
+    /// As [`Signals::wait_for`] with a deadline; `None` on timeout.
     pub(crate) fn wait_until<T>(
         &self,
         watched: &[Handle],
@@ -448,12 +448,12 @@ impl Signals {
         }
     }
 
-    /// Wakes those who wait for several signals.
+    /// Wakes threads that wait for several signals.
     pub(crate) fn nudge(&self) {
         self.hub.wake();
     }
 
-    /// Somebody else waits for this signal from now on, until [`Signals::unwatch`].
+    /// Registers a further waiter of this signal, until [`Signals::unwatch`].
     pub(crate) fn watch(&self, handle: Handle) {
         if let Some(side) = self.place(handle) {
             side.watchers.fetch_add(1, SeqCst);
@@ -471,7 +471,7 @@ impl Signals {
     pub(crate) fn kernel_runs(&self) -> Counted<'_> {
         self.running.fetch_add(1, SeqCst);
         if self.deep.load(SeqCst) != 0 {
-            // From now on they must look by themselves.
+            // From now on they must poll.
             self.beds.iter().for_each(Bed::wake);
             self.hub.wake();
         }

@@ -1,4 +1,4 @@
-//! The runtime behind the interface: one for the process, made by the first `hsa_init`.
+//! The process-wide runtime, created by the first `hsa_init`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -21,10 +21,10 @@ use crate::queue::Queues;
 use crate::signal::Signals;
 use crate::stats::Totals;
 
-/// Address space beside the GPU's memory: host pools, code, signals, queues, scratch.
+/// Address space in addition to the GPU's memory: host pools, code, signals, queues, scratch.
 const HOST_RESERVE: u64 = 48 << 30;
 
-/// Objects by handle. Handles are numbers that are never used again, so that an old one is an error.
+/// Objects by handle. Handles are never reused, so that a stale one is an error.
 pub(crate) struct Handles<T>(RwLock<HashMap<Handle, Arc<T>>>);
 
 /// The last handle that was given.
@@ -166,7 +166,7 @@ pub(crate) fn runtime() -> Outcome<&'static Runtime> {
     existing()
 }
 
-/// The runtime, once it was made: what a program does to its signals while it ends is no error.
+/// The runtime, if it was created: a program may use its signals while it ends.
 pub(crate) fn existing() -> Outcome<&'static Runtime> {
     RUNTIME
         .get()

@@ -9,7 +9,7 @@ use runtime::Stats;
 use crate::lock::lock;
 use crate::state;
 
-/// What was counted of one kernel.
+/// Counts of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Total {
     launches: u64,
@@ -19,7 +19,7 @@ struct Total {
     fallbacks: u64,
 }
 
-/// What was counted, by kernel.
+/// Counts by kernel.
 #[derive(Default)]
 pub(crate) struct Totals(Mutex<BTreeMap<String, Total>>);
 
@@ -76,7 +76,7 @@ impl Totals {
 extern "C" fn print() {
     if let Ok(rt) = state::existing() {
         use std::io::Write as _;
-        // When nobody listens there is nobody to tell.
+        // Errors of a closed standard error are ignored.
         let _ = write!(std::io::stderr().lock(), "{}", rt.totals.text());
     }
 }

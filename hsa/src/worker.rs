@@ -56,7 +56,7 @@ pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
             .memory
             .load_u64(queue.packet(index) + COMPLETION)
             .unwrap_or(0);
-        // From here on the slot is the program's again.
+        // From here on the slot belongs to the program again.
         queue
             .header(index)
             .store(u16::from(packet::INVALID), SeqCst);
@@ -69,12 +69,12 @@ pub(crate) fn serve(rt: &'static Runtime, queue: &Arc<Queue>) {
     }
 }
 
-/// A packet that says what cannot be done.
+/// An invalid packet.
 fn malformed(what: String) -> Trouble {
     Trouble::new(Status::INVALID_PACKET_FORMAT, what)
 }
 
-/// Does what a packet says.
+/// Processes a packet.
 fn take(
     rt: &'static Runtime,
     queue: &Queue,

@@ -1,6 +1,6 @@
-//! What translated code and the runtime agree on: the context that every compiled region receives,
-//! exit codes, and the functions that generated code calls. `runtime` fills these, `lower` takes
-//! every offset from `offset_of!`.
+//! The interface between translated code and the runtime: the context that every compiled region
+//! receives, exit codes, and the functions that generated code calls. `runtime` fills these,
+//! `lower` takes every offset from `offset_of!`.
 
 use std::ptr;
 
@@ -10,18 +10,18 @@ use frontend::state::{LANES, WaveState};
 /// A value of 64 lanes in memory: a VGPR's home or a temporary slot.
 pub type Lanes = [u32; LANES];
 
-/// First byte of the LDS aperture as the aperture registers show it; the runtime's own constant must
+/// First byte of the LDS aperture as in the aperture registers; the runtime's own constant must
 /// agree.
 pub const SHARED_BASE: u64 = 1 << 48;
 
 /// First byte of the scratch aperture; see [`SHARED_BASE`].
 pub const PRIVATE_BASE: u64 = 2 << 48;
 
-/// How a compiled region came back. The low 32 bits of the returned word.
+/// Result of a compiled region: the low 32 bits of the returned word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExitCode {
-    /// Look the region at `wave.pc` up and go on.
+    /// Look up the region at `wave.pc` and continue there.
     Continue = 0,
     /// The wave ended.
     End = 1,
@@ -31,12 +31,12 @@ pub enum ExitCode {
     Yield = 3,
     /// The guest faulted; the runtime has the details, `wave.pc` is the instruction.
     Fault = 4,
-    /// The instruction at `wave.pc` must be run by the interpreter as a whole (an unknown word, a
-    /// trap, something that changes how code is to be translated).
+    /// The interpreter must run the complete instruction at `wave.pc` (an undecodable word, a trap,
+    /// or a change of how code is translated).
     Interpret = 5,
 }
 
-/// The context of one wave's run. Generated code reads and writes it by offset.
+/// The context of one run of a wave. Generated code accesses it by offset.
 #[repr(C)]
 pub struct Context {
     /// The wave's registers.
@@ -47,45 +47,48 @@ pub struct Context {
     pub arena_base: u64,
     /// Bytes from `arena_base` that inline accesses may touch.
     pub arena_len: u64,
-    /// Bytes from `arena_base` at which scalar loads of 1, 2, 4, 8, 16 and 32 dwords may begin that are made inline.
+    /// Offsets from `arena_base` below which scalar loads of 1, 2, 4, 8, 16 and 32 dwords may begin
+    /// that are done inline.
     pub scalar_starts: [u64; 6],
     /// The workgroup's LDS.
     pub lds: *mut u8,
-    /// Its size in bytes as instructions see it.
+    /// Size of LDS in bytes as instructions see it.
     pub lds_len: u32,
-    /// Bytes of it that inline accesses may touch: all, or none where there is no arena.
+    /// Bytes of LDS that inline accesses may touch: all, or none where there is no arena.
     pub lds_inline: u64,
     /// Address of the wave's scratch.
     pub scratch: u64,
-    /// Bytes of it that inline accesses may touch, fewer than 2^31; 0 where accesses are looked at closely.
+    /// Bytes of the wave's scratch that inline accesses may touch, fewer than 2^31; 0 in checked
+    /// mode.
     pub scratch_len: u64,
     /// Backward branches left before a yield.
     pub fuel: u32,
     /// Addresses of the functions that code may call, indexed by `LaneFn` then `EffectFn`.
     pub functions: *const usize,
-    /// Where to enter the region: 0 at its beginning, else a number that it gave in `resume`.
+    /// Where to enter the region: 0 at its beginning, otherwise a number from `resume`.
     pub entry: u32,
-    /// Where the wave that came back may enter the region again after a barrier or a yield; 0 when nowhere.
+    /// The entry by which the wave may re-enter the region after a barrier or a yield; 0 for none.
     pub resume: u32,
-    /// The waves of the workgroup, as many as `last` says. Code with barriers runs those behind the wave that it was
-    /// entered with, by the same entry, before it comes back: see [`Context::last`].
+    /// The waves of the workgroup, up to `last`. Code with barriers runs the waves after the
+    /// entered one, by the same entry, before it returns: see [`Context::last`].
     pub waves: *const *mut WaveState,
-    /// Number of the running wave in its workgroup; where the code came back, of the wave that did.
+    /// Number of the running wave in its workgroup; after the return, of the wave that returned.
     pub index: u32,
-    /// Number of the last wave that the code goes on to by itself when one ends or comes to a barrier; `index` for none.
+    /// Number of the last wave that the code switches to when one ends or arrives at a barrier;
+    /// `index` for none.
     pub last: u32,
-    /// How often the code begins anew with wave 0 when all waves have come to the same barrier.
+    /// How often the code restarts with wave 0 when all waves have arrived at the same barrier.
     pub rounds: u32,
-    /// The entry behind the barrier that the waves of this round have come to; `entry` is where those stand that are still
-    /// to run. One that comes to another barrier comes back.
+    /// The entry behind the barrier that the waves of this round have arrived at; `entry` is that
+    /// of the waves still to run. A wave that arrives at another barrier returns.
     pub arrived: u32,
-    /// Waves that have ended, a bit for each. When one has, there are no more rounds.
+    /// Waves that have ended, one bit each. Once one has, there are no more rounds.
     pub ended: u32,
-    /// What `fuel` is when the code goes on to another wave.
-    pub ticket: u32,
+    /// The fuel quantum: the value of `fuel` after a switch to another wave.
+    pub fuel_quantum: u32,
     /// Scalar results of an effect call.
     pub ret: [u32; 16],
-    /// T# and S# of the image instruction that runs.
+    /// T# and S# of the current image instruction.
     pub descriptors: [u32; 12],
     /// Guest instructions and lane-instructions executed, when counting is compiled in.
     pub instructions: u64,
@@ -93,14 +96,14 @@ pub struct Context {
     pub lane_instructions: u64,
     /// Interpreter calls made because an instruction was not lowered.
     pub fallbacks: u64,
-    /// Counters of the region, when profiling is compiled in (`profile::Shape::counters` of them).
+    /// Counters of the region, if profiling is compiled in (`profile::Shape::counters` of them).
     pub counters: *mut u64,
-    /// The runtime's own data (its group and engine), opaque here.
+    /// The runtime's own data (its group and engine), opaque to code.
     pub host: *mut core::ffi::c_void,
 }
 
 impl Context {
-    /// The context of nothing yet: no wave, no memory, no fuel.
+    /// An empty context: no wave, no memory, no fuel.
     pub fn new(functions: *const usize) -> Context {
         Context {
             wave: ptr::null_mut(),
@@ -123,7 +126,7 @@ impl Context {
             rounds: 0,
             arrived: 0,
             ended: 0,
-            ticket: 0,
+            fuel_quantum: 0,
             ret: [0; 16],
             descriptors: [0; 12],
             instructions: 0,
@@ -134,16 +137,18 @@ impl Context {
         }
     }
 
-    /// Sets the workgroup's LDS and its size, and how many bytes from `arena_base` on inline accesses may touch.
+    /// Sets the workgroup's LDS and its size, and the bytes from `arena_base` on that inline
+    /// accesses may touch.
     #[inline]
     pub fn set_memory(&mut self, arena_len: u64, lds: *mut u8, lds_len: u32) {
         (self.lds, self.lds_len) = (lds, lds_len);
-        // Without an arena every access goes the long way, those to LDS too.
+        // Without an arena every access takes the slow path, including those to LDS.
         self.lds_inline = if arena_len == 0 { 0 } else { lds_len.into() };
         self.set_arena_len(arena_len);
     }
 
-    /// Sets where the wave's scratch is and how many bytes of it inline accesses may touch, at most: they count in 31 bits.
+    /// Sets the wave's scratch and the bytes of it that inline accesses may touch, limited to 31
+    /// bits.
     #[inline]
     pub fn set_scratch(&mut self, (start, len): (u64, u64)) {
         (self.scratch, self.scratch_len) = (start, len.min(i32::MAX as u64));
@@ -158,7 +163,7 @@ impl Context {
     }
 }
 
-/// Scalar registers that relative moves may reach, of a wave that has as many.
+/// Scalar registers that relative moves may reach, in a wave that has as many.
 pub const RELATIVE_SGPRS: u8 = 104;
 
 /// A guest instruction that generated code refers to when it calls the runtime.
@@ -175,11 +180,12 @@ pub struct Site {
 pub type LaneFnPtr =
     unsafe extern "C" fn(out: *const *mut Lanes, args: *const *const Lanes, mode: u32);
 
-/// A function with effects. Each of `args` is a wave value zero-extended, a mask's 64 bits, or the address
-/// of a lane slot (`*const Lanes`); of a function with a `functions::Signature` the first word is the header,
-/// which says which of those the others are. `out[i]` are lane result slots, of which only the lanes active in
-/// EXEC are written; scalar results go to `Context::ret`. Returns an [`ExitCode`]: `Continue` to
-/// go on, else `Fault`, but that the interpreter may end a wave or have it wait.
+/// A function with effects. Each of `args` is a wave value zero-extended, a mask's 64 bits, or the
+/// address of a lane slot (`*const Lanes`); for a function with a `functions::Signature` the first
+/// word is the header, which tells which of those the others are. `out[i]` are lane result slots,
+/// of which only the lanes active in EXEC are written; scalar results go to `Context::ret`. Returns
+/// an [`ExitCode`]: `Continue`, or `Fault`; the interpreter may also end a wave or stop it at a
+/// barrier.
 pub type EffectFnPtr = unsafe extern "C" fn(
     ctx: *mut Context,
     site: *const Site,

@@ -1,5 +1,5 @@
-//! What is known of a region's lane IR: liveness, uniformity, its loops, and the segments of its blocks. Nothing here changes it or
-//! knows a back end.
+//! Analyses of a region's lane IR: liveness, uniformity, loops, and the segments of its blocks.
+//! They do not change the IR and depend on no back end.
 
 pub mod interchange;
 pub mod liveness;

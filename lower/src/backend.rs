@@ -1,4 +1,4 @@
-//! Host code: two readers of the vector IR, and where their code is put.
+//! Host code: two consumers of the vector IR, and the placement of their code.
 
 pub(crate) mod cranelift;
 pub mod object;

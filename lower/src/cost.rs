@@ -1,6 +1,6 @@
-//! What rows and blocks cost: host instructions of one translated instruction, and of a region's blocks by
-//! shape, for a fixed host, so that a change of the translation shows as a difference of a list. Nothing
-//! here runs code.
+//! Static cost of rows and blocks: host instructions of one translated instruction, and of a
+//! region's blocks by shape, for a fixed host, so that a change of the translation shows as a
+//! difference of a golden list. Nothing here runs code.
 
 use cranelift_codegen::CompiledCode;
 use cranelift_codegen::isa::{self, OwnedTargetIsa};
@@ -27,8 +27,8 @@ use crate::vir;
 /// Host instructions of one guest instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// In the loops over lane groups with EXEC all ones: for four lanes, the loops themselves included. 0
-    /// without such loops.
+    /// In the loops over lane groups with EXEC all ones: for four lanes, including the loop
+    /// overhead. 0 without such loops.
     pub full: usize,
     /// In the loops under a mask, for four lanes.
     pub masked: usize,
@@ -38,7 +38,7 @@ pub struct Cost {
     pub calls: usize,
 }
 
-/// A compiler for the x86-64-v3 level, whatever the CPU at hand is.
+/// A compiler for the x86-64-v3 level, regardless of the CPU.
 pub struct Costs {
     isa: OwnedTargetIsa,
     func: vir::Func,
@@ -46,7 +46,7 @@ pub struct Costs {
     cranelift: Compiler,
 }
 
-/// What x86-64 always has not and x86-64-v3 has, up to SSE4.1.
+/// Features up to SSE4.1 that x86-64-v3 has and baseline x86-64 lacks.
 const UP_TO_SSE41: [&str; 3] = ["has_sse3", "has_ssse3", "has_sse41"];
 
 impl Costs {
@@ -92,9 +92,9 @@ impl Costs {
         }))
     }
 
-    /// The shapes of a region's blocks, with host instructions where a profile has host bytes: `count` counts those
-    /// of a piece of host code, which begins and ends with whole ones. `start` is what is known of the registers at
-    /// the region's beginning: bits of `WaveState::START`.
+    /// The shapes of a region's blocks, with host instructions in place of host bytes: `count`
+    /// counts those of a piece of host code, which begins and ends at instruction boundaries.
+    /// `start` are the facts at the region's beginning: bits of `WaveState::START`.
     pub fn blocks(
         &mut self,
         f: &Func,
@@ -154,7 +154,7 @@ impl Costs {
         Ok(notes.of_pieces(pieces).blocks)
     }
 
-    /// The host code as Cranelift prints it before it is encoded.
+    /// The host code as Cranelift prints it before encoding.
     fn text(&mut self, f: &Func, always_masked: bool) -> Result<String, LowerError> {
         let options = Options {
             group: Some(4),
@@ -197,7 +197,7 @@ impl Costs {
     }
 }
 
-/// A region of the one instruction; every register is wanted behind it.
+/// A region of one instruction; every register is live after it.
 fn function(desc: &'static InstDesc, gfx: Gfx) -> Option<Func> {
     const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
     let b = Build::new();
@@ -234,7 +234,7 @@ struct Counts {
     calls: usize,
 }
 
-/// Counts instructions; a loop is what lies between a block and a later jump back to it.
+/// Counts instructions; a loop is the code between a block and a later jump back to it.
 fn measure(text: &str) -> Counts {
     let mut blocks: Vec<(usize, usize)> = Vec::new();
     let mut loops: Vec<(usize, usize)> = Vec::new();
@@ -248,7 +248,7 @@ fn measure(text: &str) -> Counts {
         let Some(&mut (here, ref mut count)) = blocks.last_mut() else {
             continue;
         };
-        // What the emitter takes out again: notes, and jumps that only lead on.
+        // Removed by the final emission: comments, and jumps to the next block.
         let jump = line.starts_with("jmp");
         let note = ["uninit", "unwind", ";"]
             .iter()

@@ -1,18 +1,19 @@
-//! What the translator knows of the host: its vector instructions and its memory. Analyses and passes see no more of it.
+//! Properties of the host: its vector instructions and its memory latency. Analyses and passes
+//! depend on nothing else of it.
 
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Lanes of a vector; AVX-512 has vectors of twice as many.
+/// Lanes of a vector; AVX-512 has twice as many.
 pub const LANES: usize = 8;
 
-/// Which vector instructions are written.
+/// The vector instruction set to generate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Isa {
     /// AVX2 and FMA: 16 registers, masks in vectors.
     #[default]
     Avx2,
-    /// AVX-512 (F, BW, DQ, VL): 32 registers, masks in registers of their own.
+    /// AVX-512 (F, BW, DQ, VL): 32 registers, masks in mask registers.
     Avx512,
 }
 
@@ -26,7 +27,7 @@ pub(crate) fn is_avx2_ruled_out() -> bool {
     std::env::var_os("WAVELIFT_NO_AVX2").is_some()
 }
 
-/// Can this CPU run what comes out?
+/// Can this CPU run the generated code?
 pub fn is_supported() -> bool {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
@@ -45,7 +46,7 @@ pub fn is_supported() -> bool {
     }
 }
 
-/// Can this CPU run what comes out for AVX-512?
+/// Can this CPU run code generated for AVX-512?
 pub fn has_avx512() -> bool {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
@@ -62,33 +63,36 @@ pub fn has_avx512() -> bool {
     }
 }
 
-/// Does this CPU wait long for memory? Where it does, what a wave of 64 lanes streams is not there in time although the next
-/// waves are in the processor's window. Measured once, in about four milliseconds.
+/// Is this CPU's memory latency high? If so, the loads of a wave of 64 lanes arrive late although
+/// the following waves are in the out-of-order window. Measured once, in about four milliseconds.
 pub fn is_memory_far() -> bool {
     static IS_FAR: OnceLock<bool> = OnceLock::new();
     *IS_FAR.get_or_init(|| load_latency() > FAR)
 }
 
-/// Nanoseconds of a load from the third cache beyond which memory is far. It takes 30 and more where the third cache is a
-/// mesh for all cores of a server, 15 and less where a few cores share one.
+/// Latency in nanoseconds of a third-level cache hit from which on memory counts as far. It is 30
+/// and more where the third-level cache is a mesh shared by all cores of a server, 15 and less
+/// where a few cores share one.
 const FAR: f64 = 22.0;
 
-/// Cache lines of the memory that is measured: more than a second cache has, fewer than a third.
+/// Cache lines of the measured memory: more than a second-level cache has, fewer than a third-level
+/// one.
 const LINES: usize = 1 << 17;
 
 /// Words of 32 bits in a cache line.
 const WORDS: usize = 16;
 
-/// Loads that are timed at once, and how often.
+/// Loads that are timed at once, and the number of rounds.
 const LOADS: usize = 4096;
 const ROUNDS: usize = 8;
 
-/// Nanoseconds that a load takes which the second cache lacks: the least of several rounds of loads, each of whose addresses
-/// is what the one before gave.
+/// Latency in nanoseconds of a load that misses the second-level cache: the minimum over several
+/// rounds of dependent loads.
 fn load_latency() -> f64 {
     let mut memory = vec![0u32; LINES * WORDS];
     for line in 0..LINES {
-        // One cycle through all lines (the factor is 1 modulo 4), in an order that no prefetcher foresees.
+        // One cycle through all lines (the factor is 1 modulo 4), in an order that no prefetcher
+        // predicts.
         let next = (line * 40_501 + 12_345) % LINES;
         memory[line * WORDS] = (next * WORDS) as u32;
     }

@@ -1,11 +1,12 @@
 //! The lane IR: what a region computes, without registers, widths, group counts or host types.
 //!
-//! Values are SSA within a block: a value is a word (or a truth value) that is the same for the whole
-//! wave or differs by lane ([`Vary`]). Pure nodes are hash-consed as they are built, so common
-//! subexpressions are free; effects are ordered by the order in which they were appended. Registers
-//! cross block borders: a block reads them with [`Op::ReadS`]/[`Op::ReadV`] and lists what it writes.
-//! Predication is only `Select(mask, new, old)` on a written value and a mask on memory operations;
-//! how EXEC is tested and how many lanes an emitter takes at once is the emitter's business.
+//! Values are SSA within a block: a value is a word (or a truth value) that is the same for the
+//! whole wave or differs by lane ([`Vary`]). Pure nodes are hash-consed as they are built, so
+//! common subexpressions are free; effects are ordered by the order in which they were appended.
+//! Registers cross block borders: a block reads them with [`Op::ReadS`]/[`Op::ReadV`] and lists
+//! what it writes. Predication is only `Select(mask, new, old)` on a written value and a mask on
+//! memory operations; legalization decides how EXEC is tested and how many lanes are computed at
+//! once.
 
 use std::fmt;
 
@@ -42,7 +43,7 @@ pub enum Width {
     W64,
 }
 
-/// Where a value differs.
+/// How a value varies over the wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Vary {
     /// The same for the whole wave.
@@ -51,12 +52,12 @@ pub enum Vary {
     Row,
     /// Repeats every 16 lanes.
     Period16,
-    /// Any.
+    /// Arbitrary.
     Lane,
 }
 
 impl Vary {
-    /// How the result of an operation on both varies.
+    /// Variation of the result of an operation on both.
     pub fn join(self, other: Vary) -> Vary {
         match (self, other) {
             (Vary::Wave, v) | (v, Vary::Wave) => v,
@@ -117,7 +118,7 @@ pub struct Flush {
     pub dst: bool,
 }
 
-/// What is done on both halves of a word.
+/// Operations on both 16-bit halves of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Halves {
     /// a + b
@@ -150,17 +151,18 @@ pub enum Halves {
     Ashr(u8),
 }
 
-/// Bits of a word that must be so.
+/// Required bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordBits {
-    /// Which ones.
+    /// The bits that are required.
     pub mask: u32,
-    /// Their value.
+    /// Their values.
     pub bits: u32,
 }
 
-/// What words 1 and 3 of a buffer descriptor are where dwords of the 64 lanes lie side by side: no stride, swizzled;
-/// lanes are added to the index, in rows of 64 elements of 4 bytes, and there is a data format.
+/// Words 1 and 3 of a buffer descriptor of scratch in which the dwords of the 64 lanes are
+/// adjacent: no stride, swizzled, the lane added to the index, rows of 64 elements of 4 bytes, and
+/// a data format.
 pub const SCRATCH_DESCRIPTOR: [WordBits; 2] = [
     WordBits {
         mask: 0xffff_0000,
@@ -185,12 +187,12 @@ pub enum Slot {
     Scc,
     /// MODE, 32 bits.
     Mode,
-    /// 32 bits that one block leaves to the next, of no register.
+    /// 32 bits that one block passes to the next; not a guest register.
     Temp(u8),
 }
 
 impl Slot {
-    /// Type of what it holds.
+    /// Type of the slot's value.
     pub fn ty(self) -> Type {
         let width = match self {
             Slot::Exec | Slot::Vcc => Width::W64,
@@ -204,15 +206,14 @@ impl Slot {
     }
 }
 
-/// Operations. Arguments are in [`Node::args`]; unless said otherwise all arguments and the result
-/// have one width and the result varies as the join of the arguments.
+/// Operations. Arguments are in [`Node::args`]. Unless stated otherwise, all arguments and the
+/// result have one width and the result varies as the join of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Op {
     // ---- leaves
     /// A constant of the node's width.
     Const(u64),
-    /// The guest address of a place in the code: a constant of the load, so that the code can be put in
-    /// place for another load (W64, wave).
+    /// A guest code address, relocated for each load of the code (W64, wave).
     CodeAddress(u64),
     /// The lane's number, 0..=63.
     LaneId,
@@ -292,7 +293,7 @@ pub enum Op {
     // ---- masks and lanes
     /// The lane mask whose bits are the wave value a (W64): lane i is true when bit i is set
     MaskFromBits,
-    /// As [`Op::MaskFromBits`] of an EXEC value: emitters may version code on it being all ones
+    /// As [`Op::MaskFromBits`] of an EXEC value; code may be versioned on it being all ones
     ExecMask,
     /// The 64 bits of a lane mask as a wave value (W64)
     Ballot,
@@ -321,7 +322,7 @@ pub enum Op {
     FTrunc(Float),
     /// To nearest even
     FNearest(Float),
-    /// Canonical NaN kept quiet: sets the quiet bit of NaNs, else unchanged
+    /// The NaN kept, with its quiet bit set; other values unchanged
     FQuiet(Float),
     /// Denormals to zero of the same sign
     FFlush(Float),
@@ -337,51 +338,56 @@ pub enum Op {
     FWiden,
     /// f64 to f32, nearest even
     FNarrow(Flush),
-    /// 1 / sqrt(a), correctly rounded; what is below zero gives the default NaN with its sign set. Denormal f32 count as
-    /// zeros of their sign
+    /// 1 / sqrt(a), correctly rounded; negative sources give the default NaN with its sign set.
+    /// Denormal f32 count as zeros of their sign
     FRsq(Float),
     /// a * 2^b with one rounding; b is an i32
     Ldexp(Float, Flush),
-    /// The m of a = m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quiet NaNs are it themselves
+    /// The m of a = m * 2^e with 1/2 <= |m| < 1; zeros and infinities unchanged, NaNs quieted
     FrexpMant(Float),
-    /// That e as an i32; 0 where a is zero, infinite or a NaN; result W32
+    /// That e as an i32; 0 for zeros, infinities and NaNs; result W32
     FrexpExp(Float),
-    /// What compilers' divisions by `v_div_scale` and the others give; args (n, d): n / d correctly rounded, the first NaN
-    /// quieted, of two zeros or infinities the default NaN with its sign set. (Denormal f64 are what the steps give.)
+    /// The result of a compiler's division sequence (`v_div_scale` to `v_div_fixup`); args (n, d):
+    /// n / d correctly rounded; a NaN source quieted, n first; 0/0 and inf/inf give the default NaN
+    /// with its sign set. (Denormal f64 results are those of the sequence's steps.)
     Quotient(Float, Flush),
-    /// The value of `v_div_scale`; args (s0, denominator, numerator, plain): where plain is true, it is known that s0 stays
+    /// The value of `v_div_scale`; args (s0, denominator, numerator, plain): where plain is true,
+    /// the result is s0
     DivScale(Float),
-    /// Its bit; args (denominator, numerator, plain), result W1: where plain is true, it is known to be false
+    /// The VCC bit of `v_div_scale`; args (denominator, numerator, plain), result W1: where plain
+    /// is true, the result is false
     DivScaled(Float),
     /// `v_div_fmas`; args (a, b, c, bit), the last one W1
     DivFmas(Float, Flush),
-    /// `v_div_fixup`; args (quotient, denominator, numerator, plain): where plain is true, it is known that neither source is
-    /// zero, denormal, infinite or a NaN, and that the quotient does not underflow
+    /// `v_div_fixup`; args (quotient, denominator, numerator, plain): where plain is true, neither
+    /// source is zero, denormal, infinite or a NaN, and the quotient does not underflow
     DivFixup(Float),
     // ---- functions
-    /// A pure function of lanes outside the IR's vocabulary; args W32 (pass W64 as lo, hi). The first
-    /// result is the node itself, others through [`Op::Result`]. `mode` is handed to the function.
+    /// A pure function of lanes that has no operation of its own; args W32 (W64 is passed as lo,
+    /// hi). The first result is the node itself, others through [`Op::Result`]. The immediate is
+    /// passed to the function as `mode`.
     Call(LaneFn, u32),
     /// Result n of a call (args: the call)
     Result(u8),
     // ---- memory. Effects, appended in order. args: address, exec mask (W1), then data words
-    /// Load of lanes. First dword is the node, others through [`Op::Result`]. Address: W64 by lane for
-    /// Global and Flat; W32 for Lds, Scratch and Buffer, for the last two an offset in the lane's own scratch or in the
-    /// buffer. Sub-dword data is extended.
-    /// Inactive lanes' results are unspecified. Last arguments: of Flat FLAT_SCRATCH and the limit of LDS, of Scratch the
-    /// address of the wave's scratch (W64), of Buffer the descriptor as two W64, SOFFSET and a constant, below which an
-    /// offset is a sum whose carry the range check sees (all of the wave). An access through a descriptor is one of scratch
-    /// where [`SCRATCH_DESCRIPTOR`] says so.
+    /// Load of lanes. First dword is the node, others through [`Op::Result`]. Address: W64 by lane
+    /// for Global and Flat; W32 for Lds, Scratch and Buffer, for the last two an offset in the
+    /// lane's own scratch or in the buffer. Sub-dword data is extended. Inactive lanes' results are
+    /// unspecified. Trailing arguments: Flat takes FLAT_SCRATCH and the LDS limit; Scratch the
+    /// address of the wave's scratch (W64); Buffer the descriptor as two W64, SOFFSET, and a
+    /// constant: an offset below it is a sum whose carry takes part in the range check (all of the
+    /// wave). An access through a descriptor that matches [`SCRATCH_DESCRIPTOR`] is a scratch
+    /// access.
     Load(Space, Data, SiteId),
-    /// Store of lanes; data words follow, then what a load has last.
+    /// Store of lanes; data words follow, then the trailing arguments of a load.
     Store(Space, Data, SiteId),
-    /// Read-modify-write; data words follow; `true`: the old value is wanted.
+    /// Read-modify-write; data words follow; `true`: the old value is used.
     Atomic(Space, Atomic, u8, bool, SiteId),
     /// Load of `n` dwords at a wave address (W64) into wave values: the node and [`Op::Result`]s.
     ScalarLoad(u8, SiteId),
-    /// A call with effects; args: as [`EffectFn::signature`] says, those that may be either are of the kind that their
-    /// type says when the call is emitted; `lanes` lane results (masked by EXEC as an argument), then
-    /// `scalars` wave results (W32); the node is result 0.
+    /// A call with effects; args: as in [`EffectFn::signature`]; an operand of kind `Either` is
+    /// passed by its type when the call is emitted; `lanes` lane results (masked by EXEC as an
+    /// argument), then `scalars` wave results (W32); the node is result 0.
     Effect {
         /// What is called.
         f: EffectFn,
@@ -395,7 +401,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// Is it integer arithmetic of which addresses are made?
+    /// Is it integer arithmetic that occurs in address computations?
     pub(crate) fn is_address_part(self) -> bool {
         matches!(
             self,
@@ -447,7 +453,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// Most arguments that a node takes.
+    /// Maximum number of arguments of a node.
     pub const MAX: usize = 12;
 
     /// From a slice.
@@ -480,10 +486,10 @@ impl fmt::Debug for Args {
     }
 }
 
-/// Where a block goes.
+/// A block's terminator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// To one place.
+    /// Unconditional.
     Jump(Target),
     /// On a wave truth value.
     Branch {
@@ -494,33 +500,34 @@ pub enum Term {
         /// When false.
         other: Target,
     },
-    /// To a computed guest address (W64 wave value): back to the dispatcher.
+    /// To a computed guest address (W64 wave value): returns to the dispatcher.
     Indirect(Val),
     /// The wave ends.
     End,
-    /// Barrier; goes on behind it when the dispatcher says so.
+    /// Barrier; the dispatcher resumes the wave behind it.
     Barrier {
         /// Behind the barrier.
         next: Target,
     },
-    /// The interpreter must run the instruction at `pc`, then the dispatcher goes on.
+    /// The interpreter must run the instruction at `pc`; control returns to the dispatcher.
     Interpret {
         /// Guest address.
         pc: u64,
     },
-    /// The interpreter runs the site's instruction, which does not branch, then the region goes on.
+    /// The interpreter runs the site's instruction, which does not branch; the region continues.
     Fallback {
         /// The instruction.
         site: SiteId,
         /// Behind it.
         next: Target,
     },
-    /// [`EffectFn::ScalarRelative`] moves a scalar register to or from one that M0 names, in the wave, which has all of
-    /// them then; the region goes on with those. VGPRs stay.
+    /// [`EffectFn::ScalarRelative`] moves a scalar register to or from the one that M0 names. All
+    /// scalar registers are in the wave then, and the region reads them back. VGPRs are unaffected.
     ScalarMove {
         /// The instruction.
         site: SiteId,
-        /// What is moved to the register that M0 names (W32 or W64); nothing when that one is read.
+        /// The value moved to the register that M0 names (W32 or W64); `None` when that register is
+        /// read.
         value: Option<Val>,
         /// Behind it.
         next: Target,
@@ -528,7 +535,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// Where control goes, as far as it is known.
+    /// The statically known targets.
     pub fn targets(&self) -> impl Iterator<Item = Target> {
         let targets = match *self {
             Term::Jump(next)
@@ -541,7 +548,7 @@ impl Term {
         targets.into_iter().flatten()
     }
 
-    /// The value that it takes.
+    /// The wave value that the terminator uses.
     pub fn value(&self) -> Option<Val> {
         match *self {
             Term::Branch { cond: v, .. } | Term::Indirect(v) => Some(v),
@@ -564,7 +571,7 @@ pub enum Target {
         /// Guest address, for yields.
         pc: u64,
     },
-    /// Outside this region: back to the dispatcher.
+    /// Outside this region: returns to the dispatcher.
     Exit {
         /// Guest address.
         pc: u64,
@@ -590,7 +597,7 @@ impl Target {
     }
 }
 
-/// A straight piece of a region.
+/// A straight-line piece of a region.
 #[derive(Clone, Debug)]
 pub struct Block {
     /// Guest address of its first instruction.
@@ -599,14 +606,14 @@ pub struct Block {
     pub nodes: Vec<Node>,
     /// Effects in program order (indices into `nodes`).
     pub effects: Vec<Val>,
-    /// EXEC at effects that come after a write to it in this block, in order of the effects: what a
-    /// fault tells.
+    /// EXEC at effects that follow a write to it in this block, in order of the effects; faults
+    /// report it.
     pub execs: Vec<(Val, Val)>,
     /// Scalar slots written, with their value at the end.
     pub writes_s: Vec<(Slot, Val)>,
     /// VGPRs written, with their merged value at the end (`Select(ExecMask(e), new, old)`).
     pub writes_v: Vec<(u8, Val)>,
-    /// Where it goes.
+    /// Terminator.
     pub term: Term,
     /// Guest instructions in it.
     pub guest_insts: u32,
@@ -615,7 +622,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// EXEC at an effect, where it is not the one that the block began with.
+    /// EXEC at an effect, where it differs from EXEC at block entry.
     pub fn exec_at(&self, effect: Val) -> Option<Val> {
         let found = self.execs.binary_search_by_key(&effect, |&(v, _)| v);
         found.ok().map(|at| self.execs[at].1)
@@ -634,16 +641,16 @@ impl Block {
         })
     }
 
-    /// The scalar slots that the wave may have to be given where it leaves the block: those written, and EXEC where
-    /// an effect tells another.
+    /// The scalar slots that may have to be stored to the wave before the block is left: those
+    /// written, and EXEC where an effect has a different one.
     pub fn written_slots(&self) -> impl Iterator<Item = Slot> {
         let exec = self.execs.first().map(|_| Slot::Exec);
         self.writes_s.iter().map(|&(slot, _)| slot).chain(exec)
     }
 }
 
-/// A region: blocks with one entry (block 0), which a wave that left at a barrier or a backward
-/// branch enters again where it left.
+/// A region: blocks with one entry (block 0). A wave that left at a barrier or a backward branch
+/// re-enters there.
 #[derive(Clone, Debug)]
 pub struct Func {
     /// Guest address of the entry.
@@ -670,7 +677,7 @@ impl Func {
         }
     }
 
-    /// A region at the same place that leaves its first instruction to the interpreter.
+    /// A region at the same entry that leaves its first instruction to the interpreter.
     pub(crate) fn interpreted(f: &Func) -> Func {
         let block = Block {
             pc: f.entry,
@@ -689,7 +696,7 @@ impl Func {
         }
     }
 
-    /// Guest addresses for which the region is left.
+    /// Guest addresses at which the region is left.
     pub fn exits(&self) -> impl Iterator<Item = u64> {
         let targets = self.blocks.iter().flat_map(|block| block.term.targets());
         targets.filter_map(|target| match target {

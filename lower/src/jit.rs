@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::profile::Shape;
 use crate::vir;
 
-/// Which host instructions may be used.
+/// The host instructions that may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HostLevel {
     /// All that this CPU has.
@@ -30,8 +30,8 @@ pub enum HostLevel {
 }
 
 impl HostLevel {
-    /// What tests may use: nothing beyond SSE4.1 where the environment has `WAVELIFT_NO_AVX2`, which
-    /// pretends a CPU without it, and no AVX-512 where it has `WAVELIFT_NO_AVX512`.
+    /// The level for tests: SSE4.1 where the environment has `WAVELIFT_NO_AVX2`, which simulates a
+    /// CPU without AVX2, and no AVX-512 where it has `WAVELIFT_NO_AVX512`.
     pub fn pretended(self) -> HostLevel {
         match self {
             HostLevel::Native | HostLevel::Avx2 if host::is_avx2_ruled_out() => HostLevel::Sse41,
@@ -41,10 +41,10 @@ impl HostLevel {
     }
 }
 
-/// How host registers are allocated.
+/// Register allocation algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Allocation {
-    /// Of the baseline tier: one pass over less code. It takes a third of the time; the code runs slower.
+    /// For the baseline tier: one pass. It takes a third of the time; the code is slower.
     Baseline,
     /// Of the optimizing tier.
     Optimizing,
@@ -53,7 +53,7 @@ pub enum Allocation {
 /// Why a region was not compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum LowerError {
-    /// Cranelift does not run on this host.
+    /// Cranelift does not support this host.
     #[error("no code generator for this host: {0}")]
     Host(String),
     /// Cranelift refused the region.
@@ -64,14 +64,14 @@ pub enum LowerError {
         /// Cranelift's words.
         message: String,
     },
-    /// There is no memory for code.
+    /// No memory for code is available.
     #[error("no memory for host code: {0}")]
     Memory(std::io::Error),
 }
 
 /// Why a region was not translated.
 enum Failed {
-    /// It breaks a rule.
+    /// The region breaks a rule of the lane IR.
     Broken(verify::Broken),
     Lower(LowerError),
 }
@@ -88,23 +88,23 @@ impl From<LowerError> for Failed {
     }
 }
 
-/// A compiled region in its place.
+/// A placed region.
 pub struct Compiled {
-    /// The code where it runs.
+    /// The placed code.
     placed: Placed,
     object: Arc<Object>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<&'static str>,
-    /// The counters that there are by its [`Shape`]; none without it.
+    /// The counters declared by its [`Shape`]; empty without one.
     pub counters: Box<[AtomicU64]>,
-    /// How much it ran, as the caller counts it.
+    /// Its execution count, maintained by the caller.
     pub heat: AtomicU32,
     /// Referred to by the code.
     _sites: Box<[Site]>,
 }
 
 impl Compiled {
-    /// Puts a region in place. Its code object lies at `base`; `sites` are the instructions at the
+    /// Places a region. Its code object is loaded at `base`; `sites` are the instructions at the
     /// object's sites, which must be sound.
     pub fn new(
         object: Arc<Object>,
@@ -133,7 +133,7 @@ impl Compiled {
         })
     }
 
-    /// The code before it had a place.
+    /// The code before placement.
     pub fn object(&self) -> &Object {
         &self.object
     }
@@ -143,12 +143,12 @@ impl Compiled {
         self.object.code.len()
     }
 
-    /// Did the wide back end make the code?
+    /// Did the wide back end compile the code?
     pub fn is_wide(&self) -> bool {
         self.object.wide
     }
 
-    /// What the wide back end lacked, where it was asked for and Cranelift made the code.
+    /// What the wide back end refused, if it was requested and Cranelift compiled the code.
     pub fn refused(&self) -> Option<&str> {
         self.object.refused.as_deref()
     }
@@ -163,12 +163,12 @@ impl Compiled {
         self.object.guest_insts
     }
 
-    /// VGPRs from this number on are never written.
+    /// Number of the first VGPR from which on none is written.
     pub fn vgprs(&self) -> u32 {
         self.object.vgprs
     }
 
-    /// VGPRs that are read before they are written, as bits; `full` when EXEC is all ones at the entry.
+    /// VGPRs that are read before they are written, as bits; `full`: EXEC is all ones at the entry.
     pub fn reads(&self, full: bool) -> &[u64; 4] {
         &self.object.reads[usize::from(full)]
     }
@@ -178,22 +178,22 @@ impl Compiled {
         self.object.writes_from
     }
 
-    /// Does the code go on to other waves at barriers and ends? See [`Context::last`].
-    pub fn relays(&self) -> bool {
-        self.object.relays
+    /// Does the code switch to other waves at barriers and ends? See [`Context::last`].
+    pub fn switches_waves(&self) -> bool {
+        self.object.switches_waves
     }
 
-    /// Does no way of it go back, so that a wave burns no fuel in it?
+    /// Has the region no loop, so that a wave burns no fuel in it?
     pub fn straight(&self) -> bool {
         self.object.straight
     }
 
-    /// What was chosen, when the options asked for it.
+    /// The chosen shapes, if the options requested them.
     pub fn shape(&self) -> Option<&Shape> {
         self.object.shape.as_deref()
     }
 
-    /// Adds what one run counted.
+    /// Adds the counts of one run.
     pub fn add_counts(&self, counts: &[u64]) {
         for (counter, &count) in self.counters.iter().zip(counts) {
             if count != 0 {
@@ -202,7 +202,7 @@ impl Compiled {
         }
     }
 
-    /// Takes what was counted so far, beginning anew.
+    /// Takes and resets the counts.
     pub fn take_counts(&self) -> Vec<u64> {
         self.counters
             .iter()
@@ -214,12 +214,13 @@ impl Compiled {
     ///
     /// # Safety
     ///
-    /// Every pointer of `ctx` must be valid for what `abi` says of it: the wave, `frame_slots` frame
-    /// slots, the counters of its shape, the LDS, the function table in the order of `functions`, and the arena range mapped.
+    /// Every pointer of `ctx` must be valid as documented in `abi`: the wave, `frame_slots` frame
+    /// slots, the counters of its shape, the LDS, the function table in the order of `functions`,
+    /// and the arena range mapped.
     #[inline]
     #[expect(unsafe_code, reason = "the one call into generated code")]
     pub unsafe fn run(&self, ctx: &mut Context) -> ExitCode {
-        // SAFETY: the caller vouches for the context's pointers.
+        // SAFETY: the caller guarantees the context's pointers.
         let code = unsafe { self.placed.entry()(ctx) };
         match code as u32 {
             0 => ExitCode::Continue,
@@ -233,7 +234,7 @@ impl Compiled {
     }
 }
 
-/// The compiler: one for many regions, used from one thread at a time.
+/// The compiler: reused for many regions, one thread at a time.
 pub struct Jit {
     /// By [`Allocation`].
     isa: [OwnedTargetIsa; 2],
@@ -255,7 +256,7 @@ impl Jit {
         })
     }
 
-    /// Everything about the host that decides what code comes out, as text.
+    /// Everything about the host that affects the generated code, as text.
     pub fn host(&self) -> String {
         let [_, isa] = &self.isa;
         let flags = isa.isa_flags();
@@ -263,8 +264,9 @@ impl Jit {
         format!("{} {} {}", isa.triple(), isa.flags(), flags.join(" "))
     }
 
-    /// Compiles a region whose code object lies at `base`, without giving it a place. Of one that breaks a rule of the
-    /// lane IR, which is a bug of the translator, nothing is compiled: its first instruction is left to the interpreter.
+    /// Compiles a region whose code object is loaded at `base`, without placing it. A region that
+    /// breaks a rule of the lane IR, which is a bug of the translator, is not compiled: its first
+    /// instruction is left to the interpreter.
     pub fn object(
         &mut self,
         f: &Func,
@@ -301,7 +303,7 @@ impl Jit {
             entry: f.entry,
             message,
         };
-        // The other translation of the region has the same sites.
+        // The region's translation in the other tier has the same sites.
         let none = Func::interpreted(f);
         let object = self.translated(&none, options, base, allocation);
         let object = object.map_err(|failed| match failed {
@@ -314,7 +316,7 @@ impl Jit {
         })
     }
 
-    /// The object of a region that keeps the rules.
+    /// The object of a valid region.
     fn translated(
         &mut self,
         f: &Func,
@@ -361,7 +363,7 @@ impl Jit {
         legalize::emit(f, options, base, &mut self.func, &mut self.ssa)
     }
 
-    /// As [`Jit::object`], by the wide back end; what it lacks is for Cranelift.
+    /// As [`Jit::object`], by the wide back end; Cranelift compiles what that refuses.
     fn wide_object(
         &mut self,
         f: &Func,
@@ -391,14 +393,14 @@ impl Jit {
         Ok(Ok(described(object, f, base, emitted, code.locs)))
     }
 
-    /// Compiles a region and puts it in place.
+    /// Compiles and places a region.
     pub fn compile(&mut self, f: Func, options: &Options) -> Result<Compiled, LowerError> {
         let object = self.object(&f, options, 0, Allocation::Optimizing)?;
         Compiled::new(Arc::new(object), 0, f.sites, f.fallbacks).map_err(LowerError::Memory)
     }
 }
 
-/// The object with what is known of the region besides its code; `sizes` are bytes of code by location.
+/// The object with the region's metadata; `sizes` are bytes of code by source location.
 fn described(
     object: Object,
     f: &Func,
@@ -414,7 +416,7 @@ fn described(
         frame_slots: emitted.slots,
         reads: emitted.reads,
         writes_from: emitted.writes_from,
-        relays: emitted.relays,
+        switches_waves: emitted.relays,
         straight: emitted.straight,
         vgprs: written.max().unwrap_or(0),
         guest_insts: f.blocks.iter().map(|b| b.guest_insts).sum(),
@@ -425,7 +427,7 @@ fn described(
     }
 }
 
-/// The target with an algorithm for the allocation of registers.
+/// The ISA with a register allocation algorithm.
 fn isa(level: HostLevel, allocation: &str) -> Result<OwnedTargetIsa, LowerError> {
     let host = |e: &dyn std::fmt::Display| LowerError::Host(e.to_string());
     let verify = if cfg!(debug_assertions) {
@@ -450,7 +452,7 @@ fn isa(level: HostLevel, allocation: &str) -> Result<OwnedTargetIsa, LowerError>
         HostLevel::Sse41 => &[BEYOND_SSE41, AVX512],
     };
     for name in off.iter().copied().flatten() {
-        // A flag that this Cranelift does not know needs no switching off.
+        // A flag that this Cranelift version lacks needs no disabling.
         let _ = builder.set(name, "false");
     }
     builder
@@ -465,7 +467,7 @@ const AVX512: &[&str] = &[
     "has_avx512bitalg",
     "has_avx512vbmi",
 ];
-/// What x86-64-v3 has beyond SSE4.1.
+/// Features of x86-64-v3 beyond SSE4.1.
 pub(crate) const BEYOND_SSE41: &[&str] = &[
     "has_sse42",
     "has_avx",

@@ -1,5 +1,6 @@
-//! GCN instructions to host code: arms write lane IR ([`lift`]), passes shape it, legalization makes vector IR of it, a back end
-//! makes machine code. Never executes guest code and never owns guest memory.
+//! GCN instructions to host code: arms write lane IR ([`lift`]), passes transform it, legalization
+//! lowers it to vector IR, a back end generates machine code. Never executes guest code and never
+//! owns guest memory.
 
 pub mod abi;
 pub mod analysis;

@@ -1,4 +1,4 @@
-//! Guest instructions to lane IR: decoded blocks become regions, and an arm for each operation writes what it computes.
+//! Guest instructions to lane IR: decoded blocks become regions, with an arm for each operation.
 
 pub mod arms;
 mod barrier_hoist;

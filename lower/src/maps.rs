@@ -1,5 +1,5 @@
-//! Hash tables of the translator. Their keys are numbers and small structures of its own, so they hash in a few
-//! instructions; whoever chose guest code to make them collide would only wait longer for its translation.
+//! Hash tables of the translator with a fast hash. Keys are numbers and small structures of its
+//! own; guest code crafted for collisions only slows its own translation.
 
 /// A table by keys.
 pub(crate) type HashMap<K, V> = rustc_hash::FxHashMap<K, V>;

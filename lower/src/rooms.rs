@@ -1,11 +1,11 @@
-//! Which folder of the translator may import which: data flows from guest instructions to lane IR, vector IR and host code, and
-//! imports go against it only.
+//! The permitted imports between folders of the translator: data flows from guest instructions to
+//! lane IR, vector IR and host code, and imports point the other way only.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders with those that each may import; itself and [`BASE`] it always may.
+/// Folders and the ones that each may import, besides itself and [`BASE`].
 const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("ir", &[]),
     ("lift", &["ir"]),
@@ -25,7 +25,7 @@ const ALL: &[&str] = &[
     "ir", "lift", "analysis", "passes", "vir", "legalize", "backend", "jit",
 ];
 
-/// What all may import: layouts that code and runtime share, options, facts about the host.
+/// Importable by all: layouts that code and runtime share, options, host properties.
 const BASE: [&str; 5] = ["abi", "host", "maps", "options", "profile"];
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -56,7 +56,7 @@ fn imports(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn rooms_import_one_way() {
+fn rooms_import_in_one_direction() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut all = Vec::new();
     files(&root, &mut all);

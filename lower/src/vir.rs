@@ -1,4 +1,5 @@
-//! The vector IR: host vectors, scalars and control flow, as both back ends read them. [`Builder`] writes it.
+//! The vector IR: host vectors, scalars and control flow; the input of both back ends. [`Builder`]
+//! constructs it.
 
 mod builder;
 mod fixes;

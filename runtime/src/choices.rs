@@ -1,9 +1,9 @@
-//! Decisions where no source settles what the hardware does, each in one place. Both engines obey
+//! Decisions on hardware behaviour that no source documents, each in one place. Both engines follow
 //! them; a different answer is one edit here.
 
 /// DPP with `bound_ctrl` clear and a source lane that is off in EXEC: does the lane write the value
-/// of the inactive lane's register (`true`), or keep its destination (`false`)? LLVM's reading is
-/// the second. With `bound_ctrl` set such a lane reads 0.
+/// of the inactive lane's register (`true`), or keep its destination (`false`)? LLVM assumes the
+/// second. With `bound_ctrl` set such a lane reads 0.
 pub const DPP_READS_INACTIVE_LANES: bool = false;
 
 /// `row_bcast:15` in row 0 and `row_bcast:31` in rows 0 and 1: lanes without a source row keep
@@ -26,15 +26,16 @@ pub const GFX9_RAW_CHECK_HAS_SOFFSET: bool = false;
 /// `v_pack_b32_f16` flushes denormal halves when MODE flushes f16 sources.
 pub const PACK_F16_FLUSHES: bool = false;
 
-/// `s_trap` numbers that only tell a debugger something and go on: 3 is `llvm.debugtrap`.
+/// `s_trap` numbers that only notify a debugger: 3 is `llvm.debugtrap`.
 pub const fn trap_is_ignored(id: u32) -> bool {
     id == 3
 }
 
-/// Fraction bits of an image coordinate in texels, to which it is rounded, to the nearest and to even.
-/// Samples without a filter round as well (OpenCL's libraries rely on it: they multiply whole texels by
-/// a reciprocal of the size), unless the sampler's TRUNC_COORD asks for the texel below.
+/// Fraction bits to which an image coordinate in texels is rounded, to nearest even. Samples
+/// without a filter round as well (OpenCL's libraries rely on it: they multiply whole texels by a
+/// reciprocal of the size), unless the sampler's TRUNC_COORD selects the texel below.
 pub const IMAGE_FRACTION_BITS: u32 = 8;
 
-/// Coordinates of samples end at so many texels to either side, also infinite ones; NaN is 0.
+/// Sample coordinates are clamped to this number of texels on either side, including infinite ones;
+/// NaN is 0.
 pub const IMAGE_COORDINATE_LIMIT: f64 = 2147483648.0;

@@ -1,6 +1,6 @@
-//! Code as it lies in guest memory. Instructions are fetched from a copy that is made when the code
-//! is loaded and never changes: as on the hardware, whose instruction caches know nothing of
-//! stores, a guest that writes over its own code does not see that until it is loaded anew.
+//! Code in guest memory. Instructions are fetched from a copy that is made when the code is loaded
+//! and never changes: as on the hardware, whose instruction caches do not observe stores, a guest
+//! that overwrites its own code does not see that until it is loaded again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,7 +19,7 @@ const PAGE: usize = 4096;
 struct Segment {
     start: u64,
     bytes: Box<[u8]>,
-    /// The instruction at each dword, once somebody has asked for it.
+    /// The instruction at each dword, decoded on first use.
     decoded: Box<[OnceLock<Box<Inst>>]>,
 }
 
@@ -48,13 +48,13 @@ pub struct CodeSymbol {
 /// Why code cannot be put into guest memory.
 #[derive(Debug, thiserror::Error)]
 pub enum CodeError {
-    /// There is no room.
+    /// Guest memory is exhausted.
     #[error("the code object does not fit: {0}")]
     Alloc(#[from] AllocError),
     /// The image could not be written.
     #[error("the code object cannot be written to guest memory: {0}")]
     Memory(#[from] MemoryError),
-    /// The image could not be made.
+    /// The image is invalid.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
@@ -114,7 +114,7 @@ impl LoadedCode {
         // The size was checked against a limit when the object was parsed.
         let mut image = vec![0; len as usize];
         object.fill(base, &mut image, resolve)?;
-        // A small file may ask for much memory, which is zeros already and must not be touched.
+        // A small file may request much memory, which is zero already and must not be touched.
         for (page, bytes) in image.chunks(PAGE).enumerate() {
             if *bytes != [0; PAGE][..bytes.len()] {
                 memory.write_bytes(base + (page * PAGE) as u64, bytes)?;
@@ -124,7 +124,7 @@ impl LoadedCode {
         let segments = object.segments.iter().filter(|segment| segment.execute);
         let segments = segments.map(|segment| {
             let at = (segment.address - start) as usize;
-            // Zeros behind what the file has are no code.
+            // The zeros after the file's bytes are not code.
             let bytes = image[at..at + segment.data.len()].into();
             Segment::new(base + (segment.address - start), bytes)
         });
@@ -149,18 +149,17 @@ impl LoadedCode {
         })
     }
 
-    /// Frees the guest memory. The code must not be run any more.
+    /// Frees the guest memory. The code must not be run afterwards.
     pub fn unload(self, memory: &Memory) -> Result<(), AllocError> {
         memory.free(self.base)
     }
 
-    /// A number that no other loaded code of this process ever has.
+    /// A number that is unique among all loaded code of this process.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Plain instructions without a code object, as tests and tools use them; they are numbered
-    /// from 0.
+    /// Instructions without a code object, for tests and tools; addresses are numbered from 0.
     pub fn from_bytes(memory: &Memory, gfx: Gfx, bytes: &[u8]) -> Result<LoadedCode, CodeError> {
         let base = memory.alloc(bytes.len() as u64, 4096)?;
         memory.write_bytes(base, bytes)?;
@@ -206,7 +205,7 @@ impl LoadedCode {
             .filter(|bytes| !bytes.is_empty())
     }
 
-    /// The instruction at `pc`, or the fault that executing it gives.
+    /// The instruction at `pc`, or the fault of executing it.
     pub fn decode(&self, pc: u64) -> Result<Inst, FaultKind> {
         let bytes = self.bytes_at(pc).ok_or(FaultKind::no_code(pc))?;
         frontend::decode(self.gfx, bytes).map_err(|error| FaultKind::IllegalInstruction { error })
@@ -230,7 +229,7 @@ impl LoadedCode {
         Ok(slot.get_or_init(|| Box::new(inst)))
     }
 
-    /// The instruction at `pc` as text; the raw dword when it is none.
+    /// The instruction at `pc` as text; the raw dword if it is invalid.
     pub fn text_at(&self, pc: u64) -> String {
         match (self.decode(pc), self.bytes_at(pc)) {
             (Ok(inst), _) => inst.text(self.gfx),
@@ -241,8 +240,8 @@ impl LoadedCode {
         }
     }
 
-    /// The number that the code object gives to a guest address, as a disassembly shows it; other
-    /// addresses stay what they are.
+    /// The code object's address for a guest address, as in a disassembly; other addresses are
+    /// unchanged.
     pub fn local(&self, pc: u64) -> u64 {
         if pc.wrapping_sub(self.base) < self.len {
             pc.wrapping_sub(self.bias)

@@ -1,5 +1,5 @@
-//! What an engine is and what it sees of the world. The dispatcher owns waves, LDS and order; an
-//! engine only runs one wave until something happens that concerns the dispatcher.
+//! The interface of engines. The dispatcher owns waves, LDS and order; an engine only runs one wave
+//! until an event concerns the dispatcher.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use crate::fault::WaveFault;
 use crate::lds::Lds;
 use crate::memory::Memory;
 
-/// First byte of the LDS aperture. It lies above every host address, so that no host memory can
-/// be taken for it.
+/// First byte of the LDS aperture. It is above every host address, so that it cannot be mistaken
+/// for host memory.
 pub const SHARED_BASE: u64 = 1 << 48;
 
 /// First byte of the scratch aperture.
@@ -23,73 +23,73 @@ pub const PRIVATE_BASE: u64 = 2 << 48;
 /// Size of each aperture; the base is aligned to it.
 pub const APERTURE_BYTES: u64 = 1 << 32;
 
-/// Why a wave came back.
+/// Why a wave returned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exit {
     /// The wave ended.
     End,
-    /// The wave reached a barrier; its PC is behind it.
+    /// The wave arrived at a barrier; its PC is behind it.
     Barrier,
-    /// The fuel ran out; the PC is where the wave goes on.
+    /// The fuel ran out; the wave continues at its PC.
     Yield,
     /// The wave faulted; its PC is the faulting instruction's.
     Fault(WaveFault),
 }
 
-/// A way of running waves.
+/// An engine.
 pub trait Engine: Sync {
-    /// Runs `wave` until it ends, reaches a barrier, runs out of fuel or faults.
+    /// Runs `wave` until it ends, arrives at a barrier, runs out of fuel or faults.
     ///
-    /// One unit of `fuel` is burned by each taken branch that does not go forward and by each jump
-    /// to an address in a register; when there is none left the engine yields behind such a jump.
+    /// Each taken branch that is not forward, and each jump to an address in a register, burns one
+    /// unit of `fuel`; without fuel the engine yields behind such a jump.
     fn run(&self, wave: &mut WaveState, group: &mut Group<'_>, fuel: &mut u64) -> Exit;
 
-    /// A worker's way into the engine, for all the waves that it runs.
+    /// A worker's session, for all the waves that it runs.
     fn session(&self) -> Box<dyn Session + '_> {
         Box::new(Settled(self))
     }
 
-    /// Runs one instruction, whatever surrounds it, and leaves every register as the instruction
-    /// does; [`Exit::Yield`] when the wave goes on. `None` from an engine that cannot do that.
+    /// Runs one instruction in isolation, with every register as the instruction leaves it;
+    /// [`Exit::Yield`] if the wave continues. `None` from an engine that cannot do that.
     fn step(&self, wave: &mut WaveState, group: &mut Group<'_>) -> Option<Exit> {
         let _ = (wave, group);
         None
     }
 
-    /// What was found out since this was last asked for. `None` from an engine that does not profile.
+    /// The profile since the last call. `None` from an engine that does not profile.
     #[cfg(feature = "jit")]
     fn take_profile(&self) -> Option<crate::jit::profile::Profile> {
         None
     }
 }
 
-/// Whose turn it is in a workgroup; sets of waves, a bit for each.
+/// State of the waves of a workgroup; sets of waves, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Turn {
+pub struct WaveSets {
     /// Waves that are still to run.
     pub ready: u32,
-    /// Waves that are at the barrier.
+    /// Waves that have arrived at the barrier.
     pub waiting: u32,
     /// Workgroups that may be run when all waves have ended.
     pub following: Following,
 }
 
-/// Workgroups behind one, each with the next number in x: their waves begin with the same as its waves but for that
-/// number, and they have no scratch.
+/// Workgroups after one, each with the next number in x: their waves have the same initial
+/// registers except for that number, and they have no scratch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Following {
-    /// How many there are.
+    /// Their number.
     pub count: u32,
     /// The SGPR with the number.
     pub number: usize,
-    /// What [`WaveState::resume`] says of their waves.
+    /// The `resume` of their waves, see [`WaveState::resume`].
     pub resume: u64,
 }
 
-/// Why waves of a workgroup are not run on.
+/// Why the engine stopped running a workgroup's waves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// Nobody is ready any more.
+    /// No wave is ready.
     All,
     /// The wave with this number burned its fuel.
     Burned(u32),
@@ -99,23 +99,23 @@ pub enum Stop {
 
 /// Runs waves one after the other, on one thread.
 pub trait Session {
-    /// Runs the waves of a workgroup that are ready, each once and in ascending order, as [`Engine::run`] does
-    /// and with so much fuel, and takes them out of `ready`; those that come to a barrier are `waiting` then.
-    /// What the dispatcher left of a new wave's VGPRs is seen to (see [`WaveState::settle`]).
+    /// Runs each ready wave of a workgroup once, in ascending order, as [`Engine::run`] does with
+    /// this fuel, and removes it from `ready`; those that arrive at a barrier become `waiting`.
+    /// Settles the VGPRs of a new wave (see [`WaveState::settle`]).
     ///
-    /// When all waves have ended it may go on with the workgroups that are `following`, and takes them out of that one
-    /// by one: `group`, and all that is said of waves, is about the last of them then.
+    /// When all waves have ended it may continue with the workgroups that are `following`, and
+    /// removes them one by one: `group`, and all state of waves, is then that of the last of them.
     fn run(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop;
 }
 
-impl Turn {
-    /// Runs the waves that are ready, as [`Session::run`] does; `run` runs the one with a number.
+impl WaveSets {
+    /// Runs the ready waves as [`Session::run`] does; `run` runs one by its number.
     #[inline]
     pub fn each(&mut self, mut run: impl FnMut(u32) -> Exit) -> Stop {
         while self.ready != 0 {
@@ -129,7 +129,7 @@ impl Turn {
         Stop::All
     }
 
-    /// The wave with a number was run: why waves are not run on, if so.
+    /// The wave with this number was run: why to stop, if so.
     #[inline]
     pub fn left(&mut self, index: u32, exit: Exit) -> Option<Stop> {
         match exit {
@@ -142,18 +142,18 @@ impl Turn {
     }
 }
 
-/// The way into an engine that keeps nothing from wave to wave.
+/// A session of an engine without state between waves.
 struct Settled<'e, E: Engine + ?Sized>(&'e E);
 
 impl<E: Engine + ?Sized> Session for Settled<'_, E> {
     fn run(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
-        turn.each(|index| {
+        sets.each(|index| {
             group.select(index);
             let wave = &mut waves[index as usize];
             wave.settle();
@@ -181,8 +181,8 @@ impl<E: Engine + Send + ?Sized> Engine for Arc<E> {
     }
 }
 
-/// What the waves of a workgroup see beside their registers. The dispatcher lends one to the engine
-/// for each run.
+/// State of a workgroup besides its waves' registers. The dispatcher lends one to the engine for
+/// each run.
 pub struct Group<'a> {
     /// Guest memory.
     pub memory: &'a Memory,
@@ -224,8 +224,8 @@ impl Group<'_> {
 
 #[cfg(feature = "jit")]
 impl Group<'_> {
-    /// The running wave's scratch, address and bytes, where it may be accessed without a look at each access: not in
-    /// checked mode, and not where it is not all guest memory.
+    /// The running wave's scratch, address and bytes, where it may be accessed without individual
+    /// checks: not in checked mode, and not where it is not entirely guest memory.
     #[inline]
     pub(crate) fn inline_scratch(&self) -> (u64, u64) {
         let (start, bytes) = (self.scratch.base, self.scratch.wave_bytes());
@@ -243,8 +243,8 @@ impl Group<'_> {
     }
 }
 
-/// Where a wave's scratch lies. Registers hold the same facts as far as the guest may know them;
-/// swizzled address of byte `a` of lane `l`: `base + (a / 4) * 256 + l * 4 + a % 4`.
+/// Location of a wave's scratch. Registers hold the same, as far as visible to the guest; swizzled
+/// address of byte `a` of lane `l`: `base + (a / 4) * 256 + l * 4 + a % 4`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scratch {
     /// gfx7 and gfx8: the address that FLAT_SCRATCH_HI * 256 is added to.
@@ -277,16 +277,16 @@ pub struct Stats {
     pub regions_translated: u64,
     /// Guest instructions in them.
     pub instructions_translated: u64,
-    /// Hot regions translated again, on a thread beside.
+    /// Hot regions translated again by the background compiler.
     pub regions_improved: u64,
-    /// Seconds that this took there.
+    /// Seconds of translation on that thread.
     pub improve_seconds: f64,
-    /// Regions whose translation was there already: in memory or in the cache's folder.
+    /// Regions whose translation came from the cache, in memory or on disk.
     pub regions_cached: u64,
-    /// Regions that the wide emitter was to translate and left to Cranelift, by what it lacks. Those that
-    /// were kept count, too.
+    /// Regions that the wide back end refused and left to Cranelift, by the missing construct.
+    /// Cached ones count, too.
     pub refusals: BTreeMap<String, u64>,
-    /// Translations that could not be written to the cache's folder.
+    /// Translations that could not be written to the cache directory.
     pub cache_failures: u64,
     /// Seconds spent in translation.
     pub translate_seconds: f64,
@@ -326,7 +326,7 @@ impl Stats {
     }
 }
 
-/// The engines that there are.
+/// The engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineKind {
     /// Translates to host code.
@@ -337,67 +337,67 @@ pub enum EngineKind {
     Interp,
 }
 
-/// How the translator makes host code.
+/// The back end of the translator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Emitter {
-    /// The wide emitter where the CPU has what it wants, else Cranelift.
+    /// The wide back end if the CPU supports it, otherwise Cranelift.
     #[default]
     Auto,
     /// Cranelift for everything.
     Cranelift,
-    /// The wide emitter where it can, Cranelift elsewhere.
+    /// The wide back end where possible, Cranelift for what it refuses.
     Wide,
 }
 
-/// What an engine that profiles finds out. One run cannot tell both: code that counts is other code.
+/// Kind of a profile. One run cannot give both: counters change the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profiling {
-    /// How long regions run, and in which shapes: the code is the one that engines have which do not profile, as it
-    /// is once it ran often.
+    /// Time in regions, and their shapes: the code is that of engines that do not profile, in the
+    /// optimizing tier.
     Times,
-    /// Executions and lanes, by counters in the code; slow.
+    /// Executions and active lanes, by counters in the code; slow.
     Counts,
 }
 
-/// How an engine works. The interpreter needs none of it.
+/// Options of an engine. The interpreter needs none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// NaN results have the payload and sign that the interpreter gives.
+    /// NaN results have the payload and sign of the interpreter's.
     pub exact_nan: bool,
     /// An instruction that the translator would hand to the interpreter is a fault instead.
     pub no_fallback: bool,
-    /// What is found out for `Engine::take_profile`.
+    /// What to profile for `Engine::take_profile`.
     pub profile: Option<Profiling>,
-    /// How host code is made.
+    /// The back end.
     pub emitter: Emitter,
-    /// A folder that keeps translated code for other processes. It must be as trustworthy as the program:
-    /// files are checked against damage, not against forgery.
+    /// A directory that keeps translated code for other processes. It must be as trustworthy as the
+    /// program: files are checked against damage, not against forgery.
     pub cache: Option<PathBuf>,
 }
 
-/// Why there is no such engine.
+/// Why an engine cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// This build has no translator.
     #[error("this build has no translator; build with the feature `jit` or use the interpreter")]
     NoTranslator,
-    /// The CPU lacks what the wide emitter writes.
+    /// The CPU lacks the instructions of the wide back end.
     #[error("the wide emitter needs a CPU with AVX2, FMA and BMI2; use `auto` or `cranelift`")]
     NoWide,
-    /// The cache's folder cannot be used.
+    /// The cache directory cannot be used.
     #[error("cannot keep translated code in {}: {message}", .path.display())]
     Cache {
         /// The folder.
         path: PathBuf,
-        /// What the host says.
+        /// The host's error.
         message: String,
     },
-    /// The host cannot run what the translator makes.
+    /// The host cannot run translated code.
     #[error("the translator does not run on this host: {0}; use the interpreter")]
     Host(String),
 }
 
-/// Makes an engine.
+/// Creates an engine.
 pub fn create(
     kind: EngineKind,
     options: &EngineOptions,

@@ -1,12 +1,12 @@
-//! What kernels export. Behind a compute kernel there is no pipeline that would take the values of
-//! `exp`, so a dispatch counts them by target and keeps the first.
+//! Exports of kernels. A compute kernel has no pipeline that consumes the values of `exp`, so a
+//! dispatch counts them by target and keeps the first.
 
 use std::collections::BTreeMap;
 
 use frontend::LANES;
 use frontend::inst::export_target_name;
 
-/// Exports of a dispatch that are kept whole.
+/// Maximum number of exports of a dispatch that are kept completely.
 pub const KEPT: usize = 16;
 
 /// One `exp` of a wave.
@@ -31,7 +31,7 @@ pub struct Export {
     /// EXEC is the mask of valid pixels.
     pub valid_mask: bool,
     /// A word for each component and lane (its low half if compressed); 0 for components that are
-    /// not exported and lanes that are off.
+    /// not exported and inactive lanes.
     pub components: Box<[[u32; LANES]; 4]>,
 }
 
@@ -57,8 +57,8 @@ impl Exports {
         self.counts.values().sum()
     }
 
-    /// Counts an export, and keeps it while there is room. A worker runs its workgroups in ascending
-    /// order, so that what comes first is what is kept.
+    /// Counts an export, and keeps it while there is room. A worker runs its workgroups in
+    /// ascending order, so that the first ones are kept.
     pub fn record(&mut self, target: u8, export: impl FnOnce() -> Export) {
         *self.counts.entry(target).or_default() += 1;
         if self.first.len() < KEPT {

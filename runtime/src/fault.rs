@@ -1,6 +1,6 @@
-//! What a guest did wrong. A fault is a normal result of running a kernel: both engines report the
-//! same value for the same kernel and inputs. Errors of the caller (bad code object, bad launch)
-//! are other types; see [`crate::dispatch::LaunchError`].
+//! Faults of guests. A fault is a normal result of running a kernel: both engines report the same
+//! value for the same kernel and inputs. Errors of the caller (bad code object, bad launch) are
+//! other types; see [`crate::dispatch::LaunchError`].
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use frontend::DecodeError;
 
 use crate::memory::MemoryError;
 
-/// What an access wanted to do.
+/// Kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     /// A load.
@@ -22,7 +22,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Lower-case name, as machine-readable output spells it.
+    /// Lower-case name for machine-readable output.
     pub const fn name(self) -> &'static str {
         match self {
             Access::Read => "read",
@@ -43,16 +43,17 @@ impl Access {
     }
 }
 
-/// The allocation that lies nearest to a bad address.
+/// The allocation nearest to a bad address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Nearest {
     /// Address of its first byte.
     pub start: u64,
-    /// Bytes that were asked for.
+    /// Its requested size in bytes.
     pub len: u64,
     /// It was freed before the access.
     pub freed: bool,
-    /// It is the scratch of the dispatch, of which each lane has so many bytes, and the access one to the lane's.
+    /// It is the scratch of the dispatch, with this number of bytes for each lane, and the access
+    /// is one to the lane's.
     pub scratch: Option<u32>,
 }
 
@@ -74,13 +75,13 @@ impl fmt::Display for Private {
     }
 }
 
-/// What went wrong in a wave. The messages continue a sentence that begins with the lane or wave.
+/// Cause of a fault. The messages continue a sentence that begins with the lane or wave.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FaultKind {
     /// An access outside guest memory (or, in checked mode, outside the exact allocation).
     #[error("{} {bytes} bytes at 0x{address:x}, {}", .access.verb(), Where(*.address, *.bytes, *.nearest))]
     Memory {
-        /// What the access wanted to do.
+        /// Kind of the access.
         access: Access,
         /// First byte of the access.
         address: u64,
@@ -89,19 +90,19 @@ pub enum FaultKind {
         /// The nearest allocation. Engines leave it `None`; the dispatcher fills it in.
         nearest: Option<Nearest>,
     },
-    /// An access that the hardware refuses unless it is aligned (atomics).
+    /// A misaligned access that the hardware refuses (atomics).
     #[error("{} {bytes} bytes at 0x{address:x}, which is not aligned to {align}", .access.verb())]
     Misaligned {
-        /// What the access wanted to do.
+        /// Kind of the access.
         access: Access,
         /// First byte of the access.
         address: u64,
         /// Size of the access.
         bytes: u32,
-        /// Alignment that it needs.
+        /// Required alignment.
         align: u32,
     },
-    /// Checked mode: LDS or scratch was read before anything was written there.
+    /// Checked mode: LDS or scratch was read before it was written.
     #[error("read {bytes} bytes of {space} at offset 0x{offset:x} that were never written")]
     Uninitialized {
         /// Which memory.
@@ -117,7 +118,7 @@ pub enum FaultKind {
     OutsidePrivate {
         /// Which memory.
         space: Private,
-        /// What the access wanted to do.
+        /// Kind of the access.
         access: Access,
         /// Offset of the first byte of the access.
         offset: u64,
@@ -125,23 +126,23 @@ pub enum FaultKind {
         bytes: u32,
         /// Size of the memory.
         size: u64,
-        /// What a GPU allocates, where that is more and the access lies inside. Engines leave it `None`; the
-        /// dispatcher fills it in.
+        /// The GPU's allocation, if it is larger and contains the access. Engines leave it `None`;
+        /// the dispatcher fills it in.
         allocated: Option<u64>,
     },
-    /// The bytes at the PC are no instruction of the target.
+    /// The bytes at the PC are not an instruction of the target.
     #[error("executed an illegal instruction: {error}")]
     IllegalInstruction {
-        /// Why they are none.
+        /// The decoder's error.
         error: DecodeError,
     },
-    /// A known instruction or mode that wavelift does not run.
+    /// A valid instruction or mode that wavelift does not run.
     #[error("executed something unsupported: {what}")]
     Unsupported {
         /// What it is.
         what: String,
     },
-    /// The guest asked to be stopped (`s_trap`).
+    /// The guest requested a stop (`s_trap`).
     #[error("stopped at trap {id}{}", if *.id == 2 { " (llvm.trap)" } else { "" })]
     Trap {
         /// The trap's number.
@@ -156,7 +157,7 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// Short stable name, as machine-readable output spells it.
+    /// Short stable name for machine-readable output.
     pub const fn name(&self) -> &'static str {
         match self {
             FaultKind::Memory { .. } => "memory",
@@ -170,7 +171,7 @@ impl FaultKind {
         }
     }
 
-    /// The address of the access, where there is one.
+    /// The address of the access, if any.
     pub const fn address(&self) -> Option<u64> {
         match self {
             FaultKind::Memory { address, .. } | FaultKind::Misaligned { address, .. } => {
@@ -180,7 +181,7 @@ impl FaultKind {
         }
     }
 
-    /// An instruction fetch from `pc`, where there is no code.
+    /// An instruction fetch from `pc` outside of code.
     pub const fn no_code(pc: u64) -> FaultKind {
         FaultKind::Memory {
             access: Access::Execute,
@@ -223,7 +224,7 @@ impl From<MemoryError> for FaultKind {
     }
 }
 
-/// Prints what an access to private memory is outside of.
+/// Prints the bounds of private memory that an access violates.
 struct Outside(Private, u64, Option<u64>);
 
 impl fmt::Display for Outside {
@@ -240,7 +241,7 @@ impl fmt::Display for Outside {
     }
 }
 
-/// Prints what is behind a lane's scratch, and what helps.
+/// Prints what follows a lane's scratch, and the remedy.
 fn past_scratch(f: &mut fmt::Formatter<'_>, lane_bytes: u64) -> fmt::Result {
     write!(
         f,
@@ -248,13 +249,13 @@ fn past_scratch(f: &mut fmt::Formatter<'_>, lane_bytes: u64) -> fmt::Result {
     )
 }
 
-/// Prints where an access lies in relation to the nearest allocation.
+/// Prints the position of an access relative to the nearest allocation.
 struct Where(u64, u32, Option<Nearest>);
 
 /// Addresses below this count as null pointers with an offset in messages.
 const NULL_PAGES: u64 = 0x1_0000;
 
-/// An allocation farther away than this has nothing to do with the access.
+/// An allocation farther away than this is unrelated to the access.
 const NEAR: u64 = 1 << 24;
 
 impl fmt::Display for Where {
@@ -303,10 +304,10 @@ impl fmt::Display for Where {
     }
 }
 
-/// What an engine reports; the dispatcher adds where and who.
+/// An engine's report; the dispatcher adds location and workgroup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaveFault {
-    /// What went wrong.
+    /// The cause.
     pub kind: FaultKind,
     /// Guest address of the faulting instruction.
     pub pc: u64,
@@ -314,17 +315,17 @@ pub struct WaveFault {
     pub lane: Option<u32>,
 }
 
-/// A fault with everything that a reader needs to find it.
+/// A fault with all information for the reader.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Fault {
-    /// What went wrong.
+    /// The cause.
     pub kind: FaultKind,
     /// Name of the kernel.
     pub kernel: String,
-    /// Address of the instruction as the code object numbers it (as a disassembly shows it); the
-    /// raw guest address when the PC is outside the code object.
+    /// Address of the instruction in the code object's numbering (as in a disassembly); the raw
+    /// guest address if the PC is outside the code object.
     pub pc: u64,
-    /// Function and offset that the PC lies in, when symbols tell.
+    /// Function and offset of the PC, if symbols are available.
     pub symbol: Option<(String, u64)>,
     /// The instruction as LLVM prints it.
     pub instruction: String,
@@ -350,14 +351,14 @@ impl fmt::Display for Fault {
     }
 }
 
-/// An instruction, and the wave that is there.
+/// An instruction, and the wave at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Name of the kernel.
     pub kernel: String,
     /// Address of the instruction, as in [`Fault`].
     pub pc: u64,
-    /// Function and offset that the PC lies in, when symbols tell.
+    /// Function and offset of the PC, if symbols are available.
     pub symbol: Option<(String, u64)>,
     /// The instruction as LLVM prints it.
     pub instruction: String,

@@ -1,10 +1,10 @@
-//! The functions that translated code calls: pure functions of lanes ([`LaneFn`]) and functions with
-//! effects ([`EffectFn`]), and the table of their addresses.
+//! The functions that translated code calls: pure functions of lanes ([`LaneFn`]) and functions
+//! with effects ([`EffectFn`]), and the table of their addresses.
 //!
-//! A lane function is written for one lane, as a plain Rust function of words; the loop over the 64
+//! A lane function is defined for one lane, as a plain Rust function of words; the loop over the 64
 //! lanes is here, compiled once for every host and once for hosts with AVX2, where the compiler
-//! vectorises it. Functions with effects see the wave's surroundings through [`Host`]. A panic in one
-//! of these functions aborts: nothing unwinds through translated code.
+//! vectorises it. Functions with effects access the wave's environment through [`Host`]. A panic in
+//! one of these functions aborts: nothing unwinds through translated code.
 #![expect(
     unsafe_code,
     reason = "called by translated code with addresses of lane slots"
@@ -17,6 +17,7 @@ use lower::jit::HostLevel;
 mod atomic;
 mod buffer;
 mod export;
+mod fast_path;
 mod float;
 mod format;
 mod half;
@@ -29,14 +30,14 @@ mod lane;
 #[cfg(target_arch = "x86_64")]
 mod lane_wide;
 mod memory;
-mod quick;
 mod relative;
 mod scalar;
 
+use fast_path::FastResult;
 pub use host::Host;
-use quick::Quick;
 
-/// Addresses of all functions as a host of this level has them: [`LaneFn`]s, then [`EffectFn`]s, in the order of their numbers.
+/// Addresses of all functions for a host of this level: [`LaneFn`]s, then [`EffectFn`]s, in the
+/// order of their numbers.
 pub fn table(level: HostLevel) -> Box<[usize]> {
     table_for(match level {
         HostLevel::Native if has_avx2() && lower::host::has_avx512() => Level::Avx512,
@@ -45,7 +46,7 @@ pub fn table(level: HostLevel) -> Box<[usize]> {
     })
 }
 
-/// What functions may need of the host.
+/// Host features that functions may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Portable,
@@ -63,7 +64,7 @@ fn table_for(level: Level) -> Box<[usize]> {
         .collect()
 }
 
-/// Does the host have what the wide variants are compiled for?
+/// Does the host support the wide variants?
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
@@ -104,7 +105,7 @@ unsafe fn run<const A: usize, const R: usize, F>(
     let sources: [&Lanes; A] = std::array::from_fn(|i| {
         // SAFETY: the caller passes `A` addresses.
         let slot = unsafe { *args.add(i) };
-        // SAFETY: each is a lane slot, and nobody else writes it during the call.
+        // SAFETY: each is a lane slot, and nothing else writes it during the call.
         unsafe { &*slot }
     });
     let mut results: [Lanes; R] = [[0; 64]; R];
@@ -122,25 +123,25 @@ unsafe fn run<const A: usize, const R: usize, F>(
     }
 }
 
-/// Lanes for which a quick function runs before it is asked whether all its results count.
+/// Number of lanes computed by a fast path before its validity is tested.
 const GROUP: usize = 16;
 
-/// The loop over the lanes of a function with a quick one for common cases.
+/// The loop over the lanes of a function with a fast path for common cases.
 ///
 /// # Safety
 /// See [`run`].
 #[inline(always)]
-unsafe fn run_quickly<const A: usize, const R: usize, Q, F>(
+unsafe fn run_fast_path<const A: usize, const R: usize, Q, F>(
     out: *const *mut Lanes,
     args: *const *const Lanes,
     imm: u32,
 ) where
-    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    Q: Fn([u32; A], u32) -> FastResult<R> + Copy,
     F: Fn([u32; A], u32) -> [u32; R] + Copy,
 {
     const { assert!(size_of::<Q>() == 0 && size_of::<F>() == 0, "function items") };
     // SAFETY: as in `run`.
-    let quick: &Q = unsafe { std::ptr::NonNull::<Q>::dangling().as_ref() };
+    let fast_path: &Q = unsafe { std::ptr::NonNull::<Q>::dangling().as_ref() };
     // SAFETY: as in `run`.
     let f: &F = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
     let sources: [*const [u32; GROUP]; A] = std::array::from_fn(|i| {
@@ -153,13 +154,13 @@ unsafe fn run_quickly<const A: usize, const R: usize, Q, F>(
     });
     for group in 0..64 / GROUP {
         let words: [[u32; GROUP]; A] = std::array::from_fn(|i| {
-            // SAFETY: a slot has so many groups; a group is read before it is written.
+            // SAFETY: a slot has this number of groups; a group is read before it is written.
             unsafe { *sources[i].add(group) }
         });
         let mut results = [[0; GROUP]; R];
         let mut counts = true;
         for lane in 0..GROUP {
-            let (one, right) = quick(std::array::from_fn(|i| words[i][lane]), imm);
+            let (one, right) = fast_path(std::array::from_fn(|i| words[i][lane]), imm);
             counts &= right;
             for (result, word) in results.iter_mut().zip(one) {
                 result[lane] = word;
@@ -174,26 +175,26 @@ unsafe fn run_quickly<const A: usize, const R: usize, Q, F>(
             }
         }
         for (slot, result) in slots.iter().zip(results) {
-            // SAFETY: a slot has so many groups, and the caller passes result slots.
+            // SAFETY: a slot has this number of groups, and the caller passes result slots.
             unsafe { *slot.add(group) = result };
         }
     }
 }
 
-/// As every host can run it.
+/// For every host.
 ///
 /// # Safety
 /// See [`run`].
-unsafe extern "C" fn portable_quickly<const A: usize, const R: usize, Q, F>(
+unsafe extern "C" fn portable_fast_path<const A: usize, const R: usize, Q, F>(
     out: *const *mut Lanes,
     args: *const *const Lanes,
     imm: u32,
 ) where
-    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    Q: Fn([u32; A], u32) -> FastResult<R> + Copy,
     F: Fn([u32; A], u32) -> [u32; R] + Copy,
 {
     // SAFETY: the same contract.
-    unsafe { run_quickly::<A, R, Q, F>(out, args, imm) }
+    unsafe { run_fast_path::<A, R, Q, F>(out, args, imm) }
 }
 
 /// For hosts with AVX2.
@@ -202,33 +203,33 @@ unsafe extern "C" fn portable_quickly<const A: usize, const R: usize, Q, F>(
 /// See [`run`]; the host has the features (see [`has_avx2`]).
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-unsafe extern "C" fn wide_quickly<const A: usize, const R: usize, Q, F>(
+unsafe extern "C" fn wide_fast_path<const A: usize, const R: usize, Q, F>(
     out: *const *mut Lanes,
     args: *const *const Lanes,
     imm: u32,
 ) where
-    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    Q: Fn([u32; A], u32) -> FastResult<R> + Copy,
     F: Fn([u32; A], u32) -> [u32; R] + Copy,
 {
     // SAFETY: the same contract.
-    unsafe { run_quickly::<A, R, Q, F>(out, args, imm) }
+    unsafe { run_fast_path::<A, R, Q, F>(out, args, imm) }
 }
 
-/// The address of the loop over a function of one lane with a quick one for common cases.
-fn quickly<const A: usize, const R: usize, Q, F>(_quick: Q, _f: F, avx2: bool) -> usize
+/// The address of the loop over a function of one lane with a fast path.
+fn with_fast_path<const A: usize, const R: usize, Q, F>(_fast_path: Q, _f: F, avx2: bool) -> usize
 where
-    Q: Fn([u32; A], u32) -> Quick<R> + Copy,
+    Q: Fn([u32; A], u32) -> FastResult<R> + Copy,
     F: Fn([u32; A], u32) -> [u32; R] + Copy,
 {
     #[cfg(target_arch = "x86_64")]
     if avx2 {
-        return wide_quickly::<A, R, Q, F> as *const () as usize;
+        return wide_fast_path::<A, R, Q, F> as *const () as usize;
     }
     let _ = avx2;
-    portable_quickly::<A, R, Q, F> as *const () as usize
+    portable_fast_path::<A, R, Q, F> as *const () as usize
 }
 
-/// As every host can run it.
+/// For every host.
 ///
 /// # Safety
 /// See [`run`].
@@ -273,15 +274,15 @@ where
     portable::<A, R, F> as *const () as usize
 }
 
-/// The address of a function that is written for the whole wave.
+/// The address of a whole-wave function.
 fn whole(f: LaneEntry) -> usize {
     f as *const () as usize
 }
 
-/// The address behind a lane function.
+/// The address of a lane function's implementation.
 fn lane_fn(f: LaneFn, level: Level) -> usize {
     let wide = level >= Level::Avx2;
-    /// The function that fetches from other lanes as the host has it.
+    /// The variant for the host of a function that fetches from other lanes.
     macro_rules! fetches {
         ($name:ident) => {{
             #[cfg(target_arch = "x86_64")]
@@ -291,7 +292,7 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
             whole(lane::$name)
         }};
     }
-    /// The function of one lane, or its writing for the whole wave.
+    /// The function of one lane, or its whole-wave variant.
     macro_rules! halves {
         ($one:path, $whole:ident) => {{
             #[cfg(target_arch = "x86_64")]
@@ -311,7 +312,7 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::AlignBitVar => entry(integer::align_bit, wide),
         LaneFn::BfeU => entry(integer::bfe_u, wide),
         LaneFn::BfeI => entry(integer::bfe_i, wide),
-        LaneFn::Perm => quickly(quick::perm, integer::perm, wide),
+        LaneFn::Perm => with_fast_path(fast_path::perm, integer::perm, wide),
         LaneFn::Lerp => entry(integer::lerp, wide),
         LaneFn::SadU8 => entry(integer::sad_u8, wide),
         LaneFn::SadU16 => entry(integer::sad_u16, wide),
@@ -335,15 +336,15 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::MulF64 => entry(float::mul_f64, wide),
         LaneFn::FmaF64 => entry(float::fma_f64, wide),
         LaneFn::MadF32 => entry(float::mad_f32, wide),
-        LaneFn::Med3F32 => quickly(quick::med3_f32, float::med3_f32, wide),
-        LaneFn::ExpF32 => quickly(quick::exp_f32, float::exp_f32, wide),
-        LaneFn::LogF32 => quickly(quick::log_f32, float::log_f32, wide),
-        LaneFn::SinF32 => quickly(quick::sin_f32, float::sin_f32, wide),
-        LaneFn::CosF32 => quickly(quick::cos_f32, float::cos_f32, wide),
-        LaneFn::LdexpF32 => quickly(quick::ldexp_f32, float::ldexp_f32, wide),
-        LaneFn::LdexpF64 => quickly(quick::ldexp_f64, float::ldexp_f64, wide),
-        LaneFn::DivFmasF32 => quickly(quick::div_fmas_f32, float::div_fmas_f32, wide),
-        LaneFn::DivFmasF64 => quickly(quick::div_fmas_f64, float::div_fmas_f64, wide),
+        LaneFn::Med3F32 => with_fast_path(fast_path::med3_f32, float::med3_f32, wide),
+        LaneFn::ExpF32 => with_fast_path(fast_path::exp_f32, float::exp_f32, wide),
+        LaneFn::LogF32 => with_fast_path(fast_path::log_f32, float::log_f32, wide),
+        LaneFn::SinF32 => with_fast_path(fast_path::sin_f32, float::sin_f32, wide),
+        LaneFn::CosF32 => with_fast_path(fast_path::cos_f32, float::cos_f32, wide),
+        LaneFn::LdexpF32 => with_fast_path(fast_path::ldexp_f32, float::ldexp_f32, wide),
+        LaneFn::LdexpF64 => with_fast_path(fast_path::ldexp_f64, float::ldexp_f64, wide),
+        LaneFn::DivFmasF32 => with_fast_path(fast_path::div_fmas_f32, float::div_fmas_f32, wide),
+        LaneFn::DivFmasF64 => with_fast_path(fast_path::div_fmas_f64, float::div_fmas_f64, wide),
         LaneFn::TrigPreop => entry(float::trig_preop, wide),
         LaneFn::ClassF16 => entry(half::class, wide),
         LaneFn::CubeId => entry(float::cube_id, wide),
@@ -358,7 +359,7 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::CvtF32F16 => halves!(half::cvt_f32_f16, cvt_f32_f16),
         LaneFn::WidenF16 => halves!(half::widen, widen_f16),
         LaneFn::WidenF16Flush => entry(half::widen_flush, wide),
-        LaneFn::NarrowF16Flush => quickly(quick::narrow_flush, half::narrow_flush, wide),
+        LaneFn::NarrowF16Flush => with_fast_path(fast_path::narrow_flush, half::narrow_flush, wide),
         LaneFn::CvtF16U16 => entry(half::cvt_f16_u16, wide),
         LaneFn::CvtF16I16 => entry(half::cvt_f16_i16, wide),
         LaneFn::CvtU16F16 => entry(half::cvt_u16_f16, wide),
@@ -369,7 +370,7 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
         LaneFn::NormU16F32 => entry(float::norm_u16, wide),
         LaneFn::NormI16F16 => entry(half::norm_i16, wide),
         LaneFn::NormU16F16 => entry(half::norm_u16, wide),
-        LaneFn::PkRtzF16 => quickly(quick::pk_rtz, half::pk_rtz, wide),
+        LaneFn::PkRtzF16 => with_fast_path(fast_path::pk_rtz, half::pk_rtz, wide),
         LaneFn::AddF16 => halves!(half::add, add),
         LaneFn::SubF16 => halves!(half::sub, sub),
         LaneFn::MulF16 => halves!(half::mul, mul),
@@ -411,7 +412,7 @@ fn lane_fn(f: LaneFn, level: Level) -> usize {
 
 // ---- functions with effects
 
-/// A function with effects behind its argument decoding.
+/// A function with effects, after argument decoding.
 type Effect = fn(&mut Call<'_>) -> Result<(), ExitCode>;
 
 /// One call of a function with effects.
@@ -420,7 +421,7 @@ struct Call<'a> {
     ctx: &'a mut Context,
     /// The guest instruction.
     site: &'a Site,
-    /// Of a call by signature; nothing where the emitter calls by the function's text.
+    /// The header of a call by signature; `None` where legalization calls by the function's text.
     header: Option<CallHeader>,
     args: *const u64,
     out: *const *mut Lanes,
@@ -445,19 +446,19 @@ impl Words<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Argument `i`, as the word that was passed, of a function that only the emitter calls.
+    /// Argument `i`, as passed, of a function that only legalization calls.
     fn raw(&self, i: usize) -> u64 {
         debug_assert_eq!(self.header, None, "bug: operands have kinds here");
-        // SAFETY: translated code passes as many arguments as the function's text names, and every
-        // caller of this asks for one of those.
+        // SAFETY: translated code passes as many arguments as the function's text names, and
+        // callers use only those.
         unsafe { *self.args.add(i) }
     }
 
     /// The same where it is the address of a lane slot.
     fn lanes(&self, i: usize) -> &'a Lanes {
         let slot = self.raw(i) as *const Lanes;
-        // SAFETY: the function's text says that the argument is a slot; slots are written by nobody
-        // else during the call, and result slots only through `result`, after the last use.
+        // SAFETY: the function's text defines the argument as a slot; nothing else writes slots
+        // during the call, and result slots are only written through `result`, after the last use.
         unsafe { &*slot }
     }
 
@@ -468,7 +469,7 @@ impl<'a> Call<'a> {
         let Some(header) = header else {
             return (0, false);
         };
-        // SAFETY: behind the header translated code passes as many words as it says.
+        // SAFETY: translated code passes as many words after the header as it states.
         let word = unsafe { *self.args.add(1 + i) };
         (word, header.is_slot(i))
     }
@@ -492,8 +493,8 @@ impl<'a> Call<'a> {
             return Words::Wave(word as u32);
         }
         let slot = word as *const Lanes;
-        // SAFETY: the header says that the operand is a slot; no other code writes slots during the
-        // call, and result slots only through `result`, after the last use.
+        // SAFETY: the header marks the operand as a slot; no other code writes slots during the
+        // call, and result slots are only written through `result`, after the last use.
         Words::Lanes(unsafe { &*slot })
     }
 
@@ -506,8 +507,8 @@ impl<'a> Call<'a> {
             debug_assert!(false, "bug: there is no result {i}");
             return;
         }
-        // SAFETY: translated code passes a slot for each result that the header counts, or the
-        // function's text names.
+        // SAFETY: translated code passes a slot for each result in the header, or in the function's
+        // text.
         let slot = unsafe { *self.out.add(i) };
         if exec == u64::MAX {
             // SAFETY: as above; a result slot may be an argument's, which is not used any more.
@@ -556,10 +557,10 @@ unsafe extern "C" fn effect<const F: u16>(
     }
 }
 
-/// Lists what stands behind each function with effects.
+/// Lists the implementation of each function with effects.
 macro_rules! implementations {
     ($($name:ident: $implementation:path;)*) => {
-        /// The function behind its argument decoding; called with constants only.
+        /// The implementation, after argument decoding; called with constants only.
         #[inline(always)]
         fn implementation(f: EffectFn) -> Effect {
             match f {
@@ -567,7 +568,7 @@ macro_rules! implementations {
             }
         }
 
-        /// The address behind a function with effects.
+        /// The address of an implementation.
         fn effect_fn(f: EffectFn, wide: bool) -> usize {
             if let Some(common) = memory::common(f, wide) {
                 return common;

@@ -122,7 +122,7 @@ impl DataFormat {
     }
 }
 
-/// What the bits of a component mean. The discriminants are the NUM_FORMAT field.
+/// Interpretation of a component's bits. The discriminants are the NUM_FORMAT field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum NumberFormat {
@@ -142,7 +142,7 @@ pub enum NumberFormat {
     Float = 7,
 }
 
-/// What a component of the result is. The discriminants are the values of DST_SEL fields.
+/// Source of a component of the result. The discriminants are the values of DST_SEL fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Channel {
@@ -160,7 +160,7 @@ pub enum Channel {
     W = 7,
 }
 
-/// An image as a kernel sees it; [`words`](Self::words) makes the T#.
+/// An image as a kernel sees it; [`words`](Self::words) encodes the T#.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ImageDescriptor {
     /// Dimensions.
@@ -173,8 +173,8 @@ pub struct ImageDescriptor {
     pub height: u32,
     /// Slices or layers; 1 where the shape has none.
     pub depth: u32,
-    /// Texels from one row to the next. (Devices want the pitch of a linear image to be a multiple of
-    /// 256 bytes; wavelift does not.)
+    /// Texels from one row to the next. (Devices require the pitch of a linear image to be a
+    /// multiple of 256 bytes; wavelift does not.)
     pub pitch: u32,
     /// Components in memory.
     pub format: DataFormat,
@@ -184,7 +184,7 @@ pub struct ImageDescriptor {
     pub channels: [Channel; 4],
 }
 
-/// A descriptor that cannot be: the field, and what it may be.
+/// An invalid descriptor: the field, and its range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptorError {
     /// The address.
@@ -199,12 +199,12 @@ pub enum DescriptorError {
         what: &'static str,
         /// What it is.
         value: u32,
-        /// The least that goes.
+        /// The minimum.
         least: u32,
-        /// The most that goes.
+        /// The maximum.
         most: u32,
     },
-    /// Components of such a width have no such meaning.
+    /// The format does not support this interpretation.
     #[error("an image of format {format:?} has no {number:?} components")]
     Format {
         /// The layout.
@@ -263,7 +263,7 @@ impl ImageDescriptor {
         ImageDescriptor { address, ..self }
     }
 
-    /// With so many texels from one row to the next.
+    /// With this number of texels from one row to the next.
     pub fn with_pitch(self, pitch: u32) -> Self {
         ImageDescriptor { pitch, ..self }
     }
@@ -309,8 +309,8 @@ impl ImageDescriptor {
         ])
     }
 
-    /// What an `image` argument of an OpenCL kernel points to: the T#, then what the functions of the
-    /// device libraries look up there, namely codes of the channels' type and order, and the width.
+    /// The target of an `image` argument of an OpenCL kernel: the T#, then the values that the
+    /// device libraries read there, namely codes of the channels' type and order, and the width.
     pub fn opencl_words(&self, gfx: Gfx) -> Result<[u32; 12], DescriptorError> {
         let mut words = [0; 12];
         words[..8].copy_from_slice(&self.words(gfx)?);
@@ -320,7 +320,7 @@ impl ImageDescriptor {
         Ok(words)
     }
 
-    /// HSA's code of the components' type, which the device libraries make OpenCL's.
+    /// HSA's code of the components' type, which the device libraries convert to OpenCL's.
     fn channel_type(&self) -> u32 {
         use NumberFormat::*;
         let size = match self.format {
@@ -403,8 +403,8 @@ impl ImageDescriptor {
         }
     }
 
-    /// BC_SWIZZLE: where the border colour's components lie before the selection, so that its alpha
-    /// comes out as alpha.
+    /// BC_SWIZZLE: the order of the border colour's components before the selection, so that its
+    /// alpha is the result's alpha.
     fn border_order(&self) -> u32 {
         let at = |channel| self.channels.iter().position(|&c| c == channel);
         let alpha = |channel| at(channel) == Some(3);
@@ -423,13 +423,13 @@ impl ImageDescriptor {
     }
 }
 
-/// What a coordinate outside the image means. The discriminants are the values of CLAMP fields.
+/// Treatment of coordinates outside the image. The discriminants are the values of CLAMP fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum AddressMode {
-    /// The image again and again.
+    /// Repeats the image.
     Repeat = 0,
-    /// The image again and again, every other time mirrored.
+    /// Repeats the image, mirrored every other time.
     MirroredRepeat = 1,
     /// The nearest texel.
     ClampToEdge = 2,
@@ -446,7 +446,8 @@ pub enum Filter {
     Linear,
 }
 
-/// The colour outside an image. Components that the image's `channels` give as numbers stay so.
+/// The colour outside an image. Components that the image's `channels` set to constants are
+/// unaffected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Border {

@@ -42,10 +42,10 @@ use control::Control;
 use operand::Exec;
 use stop::{Run, Stop};
 
-/// What the wave does after an instruction. The PC is where it goes on.
+/// Continuation after an instruction. The PC is where the wave continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// It goes on behind the instruction.
+    /// Continues behind the instruction.
     Next,
     /// It jumped forward.
     Jump,
@@ -58,7 +58,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    /// Why the wave stops here; `None` when it goes on. A jump back burns fuel.
+    /// Why the wave stops here; `None` if it continues. A backward jump burns fuel.
     pub(crate) fn exit(self, fuel: &mut u64) -> Option<Exit> {
         match self {
             Flow::Next | Flow::Jump => None,
@@ -103,7 +103,7 @@ pub fn step(wave: &mut WaveState, group: &mut Group<'_>, inst: &Inst) -> Result<
     Ok(flow)
 }
 
-/// Counts an instruction that is about to be run, if instructions are counted.
+/// Counts an instruction before it is run, if counting is enabled.
 pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
     if group.counting {
         group.stats.instructions += 1;
@@ -114,7 +114,7 @@ pub(crate) fn count(wave: &WaveState, group: &mut Group<'_>, inst: &Inst) {
     }
 }
 
-/// Notes which VGPRs the instruction may write beside those of the wave.
+/// Records the VGPRs beyond those of the wave that the instruction may write.
 fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
     // v_swap_b32 writes its source as well.
     let sources = &inst.src[..usize::from(inst.op() == Op::Swap)];
@@ -130,7 +130,7 @@ fn note_vgprs(wave: &mut WaveState, inst: &Inst) {
     }
 }
 
-/// More VGPRs than an instruction writes.
+/// Maximum number of VGPRs that an instruction writes.
 const MOST_VGPRS: u32 = 32;
 
 impl Exec<'_, '_> {
@@ -164,7 +164,7 @@ impl Exec<'_, '_> {
     }
 }
 
-/// The engine that interprets.
+/// The interpreter as an engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interpreter;
 

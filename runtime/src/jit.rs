@@ -1,5 +1,5 @@
-//! The translating engine: looks regions up by PC and MODE, compiles what is new, runs it, and hands
-//! to the interpreter what only the interpreter does.
+//! The translating engine: looks regions up by PC and MODE, compiles new ones, runs them, and calls
+//! the interpreter for instructions that only it runs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -37,21 +37,22 @@ use crate::interp::{self, Flow};
 /// How the translator works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JitOptions {
-    /// How the code of regions is made. The engine sets what depends on the region.
+    /// Options of code generation. The engine sets those that depend on the region.
     pub code: Options,
     /// An instruction that is not translated is a fault instead of a call of the interpreter.
     pub no_fallback: bool,
     /// Which host instructions may be used.
     pub host: HostLevel,
-    /// What makes host code. [`Emitter::Auto`] is the wide one where the CPU has what it wants.
+    /// The back end. [`Emitter::Auto`] is the wide one if the CPU supports it.
     pub emitter: Emitter,
     /// Every register is in the wave at a barrier, dead ones too, for tests.
     pub observe: bool,
-    /// Shapes are known, and runs are timed or counted; for [`profile::Profiler`].
+    /// Records shapes, and times or counts runs; for [`profile::Profiler`].
     pub profile: Option<Profiling>,
-    /// Which translations run. An engine that profiles has good ones only.
+    /// Which translations run. An engine that profiles uses the optimizing tier only.
     pub tier: Tier,
-    /// Guest instructions in a region at most. 1 makes every instruction a region of its own.
+    /// Maximum number of guest instructions in a region. 1 makes every instruction a region of its
+    /// own.
     pub max_insts: usize,
     /// Guest instructions in a block at most, for tests.
     pub max_block: usize,
@@ -99,9 +100,10 @@ impl JitOptions {
     }
 }
 
-/// The lane IR of the region at `entry` and of the regions that it leaves for by constant addresses,
-/// as text with the address that each begins at. `fetch` gives the code from an address on. `after` names the pass of
-/// [`PASSES`] behind which it is printed; nothing, or no pass of that list: before the first.
+/// The lane IR of the region at `entry` and of the regions that it leaves for by constant
+/// addresses, as text with the address of each. `fetch` gives the code from an address on. `after`
+/// names the pass of [`PASSES`] after which it is printed; `None`, or a name not in that list:
+/// before the first.
 pub fn print_ir(
     gfx: frontend::Gfx,
     entry: u64,
@@ -118,8 +120,8 @@ pub fn print_ir(
     printed.collect()
 }
 
-/// As [`print_ir`], the vector IR of which the optimizing tier selects instructions for a host with such vectors; nothing:
-/// for any host, in vectors of 128 bits, as Cranelift compiles them.
+/// As [`print_ir`], the vector IR that the optimizing tier selects instructions from, for a host
+/// with such vectors; `None`: for any host, in 128-bit vectors, as compiled by Cranelift.
 pub fn print_vector_ir(
     gfx: frontend::Gfx,
     entry: u64,
@@ -216,33 +218,33 @@ pub struct JitEngine {
     /// Unlike that of any other engine.
     id: u64,
     options: JitOptions,
-    /// What the wide emitter writes.
+    /// Instruction set of the wide back end.
     isa: Isa,
     shared: Arc<Shared>,
     improver: Improver,
     compiler: Mutex<Jit>,
     functions: Box<[usize]>,
-    /// What decides about code on this host.
+    /// Host properties that affect code generation.
     host: String,
     /// Hashes of the code of loads.
     contents: Mutex<HashMap<u64, cache::Key>>,
     /// Where code is kept on disk.
     folder: Option<Arc<cache::Folder>>,
-    /// What the interpreter ran between regions, when profiling.
+    /// Instructions that the interpreter ran between regions, when profiling.
     interpreted: Mutex<HashMap<profile::Place, profile::Count>>,
     /// An engine whose regions are single instructions, for [`Engine::step`].
     stepper: OnceLock<Option<Box<JitEngine>>>,
 }
 
-/// What a translator has done so far.
+/// Number of translations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Translated {
     /// Regions compiled.
     pub regions: usize,
-    /// Of these, translated again because they were hot.
+    /// Of these, translated retranslate because they were hot.
     pub improved: usize,
-    /// Of these, the ones whose code is the first tier's.
-    pub quick: usize,
+    /// Of these, the ones in the baseline tier.
+    pub baseline: usize,
     /// Guest instructions in them.
     pub guest_insts: u64,
     /// Host bytes made.
@@ -260,7 +262,7 @@ impl JitEngine {
         } else {
             options.tier
         };
-        // From here on it is settled who makes the code.
+        // The back end is fixed from here on.
         let emitter = match options.emitter {
             Emitter::Auto | Emitter::Wide if host != HostLevel::Sse41 && host::is_supported() => {
                 Emitter::Wide
@@ -300,7 +302,7 @@ impl JitEngine {
         let mut all = Translated {
             regions: regions.all().len(),
             improved: regions.improved(),
-            quick: regions.quick(),
+            baseline: regions.baseline(),
             ..Translated::default()
         };
         for (_, region) in regions.all() {

@@ -1,5 +1,6 @@
-//! Lays out the kernel argument segment: the caller's arguments and the hidden ones, where the metadata says and
-//! nowhere else. A pure function; what it cannot place is an error, never a silent zero.
+//! Lays out the kernel argument segment: the caller's arguments and the hidden ones, where the
+//! metadata places them and nowhere else. A pure function; an argument that does not fit is an
+//! error, never a silent zero.
 
 use crate::object::{ArgKind, ArgMetadata, KernelMetadata};
 
@@ -35,12 +36,12 @@ macro_rules! from_scalar {
 }
 from_scalar!(i8 u8 i16 u16 i32 u32 i64 u64 f32 f64);
 
-/// What the hidden arguments are made of. Addresses of services that nobody offers stay 0.
+/// Inputs of the hidden arguments. Addresses of unavailable services are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HiddenContext {
     /// The dispatch's dimensions, 1 to 3.
     pub dims: u16,
-    /// Work-items in each dimension; 1 where the dispatch has no such dimension.
+    /// Work-items in each dimension; 1 for missing dimensions.
     pub grid: [u32; 3],
     /// Work-items of a workgroup in each dimension; 1 likewise.
     pub workgroup: [u32; 3],
@@ -68,7 +69,7 @@ pub struct HiddenContext {
     pub completion_action: u64,
 }
 
-/// A kernel argument segment and the LDS that goes with it.
+/// A kernel argument segment and its LDS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernarg {
     /// The segment's bytes.
@@ -117,12 +118,12 @@ pub enum ArgError {
         index: usize,
         /// Its name and type.
         arg: String,
-        /// What the kernel takes.
+        /// The kernel's parameter.
         expected: &'static str,
-        /// What is given.
+        /// The given argument.
         given: String,
     },
-    /// An argument of a kind that nobody here knows.
+    /// An argument of an unknown kind.
     #[error("kernel `{kernel}`, argument {index} {arg}: kind {kind} is not supported")]
     Unsupported {
         /// The kernel.
@@ -157,7 +158,7 @@ pub enum ArgError {
         grid: [u32; 3],
         /// Work-items of a workgroup.
         workgroup: [u32; 3],
-        /// What is wrong.
+        /// The defect.
         defect: &'static str,
     },
     /// More LDS than 32 bits can count.
@@ -232,7 +233,7 @@ pub fn build(
             size: arg.size,
             segment,
         })?;
-        // `data` is never longer than the argument; what it leaves is zero already.
+        // `data` is at most as long as the argument; the rest is zero already.
         place[..data.len()].copy_from_slice(&data);
     }
     Ok(Kernarg {

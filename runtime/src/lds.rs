@@ -1,17 +1,17 @@
-//! The LDS of one workgroup: a buffer in host memory, addressed by offset. What an access outside
-//! its size gives depends on the target and is decided by the engines.
+//! The LDS of one workgroup: a buffer in host memory, addressed by offset. The result of an
+//! out-of-range access depends on the target and is determined by the engines.
 
 use crate::fault::{Access, FaultKind, Private};
 
 /// Largest LDS of any target.
 pub const LDS_MAX: usize = 64 * 1024;
 
-/// Bytes behind the largest LDS that may be read and written without harm, so that translated code
-/// can use whole host vectors; and as many in front of each LDS and behind it whose pages are there,
-/// as what masks leave out of such vectors takes long where they are not.
+/// Bytes after the largest LDS that may be accessed, so that translated code can use whole host
+/// vectors; and as many before and after each LDS with committed pages, since masked-out lanes of
+/// such vectors are slow on missing pages.
 pub const LDS_PADDING: usize = 256;
 
-/// What the first byte is a multiple of, so that host vectors seldom lie in two lines.
+/// Alignment of the first byte, so that host vectors seldom cross cache lines.
 const LINE: usize = 64;
 
 /// The LDS of the workgroup that a worker is running.
@@ -25,8 +25,7 @@ pub struct Lds {
 }
 
 impl Lds {
-    /// A buffer of the largest size, of which nothing is allocated yet. `checked` keeps track of
-    /// what was written.
+    /// A buffer of the largest size, without allocation yet. `checked` tracks writes.
     pub fn new(checked: bool) -> Lds {
         let buffer = vec![0; LDS_PADDING + LINE + LDS_MAX + LDS_PADDING].into_boxed_slice();
         Lds {
@@ -63,7 +62,7 @@ impl Lds {
         &mut self.buffer[self.start..][..self.size]
     }
 
-    /// First byte, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are there.
+    /// First byte, for translated code. [`LDS_MAX`] + [`LDS_PADDING`] bytes are accessible.
     pub fn as_mut_ptr(&mut self) -> *mut u8 {
         self.buffer[self.start..].as_mut_ptr()
     }
@@ -74,7 +73,7 @@ impl Lds {
     }
 
     /// Checked mode: reports an access outside the allocated size and a read of bytes that were
-    /// never written, and notes what is written. Otherwise nothing.
+    /// never written, and records writes. Otherwise no effect.
     pub fn check(&mut self, access: Access, offset: u64, bytes: u32) -> Result<(), FaultKind> {
         self.look(access, offset, bytes)?;
         if let Some(written) = &mut self.written

@@ -1,10 +1,10 @@
-//! Where two engines part. A [`Pair`] is an engine made of two: it runs waves on either of them, or
-//! on both at once, one instruction or one stretch of code at a time, and stops at the first
-//! difference in registers, memory or fate.
+//! Finds where two engines diverge. A [`Pair`] is an engine made of two: it runs waves on either of
+//! them, or on both at once, one instruction or one stretch of code at a time, and stops at the
+//! first difference in registers, memory or exit.
 //!
-//! Both engines work on the same guest memory, because addresses are data: after the reference's
-//! turn its stores are undone, the other engine has its turn, and when both did the same the stores
-//! stay. This needs one worker thread.
+//! Both engines work on the same guest memory, because addresses are data: after the reference has
+//! run its stores are undone, then the other engine runs, and if both agree the stores stay. This
+//! needs one worker thread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock};
@@ -33,11 +33,11 @@ pub enum Mode {
     /// On both, instruction by instruction: registers, LDS and memory must agree after each.
     Instructions,
     /// On both, from one backward branch to the next: LDS, memory and control flow must agree.
-    /// (Registers need not: an engine may leave alone what nobody reads any more.)
+    /// (Registers need not: an engine need not store dead ones.)
     Stretches,
 }
 
-/// What one engine made of an instruction or stretch.
+/// Result of one engine for an instruction or stretch.
 #[derive(Clone)]
 pub struct Side {
     /// How it ended.
@@ -50,7 +50,7 @@ pub struct Side {
     pub lds: Option<Vec<u8>>,
 }
 
-/// The place where the engines part.
+/// The point of divergence.
 #[derive(Clone)]
 pub struct Parting {
     /// Instructions or stretches?
@@ -65,16 +65,16 @@ pub struct Parting {
     pub before: u64,
     /// Registers before it, of the reference.
     pub start: Box<WaveState>,
-    /// What the reference did.
+    /// The reference's result.
     pub reference: Side,
-    /// What the other engine did.
+    /// The other engine's result.
     pub other: Side,
-    /// Stretches: an earlier place from which on registers of this wave differed, without
-    /// consequences until now: where it begins, and which.
+    /// Stretches: an earlier point from which on registers of this wave differed, without
+    /// consequences so far: its address, and which.
     pub first_registers: Option<(u64, Vec<RegisterDifference>)>,
 }
 
-/// What came of running both engines at once.
+/// Result of running both engines at once.
 #[derive(Clone, Default)]
 pub struct Record {
     /// Where they part; `None` when they do not.
@@ -108,7 +108,7 @@ struct Both {
     waves: HashMap<([u32; 3], u32), Progress>,
 }
 
-/// What is known of a wave.
+/// State of a wave.
 #[derive(Default)]
 struct Progress {
     steps: u64,
@@ -141,7 +141,7 @@ impl Pair {
         };
     }
 
-    /// What came of the run on both engines.
+    /// Result of the run on both engines.
     pub fn record(&self) -> Record {
         let both = self.both.lock().expect("no holder of the lock panics");
         both.record.clone()
@@ -151,7 +151,7 @@ impl Pair {
     fn run_both(&self, mode: Mode, wave: &mut WaveState, group: &mut Group<'_>) -> Exit {
         let mut both = self.both.lock().expect("no holder of the lock panics");
         let counting = std::mem::replace(&mut group.counting, false);
-        let exit = self.turns(&mut both, mode, wave, group);
+        let exit = self.run_steps(&mut both, mode, wave, group);
         group.counting = counting;
         exit.unwrap_or_else(|error| {
             both.record.memory_error = Some(error);
@@ -159,7 +159,7 @@ impl Pair {
         })
     }
 
-    fn turns(
+    fn run_steps(
         &self,
         both: &mut Both,
         mode: Mode,
@@ -185,11 +185,11 @@ impl Pair {
                 Some(state) => other = state,
                 None => (*other).clone_from(&start),
             }
-            // Notes of how an engine left a wave are for that engine alone.
+            // The `resume` of a wave is private to its engine.
             other.resume = start.resume | progress.resume;
             let touched = Touched::by(mode, group, start.pc);
             let lds_before = touched.lds.then(|| group.lds.bytes().to_vec());
-            let Some(exit) = turn(&*self.reference, mode, wave, group) else {
+            let Some(exit) = run_one(&*self.reference, mode, wave, group) else {
                 both.record.cannot_step = true;
                 break stop(start.pc);
             };
@@ -200,7 +200,7 @@ impl Pair {
                 group.lds.bytes_mut().copy_from_slice(&before);
                 after
             });
-            let Some(other_exit) = turn(&*self.other, mode, &mut other, group) else {
+            let Some(other_exit) = run_one(&*self.other, mode, &mut other, group) else {
                 both.record.cannot_step = true;
                 break stop(start.pc);
             };
@@ -282,7 +282,7 @@ impl Engine for Pair {
 }
 
 /// One instruction or stretch on one engine; `None` when it cannot run just one instruction.
-fn turn(
+fn run_one(
     engine: &dyn Engine,
     mode: Mode,
     wave: &mut WaveState,
@@ -294,7 +294,7 @@ fn turn(
     }
 }
 
-/// Ends the dispatch; the record says why.
+/// Ends the dispatch; the record has the reason.
 fn stop(pc: u64) -> Exit {
     Exit::Fault(WaveFault {
         kind: FaultKind::Unsupported {
@@ -305,11 +305,11 @@ fn stop(pc: u64) -> Exit {
     })
 }
 
-/// What an instruction or stretch may change beside registers.
+/// Effects of an instruction or stretch other than registers.
 struct Touched {
     memory: bool,
     lds: bool,
-    /// It reads a clock, whose value is nobody's fault.
+    /// It reads a clock, whose value may differ.
     clock: bool,
 }
 

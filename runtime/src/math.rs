@@ -66,7 +66,7 @@ impl Round {
     }
 }
 
-/// What happens to denormal numbers. Flushing replaces one by the zero of its sign.
+/// Treatment of denormals. Flushing replaces one by the zero of its sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Denorm {
     /// Denormal sources are read as zero.
@@ -136,13 +136,13 @@ impl Denorm {
     }
 }
 
-/// A denormal f16 becomes the zero of its sign; every other value stays.
+/// A denormal f16 becomes the zero of its sign; every other value is unchanged.
 #[inline]
 pub const fn flush_f16(x: u16) -> u16 {
     if x & 0x7c00 == 0 { x & 0x8000 } else { x }
 }
 
-/// A denormal f32 becomes the zero of its sign; every other value stays.
+/// A denormal f32 becomes the zero of its sign; every other value is unchanged.
 #[inline]
 pub const fn flush_f32(x: u32) -> u32 {
     if x & 0x7f80_0000 == 0 {
@@ -152,7 +152,7 @@ pub const fn flush_f32(x: u32) -> u32 {
     }
 }
 
-/// A denormal f64 becomes the zero of its sign; every other value stays.
+/// A denormal f64 becomes the zero of its sign; every other value is unchanged.
 #[inline]
 pub const fn flush_f64(x: u64) -> u64 {
     if x & 0x7ff0_0000_0000_0000 == 0 {
@@ -167,7 +167,7 @@ pub const fn flush_f64(x: u64) -> u64 {
 pub struct Env {
     /// The rounding direction.
     pub round: Round,
-    /// What happens to denormal numbers.
+    /// Treatment of denormals.
     pub denorm: Denorm,
 }
 

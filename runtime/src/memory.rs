@@ -1,14 +1,14 @@
 //! Guest memory. Guest addresses are host addresses inside one reserved arena, plus host ranges
-//! that an embedder registers, at their own addresses or at others; every access is checked here, so that a wild address is an error
-//! and never a host access.
+//! that an embedder registers, at their own addresses or at others; every access is checked here,
+//! so that a wild address is an error and never a host access.
 //!
 //! Without checked mode the whole part of the arena below the high-water mark of allocations may be
-//! accessed, freed blocks and red zones included: that is the one comparison which translated code
+//! accessed, freed blocks and red zones included: that is the one comparison that translated code
 //! makes, and both engines must agree. In checked mode ([`Options::exact`]) only live allocations
-//! may be accessed, and [`Memory::limit`] is 0, so that translated code always comes here.
+//! may be accessed, and [`Memory::limit`] is 0, so that translated code always takes the slow path.
 //!
 //! Guest memory may be accessed by several waves at once. All accesses are relaxed atomics of the
-//! widest size that their alignment allows, so that races of the guest are no undefined behaviour
+//! widest size that their alignment allows, so that races of the guest are not undefined behaviour
 //! of the host. An aligned element of 8 or 16 bytes is one access (`sixteen`): guests that build
 //! atomics on it see all of one store or nothing of it.
 #![expect(
@@ -32,7 +32,7 @@ use host::HostRanges;
 use scratch::ScratchRegions;
 use table::{Block, Table};
 
-/// Address space that is reserved when the caller does not say otherwise.
+/// Default size of the reserved address space.
 pub const DEFAULT_RESERVE: u64 = 64 << 30;
 
 /// The least that is tried when the host refuses more.
@@ -41,7 +41,7 @@ const LEAST_RESERVE: u64 = 64 << 20;
 /// Freed blocks of at least this size are given back to the host rather than cleared.
 const GIVE_BACK: u64 = 256 << 10;
 
-/// Allocations of at least this size are aligned to, and ask for, large host pages.
+/// Allocations of at least this size are aligned to large host pages, and request them.
 const LARGE: u64 = 4 << 20;
 
 /// A large page of the usual hosts.
@@ -53,7 +53,7 @@ pub enum MemoryError {
     /// Outside the arena and all registered ranges, or (checked mode) outside live allocations.
     #[error("{} of {bytes} bytes at 0x{address:x}, which is outside guest memory", .access.name())]
     Unmapped {
-        /// What the access wanted to do.
+        /// Kind of the access.
         access: Access,
         /// First byte.
         address: u64,
@@ -71,7 +71,7 @@ pub enum MemoryError {
     /// An atomic that is not aligned to its size.
     #[error("{} of {bytes} bytes at 0x{address:x}, which is not aligned", .access.name())]
     Misaligned {
-        /// What the access wanted to do.
+        /// Kind of the access.
         access: Access,
         /// First byte.
         address: u64,
@@ -88,7 +88,7 @@ pub enum AllocError {
     Reserve {
         /// The least that was tried.
         bytes: u64,
-        /// What the host said.
+        /// The host's error.
         error: std::io::Error,
     },
     /// The arena is full.
@@ -97,11 +97,11 @@ pub enum AllocError {
          free buffers or reserve a larger arena"
     )]
     Full {
-        /// What was asked for.
+        /// Requested size.
         bytes: u64,
         /// Size of the arena.
         arena: u64,
-        /// What is allocated.
+        /// Currently allocated size.
         live: u64,
     },
     /// An alignment that is no power of two.
@@ -190,7 +190,7 @@ impl Memory {
         self.alloc_with(bytes, align, bytes >= LARGE)
     }
 
-    /// As [`Memory::alloc`], for what is used sparsely and given back piece by piece: no large pages.
+    /// As [`Memory::alloc`], for sparse use with piecewise release: no large pages.
     pub fn alloc_sparse(&self, bytes: u64, align: u64) -> Result<u64, AllocError> {
         self.alloc_with(bytes, align, false)
     }
@@ -221,7 +221,7 @@ impl Memory {
         Ok(self.base + placed.block.start)
     }
 
-    /// Frees the allocation at `address`. Its bytes may be handed out again.
+    /// Frees the allocation at `address`. Its bytes may be allocated again.
     pub fn free(&self, address: u64) -> Result<(), AllocError> {
         let mut table = self.table.write().expect("no holder of the lock panics");
         let block = address
@@ -231,7 +231,7 @@ impl Memory {
         if self.exact {
             self.scratch.end(address, block.len);
         }
-        // Refusal costs host memory, not correctness: reuse clears what was not given back.
+        // A refusal costs host memory, not correctness: reuse clears what was not released.
         let _ = self.give_back(block);
         Ok(())
     }
@@ -265,7 +265,7 @@ impl Memory {
         })
     }
 
-    /// Fills in what engines leave open in a fault.
+    /// Completes a fault with information that engines lack.
     pub fn complete(&self, kind: &mut FaultKind) {
         if let FaultKind::Memory {
             address, nearest, ..
@@ -275,7 +275,7 @@ impl Memory {
         }
     }
 
-    /// Turns a block that was used before into zeros.
+    /// Clears a block that was used before.
     fn clear(&self, block: Block) {
         let (from, to) = self.give_back(block).unwrap_or((block.start, block.start));
         let fill = |from: u64, to: u64| copy::fill(self.arena_ptr(from), 0, (to - from) as usize);
@@ -283,8 +283,8 @@ impl Memory {
         fill(to, block.extent());
     }
 
-    /// Asks the host for large pages behind a large block (fewer page faults, fewer TLB misses), or
-    /// for none, where an earlier block may have had them.
+    /// Requests large host pages for a large block (fewer page faults, fewer TLB misses), or none,
+    /// where an earlier block may have had them.
     fn use_large_pages(&self, block: Block, large: bool) {
         #[cfg(target_os = "linux")]
         if block.len >= LARGE {
@@ -300,8 +300,8 @@ impl Memory {
         let _ = (block, large);
     }
 
-    /// Gives whole pages of a large block back to the host, which turns them into zeros. Tells
-    /// which part of the block that was.
+    /// Releases whole pages of a large block to the host, which zeroes them. Returns that part of
+    /// the block.
     fn give_back(&self, block: Block) -> Option<(u64, u64)> {
         // A multiple of the page size of every host.
         const PAGE: u64 = 1 << 16;
@@ -310,7 +310,7 @@ impl Memory {
         if block.len < GIVE_BACK || from >= to {
             return None;
         }
-        // SAFETY: the range lies in the mapping and in a block that is not handed out, so no guest
+        // SAFETY: the range is in the mapping and in a block that is not allocated, so no guest
         // data is lost; the mapping is anonymous, so the pages read as zeros afterwards. A guest
         // that races with this uses memory that the host has freed, and may see either.
         let advised = unsafe {
@@ -329,7 +329,7 @@ impl Memory {
     ///
     /// # Safety
     /// The `len` bytes at `ptr` must be valid for reads and writes, by several threads through
-    /// atomics, until [`Memory::unregister_host`] gives the range back, and no Rust reference to
+    /// atomics, until [`Memory::unregister_host`] ends the registration, and no Rust reference to
     /// them may be live while a kernel runs.
     pub unsafe fn register_host(&self, ptr: *mut u8, len: usize) {
         let host = ptr.expose_provenance() as u64;
@@ -346,25 +346,26 @@ impl Memory {
             .add(guest, len as u64, ptr.expose_provenance() as u64);
     }
 
-    /// Ends [`Memory::register_host`] of the range that begins at `ptr`; false when there is none.
+    /// Ends [`Memory::register_host`] of the range that begins at `ptr`; false if there is none.
     pub fn unregister_host(&self, ptr: *mut u8) -> bool {
         self.host.remove(ptr.addr() as u64)
     }
 
-    /// Ends [`Memory::register_host_at`] of the range that begins at `guest`; false when there is
+    /// Ends [`Memory::register_host_at`] of the range that begins at `guest`; false if there is
     /// none.
     pub fn unregister_host_at(&self, guest: u64) -> bool {
         self.host.remove(guest)
     }
 
-    /// Where the `bytes` bytes at a guest address lie in the host, when all of them are in one registered range. The
-    /// pointer is valid for reads and writes, by several threads through atomics, until the range is given back.
+    /// The host address of `bytes` bytes at a guest address, if all of them are in one registered
+    /// range. The pointer is valid for reads and writes, by several threads through atomics, until
+    /// the registration ends.
     pub(crate) fn registered(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let host = self.host.find(address, bytes)?;
         Some(std::ptr::with_exposed_provenance_mut(host as usize))
     }
 
-    // ---- what translated code needs for its own check
+    // ---- for the range check of translated code
 
     /// First address of the arena. Never changes.
     pub fn arena_base(&self) -> u64 {
@@ -376,9 +377,9 @@ impl Memory {
         self.len
     }
 
-    /// Bytes from [`Memory::arena_base`] on that may be accessed without coming here: an access of
-    /// `n` bytes at `a` is good when `a - base < limit` and `limit - (a - base) >= n`, unsigned. It only ever
-    /// grows, so a value that was read earlier may be used. 0 in checked mode.
+    /// Bytes from [`Memory::arena_base`] on that may be accessed without this module: an access of
+    /// `n` bytes at `a` is in bounds when `a - base < limit` and `limit - (a - base) >= n`,
+    /// unsigned. It only grows, so an earlier value may be used. 0 in checked mode.
     pub fn limit(&self) -> u64 {
         self.limit.load(Relaxed)
     }
@@ -408,8 +409,8 @@ impl Memory {
         self.map.as_mut_ptr().wrapping_add(offset as usize)
     }
 
-    /// Host pointer for an access, when it is allowed. The pointer is valid for reads and writes
-    /// of `bytes` bytes as long as `self` is.
+    /// Host pointer for an access, if it is permitted. The pointer is valid for reads and writes of
+    /// `bytes` bytes as long as `self` is.
     #[inline]
     fn locate(&self, access: Access, address: u64, bytes: u64) -> Result<*mut u8, MemoryError> {
         let offset = address.wrapping_sub(self.base);
@@ -447,8 +448,8 @@ impl Memory {
         })
     }
 
-    /// The `len` bytes at `start`, in an allocation, are the scratch of a wave that begins: they become
-    /// zeros if they were `used` before. In checked mode what is read there before it is written is
+    /// The `len` bytes at `start`, in an allocation, are the scratch of a wave that begins: they
+    /// are zeroed if they were `used` before. In checked mode reads before the first write are
     /// reported, until the block is freed.
     pub fn begin_scratch(&self, start: u64, len: u64, used: bool) {
         if used {
@@ -559,8 +560,8 @@ impl Memory {
         mut new: impl FnMut(u32) -> u32,
     ) -> Result<u32, MemoryError> {
         let ptr = self.check_atomic(address, 4)?.cast::<u32>();
-        // SAFETY: `check_atomic` proved that four bytes are there, valid as long as `self` is, and
-        // aligned; all concurrent accesses are atomic (head of the module).
+        // SAFETY: `check_atomic` proved that four bytes are accessible, valid as long as `self` is,
+        // and aligned; all concurrent accesses are atomic (head of the module).
         let cell = unsafe { AtomicU32::from_ptr(ptr) };
         let update = |old| Some(new(u32::from_le(old)).to_le());
         match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {
@@ -575,8 +576,8 @@ impl Memory {
         mut new: impl FnMut(u64) -> u64,
     ) -> Result<u64, MemoryError> {
         let ptr = self.check_atomic(address, 8)?.cast::<u64>();
-        // SAFETY: `check_atomic` proved that eight bytes are there, valid as long as `self` is, and
-        // aligned; all concurrent accesses are atomic (head of the module).
+        // SAFETY: `check_atomic` proved that eight bytes are accessible, valid as long as `self`
+        // is, and aligned; all concurrent accesses are atomic (head of the module).
         let cell = unsafe { AtomicU64::from_ptr(ptr) };
         let update = |old| Some(new(u64::from_le(old)).to_le());
         match cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, update) {

@@ -1,7 +1,7 @@
-//! Code objects: what a compiler for AMD GPUs hands over. [`open`] finds the right one in a file, and
-//! [`CodeObject`] knows its kernels, variables and segments and writes the image that runs. Nothing here reads
-//! files or runs code; every number in a file is checked before it is used, so that damaged or hostile
-//! files give a [`LoadError`] and never a panic.
+//! Code objects: the output of compilers for AMD GPUs. [`open`] finds the matching one in a file,
+//! and [`CodeObject`] has its kernels, variables and segments and writes the image that runs.
+//! Nothing here reads files or runs code; every number in a file is checked before it is used, so
+//! that damaged or hostile files give a [`LoadError`] and never a panic.
 
 mod bundle;
 mod descriptor;
@@ -35,10 +35,10 @@ pub struct Kernel {
     pub descriptor_address: u64,
     /// The descriptor.
     pub descriptor: KernelDescriptor,
-    /// Virtual addresses of its code, from the entry point to the end of the function, or of the segment when
-    /// no symbol tells the size.
+    /// Virtual addresses of its code, from the entry point to the end of the function, or of the
+    /// segment if no symbol has the size.
     pub code: Range<u64>,
-    /// What the compiler says about it; `None` when the object has no metadata for it.
+    /// Its metadata; `None` if the object has none for it.
     pub metadata: Option<KernelMetadata>,
 }
 
@@ -47,7 +47,7 @@ pub struct Kernel {
 pub struct CodeObject {
     /// The revision of the ABI.
     pub version: Version,
-    /// What it was compiled for.
+    /// Its target.
     pub target: Target,
     /// Segments in ascending order, without overlap.
     pub segments: Vec<Segment>,
@@ -59,7 +59,7 @@ pub struct CodeObject {
     pub functions: Vec<Symbol>,
     /// `amdhsa.version` of the metadata.
     pub metadata_version: Option<(u32, u32)>,
-    /// The metadata note as it stands (msgpack); empty when there is none.
+    /// The raw metadata note (msgpack); empty if there is none.
     pub metadata_note: Vec<u8>,
     /// Formats of the device's printf calls.
     pub printf: Vec<String>,
@@ -260,7 +260,7 @@ impl CodeObject {
         &self.relocations.list
     }
 
-    /// Names of symbols that somebody else must define before the object can run, each once.
+    /// Names of undefined symbols, which must be resolved before the object can run, each once.
     pub fn undefined_symbols(&self) -> BTreeSet<&str> {
         let used = self
             .relocations

@@ -1,4 +1,4 @@
-//! `wavelift bench`: repeats a manifest's dispatches and says how long they take.
+//! `wavelift bench`: repeats a manifest's dispatches and prints their times.
 
 use std::time::{Duration, Instant};
 
@@ -13,11 +13,11 @@ use super::run::{print_fallbacks, warn_of_failures};
 use super::session::Session;
 
 /// Repeats the dispatches of a launch manifest and prints minimum and median time, translation time
-/// apart, and guest instructions per second.
+/// separately, and guest instructions per second.
 ///
 /// The first round translates, counts instructions and is checked against the manifest's
-/// expectations; it is not timed. Before each further round buffers get their first contents again,
-/// outside of the time.
+/// expectations; it is not timed. Before each further round buffers are reset to their initial
+/// contents, which is not timed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift bench benches/manifests/saxpy-16m.gfx900.toml
@@ -84,7 +84,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     Ok(status)
 }
 
-/// Notes and tells the fault that stopped a dispatch; other errors are the command's.
+/// Records and prints the fault that stopped a dispatch; other errors are the command's.
 fn fault(error: Error, report: &mut Report, out: &mut Output) -> anyhow::Result<Status> {
     let Some(fault) = error.fault() else {
         return Err(error.into());
@@ -106,7 +106,7 @@ fn measure(session: &Session, limit: Duration, report: &mut Report) -> Result<St
             about.add(&session.launch(planned, &first)?, true);
         }
         about.execute_s = Times::Each(Vec::new());
-        // An engine that does not count says 0.
+        // An engine that does not count gives 0.
         about.instructions = about.instructions.filter(|&count| count != 0);
         about.lane_instructions = about.lane_instructions.filter(|&count| count != 0);
         report.dispatches.push(about);
@@ -200,7 +200,7 @@ fn print(report: &Report, out: &mut Output) -> anyhow::Result<()> {
             let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
             writeln!(
                 out,
-                "  hot          {n} regions translated again beside, in {time}"
+                "  hot          {n} regions translated again in the background, in {time}"
             )?;
         }
         if let Some(rates) = &dispatch.rates {

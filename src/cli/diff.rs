@@ -35,7 +35,7 @@ faulted, on both engines alike.")]
 pub(super) struct Args {
     #[command(flatten)]
     options: RunOptions,
-    /// Print all registers at a difference, not only those that differ or take part
+    /// Print all registers at a difference, not only those that differ or are involved
     #[arg(long)]
     full_state: bool,
     /// Most instructions to run side by side in the search for a difference
@@ -80,7 +80,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     comparison.run(out)
 }
 
-/// What became of a launch.
+/// Result of a launch.
 #[derive(Clone, PartialEq)]
 enum Fate {
     Ended,
@@ -95,7 +95,7 @@ struct Run {
 }
 
 impl Run {
-    /// Is it the same? What a faulting launch leaves in memory does not count.
+    /// Are the results the same? Memory left by a faulting launch is not compared.
     fn agrees(&self, other: &Run) -> bool {
         self.fate == other.fate
             && (matches!(self.fate, Fate::Faulted(_)) || self.changes == other.changes)
@@ -162,7 +162,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Runs a launch on one engine; memory stays as the launch leaves it.
+    /// Runs a launch on one engine, leaving its memory.
     fn one(
         &self,
         mode: Mode,
@@ -176,7 +176,7 @@ impl Comparison<'_> {
         Ok(Run { fate, changes })
     }
 
-    /// Runs a launch on both engines from the same memory; what the second leaves stays.
+    /// Runs a launch on both engines from the same memory, leaving that of the second.
     fn both(
         &self,
         before: &Snapshot,
@@ -190,7 +190,7 @@ impl Comparison<'_> {
         Ok((reference, other))
     }
 
-    /// Finds and prints the place where the engines part.
+    /// Finds and prints the point where the engines diverge.
     fn narrow(
         &self,
         before: &Snapshot,

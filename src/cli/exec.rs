@@ -36,9 +36,9 @@ pub(super) struct Args {
     /// written; slow
     #[arg(long)]
     memcheck: bool,
-    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for recursion that is deeper than the
-    /// compiler knows [default: WAVELIFT_STACK, else 16384 for kernels that say that their stack is dynamic, and 0 for
-    /// others]
+    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for
+    /// recursion that is deeper than the compiler knows [default: WAVELIFT_STACK, else 16384 for
+    /// kernels that declare their stack as dynamic, and 0 for others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]
     stack: Option<u32>,
     /// The program and its arguments
@@ -46,12 +46,12 @@ pub(super) struct Args {
     program: Vec<OsString>,
 }
 
-/// Above this many KiB HIP has pageable memory copied from where it is, rather than through a buffer of its
-/// own. Its own choice is 1024, since a driver takes long to make memory ready for a GPU; here it takes a
+/// Size in KiB above which HIP copies pageable memory in place rather than through a buffer of its
+/// own. HIP's default is 1024, since a driver takes long to pin memory for a GPU; here it takes a
 /// microsecond.
 const PINNED_FROM: (&str, &str) = ("GPU_PINNED_MIN_XFER_SIZE", "16");
 
-/// What programs link.
+/// The library that programs link.
 const LIBRARY: &str = "libhsa-runtime64.so.1";
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
@@ -78,7 +78,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
 }
 
 impl Args {
-    /// The variables of the options that were given; the caller's others stay as they are.
+    /// The variables of the given options; the caller's others are unchanged.
     fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
         let flag = |on: bool| on.then(|| "1".to_owned());
         let threads = self.threads.map(|threads| threads.to_string());

@@ -1,4 +1,4 @@
-//! `wavelift info`: what is in a file.
+//! `wavelift info`: the contents of a file.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `wavelift ir`: what the translator reads out of a kernel, before it becomes host code.
+//! `wavelift ir`: a kernel's intermediate representation, before it becomes host code.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::output::Output;
 
 /// Prints the lane IR of a code object's kernels, or their vector IR, region by region.
 ///
-/// Regions that are entered through addresses in registers only are not shown.
+/// Regions that are entered only through addresses in registers are not shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift ir examples/saxpy/saxpy.gfx900.co
@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// Only this kernel
     #[arg(long)]
     kernel: Option<String>,
-    /// The entry to choose where the file has several, such as gfx906
+    /// The entry to select if the file has several, such as gfx906
     #[arg(long)]
     target: Option<String>,
     /// Print the regions as they are after this pass of the translator, not as they were read
@@ -57,7 +57,7 @@ impl Host {
     }
 }
 
-/// The names of the passes, with what they do.
+/// The names of the passes, with their descriptions.
 fn passes() -> PossibleValuesParser {
     let value = |pass: &jit::Pass| PossibleValue::new(pass.name).help(pass.about);
     jit::PASSES.iter().map(value).collect::<Vec<_>>().into()

@@ -1,4 +1,4 @@
-//! Options that several commands take.
+//! Options common to several commands.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use wavelift::{DeviceOptions, EngineKind, EngineOptions, GridWait};
 
 use super::output::complain;
 
-/// What is run, and on what terms.
+/// What to run, and how.
 #[derive(clap::Args)]
 pub(super) struct RunOptions {
     /// The launch manifest
@@ -22,21 +22,23 @@ pub(super) struct RunOptions {
     /// Seconds after which a dispatch that still runs is stopped with a fault [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(super) timeout: Option<Duration>,
-    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for recursion that is deeper than the
-    /// compiler knows [default: the dispatch's `stack` in the manifest, else 16384 for kernels that say that their
-    /// stack is dynamic, and 0 for others]
+    /// Bytes of stack of each work-item, in addition to the scratch that its kernel states; for
+    /// recursion that is deeper than the compiler knows [default: the dispatch's `stack` in the
+    /// manifest, else 16384 for kernels that declare their stack as dynamic, and 0 for others]
     #[arg(long, value_name = "BYTES", value_parser = stack)]
     pub(super) stack: Option<u32>,
-    /// The entry to choose where a code object's file has several, such as gfx906 or gfx906:xnack-
+    /// The entry to select if a code object's file has several, such as gfx906 or gfx906:xnack-
     #[arg(long)]
     pub(super) target: Option<String>,
     /// How the translator makes host code
     #[arg(long, value_enum, default_value_t = EmitterName::Auto)]
     emitter: EmitterName,
-    /// Stop with a fault where the translator would hand an instruction to the interpreter
+    /// Stop with a fault at an instruction that the translator does not translate, instead of
+    /// interpreting it
     #[arg(long)]
     no_fallback: bool,
-    /// Keep translated code in this folder, and take it from there; code that profiles is not kept
+    /// Keep translated code in this folder, and reuse it from there; code with profiling is not
+    /// kept
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
 }
@@ -44,7 +46,7 @@ pub(super) struct RunOptions {
 /// The engine to run on.
 #[derive(clap::Args, Default)]
 pub(super) struct EngineChoice {
-    /// What runs the waves; the default is jit where the build has it
+    /// The engine; the default is jit if the build has it
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
     /// Give NaN results the sign and payload that the interpreter gives them
@@ -64,7 +66,7 @@ enum EngineName {
 /// An emitter by name.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EmitterName {
-    /// The wide back end where the CPU has AVX-512, or AVX2 and FMA, else Cranelift
+    /// The wide back end if the CPU has AVX-512, or AVX2 and FMA, else Cranelift
     Auto,
     /// Cranelift
     Cranelift,
@@ -132,7 +134,7 @@ impl RunOptions {
     }
 }
 
-/// Says that a dispatch seems to wait for itself.
+/// Reports that a dispatch seems to wait for itself.
 pub(super) fn warn_of_wait(wait: &GridWait) {
     complain(format_args!("warning: {wait} (--threads {})", wait.total));
 }

@@ -1,5 +1,5 @@
-//! Standard output. A reader that goes away early (`| head`) is no error: what is left is not
-//! printed, and the exit status is the command's own.
+//! Standard output. A closed output (`| head`) is not an error: the rest is not printed, and the
+//! exit status is the command's own.
 
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
@@ -19,12 +19,12 @@ impl Output {
         }
     }
 
-    /// Has the reader gone away?
+    /// Is the output closed?
     pub(crate) fn closed(&self) -> bool {
         self.closed
     }
 
-    /// Writes text; `write!` and `writeln!` come here.
+    /// Writes text; used by `write!` and `writeln!`.
     pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
         if self.closed {
             return Ok(());
@@ -59,7 +59,7 @@ impl Output {
     }
 }
 
-/// Prints a line to standard error, or nothing when nobody reads it.
+/// Prints a line to standard error, ignoring errors.
 pub(crate) fn complain(text: fmt::Arguments<'_>) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

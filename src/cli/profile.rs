@@ -1,5 +1,5 @@
-//! `wavelift profile`, and what `wavelift bench --profile` prints: where a manifest's kernels spend
-//! their time, and how they were translated.
+//! `wavelift profile` and `wavelift bench --profile`: where a manifest's kernels spend their time,
+//! and how they were translated.
 
 use std::path::PathBuf;
 
@@ -18,17 +18,19 @@ mod shape;
 pub(super) use collect::KernelProfile;
 use collect::Run;
 
-/// Runs the dispatches of a launch manifest twice, timed and then with counters in the translated code, and
-/// shows where the time goes.
+/// Runs the dispatches of a launch manifest twice, timed and then with counters in the translated
+/// code, and shows where the time goes.
 ///
-/// Times, shapes and host bytes are of the first run, in which regions are translated as for runs that do not
-/// profile, once they are hot. Executions and lanes are of the second; each begins with memory of its own.
-/// Time within a region is shared out by the host bytes that executions went through. Of loops whose iterations
-/// cannot be counted by form all are taken for iterations of the form told (those with all lanes, if it wants all).
-/// The page has no scripts and needs nothing else: regions and blocks by time, and the disassembly with
-/// executions, mean active lanes and share of time of every instruction, and the shapes chosen.
+/// Times, shapes and host bytes are those of the first run, in which hot regions are translated as
+/// without profiling. Executions and lanes are those of the second; each run begins with fresh
+/// memory. Time within a region is distributed by the host bytes of its executions. If the
+/// iterations of a loop cannot be counted by form, all of them are attributed to the form shown
+/// (those with all lanes active, if it requires that). The page has no scripts and is
+/// self-contained: regions and blocks by time, and the disassembly with executions, mean active
+/// lanes and share of time of every instruction, and the shapes chosen.
 ///
-/// The counted run may take many times as long as the other: its dispatches have a hundred times the --timeout.
+/// The counting run may take many times as long as the timed one: its dispatches have a hundred
+/// times the --timeout.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   wavelift profile examples/sha256/sha256.gfx900.toml
@@ -69,8 +71,8 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     Ok(Status::Success)
 }
 
-/// Runs a manifest's dispatches, timed and then counted, on devices of their own. The outer error is bad input, the
-/// inner one came up while running.
+/// Runs a manifest's dispatches, timed and then counted, on separate devices. The outer error is
+/// bad input, the inner one is of the run.
 pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelProfile>, Error>> {
     let timed = {
         let session = session(options, Profiling::Times)?;
@@ -84,10 +86,10 @@ pub(super) fn measure(options: &RunOptions) -> anyhow::Result<Result<Vec<KernelP
     Ok(counted.map(|counted| timed.with(&counted, &session)))
 }
 
-/// How many times as long as other dispatches those may take whose code counts.
+/// Factor of the time limit for dispatches with counters.
 const PATIENCE: u32 = 100;
 
-/// A manifest on a device of its own that profiles.
+/// A manifest on a separate device that profiles.
 fn session(options: &RunOptions, profiling: Profiling) -> anyhow::Result<Session> {
     let manifest = Manifest::load(&options.manifest)?;
     let mut device = options.device(&EngineChoice::default());

@@ -1,4 +1,4 @@
-//! A progress bar on the terminal for what takes longer than two seconds.
+//! A progress bar on the terminal for runs longer than two seconds.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// Nothing is shown before this time.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Counts workgroups, and shows how many there are when it takes long.
+/// Counts workgroups, and shows progress if it takes long.
 pub(super) struct Progress {
     done: Arc<AtomicU64>,
     end: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ impl Drop for Progress {
         self.end.store(true, Relaxed);
         if let Some(drawer) = self.drawer.take() {
             drawer.thread().unpark();
-            // A drawer that panicked has nothing more to draw.
+            // A panicked drawer needs no cleanup.
             let _ = drawer.join();
         }
     }

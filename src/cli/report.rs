@@ -64,7 +64,7 @@ pub(super) enum Times {
     Each(Vec<f64>),
 }
 
-/// What a dispatch exported: counts by target, and the first exports of its first launch that had any.
+/// A dispatch's exports: counts by target, and the first exports of its first launch with any.
 #[derive(Serialize)]
 pub(super) struct ExportsReport {
     pub(super) count: u64,
@@ -93,7 +93,7 @@ pub(super) struct ExportReport {
     w: Option<Vec<u32>>,
 }
 
-/// What a bench works out from the times.
+/// Rates that a bench derives from the times.
 #[derive(Serialize)]
 pub(super) struct Rates {
     pub(super) execute_min_s: f64,
@@ -167,7 +167,7 @@ impl DispatchReport {
         }
     }
 
-    /// Adds what a launch says of translation.
+    /// Adds a launch's translation statistics.
     pub(super) fn add_translation(&mut self, stats: &Stats) {
         self.translate_s += stats.translate_seconds;
         self.regions_translated += stats.regions_translated;
@@ -270,7 +270,7 @@ impl ExpectReport {
         }
     }
 
-    /// The line that a reader sees.
+    /// The line for readers.
     pub(super) fn line(&self) -> String {
         match &self.message {
             None => format!("expect {}: ok, {} elements", self.buffer, self.elements),

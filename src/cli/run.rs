@@ -98,7 +98,7 @@ pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     }
     warn_of_failures(&report);
     if let Some(fault) = fault {
-        // What was printed before comes before the fault.
+        // Earlier output precedes the fault.
         out.flush()?;
         complain(format_args!("fault: {fault}"));
     }
@@ -160,12 +160,12 @@ fn print(
             write!(out, ", translated in {}", time(dispatch.translate_s))?;
             if dispatch.regions_cached != 0 {
                 let (cached, new) = (dispatch.regions_cached, dispatch.regions_translated);
-                write!(out, " ({cached} regions were kept, {new} are new)")?;
+                write!(out, " ({cached} regions cached, {new} new)")?;
             }
         }
         if dispatch.regions_improved != 0 {
             let (n, time) = (dispatch.regions_improved, time(dispatch.improve_s));
-            write!(out, ", {n} hot regions again beside in {time}")?;
+            write!(out, ", {n} hot regions again in the background in {time}")?;
         }
         if let Times::One(seconds) = dispatch.execute_s {
             write!(out, ", ran {}", time(seconds))?;
@@ -198,7 +198,7 @@ pub(super) fn warn_of_failures(report: &Report) {
     }
 }
 
-/// Says what the translator handed to the interpreter.
+/// Prints the instructions that the translator left to the interpreter.
 pub(super) fn print_fallbacks(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<()> {
     if dispatch.fallbacks != 0 {
         let names = dispatch.fallback_names.iter();
@@ -211,7 +211,7 @@ pub(super) fn print_fallbacks(dispatch: &DispatchReport, out: &mut Output) -> an
     Ok(())
 }
 
-/// Says what was exported to where.
+/// Prints the exports by target.
 fn print_exports(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<()> {
     if let Some(exports) = &dispatch.exports {
         let names: Vec<_> = exports
@@ -225,7 +225,7 @@ fn print_exports(dispatch: &DispatchReport, out: &mut Output) -> anyhow::Result<
     Ok(())
 }
 
-/// Where each output goes; makes the folder when one is given.
+/// Target files of the outputs; creates the folder if one is given.
 fn output_files(
     manifest: &Manifest,
     folder: Option<&Path>,

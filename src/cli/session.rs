@@ -1,5 +1,5 @@
-//! A manifest on a device: code objects loaded, buffers filled, every launch checked. Nothing of the
-//! guest has run when a session is there.
+//! A manifest on a device: code objects loaded, buffers filled, every launch checked. Creating a
+//! session runs nothing of the guest.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub(super) struct Planned {
     pub(super) kernel: Kernel,
     pub(super) launch: Launch,
     pub(super) args: Vec<Arg>,
-    /// Stack of a work-item where the command line does not say.
+    /// Stack of a work-item from the command line.
     stack: Option<u32>,
     pub(super) repeat: u64,
     /// Workgroups of one launch in each dimension.
@@ -74,7 +74,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Has the runtime check every launch, without running a workgroup.
+    /// Lets the runtime check every launch, without running a workgroup.
     fn check(&self) -> Result<(), ManifestError> {
         let settings = Settings {
             only: Some(0..0),
@@ -103,14 +103,14 @@ impl Session {
             .launch_with(&planned.kernel, &planned.launch, &planned.args, &settings)
     }
 
-    /// Gives the copies of the buffers' first contents back to the host.
+    /// Frees the copies of the buffers' initial contents.
     pub(super) fn forget_inputs(&mut self) {
         for buffer in &mut self.manifest.buffers {
             buffer.array.bytes = Vec::new();
         }
     }
 
-    /// What a buffer holds now.
+    /// The current contents of a buffer.
     pub(super) fn read(&self, index: usize) -> Result<Array, Error> {
         let buffer = &self.buffers[index];
         let mut bytes = vec![0; buffer.len() as usize];
@@ -229,7 +229,7 @@ fn plan(
     })
 }
 
-/// A scalar of a type that the kernel does not take, although the size is right.
+/// A scalar of a type other than the kernel's, with the right size.
 fn check_types(
     manifest: &Manifest,
     dispatch: &manifest::Dispatch,

@@ -1,4 +1,4 @@
-//! Contents of buffers: bytes with an element type and a shape, when something says what they are.
+//! Contents of buffers: bytes with an element type and a shape, if specified.
 
 use std::fmt;
 
@@ -186,7 +186,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a buffer holds.
+/// The contents of a buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
     /// Element type; `None` for raw bytes.

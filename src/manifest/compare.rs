@@ -1,4 +1,4 @@
-//! Comparing what a buffer holds with what it should hold.
+//! Comparison of a buffer with its expected contents.
 
 use super::array::{Array, Dtype, Value};
 
@@ -26,11 +26,11 @@ pub struct FirstMismatch {
     pub index: u64,
     /// Its index in each dimension.
     pub position: Vec<u64>,
-    /// What the buffer holds.
+    /// The buffer's element.
     pub got: String,
     /// Its bits in hexadecimal.
     pub got_bits: String,
-    /// What it should hold.
+    /// The expected element.
     pub expected: String,
     /// Its bits in hexadecimal.
     pub expected_bits: String,
@@ -50,12 +50,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Does the buffer hold what it should?
+    /// Does the buffer match?
     pub fn ok(&self) -> bool {
         self.mismatches == 0 && self.incomparable.is_none()
     }
 
-    /// What is wrong, as a sentence; empty when nothing is.
+    /// The mismatch as a sentence; empty if there is none.
     pub fn message(&self) -> String {
         if let Some(reason) = &self.incomparable {
             return reason.clone();
@@ -81,8 +81,7 @@ impl Comparison {
 }
 
 impl Tolerance {
-    /// Compares what a buffer holds with what it should hold. `shaped` says that the buffer's own
-    /// shape means something.
+    /// Compares a buffer with its expected contents. `shaped`: the buffer has a shape of its own.
     pub fn compare(self, got: &Array, expected: &Array, shaped: bool) -> Comparison {
         let mut result = Comparison {
             elements: 0,
@@ -103,7 +102,7 @@ impl Tolerance {
             result.mismatches = 1;
             return result;
         }
-        // Raw bytes on one side are read as what the other side says.
+        // Raw bytes on one side are interpreted as the other side's type.
         let dtype = expected.dtype.or(got.dtype).unwrap_or(Dtype::U8);
         let shape = if expected.dtype.is_some() {
             &expected.shape

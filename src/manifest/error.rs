@@ -1,4 +1,4 @@
-//! Where something stands in a manifest, and what is wrong there.
+//! Positions in a manifest, and errors.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::path::PathBuf;
 /// A value's key path and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Such as `dispatch[0].args[2]`.
+    /// A path such as `dispatch[0].args[2]`.
     pub key: String,
     /// Line, from 1.
     pub line: usize,
 }
 
-/// A manifest that cannot be run. Nothing has run when this comes back.
+/// A manifest that cannot be run. Nothing has run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ManifestError {
     /// The manifest.
     pub path: PathBuf,
     /// The key that is wrong; `None` when the file itself cannot be read.
     pub place: Option<Place>,
-    /// What is wrong and what would be right.
+    /// The error and a correct form.
     pub message: String,
 }
 

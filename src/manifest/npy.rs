@@ -1,4 +1,4 @@
-//! NumPy's array files. Elements stay the bytes that they are; big-endian ones are turned around.
+//! NumPy's array files. Elements are raw bytes; big-endian ones are swapped.
 
 use std::io;
 

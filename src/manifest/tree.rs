@@ -1,5 +1,5 @@
-//! The TOML tree with positions. Every question that the answer does not suit is an error that names
-//! key and line.
+//! The TOML tree with positions. Every accessor fails with an error that names key and line if the
+//! value does not match.
 
 use std::ops::Range;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl<'a> Node<'a> {
         self.source.error(self.place(), message)
     }
 
-    /// What the value is, for messages.
+    /// The value's kind, for messages.
     fn found(&self) -> String {
         match self.value {
             DeValue::String(text) => format!("the string \"{}\"", text.escape_debug()),
@@ -216,7 +216,7 @@ impl<'a> Table<'a> {
             .find_map(|(key, node)| (key == name).then_some(node))
     }
 
-    /// An entry that must be there.
+    /// A required entry.
     pub(super) fn need(&self, name: &str) -> Result<Node<'a>, ManifestError> {
         self.get(name)
             .ok_or_else(|| self.error(format!("the key `{name}` is missing")))

@@ -130,7 +130,7 @@ impl Checker {
     /// A state to begin with.
     fn state(&self, r: &mut Random) -> State {
         let mut state = self.bench.random_state(r, self.gfx);
-        // Mostly v0 counts lanes; in half of these cases the translator is told so.
+        // Mostly v0 counts lanes; in half of these cases the translator gets this fact.
         if !r.once_in(8) {
             state.fresh = r.once_in(2);
             let first = r.below(3) * 64;

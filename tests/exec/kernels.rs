@@ -116,8 +116,8 @@ impl Rig {
         ENGINES[self.chosen.load(Relaxed)].0
     }
 
-    /// Calls `check` for the interpreter and the translator with each number of threads; the emitters take
-    /// turns.
+    /// Calls `check` for the interpreter and the translator with each number of threads; the back
+    /// ends alternate.
     fn each(&self, threads: &[usize], mut check: impl FnMut(&Rig)) {
         for chosen in 0..ENGINES.len() {
             for (i, &n) in threads.iter().enumerate() {

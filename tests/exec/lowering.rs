@@ -1,19 +1,22 @@
 //! The translator in isolation: every row lowers, every operation of the lane IR compiles.
 
 mod accesses;
-mod anywhere;
 mod arguments;
 mod calls;
+mod contiguous;
 mod cuts;
 mod dispatched;
 mod divisions;
 mod elementary;
 mod encoding;
 mod following;
-mod foreseen;
+mod gathers;
 mod halves;
+mod indirect;
 mod lane_serial;
 mod loops;
+#[cfg(unix)]
+mod masked_accesses;
 mod masks;
 mod operations;
 mod permutations;
@@ -21,16 +24,13 @@ mod prologues;
 mod quads;
 mod quotients;
 mod records;
-mod relays;
 mod roots;
 mod rounds;
 mod rows;
-mod runs;
 mod scaled;
-#[cfg(unix)]
-mod some;
 mod tables;
 mod tiers;
+mod wave_switches;
 mod words;
 mod wraps;
 

@@ -38,7 +38,7 @@ impl Fields {
         self.bits >> n & 1 != 0
     }
 
-    /// Bit `n` where only gfx90a has the field.
+    /// Bit `n`, if only gfx90a has the field.
     fn bit_gfx90a(self, n: u32) -> bool {
         self.gfx >= Gfx::Gfx90a && self.bit(n)
     }
@@ -190,7 +190,7 @@ fn smem_registers(
     }
     if let Some(&ty) = dst.first() {
         match f.desc.op {
-            // The old value comes back into the first registers of the data.
+            // The old value is returned in the first registers of the data.
             Op::Atomic(..) if glc => inst.dst[0] = inst.src[2],
             Op::Atomic(..) => {}
             _ => inst.dst[0] = data(ty.regs())?,
@@ -228,7 +228,7 @@ pub(crate) fn decode_ds(code: Code<'_>) -> Result<Inst, DecodeError> {
         inst.dst[0] = f.vector(56, ty.regs(), acc, "VDST")?;
     }
     match desc.op {
-        // The value stands in the place of the address.
+        // The value is in the field of the address.
         Op::Ds(DsOp::GwsInit | DsOp::GwsSemaBr | DsOp::GwsBarrier) => {
             inst.src[0] = f.vector(32, 1, acc, "DATA0")?;
             return Ok(inst);
@@ -271,7 +271,7 @@ pub(crate) fn decode_flat(code: Code<'_>) -> Result<Inst, DecodeError> {
     inst.mem.glc = f.bit(16);
     inst.mem.slc = f.bit(17);
     inst.mem.scc = f.bit_gfx90a(25);
-    // Bit 55 is TFE before gfx9 (LLVM does not know it), NV on gfx9, ACC on gfx90a.
+    // Bit 55 is TFE before gfx9 (not in LLVM), NV on gfx9, ACC on gfx90a.
     inst.mem.tfe = !f.gfx.is_gfx9() && f.bit(55);
     inst.mem.nv = f.gfx.is_gfx9() && f.gfx < Gfx::Gfx90a && f.bit(55);
     let acc = f.bit_gfx90a(55);
@@ -367,7 +367,7 @@ pub(crate) fn decode_mtbuf(code: Code<'_>) -> Result<Inst, DecodeError> {
     Ok(inst)
 }
 
-/// What MUBUF and MTBUF share.
+/// Fields common to MUBUF and MTBUF.
 fn buffer(inst: &mut Inst, f: Fields) -> Result<(), DecodeError> {
     const LDS_DIRECT: u16 = 254;
     let desc = f.desc;
@@ -440,7 +440,7 @@ pub(crate) fn decode_mimg(code: Code<'_>) -> Result<Inst, DecodeError> {
     mem.scc = f.bit_gfx90a(7);
     mem.d16 = f.gfx.is_gfx8_up() && f.bit(63) && takes_d16(desc.op);
     let mem = inst.mem;
-    // How many registers there are beyond the first depends on more than the instruction says.
+    // The number of registers depends on more than the instruction.
     inst.src[0] = f.vector(32, 1, false, "VADDR")?;
     let srsrc = f.get(48, 5) << 2;
     inst.src[1] = match (f.gfx, srsrc) {
@@ -467,7 +467,7 @@ pub(crate) fn decode_mimg(code: Code<'_>) -> Result<Inst, DecodeError> {
     Ok(inst)
 }
 
-/// What the MIMG row does.
+/// The operation of a MIMG row.
 fn image_op(op: Op) -> ImageOp {
     match op {
         Op::Image(op) => op,
@@ -475,7 +475,7 @@ fn image_op(op: Op) -> ImageOp {
     }
 }
 
-/// Does D16 mean something for the instruction?
+/// Is D16 defined for the instruction?
 fn takes_d16(op: Op) -> bool {
     match image_op(op) {
         ImageOp::Load { pck, .. } | ImageOp::Store { pck, .. } => !pck,

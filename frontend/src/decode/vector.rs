@@ -1,8 +1,8 @@
 //! Vector ALU encodings in 32 bits: VOP1, VOP2 and VOPC with their SDWA and DPP forms, and VINTRP.
 //! The 64-bit encodings are in `vop3.rs`.
 //!
-//! Modifier bits that mean nothing for an instruction are dropped here, so that an engine may apply
-//! whatever it finds in [`Mods`](crate::inst::Mods).
+//! Modifier bits without meaning for an instruction are dropped here, so that an engine may apply
+//! everything in [`Mods`](crate::inst::Mods).
 
 use crate::decode::operand::{At, LITERAL, literal_bits, scalar_reg, scalar_src, src9, vgpr};
 use crate::decode::{Code, DecodeError, bit, blank, field};
@@ -28,8 +28,8 @@ pub(super) fn takes_neg(desc: &InstDesc, i: usize) -> bool {
     }
 }
 
-/// Are NEG bits of integer sources kept for printing? So for the float instructions with an integer
-/// beside (`v_ldexp`).
+/// Are NEG bits of integer sources kept for printing? Yes for float instructions with an integer
+/// operand (`v_ldexp`).
 pub(super) fn takes_neg_int(desc: &InstDesc) -> bool {
     matches!(
         desc.op,
@@ -37,7 +37,7 @@ pub(super) fn takes_neg_int(desc: &InstDesc) -> bool {
     )
 }
 
-/// Does `clamp` mean something (or at least exist)?
+/// Is `clamp` defined (or at least allowed)?
 pub(super) fn takes_clamp(gfx: Gfx, desc: &InstDesc) -> bool {
     match desc.op {
         Op::CmpClass | Op::CmpxClass => false,
@@ -74,8 +74,8 @@ pub(super) fn float_sources(desc: &InstDesc, raw: u8) -> u8 {
     kept
 }
 
-/// What the instructions that move single lanes take: `v_readlane` reads a vector register (or LDS),
-/// the lane's number and the value of `v_writelane` are the wave's.
+/// Operand kinds of instructions that move single lanes: `v_readlane` reads a vector register (or
+/// LDS), the lane's number and the value of `v_writelane` are the wave's.
 pub(super) fn lane_operand(op: Op, i: usize, operand: &Operand) -> bool {
     let vector = matches!(operand, Operand::Vgpr(_));
     match (op, i) {
@@ -112,7 +112,7 @@ fn vector(
     vgpr(at(code, desc, what), raw, ty.regs())
 }
 
-/// What the 9-bit source field of a 32-bit encoding announces.
+/// Kind of the 9-bit source field of a 32-bit encoding.
 enum Kind {
     Plain,
     Sdwa(u32),
@@ -154,7 +154,7 @@ fn wide_dpp(gfx: Gfx, desc: &InstDesc) -> bool {
 /// The sources S0 and S1 of a 32-bit encoding, with the modifiers of its form.
 fn sources(code: Code<'_>, inst: &mut Inst) -> Result<(), DecodeError> {
     let desc = inst.desc;
-    // Masks are implied, a literal K has its own place.
+    // Masks are implicit, a literal K has its own field.
     let two = matches!(desc.encoding, crate::desc::Encoding::Vop1) as usize;
     let count = if desc.src.is_empty() { 0 } else { 2 - two };
     let second = code.bits(9, 8) as u16;

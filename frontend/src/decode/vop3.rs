@@ -148,7 +148,7 @@ pub(crate) fn decode_vop3p(code: Code<'_>) -> Result<Inst, DecodeError> {
         inst.mods.neg_hi = abs_or_neg_hi;
     }
     for (i, &ty) in desc.src.iter().enumerate().take(3) {
-        // A source of a mix is f16 where op_sel_hi says so.
+        // A source of a mix is f16 if op_sel_hi is set.
         let ty = if mix && hi >> i & 1 != 0 { Ty::F16 } else { ty };
         let raw = field(high, 9 * i as u32, 9) as u16;
         inst.src[i] = src9(at(code, desc, SRC[i]), raw, ty, None)?;

@@ -1,8 +1,8 @@
 //! DS: data share instructions.
 //!
 //! Sources: ADDR, DATA0, DATA1. The type of the data is the type of DATA0 (of the destination for
-//! reads); `_src2` rows name the type at DATA0 although no register is there. On gfx6 to gfx8 every
-//! access to LDS is clamped by M0, so all of them are marked as readers of M0.
+//! reads); `_src2` rows declare the type at DATA0 although they have no such register. On gfx6 to
+//! gfx8 every access to LDS is clamped by M0, so all of them are marked as readers of M0.
 
 use crate::desc::{Effects, Encoding, InstDesc, Opcodes, absent, op, row};
 use crate::isa::Index;

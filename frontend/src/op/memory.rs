@@ -1,8 +1,8 @@
-//! Operations on memory: where they go, what lies there, and what is done with it.
+//! Operations on memory: space, data and operation.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a memory instruction goes.
+/// Memory space of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Space {
     /// SMRD/SMEM with a 64-bit address in SGPRs.
@@ -114,7 +114,7 @@ pub enum DsOp {
     Nop,
 }
 
-/// What a MIMG instruction does.
+/// Operation of a MIMG instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageOp {
     /// image_load, _mip, and the packed forms without conversion.
@@ -147,7 +147,7 @@ pub enum ImageOp {
     Gather4h(SampleMods),
 }
 
-/// Suffixes of the sampling instructions: which additional addresses are there.
+/// Suffixes of the sampling instructions: their additional addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct SampleMods {
     /// `_c`: depth compare value.

@@ -32,7 +32,7 @@ fn registers(out: &mut String, gfx: Gfx, op: Operand, regs: u32) {
     }
 }
 
-/// A vector operand of type `ty` as the next one of the list, unless it is not there.
+/// A vector operand of type `ty` as the next one of the list, unless it is absent.
 fn vector(out: &mut String, sep: &mut Sep, op: Operand, ty: Option<&Ty>) {
     let regs = ty.map_or(1, |ty| ty.regs());
     match op {
@@ -134,7 +134,7 @@ fn ds(out: &mut String, inst: &Inst) {
         }
         _ => put!(out, " offset:{}", mem.offset),
     }
-    // These work on GDS whatever the bit says.
+    // These access GDS regardless of the bit.
     let always = matches!(
         inst.desc.op,
         Op::Ds(
@@ -359,7 +359,7 @@ fn mimg(out: &mut String, inst: &Inst, gfx: Gfx) {
     sep.next(out);
     registers(out, gfx, inst.src[0], image_addr_regs(op));
     sep.next(out);
-    // LLVM prints eight registers even when R128 says four.
+    // LLVM prints eight registers even with R128.
     registers(out, gfx, inst.src[1], 8);
     if inst.src[2] != Operand::None {
         sep.next(out);

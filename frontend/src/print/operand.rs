@@ -19,7 +19,7 @@ pub(super) use put;
 pub(super) struct Sep(bool);
 
 impl Sep {
-    /// Appends what stands before the next operand.
+    /// Appends the separator before the next operand.
     pub(super) fn next(&mut self, out: &mut String) {
         out.push_str(if self.0 { ", " } else { " " });
         self.0 = true;
@@ -78,7 +78,7 @@ pub(super) fn inline(out: &mut String, code: u8, ty: Ty) {
     match code {
         128..=192 => put!(out, "{}", code - 128),
         193..=208 => put!(out, "-{}", code - 192),
-        // An integer operand of 16 bits: LLVM shows the bits that the constant has as f16.
+        // An integer operand of 16 bits: LLVM prints the bits of the constant as f16.
         _ if matches!(ty, Ty::B16 | Ty::U16 | Ty::I16) => {
             put!(out, "0x{:x}", float_bits(code, Ty::F16));
         }

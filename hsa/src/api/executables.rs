@@ -208,7 +208,7 @@ pub unsafe extern "C" fn hsa_executable_get_info(
     })
 }
 
-/// Is everything defined? What is not is found when loading.
+/// Is every symbol defined? Undefined ones are found when loading.
 pub unsafe extern "C" fn hsa_executable_validate(executable: Handle, out: *mut u32) -> RawStatus {
     guard(|| {
         find(executable)?;
@@ -375,7 +375,7 @@ pub(super) unsafe extern "C" fn loader_query_host_address(
     })
 }
 
-/// The loaded segments: they are not told.
+/// The loaded segments: none are reported.
 pub(super) unsafe extern "C" fn loader_query_segment_descriptors(
     _descriptors: *mut c_void,
     count: *mut usize,

@@ -28,7 +28,7 @@ fn on_gpu(agent: Handle) -> Outcome<&'static Runtime> {
     }
 }
 
-/// What an address points to.
+/// The value at an address.
 ///
 /// # Safety
 /// `at` must be null or valid.
@@ -37,7 +37,7 @@ unsafe fn given<T: Copy>(at: *const T) -> Outcome<T> {
     unsafe { list(at, 1) }.map(|one| one[0])
 }
 
-/// What can be done with images of a format.
+/// Capabilities of images of a format.
 pub unsafe extern "C" fn hsa_ext_image_get_capability(
     agent: Handle,
     geometry: u32,
@@ -144,8 +144,8 @@ pub unsafe extern "C" fn hsa_ext_image_create_with_layout(
     })
 }
 
-/// Makes an image of memory that another driver laid out. Its descriptor must be for this GPU, and say
-/// nothing but what this library's own descriptors say: rows one after another.
+/// Makes an image of memory that another driver laid out. Its descriptor must be for this GPU, and
+/// be one that this library could have made: consecutive rows.
 pub unsafe extern "C" fn hsa_amd_image_create(
     agent: Handle,
     image: *const ImageGeometry,

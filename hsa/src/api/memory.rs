@@ -43,7 +43,7 @@ pub unsafe extern "C" fn hsa_amd_memory_pool_get_info(
     })
 }
 
-/// A fact about an agent's way to a memory pool.
+/// A property of an agent's access to a memory pool.
 pub unsafe extern "C" fn hsa_amd_agent_memory_pool_get_info(
     agent: Handle,
     handle: Handle,
@@ -181,13 +181,13 @@ pub unsafe extern "C" fn hsa_memory_register(at: *mut c_void, bytes: usize) -> R
 /// Ends [`hsa_memory_register`].
 pub unsafe extern "C" fn hsa_memory_deregister(at: *mut c_void, _bytes: usize) -> RawStatus {
     guard(|| {
-        // What was never registered is no error.
+        // Unregistering unregistered memory is not an error.
         existing()?.memory.unregister_host(at.cast());
         Ok(())
     })
 }
 
-/// What is known of an address.
+/// Properties of an address.
 pub unsafe extern "C" fn hsa_amd_pointer_info(
     at: *const c_void,
     info: *mut PointerInfo,

@@ -10,7 +10,7 @@ use crate::state::{existing, runtime};
 
 use super::address;
 
-/// Makes a handle by which other processes reach an allocation. The program must not write into it
+/// Makes a handle by which other processes access an allocation. The program must not write to it
 /// meanwhile.
 pub unsafe extern "C" fn hsa_amd_ipc_memory_create(
     at: *mut c_void,
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn hsa_amd_ipc_memory_detach(at: *mut c_void) -> RawStatus
     guard(|| share::detach(existing()?, address(at)))
 }
 
-/// Makes a buffer of another driver's accessible, whose file (such as a dma-buf) can be mapped. There
+/// Makes a buffer of another driver accessible, whose file (such as a dma-buf) can be mapped. There
 /// are no metadata.
 pub unsafe extern "C" fn hsa_amd_interop_map_buffer(
     count: u32,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn hsa_amd_interop_map_buffer(
         // SAFETY: head of the module.
         unsafe { check_agents(agents, count) }?;
         let (at, size) = share::import(rt, file)?;
-        // SAFETY: head of the module; null was looked for.
+        // SAFETY: head of the module; null was excluded.
         unsafe {
             if !metadata_bytes.is_null() {
                 put(metadata_bytes, 0)?;

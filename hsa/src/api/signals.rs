@@ -1,4 +1,5 @@
-//! Signals. All accesses are sequentially consistent, whatever weaker order a name asks for.
+//! Signals. All accesses are sequentially consistent, also those of functions with a weaker order
+//! in their names.
 
 use std::ffi::c_void;
 
@@ -110,7 +111,7 @@ stores!(hsa_signal_store_relaxed hsa_signal_store_screlease hsa_signal_store_rel
 macro_rules! silent_stores {
     ($($name:ident)*) => {
         $(
-            /// Stores a value without waking those who wait.
+            /// Stores a value without waking waiters.
             pub extern "C" fn $name(signal: Handle, stored: i64) {
                 value((), || existing()?.signals.silent_store(signal, stored));
             }

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn hsa_iterate_agents(
     })
 }
 
-/// Calls a callback for each handle until one call gives another status than success.
+/// Calls a callback for each handle until a call returns a status other than success.
 pub(super) fn each<F: Copy>(
     handles: &[Handle],
     callback: Option<F>,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn hsa_wavefront_get_info(
     })
 }
 
-/// Calls `callback` for each cache of an agent; they are not told.
+/// Calls `callback` for each cache of an agent; none are reported.
 pub unsafe extern "C" fn hsa_agent_iterate_caches(
     agent: Handle,
     callback: Option<Visit>,

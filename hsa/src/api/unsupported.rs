@@ -1,4 +1,4 @@
-//! What the real library exports and nobody was seen to call: an error status, said once.
+//! Exports of the real library that no known program calls: an error status, reported once.
 
 use crate::abi::{RawStatus, Status};
 use crate::guard::unsupported;
@@ -23,7 +23,7 @@ functions!(ERROR:
 // The system says that it has no shared virtual memory of that kind.
 functions!(ERROR: hsa_amd_svm_attributes_set hsa_amd_svm_attributes_get hsa_amd_svm_prefetch_async);
 
-// Address space by hand, counters, and the like.
+// Manual address space, counters, and the like.
 functions!(ERROR:
     hsa_amd_memory_migrate hsa_amd_vmem_address_reserve hsa_amd_vmem_address_reserve_align
     hsa_amd_vmem_address_free
@@ -34,7 +34,7 @@ functions!(ERROR:
     hsa_amd_spm_set_dest_buffer hsa_amd_agent_set_async_scratch_limit hsa_amd_queue_get_info
     hsa_amd_enable_logging);
 
-// The finalizer and the older ways to look into code objects.
+// The finalizer and older ways of inspecting code objects.
 functions!(ERROR:
     hsa_ext_program_create hsa_ext_program_destroy hsa_ext_program_add_module
     hsa_ext_program_iterate_modules hsa_ext_program_get_info hsa_ext_program_finalize

@@ -1,4 +1,4 @@
-//! What a texel is made of.
+//! Texel formats.
 
 use runtime::image::{Channel, DataFormat, NumberFormat};
 

@@ -1,8 +1,8 @@
-//! Memory that other processes see. An allocation is exported by putting a file without a name, which
-//! lives in memory, where its pages were; the handle says in which process and under which number
-//! others find the file. Attaching maps the file somewhere in guest memory, so that kernels and host
-//! use it like every other allocation. Buffers of other drivers, which are files as well, come in the
-//! same way.
+//! Memory shared with other processes. An allocation is exported by replacing its pages by an
+//! anonymous memory file; the handle has the process and the file descriptor number by which others
+//! open it. Attaching maps the file into guest memory, so that kernels and host use it like every
+//! other allocation. Buffers of other drivers, which are files as well, are imported in the same
+//! way.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
@@ -17,10 +17,10 @@ use crate::state::Runtime;
 /// The first word of every handle.
 const MAGIC: u32 = u32::from_le_bytes(*b"wave");
 
-/// What is copied at a time: where it is zero nothing is written, and the file stays sparse.
+/// Copy granularity: pieces of zeros are not written, so that the file stays sparse.
 const PIECE: usize = GRANULE as usize;
 
-/// What a handle says.
+/// Contents of a handle.
 struct Name {
     process: u32,
     number: u32,
@@ -74,15 +74,15 @@ fn handle_of(file: &File) -> Outcome<IpcHandle> {
     Ok(name.words())
 }
 
-/// Puts a file where the whole pages of an allocation are, with the same contents. What is written there
-/// meanwhile may be lost.
+/// Replaces the whole pages of an allocation by a file with the same contents. Concurrent writes
+/// may be lost.
 fn put_file(address: u64, bytes: u64) -> Outcome<File> {
     // SAFETY: the name is text with a zero at the end.
     let number = unsafe { libc::memfd_create(c"wavelift".as_ptr(), libc::MFD_CLOEXEC) };
     if number < 0 {
         return Err(Status::OUT_OF_RESOURCES);
     }
-    // SAFETY: the number is a file that was opened just now, and nobody else's.
+    // SAFETY: the descriptor was opened just now and is not shared.
     let file = unsafe { File::from_raw_fd(number) };
     let full = |_| Status::OUT_OF_RESOURCES;
     file.set_len(bytes).map_err(full)?;
@@ -100,7 +100,7 @@ fn put_file(address: u64, bytes: u64) -> Outcome<File> {
     Ok(file)
 }
 
-/// Maps whole pages of an allocation anew: a file, or zeros of the process's own.
+/// Remaps whole pages of an allocation: a file, or private zeros.
 fn map(address: u64, bytes: u64, file: Option<&File>) -> Outcome {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let (kind, number) = match file {
@@ -148,9 +148,9 @@ fn foreign(number: i32) -> Outcome<(File, u64)> {
     if own < 0 {
         return Err(Status::INVALID_ARGUMENT);
     }
-    // SAFETY: the number is a file that was opened just now, and nobody else's.
+    // SAFETY: the descriptor was opened just now and is not shared.
     let mut file = unsafe { File::from_raw_fd(own) };
-    // Such buffers tell their size to those who seek.
+    // The size of such buffers is found by seeking.
     let bytes = std::io::Seek::seek(&mut file, std::io::SeekFrom::End(0));
     match bytes {
         Ok(bytes) if bytes != 0 => Ok((file, bytes)),

@@ -1,13 +1,14 @@
-//! Which loops may run inside the lane groups. A loop that only loads and computes may run group by group:
-//! each group goes through all iterations with its values in host registers before the next group begins. Nothing
-//! is stored while it runs, so nobody can tell the order. The iterations are decided by scalars, or by EXEC becoming
-//! 0, when each group goes as far as its own lanes want; branches inside are those that EXEC decides (see
+//! Loop interchange: finds loops that may run inside the lane groups. A loop that only loads and
+//! computes may run group by group: each group runs all iterations with its values in host
+//! registers before the next group begins. Nothing is stored while it runs, so the order is not
+//! observable. The trip count is decided by scalars, or by EXEC becoming 0; then each group runs as
+//! many iterations as its own lanes need. The only branches inside are those decided by EXEC (see
 //! [`if_conversion`]).
 //!
-//! Inside such a loop a lane value whose neighbours differ by a constant is one scalar: its value in the
-//! group's first lane. That needs the values to keep their stride from iteration to iteration, which is found here,
-//! and not to wrap where words become 64 bits wide, which the emitted code checks. Wave values that are made
-//! of lanes' bits (EXEC, VCC, saved masks) are lane vectors there.
+//! Inside such a loop a lane value whose neighbours differ by a constant is one scalar: its value
+//! in the group's first lane. This requires that iterations preserve the stride, which is proved
+//! here, and that words do not wrap where they are extended to 64 bits, which the emitted code
+//! checks. Wave values made of lanes' bits (EXEC, VCC, saved masks) are lane vectors in the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,16 +30,16 @@ pub mod trips;
 pub mod unmasked;
 mod used;
 
-/// How a value is held.
+/// Representation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A scalar, to which lane n of the group adds n times this.
+    /// A scalar; lane n of the group has n times this added.
     Affine(i64),
-    /// A vector for every four lanes; of a wave value the bits are that.
+    /// One vector for every four lanes; for a wave value, of its bits.
     Lanes,
 }
 
-/// Registers that hold a bit for each lane.
+/// Registers that hold one bit for each lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MaskPlace {
     /// EXEC.
@@ -63,11 +64,11 @@ impl MaskPlace {
 /// A form of an iteration.
 #[derive(Debug)]
 pub struct Form {
-    /// The turn as one block.
+    /// The iteration as one block.
     pub block: Block,
-    /// How each node that is needed is held.
+    /// The representation of each node that is needed.
     pub kinds: Vec<Option<Kind>>,
-    /// VGPRs that are live behind the iteration, with their new values.
+    /// VGPRs that are live after the iteration, with their new values.
     pub outs: Vec<(u8, Val)>,
     /// New values of pairs.
     pub pair_outs: BTreeMap<u8, Val>,
@@ -75,70 +76,70 @@ pub struct Form {
     pub masks: BTreeMap<MaskPlace, Val>,
     /// Other scalars, with their new values.
     pub slots: Vec<(Slot, Val)>,
-    /// What decides what comes behind it.
+    /// What decides the successor.
     pub condition: LoopCondition,
 }
 
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct Plan {
-    /// An iteration. Its registers are loop-carried or live behind the loop.
+    /// An iteration. Its registers are loop-carried or live after the loop.
     pub form: Form,
-    /// What is known of its iterations when the loop begins.
-    pub known: trips::Known,
-    /// An iteration of a group whose lanes that act all go on.
+    /// Facts that hold when the loop begins.
+    pub entry_facts: trips::EntryFacts,
+    /// An iteration of a group in which all active lanes continue.
     pub unmasked: Option<UnmaskedForm>,
-    /// Only its first iterations are made inside the lane groups, each group as many as it can.
+    /// Only the first iterations run inside the lane groups, as many as each group can.
     pub peel: Option<Peel>,
-    /// The blocks that it was.
+    /// The blocks of the loop.
     pub blocks: Vec<usize>,
     /// Loop-carried VGPRs: read and written, or written and live behind the loop.
     pub carried: BTreeMap<u8, Kind>,
-    /// Pairs v[n:n+1] that iterate, or stay, as one 64-bit scalar with this stride.
+    /// Pairs v[n:n+1] that are loop-carried or invariant as one 64-bit scalar with this stride.
     pub pairs: BTreeMap<u8, i64>,
     /// Strides of VGPRs that the loop only reads.
     pub invariant: BTreeMap<u8, i64>,
     /// Must EXEC be all ones?
     pub full: bool,
-    /// Where the loop leaves for.
+    /// The loop's exit.
     pub exit: Target,
     /// Lanes in a group.
     pub group: usize,
 }
 
-/// A unmasked iteration (see [`unmasked`]).
+/// An unmasked iteration (see [`unmasked`]).
 #[derive(Debug)]
 pub struct UnmaskedForm {
-    /// The turn.
+    /// The iteration.
     pub form: Form,
-    /// What must come out how on all lanes.
+    /// Conditions and their required outcome on all lanes.
     pub tests: Vec<(Val, bool)>,
-    /// Masks that must be 0 before.
+    /// Masks that must be 0 before the iteration.
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// What the iterations of a peeled loop need (see `interchange/peel.rs`).
+/// Requirements of the iterations of a peeled loop (see `interchange/peel.rs`).
 #[derive(Debug)]
 pub struct Peel {
-    /// What must come out how on all lanes of a group for an iteration to be made.
+    /// Conditions and their required outcome on all lanes of a group in each iteration.
     pub tests: Vec<(Val, bool)>,
     /// Masks that must be 0 when the loop begins.
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// What is given of the number of lanes in a group.
+/// Constraints on the number of lanes in a group.
 #[derive(Clone, Copy)]
 struct Width {
-    /// Lanes within which strides hold, if there are any.
+    /// Lanes within which strides hold, if any.
     row: usize,
     /// Lanes in a host vector.
     per: usize,
-    /// What the group is to have, if that is said.
+    /// The group's size if the options set it.
     group: Option<u8>,
 }
 
 impl Width {
-    /// How loops inside groups of such vectors are run.
+    /// Granularity of loops inside groups of such vectors.
     fn granularity(self) -> Granularity {
         match self.per {
             host::LANES.. => Granularity::WideGroups,
@@ -146,27 +147,29 @@ impl Width {
         }
     }
 
-    /// Lanes in a group for which so many host vectors would be best.
+    /// The best group size for this number of host vectors.
     fn group(self, slices: usize) -> usize {
         let group = self.group.map(|lanes| usize::from(lanes).max(self.per));
         group.unwrap_or(slices * self.per).min(self.row)
     }
 }
 
-/// What decides whether a loop makes another iteration.
+/// Condition for another iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoopCondition {
-    /// A truth value of the wave: whether it is this.
+    /// A truth value of the wave and the value for which the loop continues.
     While(Val, bool),
-    /// A lane is left in this (W64).
+    /// Some lane remains in this mask (W64).
     Exec(Val),
-    /// The lane is left in this; lanes run lane-serially, and act when an iteration begins.
+    /// The lane remains in this mask; lanes run lane-serially and are active when an iteration
+    /// begins.
     Lane(Val),
-    /// Nothing: conditions came out as assumed, and the loop continues.
+    /// Always: conditions have the assumed outcome, and the loop continues.
     Unmasked,
 }
 
-/// Is this node the mask of all lanes, when EXEC is all ones and stays that, or the bit of a lane that acts?
+/// Is this node the mask of all lanes, given that EXEC is all ones throughout, or the bit of an
+/// active lane?
 pub fn is_all(block: &Block, condition: LoopCondition, node: &Node) -> bool {
     node.op == Op::ExecMask
         && matches!(condition, LoopCondition::While(..) | LoopCondition::Lane(_))
@@ -184,7 +187,7 @@ pub fn unmerged(block: &Block, condition: LoopCondition, v: Val) -> Val {
     }
 }
 
-/// The pair that a 64-bit value is read from as it stood before.
+/// The pair whose value at the start of the iteration a 64-bit value is.
 pub fn pair_read(block: &Block, node: &Node) -> Option<u8> {
     let read = |i: usize| match block.nodes[node.args[i].index()].op {
         Op::ReadV(n) => Some(n),
@@ -197,7 +200,7 @@ pub fn pair_read(block: &Block, node: &Node) -> Option<u8> {
     (n.checked_add(1) == Some(m)).then_some(n)
 }
 
-/// The mask register that a wave value is as it stood before.
+/// The mask register whose value at the start of the iteration a wave value is.
 pub fn mask_read(block: &Block, node: &Node) -> Option<MaskPlace> {
     let read = |i: usize| match block.nodes[node.args[i].index()].op {
         Op::ReadS(Slot::Sgpr(n)) => Some(n),
@@ -214,9 +217,9 @@ pub fn mask_read(block: &Block, node: &Node) -> Option<MaskPlace> {
     }
 }
 
-/// Plans the loop that begins at block `head`, if there is one that suits. `live` are the registers wanted
-/// where a block begins, `row` is the number of lanes within which the facts in `entry` hold,
-/// `per` that of lanes in a host vector.
+/// Plans the loop that begins at block `head`, if it is suitable. `live` are the registers live
+/// where a block begins, `row` is the number of lanes within which the facts in `entry` hold, `per`
+/// the number of lanes in a host vector.
 pub fn plan(
     f: &Func,
     head: usize,
@@ -255,7 +258,7 @@ pub fn plan(
     };
     let mut strides = find(entry)?;
     if row < LANES && block.effects.is_empty() && !strides.any_carried() {
-        // Nothing that iterations compute is the better for them, so a group may have several rows.
+        // Iterations do not profit from these strides, so a group may span several rows.
         strides = find(&LoopEntry::default())?;
         width.row = LANES;
     }
@@ -287,7 +290,7 @@ pub fn plan(
         condition,
     };
     Some(Plan {
-        known: trips::known(&form, &strides.carried, &strides.pairs),
+        entry_facts: trips::entry_facts(&form, &strides.carried, &strides.pairs),
         form,
         unmasked,
         peel: None,

@@ -1,10 +1,11 @@
-//! Which registers a block's successors may still read, so that dead ones are never computed or stored.
+//! Liveness: which registers a block's successors may still read, so that dead ones are never
+//! computed or stored.
 //!
-//! The unit is the region: beyond its exits every register is live, except after the end of the wave.
-//! A VGPR may be live on all lanes or on those only that EXEC has at that point. A write under EXEC does not end
-//! the life of other lanes, so its merge reads the old value where those are wanted; where only lanes within that
-//! EXEC are, it does not, so that what is written before a branch and read under a narrower EXEC behind it is not
-//! live before it was written. A scalar write ends a life.
+//! The unit is the region: at its exits every register is live, except at the end of the wave. A
+//! VGPR may be live on all lanes, or only on those in EXEC at that point. A write under EXEC does
+//! not kill other lanes, so its merge reads the old value if those are live; if only lanes within
+//! that EXEC are live, it does not. So a register written before a branch and read under a narrower
+//! EXEC behind it is not live before the write. A scalar write kills.
 
 use frontend::inst::M0;
 
@@ -14,13 +15,13 @@ use crate::ir::{Block, Func, Op, Slot, Target, Term, Val};
 
 mod all_ones;
 
-/// A set of registers: 256 VGPRs, then the scalar slots; then VGPRs once more, those that are live on lanes
-/// outside of EXEC too.
+/// A set of registers: 256 VGPRs, then the scalar slots; then one more bit for each VGPR, set if it
+/// is also live on lanes outside of EXEC.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Live([u64; 11]);
 
-/// Number of the first bit that says that a VGPR is live on lanes outside of EXEC too.
-const WHOLE: usize = 448;
+/// Index of the first bit of VGPRs that are also live on lanes outside of EXEC.
+const ALL_LANES: usize = 448;
 
 /// Bit number of a scalar slot.
 fn slot_bit(slot: Slot) -> usize {
@@ -35,7 +36,7 @@ fn slot_bit(slot: Slot) -> usize {
 }
 
 impl Live {
-    /// All of them.
+    /// The full set.
     pub const ALL: Live = Live([u64::MAX; 11]);
 
     fn bit(&self, n: usize) -> bool {
@@ -61,7 +62,7 @@ impl Live {
         self.bit(slot_bit(slot))
     }
 
-    /// Puts a VGPR into the set or takes it out.
+    /// Inserts or removes a VGPR.
     pub fn put(&mut self, n: u8, on: bool) {
         self.set(usize::from(n), on);
     }
@@ -71,7 +72,7 @@ impl Live {
         self.set(slot_bit(slot), on);
     }
 
-    /// What is in both.
+    /// The intersection.
     pub fn common(&self, other: &Live) -> Live {
         Live(std::array::from_fn(|i| self.0[i] & other.0[i]))
     }
@@ -83,16 +84,17 @@ impl Live {
     }
 }
 
-/// VGPRs that the region may read before it has written all their lanes, as bits; ways out read all. First
-/// whatever EXEC is at the entry, then when it is all ones there; `quickly`: EXEC is not followed beyond the first block.
-pub fn reads(f: &Func, lives: &Lives, quickly: bool) -> [[u64; 4]; 2] {
+/// VGPRs that the region may read before it has written all their lanes, as bits; exits read all.
+/// First for any EXEC at the entry, then for all ones; `baseline`: EXEC is not tracked beyond the
+/// first block.
+pub fn reads(f: &Func, lives: &Lives, baseline: bool) -> [[u64; 4]; 2] {
     let bits = |live: &Live| [live.0[0], live.0[1], live.0[2], live.0[3]];
     let mut ones = Live::default();
     ones.put_slot(Slot::Exec, true);
     let full = live_at_start(&f.blocks[0], lives.end[0], Some(&ones), &mut Vec::new());
     let mut full = bits(&full);
-    if !quickly && full != [0; 4] {
-        // EXEC is all ones again where the region makes it what it was.
+    if !baseline && full != [0; 4] {
+        // EXEC is all ones again where the region restores its saved value.
         let lives = lives_where(f, Some(&all_ones::find(f)));
         full = bits(&lives.start[0]);
     }
@@ -113,7 +115,7 @@ pub fn lives(f: &Func) -> Lives {
     lives_where(f, None)
 }
 
-/// The same, given the slots that are all ones where each block begins, if they are known.
+/// Given the slots that are all ones where each block begins, if computed.
 fn lives_where(f: &Func, ones: Option<&[Live]>) -> Lives {
     let none = vec![Live::default(); f.blocks.len()];
     let mut lives = Lives {
@@ -125,36 +127,36 @@ fn lives_where(f: &Func, ones: Option<&[Live]>) -> Lives {
 }
 
 impl Lives {
-    /// Finds the live registers anew where others' code may change them: in block `last` and in those that lead to
-    /// it. Where control goes must be as it was.
-    pub fn again(&mut self, f: &Func, last: usize) {
-        let mut known = vec![true; f.blocks.len()];
-        known[last] = false;
+    /// Updates liveness after a change of the code in block `last` and its predecessors. Control
+    /// flow must be unchanged.
+    pub fn update(&mut self, f: &Func, last: usize) {
+        let mut settled = vec![true; f.blocks.len()];
+        settled[last] = false;
         loop {
-            let before = known.clone();
+            let before = settled.clone();
             for (i, block) in f.blocks.iter().enumerate().rev() {
                 let mut next = block.term.targets().filter_map(|t| t.block());
-                known[i] &= next.all(|to| known[to]);
+                settled[i] &= next.all(|to| settled[to]);
             }
-            if known == before {
+            if settled == before {
                 break;
             }
         }
-        for i in (0..known.len()).filter(|&i| !known[i]) {
+        for i in (0..settled.len()).filter(|&i| !settled[i]) {
             (self.start[i], self.end[i]) = (Live::default(), Live::default());
         }
-        self.settle(f, None, known);
+        self.settle(f, None, settled);
     }
 
-    /// Goes over the blocks until nothing changes; the others are `known` already.
-    fn settle(&mut self, f: &Func, ones: Option<&[Live]>, mut known: Vec<bool>) {
+    /// Iterates over the blocks to a fixed point; blocks in `settled` are done.
+    fn settle(&mut self, f: &Func, ones: Option<&[Live]>, mut settled: Vec<bool>) {
         let mut space = Vec::new();
         loop {
             let mut changed = false;
             for (i, block) in f.blocks.iter().enumerate().rev() {
                 let live = live_at_end(block, &self.start);
-                // A block's beginning follows from its end.
-                if std::mem::replace(&mut known[i], true) && live == self.end[i] {
+                // A block's live-in set follows from its live-out set.
+                if std::mem::replace(&mut settled[i], true) && live == self.end[i] {
                     continue;
                 }
                 changed = true;
@@ -168,8 +170,8 @@ impl Lives {
     }
 }
 
-/// The scalar slots that the region may have written since a wave came in, at the beginning and at the end of each
-/// block: of the others the wave itself has the values.
+/// The scalar slots that the region may have written since its entry, at the beginning and at the
+/// end of each block: the wave itself holds the others.
 pub fn written(f: &Func) -> Lives {
     let none = vec![Live::default(); f.blocks.len()];
     let mut written = Lives {
@@ -184,7 +186,7 @@ pub fn written(f: &Func) -> Lives {
             end.put_slot(slot, true);
         }
         written.end[i] = end;
-        // Where the wave leaves in between, or is given to a function, everything is in the wave.
+        // Where the wave leaves in between, or is passed to a function, everything is in the wave.
         if let Term::Barrier { .. } | Term::Fallback { .. } | Term::ScalarMove { .. } = block.term {
             continue;
         }
@@ -235,7 +237,7 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
     }
 }
 
-/// Values that the block needs whatever VGPRs are wanted: effects, live scalars, the terminator's.
+/// Values that the block needs regardless of live VGPRs: effects, live scalars, the terminator's.
 pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
     let slots = block.writes_s.iter().filter(|(s, _)| live.has_slot(*s));
     let effects = block.effects.iter().copied();
@@ -246,19 +248,19 @@ pub fn roots(block: &Block, live: &Live) -> impl Iterator<Item = Val> {
         .chain(block.term.value())
 }
 
-/// Lanes on which a value is wanted.
+/// Lanes on which a value is live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Demand {
     Nowhere,
-    /// Those of this EXEC (W64); nothing is EXEC where the block begins.
+    /// Those of this EXEC (W64); `None` is EXEC at block entry.
     Under(Option<Val>),
     Everywhere,
 }
 
-/// What is wanted of a block's values, from its end to its beginning.
+/// Demands on a block's values, computed backward.
 struct Demands<'a> {
     block: &'a Block,
-    /// Slots that are known to be all ones where the block begins.
+    /// Slots that are all ones at block entry.
     ones: Option<&'a Live>,
     of: Vec<Demand>,
 }
@@ -268,12 +270,12 @@ impl Demands<'_> {
         self.block.nodes[v.index()].op
     }
 
-    /// A set of lanes by the wave value that has its bits.
+    /// A set of lanes, as the wave value with its bits.
     fn set(&self, exec: Val) -> Option<Val> {
         (self.op(exec) != Op::ReadS(Slot::Exec)).then_some(exec)
     }
 
-    /// Is a set known to be all lanes? Only asked where EXEC is when the region begins.
+    /// Is a set provably all lanes? True only where EXEC at the region's entry is assumed to be.
     fn is_all(&self, set: Option<Val>) -> bool {
         self.ones.is_some_and(|ones| match set {
             Some(v) => all_ones::is_ones(self.block, ones, v, DEPTH),
@@ -281,7 +283,7 @@ impl Demands<'_> {
         })
     }
 
-    /// Is the set `a` known to lie within `b`?
+    /// Is the set `a` provably a subset of `b`?
     fn within(&self, a: Option<Val>, b: Option<Val>, depth: u32) -> bool {
         if a == b || self.is_all(b) {
             return true;
@@ -301,7 +303,7 @@ impl Demands<'_> {
         }
     }
 
-    /// An EXEC (W64) that a lane mask lies within.
+    /// An EXEC (W64) that contains a lane mask.
     fn confined(&self, mask: Val, depth: u32) -> Option<Val> {
         let node = &self.block.nodes[mask.index()];
         match node.op {
@@ -314,8 +316,8 @@ impl Demands<'_> {
         }
     }
 
-    /// Wants a value on further lanes.
-    fn want(&mut self, v: Val, more: Demand) {
+    /// Adds a demand on a value.
+    fn demand_more(&mut self, v: Val, more: Demand) {
         let old = self.of[v.index()];
         let sum = match (old, more) {
             (Demand::Nowhere, d) => d,
@@ -332,7 +334,7 @@ impl Demands<'_> {
         self.of[v.index()] = sum;
     }
 
-    /// What is left of a demand where a mask is true.
+    /// The part of a demand where a mask is true.
     fn under(&self, demand: Demand, mask: Val) -> Demand {
         let Some(exec) = self.confined(mask, DEPTH).map(|v| self.set(v)) else {
             return demand;
@@ -343,8 +345,8 @@ impl Demands<'_> {
         }
     }
 
-    /// What is left of a demand where the mask of an EXEC is false.
-    fn beside(&self, demand: Demand, mask: Val) -> Demand {
+    /// The part of a demand where the mask of an EXEC is false.
+    fn outside(&self, demand: Demand, mask: Val) -> Demand {
         let node = &self.block.nodes[mask.index()];
         if node.op != Op::ExecMask {
             return demand;
@@ -357,7 +359,7 @@ impl Demands<'_> {
         }
     }
 
-    /// Wants what a value is made of.
+    /// Propagates the demand on a value to its operands.
     fn follow(&mut self, v: Val) {
         let node = &self.block.nodes[v.index()];
         let demand = self.of[v.index()];
@@ -365,40 +367,40 @@ impl Demands<'_> {
         match node.op {
             Op::Select => {
                 let (mask, new, old) = (node.args[0], node.args[1], node.args[2]);
-                let (under, beside) = (self.under(demand, mask), self.beside(demand, mask));
-                self.want(mask, demand);
-                self.want(new, under);
-                self.want(old, beside);
+                let (under, outside) = (self.under(demand, mask), self.outside(demand, mask));
+                self.demand_more(mask, demand);
+                self.demand_more(new, under);
+                self.demand_more(old, outside);
             }
             Op::And => {
                 let (a, b) = (node.args[0], node.args[1]);
                 let (for_a, for_b) = (self.under(demand, b), self.under(demand, a));
-                self.want(a, for_a);
-                self.want(b, for_b);
+                self.demand_more(a, for_a);
+                self.demand_more(b, for_b);
             }
             Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
                 let mask = node.args[1];
                 let under = self.under(all, mask);
                 for (i, &a) in node.args.iter().enumerate() {
-                    self.want(a, if i == 1 { all } else { under });
+                    self.demand_more(a, if i == 1 { all } else { under });
                 }
             }
             Op::Effect { .. }
             | Op::Ballot
             | Op::LaneAt
             | Op::Call(LaneFn::Dpp | LaneFn::Swizzle | LaneFn::Permute | LaneFn::Bpermute, _) => {
-                node.args.iter().for_each(|&a| self.want(a, all));
+                node.args.iter().for_each(|&a| self.demand_more(a, all));
             }
-            _ => node.args.iter().for_each(|&a| self.want(a, demand)),
+            _ => node.args.iter().for_each(|&a| self.demand_more(a, demand)),
         }
     }
 }
 
-/// How far to follow how a set of lanes was made from others.
+/// Maximum depth of the search for how a set of lanes derives from others.
 const DEPTH: u32 = 4;
 
-/// What is wanted of the block's values when the registers in `live` are wanted at its end, and the slots in `ones` are
-/// known to be all ones where it begins. `space` is used again.
+/// Demands on the block's values when the registers in `live` are live at its end, and the slots in
+/// `ones` are all ones where it begins. Reuses the memory of `space`.
 fn demands<'a>(
     block: &'a Block,
     live: &Live,
@@ -413,17 +415,17 @@ fn demands<'a>(
         of: space,
     };
     for v in roots(block, live) {
-        demands.want(v, Demand::Everywhere);
+        demands.demand_more(v, Demand::Everywhere);
     }
     let end = exec_at_end(&demands);
     for &(n, v) in block.writes_v.iter().filter(|&&(n, _)| live.has(n)) {
-        let whole = live.bit(WHOLE + usize::from(n));
+        let whole = live.bit(ALL_LANES + usize::from(n));
         let lanes = if whole {
             Demand::Everywhere
         } else {
             Demand::Under(end)
         };
-        demands.want(v, lanes);
+        demands.demand_more(v, lanes);
     }
     for i in (0..block.nodes.len()).rev() {
         if demands.of[i] != Demand::Nowhere {
@@ -440,24 +442,24 @@ fn exec_at_end(demands: &Demands<'_>) -> Option<Val> {
     write.and_then(|&(_, v)| demands.set(v))
 }
 
-/// What is live at the beginning of a block, from what is at its end. `space` is used again.
+/// Live-in registers of a block from its live-out registers. Reuses the memory of `space`.
 fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec<Demand>) -> Live {
     let demands = demands(block, &live, ones, std::mem::take(space));
     let mut entry = live;
-    // What EXEC gains lanes for passes through on lanes outside of it.
+    // Lanes that EXEC gains keep the values from outside of it.
     if !demands.within(exec_at_end(&demands), None, DEPTH) {
         for i in 0..4 {
-            entry.0[WHOLE / 64 + i] |= entry.0[i];
+            entry.0[ALL_LANES / 64 + i] |= entry.0[i];
         }
     }
     for &(n, _) in &block.writes_v {
         entry.set(usize::from(n), false);
-        entry.set(WHOLE + usize::from(n), false);
+        entry.set(ALL_LANES + usize::from(n), false);
     }
     for &(slot, _) in &block.writes_s {
         entry.set(slot_bit(slot), false);
     }
-    // A fault tells EXEC.
+    // Faults report EXEC.
     if !block.effects.is_empty() {
         entry.set(slot_bit(Slot::Exec), true);
     }
@@ -471,16 +473,16 @@ fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec
                     _ => false,
                 };
                 if !within {
-                    entry.set(WHOLE + usize::from(n), true);
+                    entry.set(ALL_LANES + usize::from(n), true);
                 }
             }
-            // It reads a register by number.
+            // Reads a register by number.
             Op::Effect {
                 f: EffectFn::ReadRelative,
                 ..
             } => {
                 entry.0[..4].fill(u64::MAX);
-                entry.0[WHOLE / 64..].fill(u64::MAX);
+                entry.0[ALL_LANES / 64..].fill(u64::MAX);
             }
             Op::ReadS(slot) if demand != Demand::Nowhere => entry.set(slot_bit(slot), true),
             _ => {}

@@ -1,28 +1,28 @@
-//! Cuts a block into segments. A segment is one loop over lane groups; between segments stand the
-//! things that see all lanes at once: ballots, calls, memory. Every lane value gets a time: the
-//! earliest segment in which its arguments are there, so independent work shares a loop wherever it
-//! stood in the program. Values that outlive their segment get a slot in the frame, masks a 64-bit
-//! scalar; VGPRs are stored when nobody needs their old value any more.
+//! Cuts a block into segments. A segment is one loop over lane groups; between segments are the
+//! operations that see all lanes at once: ballots, calls, memory. Every lane value gets a time: the
+//! earliest segment in which its arguments are available, so independent work shares a loop
+//! regardless of its position in the program. Values that outlive their segment get a slot in the
+//! frame, masks a 64-bit scalar; VGPRs are stored once their old value is dead.
 
 use crate::analysis::liveness::{self, Live};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
-/// How a node comes about.
+/// Class of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A wave value computed by scalar code.
     Scalar,
-    /// A lane value that costs nothing to have anew: a register's home, the lane's number, a mask's
+    /// A lane value that is free to rematerialize: a register's home, the lane's number, a mask's
     /// bits.
     Leaf,
     /// A lane value computed inside a segment.
     Lane,
-    /// A node that sees the whole wave: between segments. Its lane results lie in memory.
+    /// A node that sees the whole wave: between segments. Its lane results are in memory.
     Whole,
 }
 
-/// Where a lane value lies in memory.
+/// Location of a lane value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The VGPR's home in the wave.
@@ -44,17 +44,18 @@ pub struct Segment {
     pub ballots: Vec<Val>,
 }
 
-/// The plan of one block: `segments[t]` is followed by `between[t + 1]`; `between[0]` comes first.
+/// The schedule of one block: `segments[t]` is followed by `between[t + 1]`; `between[0]` comes
+/// first.
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
-    /// Which nodes are computed at all.
+    /// Which nodes are live.
     pub needed: Vec<bool>,
     /// Class of each node.
     pub class: Vec<Class>,
-    /// Time of each node: of a segment for lane values, of the gap behind it for others (-1: the gap
+    /// Time of each node: the segment of lane values, the gap after it for others (-1: the gap
     /// before the first segment).
     pub time: Vec<i32>,
-    /// Where values that outlive their segment and results of whole-wave nodes lie.
+    /// Locations of values that outlive their segment and of results of whole-wave nodes.
     pub place: Vec<Option<Place>>,
     /// Segments in order.
     pub segments: Vec<Segment>,
@@ -64,7 +65,7 @@ pub struct Schedule {
     pub slots: u32,
 }
 
-/// Does a node call a function that is computed inside segments, when code is for the wide back end?
+/// Does a node call a function that is computed inside segments, for the wide back end?
 pub(crate) fn is_inline(node: &Node, wide: bool) -> bool {
     match node.op {
         Op::Call(f, mode) => wide && f.is_inline(mode),
@@ -96,7 +97,7 @@ pub(crate) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> boo
     true
 }
 
-/// Class of a node, in code for the wide back end or for Cranelift.
+/// Class of a node, for the wide back end or for Cranelift.
 pub(crate) fn classify(node: &Node, wide: bool) -> Class {
     let lane = node.ty.vary != Vary::Wave;
     match node.op {
@@ -116,7 +117,7 @@ pub(crate) fn classify(node: &Node, wide: bool) -> Class {
 }
 
 impl Schedule {
-    /// Of a block that is emitted as a whole, where values have no places.
+    /// The schedule of a block emitted as one piece, where values have no locations.
     pub(crate) fn unplaced(block: &Block, wide: bool) -> Schedule {
         Schedule {
             class: classes(block, wide),
@@ -126,7 +127,8 @@ impl Schedule {
     }
 }
 
-/// The classes of a block's nodes. A further word of a function that is computed inside segments is, too.
+/// The classes of a block's nodes. A further result of a function that is computed inside segments
+/// has its class.
 fn classes(block: &Block, wide: bool) -> Vec<Class> {
     let nodes = block.nodes.iter();
     let class = |node: &Node| match node.op {
@@ -139,8 +141,8 @@ fn classes(block: &Block, wide: bool) -> Vec<Class> {
 /// For memory nodes whose addresses are computed for single lanes: the leaves of the address.
 pub type Leaves = HashMap<Val, Vec<Val>>;
 
-/// Goes over the values that node `i` takes from others. A whole-wave node takes a 64-bit lane value that is
-/// joined from words as those words, so that registers go to it without a copy.
+/// Visits the operands of node `i`. A whole-wave node takes a 64-bit lane value that is joined from
+/// words as those words, so that registers are passed without a copy.
 pub fn each_operand(
     block: &Block,
     class: &[Class],
@@ -170,13 +172,13 @@ pub fn each_operand(
     block.exec_at(Val(i as u32)).into_iter().for_each(take);
 }
 
-/// The first gap after whose calls `v` is there: lane values in memory, wave values in the host's registers.
-/// -1 is the gap before the first segment.
-pub fn known_in(block: &Block, plan: &Schedule, v: Val) -> i32 {
+/// The first gap after whose calls `v` is available: lane values in memory, wave values in host
+/// registers. -1 is the gap before the first segment.
+pub fn available_in(block: &Block, plan: &Schedule, v: Val) -> i32 {
     let node = &block.nodes[v.index()];
     match (plan.class[v.index()], node.op) {
         (Class::Leaf, Op::ReadV(_) | Op::LaneId) => -1,
-        (Class::Leaf, _) => known_in(block, plan, node.args[0]),
+        (Class::Leaf, _) => available_in(block, plan, node.args[0]),
         _ => plan.time[v.index()],
     }
 }
@@ -203,7 +205,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The first gap in which `v` is there.
+    /// The first gap in which `v` is available.
     fn gap_of(&self, v: Val) -> i32 {
         let node = self.node(v);
         match (self.s.class[v.index()], node.op) {
@@ -219,8 +221,8 @@ impl Planner<'_> {
         slot
     }
 
-    /// Is `v` the merge of a whole-wave node's result into VGPR `n` under that node's own mask, with
-    /// nobody needing the old value afterwards? Then the node may write the home itself.
+    /// Is `v` the merge of a whole-wave node's result into VGPR `n` under that node's own mask,
+    /// with the old value dead afterwards? Then the node may write the home directly.
     fn writes_home(&self, n: u8, v: Val) -> Option<Val> {
         let node = self.node(v);
         if node.op != Op::Select {
@@ -239,17 +241,18 @@ impl Planner<'_> {
         (self.node(old).op == Op::ReadV(n)
             && exec_arg == mask
             && !self.reads(call.index(), n)
-            // The merge itself reads the old value; it does not count when the home is written directly.
+            // The merge itself reads the old value; this does not count when the home is written
+            // directly.
             && old_value_read(self, n, v) <= self.s.time[call.index()])
         .then_some(new)
     }
 
-    /// Goes over what node `i` takes; see [`each_operand`].
+    /// Visits the operands of node `i`; see [`each_operand`].
     fn each_operand(&self, i: usize, take: impl FnMut(Val)) {
         each_operand(self.block, &self.s.class, self.affine, i, take);
     }
 
-    /// Does node `i` take what VGPR `n` was?
+    /// Does node `i` read the old value of VGPR `n`?
     fn reads(&self, i: usize, n: u8) -> bool {
         let mut reads = false;
         self.each_operand(i, |a| reads |= self.node(a).op == Op::ReadV(n));
@@ -257,18 +260,18 @@ impl Planner<'_> {
     }
 }
 
-/// Plans a block whose VGPRs in `live` are wanted at its end.
+/// Plans a block whose VGPRs in `live` are live at its end.
 pub fn plan(block: &Block, live: &Live, affine: &Leaves, wide: bool) -> Schedule {
     let count = block.nodes.len();
     let class: Vec<Class> = classes(block, wide);
-    let wanted: Vec<Val> = block
+    let roots: Vec<Val> = block
         .writes_v
         .iter()
         .filter(|(n, _)| live.has(*n))
         .map(|&(_, v)| v)
         .collect();
     let s = Schedule {
-        needed: needed(block, &class, live, affine, &wanted),
+        needed: needed(block, &class, live, affine, &roots),
         class,
         time: vec![-1; count],
         place: vec![None; count],
@@ -284,17 +287,17 @@ pub fn plan(block: &Block, live: &Live, affine: &Leaves, wide: bool) -> Schedule
     p.s
 }
 
-/// Which nodes are computed when the lane values in `wanted` are stored.
+/// The nodes that are live when the lane values in `roots` are stored.
 fn needed(
     block: &Block,
     class: &[Class],
     live: &Live,
     affine: &Leaves,
-    wanted: &[Val],
+    roots: &[Val],
 ) -> Vec<bool> {
     let mut needed = vec![false; block.nodes.len()];
     let mut work: Vec<Val> = liveness::roots(block, live).collect();
-    work.extend(wanted);
+    work.extend(roots);
     while let Some(v) = work.pop() {
         if !std::mem::replace(&mut needed[v.index()], true) {
             each_operand(block, class, affine, v.index(), |a| work.push(a));
@@ -340,11 +343,11 @@ fn assign_times(p: &mut Planner<'_>) {
     }
 }
 
-/// The segment that stores each written VGPR; a VGPR that a whole-wave node writes itself is left out
-/// and gets its place here.
+/// The segment that stores each written VGPR; a VGPR that a whole-wave node writes itself is
+/// omitted and gets its location here.
 fn store_times(p: &mut Planner<'_>, live: &Live) -> Vec<(u8, Val, i32)> {
-    // The last moment at which each home's old value is read, as a segment: users in a gap count as
-    // the segment behind it.
+    // The last segment in which each home's old value is read: users in a gap count as the segment
+    // behind it.
     let mut last_read = [-1i32; 256];
     for i in 0..p.block.nodes.len() {
         if !p.s.needed[i] || p.s.class[i] == Class::Leaf {
@@ -418,7 +421,7 @@ fn old_value_read(p: &Planner<'_>, n: u8, v: Val) -> i32 {
     if copied { i32::MAX } else { last }
 }
 
-/// Gives memory to results of whole-wave nodes and to lane values that outlive their segment.
+/// Allocates memory for results of whole-wave nodes and for lane values that outlive their segment.
 fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
     let count = p.block.nodes.len();
     let mut outlives = vec![false; count];
@@ -444,13 +447,13 @@ fn place_values(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
         }
         let node = &p.block.nodes[i];
         let lane = node.ty.vary != Vary::Wave;
-        let wanted = match p.s.class[i] {
+        let roots = match p.s.class[i] {
             Class::Lane => outlives && node.ty.width != Width::W1,
             Class::Whole => lane && node.op != Op::LaneAt,
             Class::Leaf => matches!(node.op, Op::Result(_)),
             Class::Scalar => false,
         };
-        if wanted {
+        if roots {
             let slot = p.slot(node.ty.width);
             p.s.place[i] = Some(Place::Frame(slot));
         }
@@ -470,7 +473,7 @@ fn collect(p: &mut Planner<'_>, stores: &[(u8, Val, i32)]) {
     }
     p.s.segments = vec![Segment::default(); (last + 1) as usize];
     p.s.gaps = vec![Vec::new(); (last + 2) as usize];
-    // Masks wanted as bits: arguments of ballots and of whole-wave nodes, and masks used later.
+    // Masks needed as bits: arguments of ballots and of whole-wave nodes, and masks used later.
     let mut as_bits = vec![false; count];
     for i in 0..count {
         if !p.s.needed[i] {

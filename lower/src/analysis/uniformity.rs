@@ -1,14 +1,14 @@
-//! Uniform and affine facts over a whole region: which lane values are `base + stride * lane` on the lanes
-//! that matter, so that a memory instruction needs one scalar address instead of 64.
+//! Uniformity and affinity over a whole region: which lane values are `base + stride * lane` on the
+//! relevant lanes, so that a memory instruction needs one scalar address instead of 64.
 //!
-//! A fact holds on a *set* of lanes: all of them, or the lanes that EXEC had at some point. Sets form a
-//! tree, because guest code narrows EXEC by `and` and widens it again only to a value it saved before. A set
-//! is named by the block and value that computed it; a name means the most recent execution, so a fact is
-//! carried into a block only under names whose definition strictly dominates it; otherwise it is renamed to
-//! "EXEC on entry to this block" when it held on at least that.
+//! A fact holds on a *set* of lanes: all of them, or the lanes that EXEC had at some point. Sets
+//! form a tree, because guest code narrows EXEC by `and` and widens it again only to a saved value.
+//! A set is named by the block and value that computed it; a name means the most recent execution,
+//! so a fact is carried into a block only under names whose definition strictly dominates it;
+//! otherwise it is renamed to "EXEC on entry to this block" if it held on at least that.
 //!
-//! Where the dispatch lays work-items out in rows (a workgroup 16 wide has four rows in a wave), a fact may
-//! hold within each row only: neighbours in a row differ by the stride, rows by anything.
+//! Where the dispatch lays out work-items in rows (a workgroup 16 wide has four rows in a wave), a
+//! fact may hold within each row only: neighbours in a row differ by the stride, rows arbitrarily.
 
 use std::collections::BTreeMap;
 
@@ -49,29 +49,30 @@ impl Set {
     }
 }
 
-/// What is known of a lane value on the lanes of a set.
+/// A fact about a lane value on the lanes of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fact {
     /// Difference between neighbouring lanes, modulo the width.
     stride: u64,
-    /// True of 64-bit values only if the 32-bit part they were widened from does not wrap between
+    /// Holds for 64-bit values only if the 32-bit part they were widened from does not wrap between
     /// the lanes in question.
     guarded: bool,
-    /// True between all lanes of the wave, not only within its rows.
+    /// Holds between all lanes of the wave, not only within its rows.
     whole: bool,
-    /// Low bits that are the same in lanes at the same place in their rows; [`ALIKE`] if all are.
+    /// Low bits that are the same in lanes at the same position in their rows; [`ALIKE`] for all
+    /// bits.
     alike: u32,
-    /// True only if no word on the way here wraps between the lanes in question, each of which
-    /// [`Facts::steps`] knows. Such a fact stays in its block.
+    /// Holds only if no intermediate word wraps between the lanes in question; [`Facts::steps`]
+    /// lists these. Such a fact stays in its block.
     stepped: bool,
-    /// Stepped, and among the steps there is a mask.
+    /// Stepped, with a mask among the steps.
     masked: bool,
-    /// Zero bits at the low end of the value that lane 0 (of the wave, or of each row) has or would have.
+    /// Trailing zero bits of the value of lane 0 (of the wave, or of each row).
     aligned: u32,
     set: Set,
 }
 
-/// [`Fact::alike`] of values all of whose bits are.
+/// [`Fact::alike`] of values that are alike in all bits.
 const ALIKE: u32 = u64::BITS;
 
 const UNIFORM: Fact = Fact {
@@ -85,10 +86,10 @@ const UNIFORM: Fact = Fact {
     set: Set::All,
 };
 
-/// Strides of words whose carries into the high word are taken to be rare.
+/// Largest stride of words for which carries into the high word are assumed to be rare.
 const SMALL: u64 = 1 << 24;
 
-/// Is it a stride whose carries are rare?
+/// Is a carry of this stride assumed to be rare?
 fn small(stride: u64) -> bool {
     (stride as i64).unsigned_abs() < SMALL
 }
@@ -97,9 +98,9 @@ fn small(stride: u64) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 struct Registers {
     vgpr: Vec<Option<Fact>>,
-    /// v[n:n+1] as one value, where more is known than of its halves.
+    /// v[n:n+1] as one value, where it has a stronger fact than its halves.
     pair: HashMap<u8, Fact>,
-    /// VGPRs that are no lines and yet known but for a base.
+    /// VGPRs that are not affine but a uniform base plus constant offsets.
     tables: HashMap<u8, TableFact>,
     /// SGPR pairs that hold a value EXEC had.
     saved: HashMap<u8, Set>,
@@ -120,55 +121,57 @@ impl Registers {
     }
 }
 
-/// What the rest of the translator asks: how an address varies.
+/// How an address varies over the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
     /// Bytes between neighbouring lanes (sign-extended).
     pub stride: i64,
-    /// Must be checked at run time: the addresses of the first and last active lane must differ by
+    /// Requires a runtime check: the addresses of the first and last active lane must differ by
     /// exactly stride times their distance.
     pub guarded: bool,
-    /// Among all lanes of the wave; else within rows of [`Facts::row`] lanes only.
+    /// Holds among all lanes of the wave; otherwise within rows of [`Facts::row`] lanes only.
     pub whole: bool,
     /// All rows have the same addresses.
     pub alike: bool,
-    /// Every value of its expression in `Facts::steps` must be checked at run time as well.
+    /// Requires the runtime checks of `Facts::steps` for every value of the address expression.
     pub stepped: bool,
-    /// One of these is a mask, so the check may well fail.
+    /// One of these checks is of a mask, so it is likely to fail.
     pub masked: bool,
 }
 
-/// What must be checked at run time of a value in an address expression, at the first and the last active
-/// lane.
+/// Runtime check of a value in an address expression, at the first and the last active lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is the same.
+    /// The values are equal.
     Equal,
-    /// It differs by this times the distance.
+    /// They differ by this times the distance.
     Stride(i64),
-    /// It differs by this times the distance, and is the greater at the last lane, as signed words or not.
+    /// They differ by this times the distance, and the last lane's is the greater, as signed words
+    /// or not.
     Clamp(i64, bool),
-    /// It is the operand with this number under a mask, the other one, which keeps all bits in which the lanes differ.
+    /// The value is the operand with this number under a mask, the other operand, which keeps all
+    /// bits in which the lanes differ.
     Mask(usize),
 }
 
-/// What must be known at run time of a value, made wider of a word that is on a line, for it to be on one, too: that the word
-/// does not wrap between the lanes.
+/// Condition for a value widened from an affine word to be affine: the word does not wrap between
+/// the lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
-    /// Between neighbouring lanes' words (sign-extended).
+    /// Stride of the word (sign-extended).
     pub stride: i64,
-    /// The word has a sign.
+    /// The word is signed.
     pub signed: bool,
 }
 
-/// What is known where a loop begins, whenever EXEC is all ones there: strides within rows of
-/// [`Facts::row`] lanes.
+/// Facts where a loop begins, if EXEC is all ones there: strides within rows of [`Facts::row`]
+/// lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopEntry {
     /// VGPRs and their strides modulo 2^32.
     pub vgprs: BTreeMap<u8, u32>,
-    /// Pairs v[n:n+1] and their strides, true of the lanes between which the low word does not wrap.
+    /// Pairs v[n:n+1] and their strides, which hold between lanes for which the low word does not
+    /// wrap.
     pub pairs: BTreeMap<u8, u64>,
     /// Scalar slots that hold constants.
     pub constants: BTreeMap<Slot, u64>,
@@ -177,15 +180,15 @@ pub struct LoopEntry {
 /// Facts about the whole region.
 #[derive(Clone)]
 pub struct Facts {
-    /// For each block, for each memory node whose address is affine on its lanes.
+    /// For each block, each memory node whose address is affine on its lanes.
     addresses: HashMap<(usize, Val), Affine>,
-    /// The same of those whose addresses are known but for a base.
+    /// The same for addresses that are a uniform base plus constant offsets.
     tables: HashMap<(usize, Val), Table>,
     steps: HashMap<(usize, Val), Step>,
-    /// For each block, lane values that were widened where something must be known of the words; nothing where that was
-    /// in another block.
+    /// For each block, the widened lane values whose words must be checked; `None` if widened in
+    /// another block.
     guards: HashMap<(usize, Val), Option<Guard>>,
-    /// For each block, operands of compares.
+    /// For each block, affine operands of compares.
     lines: HashMap<(usize, Val), Affine>,
     /// By block, where loops begin or all blocks are asked for.
     entries: HashMap<usize, LoopEntry>,
@@ -199,33 +202,35 @@ impl Facts {
         self.addresses.get(&(block, v)).copied()
     }
 
-    /// What each lane's address (first argument of memory node `v` of a block) is beyond a base, if all lanes act.
+    /// The offset of each lane's address (first argument of memory node `v` of a block) from a
+    /// base, if all lanes are active.
     pub fn table(&self, block: usize, v: Val) -> Option<Table> {
         self.tables.get(&(block, v)).copied()
     }
 
-    /// What is to be checked of value `v` of a block where [`Affine::stepped`] says so.
+    /// The runtime check of value `v` of a block that [`Affine::stepped`] requires.
     pub fn step(&self, block: usize, v: Val) -> Option<Step> {
         self.steps.get(&(block, v)).copied()
     }
 
-    /// On what it depends that value `v` of a block, which was made wider, is on a line, if on anything; `None` inside where it
-    /// was made wider in another block.
+    /// The condition, if any, for the widened value `v` of a block to be affine; the inner `None`
+    /// if it was widened in another block.
     pub fn guard(&self, block: usize, v: Val) -> Option<Option<Guard>> {
         self.guards.get(&(block, v)).copied()
     }
 
-    /// How an operand `v` of a compare varies on all lanes, if EXEC is all ones when the block begins.
+    /// How an operand `v` of a compare varies on all lanes, if EXEC is all ones when the block
+    /// begins.
     pub fn line(&self, block: usize, v: Val) -> Option<Affine> {
         self.lines.get(&(block, v)).copied()
     }
 
-    /// Is there any operand of a compare that varies in a known way?
+    /// Does any compare have an affine operand?
     pub fn has_lines(&self) -> bool {
         !self.lines.is_empty()
     }
 
-    /// What is known at the beginning of a block with which a loop begins.
+    /// Facts at the beginning of a block that begins a loop.
     pub fn at_loop(&self, block: usize) -> Option<&LoopEntry> {
         self.entries.get(&block)
     }
@@ -235,7 +240,7 @@ impl Facts {
         self.entries.get(&block)
     }
 
-    /// Blocks with which loops begin.
+    /// Blocks that begin loops.
     pub fn loops(&self) -> Vec<usize> {
         self.loops.clone()
     }
@@ -255,20 +260,21 @@ struct Analysis<'a> {
     dominators: Vec<Vec<u64>>,
     /// Parent of each set: a superset.
     parents: HashMap<Set, Set>,
-    /// Nothing has changed since a sweep began.
+    /// Nothing has changed since the current sweep began.
     settled: bool,
-    /// Offsets of tables, unless those are not asked for.
+    /// The offset tables; `None` unless requested.
     pool: Option<Pool>,
 }
 
-/// Blocks beyond which the analysis is not worth its quadratic parts.
+/// Maximum number of blocks: parts of the analysis are quadratic.
 const MAX_BLOCKS: usize = 1500;
 
-/// Sweeps after which nothing is taken to be known.
+/// Maximum number of sweeps; the analysis then gives no facts.
 const MAX_SWEEPS: usize = 64;
 
-/// Analyses a region. `start` says what the dispatch itself established: bits of [`WaveState::START`]; `tables` whether
-/// to look for addresses that are no line, too; `all_blocks` whether to note what is known at the beginning of every block.
+/// Analyses a region. `start` are the facts that the dispatch establishes: bits of
+/// [`WaveState::START`]; `tables`: also find offset tables; `all_blocks`: also note what holds at the
+/// beginning of every block.
 pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     let row = (start & WaveState::ROWS) >> WaveState::ROWS.trailing_zeros();
     let nothing = Facts {
@@ -341,12 +347,13 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     }
     a.put(Set::Entry(0), Set::All);
     let mut exits: Vec<Option<Registers>> = vec![None; f.blocks.len()];
-    // Without ways back one sweep tells all. Else sweeps until nothing changes: facts and sets only get weaker.
+    // Without back edges one sweep suffices. Otherwise sweeps to a fixed point: facts and sets only
+    // get weaker.
     let forward = |(b, preds): (usize, &Vec<usize>)| preds.iter().all(|&p| p < b);
     let once = a.preds.iter().enumerate().all(forward);
     for sweep in 0..MAX_SWEEPS {
         let mut facts = nothing.clone();
-        let wanted = once || sweep > 0;
+        let record = once || sweep > 0;
         a.settled = true;
         for b in 0..f.blocks.len() {
             let reached = b == 0 || a.preds[b].iter().any(|&p| exits[p].is_some());
@@ -355,14 +362,14 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
             }
             let entry = a.entry(b, &start, &exits);
             let back = |&p: &usize| p == b || a.dominators[p][b / 64] >> (b % 64) & 1 != 0;
-            let is_loop = wanted && a.preds[b].iter().any(back);
+            let is_loop = record && a.preds[b].iter().any(back);
             if is_loop {
                 facts.loops.push(b);
             }
-            if is_loop || wanted && all_blocks {
+            if is_loop || record && all_blocks {
                 facts.entries.insert(b, a.loop_entry(&entry));
             }
-            let exit = a.block(b, &entry, wanted.then_some(&mut facts));
+            let exit = a.block(b, &entry, record.then_some(&mut facts));
             if exits[b].as_ref() != Some(&exit) {
                 exits[b] = Some(exit);
                 a.settled = false;
@@ -375,7 +382,8 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
     nothing
 }
 
-/// How many VGPRs the region may ask about: up to the last that it reads or writes, and those that hold ids.
+/// Number of VGPRs that the region may query: up to the last that it reads or writes, and those
+/// that hold ids.
 fn vgprs(f: &Func) -> usize {
     let read = |block: &Block| {
         let nodes = block.nodes.iter();

@@ -1,5 +1,6 @@
-//! Cranelift's reader of the vector IR, for hosts without AVX2 and for what the wide back end lacks. Each instruction becomes
-//! one of CLIF, or a few. It knows vectors of 128 bits and what every host has; the rest it refuses.
+//! The Cranelift back end, for hosts without AVX2 and for what the wide back end lacks. Each vector
+//! IR instruction becomes one or a few CLIF instructions. It supports 128-bit vectors and
+//! operations of every host, and refuses the rest.
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -18,7 +19,7 @@ use crate::backend::object;
 use crate::vir::types::Lane;
 use crate::vir::{self, Callee, Constant, Edge, Func, Inst, Memory, Op, Part, Symbol, ops};
 
-/// Why a function was refused: what it has that Cranelift's reader lacks.
+/// Reason for a refusal: a construct that this back end does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Cranelift's reader does not do {0}")]
 struct Refused(String);
@@ -31,7 +32,7 @@ fn entry_signature(call_conv: CallConv) -> Signature {
     sig
 }
 
-/// Memory in which one function after the other is compiled.
+/// Memory reused from function to function.
 pub(crate) struct Compiler {
     contexts: FunctionBuilderContext,
     codegen: Context,
@@ -45,8 +46,8 @@ impl Compiler {
         }
     }
 
-    /// Compiles a function of the vector IR for a target, with the code as text if `disasm`. What cannot be compiled is said
-    /// in words.
+    /// Compiles a function of the vector IR for a target, with the code as text if `disasm`. The
+    /// error is a message.
     pub(crate) fn compile(
         &mut self,
         from: &Func,
@@ -66,8 +67,8 @@ impl Compiler {
     }
 }
 
-/// Makes a CLIF function of one of the vector IR. `to` is empty before; where the function is refused it is good for nothing
-/// until it is cleared.
+/// Translates a function of the vector IR to CLIF. `to` is empty before; after a refusal it must be
+/// cleared before reuse.
 fn translate(
     from: &Func,
     to: &mut clif::Function,
@@ -75,7 +76,7 @@ fn translate(
     config: TargetFrontendConfig,
 ) -> Result<(), Refused> {
     to.signature = entry_signature(config.default_call_conv);
-    // Locations are kept as differences from this one, of which -1 would be none.
+    // Source locations are kept relative to this one, which must not be -1: that means none.
     to.params.ensure_base_srcloc(SourceLoc::new(1));
     let mut reader = Reader::new(from, FunctionBuilder::new(to, contexts), config);
     match reader.blocks() {
@@ -85,7 +86,7 @@ fn translate(
             Ok(())
         }
         Err(refused) => {
-            // Only a finished function leaves it as the next one must find it.
+            // Only a finished function leaves the context ready for the next one.
             *contexts = FunctionBuilderContext::new();
             Err(refused)
         }
@@ -98,7 +99,7 @@ struct Reader<'f> {
     b: FunctionBuilder<'f>,
     /// By the numbers of values.
     values: Vec<Option<Value>>,
-    /// By the numbers of blocks; nothing for those that are never entered.
+    /// By block number; `None` for unreachable blocks.
     blocks: Vec<Option<clif::Block>>,
     /// By the numbers of stack slots.
     slots: Vec<StackSlot>,
@@ -136,7 +137,7 @@ impl<'f> Reader<'f> {
 
     // ---- blocks
 
-    /// Translates the blocks that can be entered. Their code stands in the order of the layout.
+    /// Translates the reachable blocks, in layout order.
     fn blocks(&mut self) -> Result<(), Refused> {
         let order = self.from.reverse_postorder();
         let mut is_entered = vec![false; self.from.num_blocks()];
@@ -158,7 +159,7 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// A new block behind those that there are.
+    /// A new block after the existing ones.
     fn create(&mut self, block: vir::Block) -> Result<(), Refused> {
         let to = self.b.create_block();
         self.b.func.layout.append_block(to);
@@ -177,7 +178,7 @@ impl<'f> Reader<'f> {
         self.blocks[block.index()].expect("bug: an edge to a block without code")
     }
 
-    /// Where an edge leads, with the arguments for its parameters.
+    /// The target of an edge, with the arguments for its parameters.
     fn edge(&self, edge: Edge) -> (clif::Block, Vec<BlockArg>) {
         let args = self.from.edge_args(edge).iter();
         let args = args.map(|&arg| BlockArg::Value(self.value(arg)));
@@ -211,7 +212,7 @@ impl<'f> Reader<'f> {
         sources
     }
 
-    /// The type of what an instruction gives; an invalid one where it gives nothing.
+    /// The type of an instruction's result; invalid if it has none.
     fn result_type(&self, inst: Inst) -> Result<clif::Type, Refused> {
         match self.from.result(inst) {
             Some(result) => type_of(self.from.ty(result)),
@@ -246,7 +247,8 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// Writes an instruction. Every operation has its place here, so that one that is new is thought of.
+    /// Translates an instruction. Exhaustive over the operations, so that a new one does not
+    /// compile until it is handled.
     fn made(&mut self, inst: Inst) -> Result<Option<Value>, Refused> {
         let (from, op) = (self.from, self.from.op(inst));
         let ty = self.result_type(inst)?;
@@ -350,9 +352,9 @@ impl<'f> Reader<'f> {
             Op::FcvtFromUint => ins.fcvt_from_uint(ty, a),
             Op::FcvtToSintSat => ins.fcvt_to_sint_sat(ty, a),
             Op::FcvtToUintSat => ins.fcvt_to_uint_sat(ty, a),
-            // ---- what changes nothing that can be seen
+            // ---- without observable effect
             Op::Prefetch | Op::PrefetchSecond => return Ok(None),
-            // ---- what only the wide back end has
+            // ---- wide back end only
             ops!(host_vectors) | Op::Gather | Op::Scatter | Op::LoadSome | Op::StoreSome => {
                 return Err(Refused(op.name().to_owned()));
             }
@@ -367,7 +369,7 @@ impl<'f> Reader<'f> {
         self.b.ins().vconst(ty, constant)
     }
 
-    /// The address of something whose place is known later.
+    /// The address of a symbol that is resolved at placement.
     fn symbol(&mut self, symbol: Symbol, distance: i64) -> Value {
         let name = match symbol {
             Symbol::Guest => self.guest,
@@ -411,7 +413,7 @@ impl<'f> Reader<'f> {
         };
     }
 
-    /// Calls the function whose address is the first source; gives its result, if it has one.
+    /// Calls the function whose address is the first source; returns its result, if any.
     fn call(&mut self, callee: Callee, inst: Inst) -> Option<Value> {
         let signature = match callee {
             Callee::Lanes => self.lane_sig,
@@ -434,7 +436,7 @@ impl<'f> Reader<'f> {
         }
     }
 
-    /// Bytes of two vectors. Zeros among them, which the wide back end makes, are refused.
+    /// Bytes of two vectors. Patterns with zeros, which the wide back end supports, are refused.
     fn shuffle(
         &mut self,
         ty: clif::Type,

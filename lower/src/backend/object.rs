@@ -1,5 +1,5 @@
-//! A compiled region before it has a place: host code with the spots where addresses of its load go. It
-//! can be kept, written to a file and put in place any number of times.
+//! A compiled region before placement: position-independent host code with relocations. It can be
+//! kept, written to a file and placed any number of times.
 
 use cranelift_codegen::binemit::Reloc;
 use cranelift_codegen::ir::{ExternalName, Function, LibCall, UserExternalName};
@@ -7,43 +7,43 @@ use cranelift_codegen::{CompiledCode, FinalizedRelocTarget};
 
 use crate::profile::Shape;
 
-/// A compiled region without a place.
+/// A compiled region before placement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     /// Host code and its constants.
     pub code: Box<[u8]>,
-    /// Where 64-bit addresses go.
+    /// Relocations of 64-bit addresses.
     pub patches: Vec<Patch>,
     /// Frame slots that `Context::frame` must have.
     pub frame_slots: u32,
     /// Guest instructions translated.
     pub guest_insts: u32,
-    /// VGPRs from this number on are never written.
+    /// Number of the first VGPR from which on none is written.
     pub vgprs: u32,
     /// VGPRs that are read before they are written; see `liveness::reads`.
     pub reads: [[u64; 4]; 2],
     /// The first VGPR that it writes to the wave; see `Emitted::writes_from`.
     pub writes_from: u32,
-    /// At barriers and ends it goes on to other waves; see [`crate::abi::Context::last`].
-    pub relays: bool,
-    /// No way of it goes back: a wave burns no fuel in it.
+    /// At barriers and ends it switches to other waves; see [`crate::abi::Context::last`].
+    pub switches_waves: bool,
+    /// It has no loop: a wave burns no fuel in it.
     pub straight: bool,
     /// Guest addresses of the instructions that the code refers to, less the base.
     pub sites: Vec<u64>,
     /// Names of instructions that fall back to the interpreter.
     pub fallbacks: Vec<String>,
-    /// The wide back end made the code.
+    /// The wide back end compiled it.
     pub wide: bool,
-    /// What the wide back end lacked, where it was asked for and Cranelift made the code.
+    /// What the wide back end refused, if it was requested and Cranelift compiled the code.
     pub refused: Option<String>,
-    /// What was chosen, when the options ask for it.
+    /// Chosen shapes, if the options request them.
     pub shape: Option<Box<Shape>>,
 }
 
 /// A 64-bit address in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patch {
-    /// Place in the code.
+    /// Offset in the code.
     pub offset: u32,
     /// What the addend is added to.
     pub symbol: Symbol,
@@ -51,14 +51,14 @@ pub struct Patch {
     pub addend: i64,
 }
 
-/// What addresses in the code are relative to.
+/// Base of an address in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbol {
     /// The base that the region was compiled for: the image of its code object.
     Guest,
     /// The region's sites.
     Sites,
-    /// A function by its place in `FUNCTIONS`.
+    /// A function by its index in `FUNCTIONS`.
     Function(u8),
 }
 
@@ -74,7 +74,7 @@ pub(crate) const SITES: UserExternalName = UserExternalName {
     index: 1,
 };
 
-/// What Cranelift calls where the host lacks an instruction.
+/// Functions that Cranelift calls where the host lacks an instruction.
 pub(crate) const FUNCTIONS: [LibCall; 10] = [
     LibCall::CeilF32,
     LibCall::CeilF64,
@@ -109,7 +109,7 @@ functions! {
 }
 
 impl Symbol {
-    /// How many functions there are to name.
+    /// Number of functions.
     pub const FUNCTIONS: usize = FUNCTIONS.len();
 
     /// Address of a function by its number.
@@ -131,8 +131,8 @@ impl Symbol {
 }
 
 impl Object {
-    /// The code and patches of what Cranelift made of `func`; the rest is for the caller to fill in.
-    /// What cannot be put elsewhere is an error.
+    /// The code and relocations of Cranelift's output for `func`; the caller fills in the rest.
+    /// Fails for code that cannot be relocated.
     pub(crate) fn new(func: &Function, compiled: &CompiledCode) -> Result<Object, String> {
         let patches = compiled.buffer.relocs().iter().map(|reloc| {
             let FinalizedRelocTarget::ExternalName(name) = &reloc.target else {
@@ -166,7 +166,7 @@ impl Object {
         })
     }
 
-    /// Is every patch inside the code, of a symbol that there is?
+    /// Are all relocations inside the code and of valid symbols?
     pub fn is_sound(&self) -> bool {
         self.patches.iter().all(|patch| {
             let end = (patch.offset as usize).checked_add(8);
@@ -179,5 +179,5 @@ impl Object {
     }
 }
 
-/// Changes whenever the translator does: objects of another are not good for this one.
+/// Changes with the translator: its objects are valid for no other.
 pub const FINGERPRINT: &str = env!("LOWER_FINGERPRINT");

@@ -1,6 +1,7 @@
-//! Code in executable memory. `cranelift-jit` owns the pages, resolves symbols and applies relocations, for the code of both
-//! back ends and for code that was kept on disk. Each region is a module of its own, so that its memory is freed with it.
-//! Pages are written first and executable then, never both.
+//! Placement of code in executable memory. `cranelift-jit` owns the pages, resolves symbols and
+//! applies relocations, for the code of both back ends and for code from disk. Each region is a
+//! module of its own, so that its memory is freed with it. Pages are first writable, then
+//! executable, never both.
 
 use std::io;
 use std::mem;
@@ -16,24 +17,25 @@ use cranelift_module::{Linkage, Module, ModuleError, ModuleReloc, ModuleRelocTar
 use crate::abi::Context;
 use crate::backend::object::{FUNCTIONS, Object, Symbol};
 
-/// The function that a region is.
+/// Signature of a region's function.
 pub(crate) type Entry = unsafe extern "C" fn(*mut Context) -> u64;
 
-/// Bytes that code begins at a multiple of: a host vector of constants.
+/// Alignment of code: a host vector of constants.
 const ALIGNMENT: u64 = 64;
 
 /// Names of the data that code refers to.
 const GUEST: &str = "guest";
 const SITES: &str = "sites";
 
-/// A region's code where it runs. Dropping it frees the memory.
+/// A region's placed code. Dropping it frees the memory.
 pub(crate) struct Placed {
     entry: Entry,
-    /// There until it is dropped; behind a lock since modules are not for several threads.
+    /// `Some` until it is dropped; behind a lock since modules are not `Sync`.
     module: Mutex<Option<JITModule>>,
 }
 
-/// The target of the modules: only its alignments matter here, so that one serves code for every host level.
+/// The ISA of the modules: only its alignments matter here, so that one serves code for every host
+/// level.
 fn isa() -> io::Result<OwnedTargetIsa> {
     static ISA: OnceLock<Result<OwnedTargetIsa, String>> = OnceLock::new();
     let isa = ISA.get_or_init(|| {
@@ -53,7 +55,7 @@ fn error(e: ModuleError) -> io::Error {
 }
 
 impl Placed {
-    /// Puts a sound object in place; `guest` and `sites` are what addresses relative to these symbols are relative to.
+    /// Places a sound object; `guest` and `sites` are the values of these symbols.
     #[expect(unsafe_code, reason = "gives finished code its type")]
     pub(crate) fn new(object: &Object, guest: u64, sites: u64) -> io::Result<Placed> {
         let mut builder = JITBuilder::with_isa(
@@ -87,7 +89,7 @@ impl Placed {
                     ModuleRelocTarget::LibCall(FUNCTIONS[usize::from(n)]),
                 ),
             };
-            // A sum that leaves the address space wraps: such an address is a symbol by its value.
+            // A sum that leaves the address space wraps: such an address is an absolute symbol.
             let (name, addend) = match base.checked_add_signed(patch.addend) {
                 Some(_) => (name, patch.addend),
                 None => {
@@ -110,7 +112,7 @@ impl Placed {
             let finalized = module.finalize_definitions();
             finalized.map_err(error)
         });
-        // From here on the memory is freed whatever happens.
+        // From here on the memory is freed in any case.
         let at = match &defined {
             Ok(()) => module.get_finalized_function(id),
             Err(_) => unplaced as *const u8,
@@ -131,7 +133,7 @@ impl Placed {
     }
 }
 
-/// Stands for code that has no place; nobody has it to call it.
+/// Stands for code that could not be placed; it is never called.
 extern "C" fn unplaced(_: *mut Context) -> u64 {
     unreachable!("bug: a call of code without a place")
 }
@@ -141,7 +143,7 @@ impl Drop for Placed {
     fn drop(&mut self) {
         let module = self.module.get_mut().unwrap_or_else(|e| e.into_inner());
         if let Some(module) = module.take() {
-            // SAFETY: who runs the code borrows it, and nobody does any more.
+            // SAFETY: running code borrows `self`, so none is running.
             unsafe { module.free_memory() };
         }
     }
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
     use crate::backend::object::Patch;
 
-    /// Addresses are where they belong, those too whose sum goes around the address space.
+    /// Relocations give the right addresses, also where the sum wraps around the address space.
     #[test]
     fn addresses_are_written_into_the_code() {
         let patches = [
@@ -188,7 +190,7 @@ mod tests {
             want[offset as usize..][..8].copy_from_slice(&address.to_le_bytes());
         }
         #[expect(unsafe_code, reason = "reads code as bytes")]
-        // SAFETY: the code is there, and nobody writes it.
+        // SAFETY: the code is mapped, and nothing writes it.
         let found = unsafe { std::slice::from_raw_parts(at as *const u8, 64) };
         assert_eq!(found, want);
     }

@@ -1,6 +1,6 @@
-//! The wide back end: vector IR with vectors of up to 256 or 512 bits, to host code for CPUs with AVX2 and FMA, or with
-//! AVX-512. Own selection and encoding; a linear scan and `regalloc2` for registers. What it lacks it refuses, and Cranelift
-//! compiles the region instead.
+//! The wide back end: vector IR with vectors of up to 256 or 512 bits, to host code for CPUs with
+//! AVX2 and FMA, or with AVX-512. Own selection and encoding; a linear scan and `regalloc2` for
+//! registers. It refuses what it does not support, and Cranelift compiles the region instead.
 
 use crate::backend::object::Patch;
 use crate::host::Isa;
@@ -20,25 +20,25 @@ mod space;
 
 pub use space::Space;
 
-/// Why a function was refused: what it has that this back end lacks.
+/// Reason for a refusal: a construct that this back end does not support.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the wide back end does not do {0}")]
 pub struct Refused(pub String);
 
-/// Host code without a place.
+/// Host code before placement.
 pub struct Code {
-    /// The bytes and their constants.
+    /// The bytes, followed by their constants.
     pub bytes: Vec<u8>,
-    /// Where addresses go.
+    /// Relocations.
     pub patches: Vec<Patch>,
-    /// Where the first piece of code begins.
+    /// Offset of the first piece of code.
     pub first: usize,
-    /// Lengths of the pieces, each with the source location that it is for.
+    /// Lengths of the pieces, each with its source location.
     pub locs: Vec<(u32, u32)>,
 }
 
-/// Compiles a function whose parameter is the context; `wave` is the base of most addresses. `baseline`: registers are
-/// allocated by a linear scan.
+/// Compiles a function whose parameter is the context; most addresses are relative to `wave`.
+/// `baseline`: registers are allocated by a linear scan.
 pub fn compile(
     func: &Func,
     wave: Value,
@@ -48,7 +48,7 @@ pub fn compile(
 ) -> Result<Code, Refused> {
     if baseline {
         let host = select::select(func, wave, isa, true, space)?;
-        let output = alloc::allocate_quickly(&host);
+        let output = alloc::allocate_linear(&host);
         let code = output.map(|output| emit::emit(&host, &output));
         host.give_back(space);
         if let Ok(code) = code {

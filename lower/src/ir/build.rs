@@ -1,5 +1,5 @@
-//! Builds the nodes of one block: hash-consing, constant folding and the handful of identities that
-//! make guest idioms disappear (register pairs, masks through SGPRs, carry chains).
+//! Builds the nodes of one block: hash-consing, constant folding and the few identities that make
+//! guest idioms disappear (register pairs, masks through SGPRs, carry chains).
 
 mod bytes;
 
@@ -49,11 +49,11 @@ impl Build {
         Build::default()
     }
 
-    /// The nodes and the effects in order; the builder is empty afterwards.
+    /// The nodes and the effects in order; empties the builder.
     pub fn finish(&self) -> (Vec<Node>, Vec<Val>) {
         let mut inner = self.inner.borrow_mut();
         inner.known.clear();
-        // The next block finds the space that this one needed.
+        // Preserves the capacity for the next block.
         (inner.nodes.split_off(0), inner.effects.split_off(0))
     }
 
@@ -79,7 +79,7 @@ impl Build {
         (node.op, node.args)
     }
 
-    /// The constant that a value is, if it is one.
+    /// The constant that a value is, if any.
     pub fn as_const(&self, v: Val) -> Option<u64> {
         match self.inner.borrow().nodes[v.index()].op {
             Op::Const(c) => Some(c),
@@ -92,7 +92,7 @@ impl Build {
         self.ty(v).vary == Vary::Wave
     }
 
-    /// The guest address of a place in the code.
+    /// The guest address of a code location.
     pub fn code_address(&self, pc: u64) -> Val {
         self.leaf(Op::CodeAddress(pc), types::W64)
     }
@@ -231,7 +231,8 @@ impl Build {
         let all = ones(width);
         let bits = if width == Width::W64 { 64 } else { 32 };
         let konst = |value: u64| Some(self.constant(width, value));
-        // Constants go right in commutative operations, so that one form is shared.
+        // Constants are the second operand of commutative operations, so that equal values share a
+        // node.
         if matches!(
             op,
             Op::Add
@@ -317,7 +318,8 @@ impl Build {
                 if n == 0 {
                     return Some(args[0]);
                 }
-                // A word in the high half shifted down is the extended word shifted up.
+                // Lshr(Pair(0, x), n) and the like: a high word shifted down is the extended word
+                // shifted up.
                 if let (Op::Lshr | Op::Ashr, (Op::Pair, inner)) = (op, self.parts(args[0]))
                     && n <= 32
                     && self.as_const(inner[0]) == Some(0)
@@ -356,7 +358,7 @@ impl Build {
                     let yes = matches!(cond, Icmp::Eq | Icmp::Ule | Icmp::Sle);
                     Some(self.constant(Width::W1, u64::from(yes)))
                 }
-                // A word that was made wider is 0 if it is.
+                // A zero-extended word is 0 if and only if the word is.
                 (Some(0), None) | (None, Some(0))
                     if matches!(cond, Icmp::Ne | Icmp::Eq) && width == Width::W64 =>
                 {
@@ -383,7 +385,7 @@ impl Build {
             Op::Lo => match self.parts(args[0]) {
                 (Op::Pair | Op::Zext | Op::Sext, inner) => Some(inner[0]),
                 (Op::Const(x), _) => Some(self.constant(Width::W32, x)),
-                // One name for the low word of a sum, whether the guest added words or the whole.
+                // Canonicalizes the low word of a 64-bit sum to a 32-bit sum.
                 (Op::Add | Op::Sub, inner) => {
                     let [a, b] = [0, 1].map(|i| self.pure(Op::Lo, &[inner[i]]));
                     Some(self.pure(self.parts(args[0]).0, &[a, b]))
@@ -436,7 +438,7 @@ impl Build {
         }
     }
 
-    /// Are all bits of the wave value `a` (W64) known to be bits of `b`?
+    /// Are all set bits of the wave value `a` (W64) provably set in `b`?
     pub fn within(&self, a: Val, b: Val) -> bool {
         self.is_wave(a) && self.is_wave(b) && self.within_by(a, b, 4)
     }
@@ -466,7 +468,7 @@ impl Build {
             }
     }
 
-    /// EXEC values (W64) that a lane mask is known to lie within.
+    /// EXEC values (W64) that provably contain a lane mask.
     pub fn confined(&self, mask: Val) -> Vec<Val> {
         let mut found = Vec::new();
         let mut work = vec![mask];
@@ -481,7 +483,7 @@ impl Build {
         found
     }
 
-    /// Is the lane value `v` what `old` is, but for merges under EXEC values within `exec`?
+    /// Does the lane value `v` differ from `old` only by merges under EXEC values within `exec`?
     pub fn merged_under(&self, v: Val, exec: Val, old: Val) -> bool {
         let mut at = v;
         while at != old {
@@ -506,8 +508,8 @@ impl Build {
         }
     }
 
-    /// pair(lo(x), hi(x)) = x, pair(x, 0) = zext(x), and the low half of a carry chain joined with the
-    /// high half that [`Build::add_with_carry`] made.
+    /// pair(lo(x), hi(x)) = x, pair(x, 0) = zext(x), and the low half of a carry chain joined with
+    /// the high half built by [`Build::add_with_carry`].
     fn fold_pair(&self, lo: Val, hi: Val) -> Option<Val> {
         let (lo_op, _) = self.parts(lo);
         let (hi_op, hi_args) = self.parts(hi);
@@ -516,7 +518,7 @@ impl Build {
                 Some(self.constant(Width::W64, (a & 0xffff_ffff) | b << 32))
             }
             (_, Op::Const(0)) => Some(self.pure(Op::Zext, &[lo])),
-            // Both words merged under one mask: the number is.
+            // Both words merged under one mask: the pair is merged.
             (Op::Select, Op::Select) => {
                 let (_, lo_args) = self.parts(lo);
                 let number = (lo_args[0] == hi_args[0])
@@ -535,16 +537,16 @@ impl Build {
         }
     }
 
-    /// The high half of a 64-bit addition whose carry is `carry`: a.hi + b.hi + carry. When `carry` is
-    /// recognisably the carry out of a 32-bit addition of a.lo and b.lo, the result is the high half
-    /// of one 64-bit addition, which later pairs up with the low half again.
+    /// The high half of a 64-bit addition whose carry is `carry`: a.hi + b.hi + carry. If `carry`
+    /// is the carry out of a 32-bit addition of a.lo and b.lo, the result is the high half of one
+    /// 64-bit addition, which later pairs up with the low half again.
     pub fn add_with_carry(&self, a: Val, b: Val, carry: Val) -> Val {
         if let (Op::Icmp(Icmp::Ult), args) = self.parts(carry)
             && self.ty(args[0]).width == Width::W32
             && let (Op::Add, sum) = self.parts(args[0])
             && (args[1] == sum[0] || args[1] == sum[1])
         {
-            // Either high word may go with either low word: those go together that are one number.
+            // Either high word may belong to either low word: pairs the words of one 64-bit value.
             let straight = self.belong(sum[0], a) + self.belong(sum[1], b);
             let crossed = self.belong(sum[0], b) + self.belong(sum[1], a);
             let (a, b) = if crossed > straight { (b, a) } else { (a, b) };
@@ -558,7 +560,7 @@ impl Build {
         self.pure(Op::Add, &[sum, one])
     }
 
-    /// How much speaks for two words being the low and the high word of one number.
+    /// Score of two words being the low and the high word of one 64-bit value.
     fn belong(&self, low: Val, high: Val) -> u32 {
         let ((l, l_args), (h, h_args)) = (self.parts(low), self.parts(high));
         let one = match (l, h) {

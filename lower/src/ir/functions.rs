@@ -1,16 +1,16 @@
 //! The functions that generated code calls, as lists: pure functions of lanes and functions with
-//! effects. `runtime::helpers` provides one address for each, by exhaustive `match`.
+//! effects. `runtime::helpers` provides an address for each, by an exhaustive `match`.
 
 use frontend::op::{Atomic, Data, ImageOp, Space};
 use frontend::state::mode;
 
-/// Lists the lane functions: name, numbers of argument and result words, and what is computed.
+/// Lists the lane functions: name, numbers of argument and result words, and meaning.
 macro_rules! lane_fns {
     ($($(#[$doc:meta])* $name:ident: $args:literal, $results:literal;)*) => {
-        /// Pure functions of lanes. Each takes so many 32-bit words a lane and gives so many
-        /// ([`LaneFn::shape`]); 64-bit values are (low, high) words, truth values are words 0 or 1,
-        /// f16 values are low halves (the high half of an argument is ignored, that of a result is
-        /// 0). All 64 lanes are computed. The `mode` argument is MODE's float bits, unless the
+        /// Pure functions of lanes. [`LaneFn::shape`] gives the numbers of 32-bit argument and
+        /// result words of a lane; 64-bit values are (low, high) words, truth values are words 0 or
+        /// 1, f16 values are low halves (the high half of an argument is ignored, that of a result
+        /// is 0). All 64 lanes are computed. The `mode` argument is MODE's float bits, unless the
         /// function's own text names another immediate ("imm"). Functions that differ by target
         /// (minimum, maximum, median, sine, cosine) see bit 31 set on gfx9.
         #[derive(
@@ -61,9 +61,9 @@ lane_fns! {
     Lerp: 3, 1;
     /// Sum of the absolute differences of the bytes of a and b
     SadU8: 2, 1;
-    /// The same of halves
+    /// As [`LaneFn::SadU8`] on 16-bit halves
     SadU16: 2, 1;
-    /// As [`LaneFn::SadU8`], leaving out bytes where b's byte is 0
+    /// As [`LaneFn::SadU8`] without the bytes where b's byte is 0
     MsadU8: 2, 1;
     /// Four sums of a 64-bit window (lo, hi) against b, added to four halves (lo, hi); imm 1: saturate
     QsadPk: 5, 2;
@@ -226,7 +226,7 @@ lane_fns! {
     FrexpMantF16: 1, 1;
     /// (S0, S1, S2)
     DivFixupF16: 3, 1;
-    /// Output modifier, in imm bits 29:28 beside MODE's float bits
+    /// Output modifier, in imm bits 29:28 in addition to MODE's float bits
     OmodF16: 1, 1;
     /// Clamps to [0, 1]
     ClampF16: 1, 1;
@@ -244,7 +244,8 @@ lane_fns! {
     /// Clamps to [0, 1]
     PkClampF16: 1, 1;
     // ---- lanes
-    /// DPP: (source, lane active) to (value or 0, was there a source lane); imm is the control field
+    /// DPP: (source, lane active) to (value or 0, does the source lane exist); imm is the control
+    /// field
     Dpp: 2, 2;
     /// `ds_swizzle`: (source, lane active); imm is the offset, bit 31 set on gfx9
     Swizzle: 2, 1;
@@ -255,8 +256,9 @@ lane_fns! {
 }
 
 impl LaneFn {
-    /// Is it computed inside segments, given this MODE, where the host has vectors of eight lanes or more? Else it is a call
-    /// for the whole wave. Functions of f16 are with denormals kept, no clamp and rounding to nearest.
+    /// Is it computed inside segments, given this MODE, where the host has vectors of eight lanes
+    /// or more? Otherwise it is a call for the whole wave. Functions of f16 are inline only with
+    /// denormals kept, no clamp and rounding to nearest.
     pub fn is_inline(self, mode: u32) -> bool {
         let kept = mode & (mode::DENORM_F16_F64 | mode::FP16_OVFL) == mode::DENORM_F16_F64;
         let plain = kept && mode & mode::ROUND_F16_F64 == 0;
@@ -295,7 +297,7 @@ impl LaneFn {
     }
 }
 
-/// What a function with effects takes as one operand.
+/// Kind of an operand of a function with effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {
     /// 32 bits that are the same for the whole wave.
@@ -306,19 +308,19 @@ pub enum Takes {
     Either,
 }
 
-/// Operands and results of a function with effects that arms call through `Op::Effect`.
+/// Operands and results of a function with effects that is called through `Op::Effect`.
 ///
-/// Code passes one word for each operand, behind one that describes the call ([`CallHeader`]): a wave value is itself,
-/// zero-extended, a lane value the address of its 64 words. Which of both an operand is depends on its type where the call
-/// is emitted, since a pass may find that a register is the same in all lanes.
+/// Code passes one word for each operand, after one that describes the call ([`CallHeader`]): a
+/// wave value zero-extended, a lane value as the address of its 64 words. The type at emission
+/// decides which of both an operand is, since a pass may find a register to be uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     takes: &'static [Takes],
-    /// Operands of [`Takes::Either`] that may follow those.
+    /// Maximum number of trailing [`Takes::Either`] operands.
     more: u8,
-    /// Lane results at most.
+    /// Maximum number of lane results.
     pub lanes: u8,
-    /// Wave results of 32 bits at most; they are in `Context::ret`.
+    /// Maximum number of 32-bit wave results; they are in `Context::ret`.
     pub words: u8,
 }
 
@@ -332,7 +334,7 @@ impl Signature {
         }
     }
 
-    /// Takes up to so many further operands.
+    /// Adds optional trailing operands.
     const fn more(self, more: u8) -> Signature {
         Signature { more, ..self }
     }
@@ -345,21 +347,21 @@ impl Signature {
         Signature { words, ..self }
     }
 
-    /// What operand `i` is, if there may be one.
+    /// Kind of operand `i`, if the function can have one.
     pub fn takes(&self, i: usize) -> Option<Takes> {
         let more = i < self.takes.len() + usize::from(self.more);
         let other = more.then_some(Takes::Either);
         self.takes.get(i).copied().or(other)
     }
 
-    /// May a call have so many operands?
+    /// Is this number of operands valid?
     pub fn accepts(&self, count: usize) -> bool {
         (self.takes.len()..=self.takes.len() + usize::from(self.more)).contains(&count)
     }
 }
 
-/// The first word of a call by [`Signature`]: which operands are addresses of lane values (bits 31:0), how many operands
-/// (bits 39:32) and lane results (bits 47:40) there are.
+/// The first word of a call by [`Signature`]: which operands are addresses of lane values (bits
+/// 31:0), number of operands (bits 39:32), number of lane results (bits 47:40).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallHeader(pub u64);
 
@@ -385,8 +387,8 @@ impl CallHeader {
     }
 }
 
-/// Lists the functions with effects: name, what is done, and how arms call them; nothing where only the emitter does,
-/// which the text describes then.
+/// Lists the functions with effects: name, meaning, and signature; `None` for functions that only
+/// legalization calls, whose text describes the call.
 macro_rules! effect_fns {
     ($($(#[$doc:meta])* $name:ident: $signature:expr;)*) => {
         /// Functions with effects. Texts read `operands -> lane results; wave results`.
@@ -402,7 +404,8 @@ macro_rules! effect_fns {
             /// All of them, in the order of their numbers.
             pub const ALL: &[EffectFn] = &[$(EffectFn::$name,)*];
 
-            /// Operands and results of a call through `Op::Effect`; nothing for a function that no arm calls.
+            /// Operands and results of a call through `Op::Effect`; `None` for a function that only
+            /// legalization calls.
             pub const fn signature(self) -> Option<Signature> {
                 use Takes::{Either, Wave32, Wave64};
                 match self {
@@ -414,30 +417,34 @@ macro_rules! effect_fns {
 }
 
 effect_fns! {
-    // ---- called by the emitter only
+    // ---- called by legalization only
     /// Runs the site's instruction on the interpreter; all registers are in the wave.
     Interpret: None;
     /// (address, dwords) -> ; dwords in `ctx.ret`. The slow path of `Op::ScalarLoad`: the address is
     /// outside the arena.
     ScalarLoad: None;
-    /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code; of FLAT
-    /// FLAT_SCRATCH and the limit of LDS) -> one lane result per dword. `Space` and `Data` of the node are in the fourth argument as [`mem_code`] packs them.
-    /// Of scratch and buffers: (offset or its slot, 1 if it is the offset, exec bits, mem code, what the node has last)
+    /// `Op::Load`: (address low slot, address high slot or 0, exec bits, space << 8 | element code;
+    /// for FLAT: FLAT_SCRATCH and the LDS limit) -> one lane result per dword. `Space` and `Data`
+    /// of the node are in the fourth argument, packed by [`mem_code`]. For scratch and buffers:
+    /// (offset or its slot, 1 if it is the offset, exec bits, mem code, the node's trailing
+    /// arguments)
     Load: None;
-    /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…; of
-    /// FLAT FLAT_SCRATCH and the limit of LDS) -> nothing. Of scratch and buffers as for loads, data slots before the last
+    /// `Op::Store`: (address low slot, address high slot or 0, exec bits, mem code, data slots…;
+    /// for FLAT: FLAT_SCRATCH and the LDS limit) -> nothing. For scratch and buffers as for loads,
+    /// data slots before the trailing arguments
     Store: None;
-    /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data slots…; of
-    /// FLAT FLAT_SCRATCH and the limit of LDS)
-    /// -> old value by lane (one or two dwords) when wanted. Data: the operand; compare-and-swap: new
-    /// value, then compare value; `Mskor` and `Wrap`: DATA0, then DATA1.
+    /// `Op::Atomic`: (address low slot, address high slot or 0, exec bits, atomic code, data
+    /// slots…; for FLAT: FLAT_SCRATCH and the LDS limit) -> old value by lane (one or two dwords)
+    /// if used. Data: the operand; compare-and-swap: new value, then compare value; `Mskor` and
+    /// `Wrap`: DATA0, then DATA1.
     Atomic: None;
-    /// The site's `s_movrel`, all scalar registers being in the wave: (what `s_movreld` moves) -> nothing. A source
-    /// beyond the wave's registers is s0, a destination is not written.
+    /// The site's `s_movrel`, all scalar registers being in the wave: (the value that `s_movreld`
+    /// moves) -> nothing. A source beyond the wave's registers is s0, a destination is not written.
     ScalarRelative: None;
     // ---- called by arms
-    /// Float atomics that MODE acts on: address low, address high, EXEC, atomic code, MODE, FLAT_SCRATCH and the limit
-    /// of LDS (of FLAT, else 0), data… -> old value by lane (0, 1 or 2 dwords)
+    /// Float atomics that depend on MODE: address low, address high, EXEC, atomic code, MODE,
+    /// FLAT_SCRATCH and the LDS limit (of FLAT, else 0), data… -> old value by lane (0, 1 or 2
+    /// dwords)
     AtomicFloat: Some(
         Signature::of(&[Either, Either, Wave64, Wave32, Wave32, Wave64, Wave32]).more(2).lanes(2)
     );
@@ -492,25 +499,26 @@ effect_fns! {
     LdsSrc2: Some(Signature::of(&[Either, Wave64, Wave32, Wave32]));
     /// `ds_wrxchg2`, `ds_condxchg32`: address 0, address 1, EXEC, data… -> old values by lane
     LdsExchange: Some(Signature::of(&[Either, Either, Wave64]).more(4).lanes(4));
-    /// All lanes of a VGPR of an operand of so many: operand, index, VGPRs, which of them -> its value. Beyond the
-    /// wave's registers v0 is read. All registers are in the wave.
+    /// All lanes of a VGPR of an operand with several: operand, index, VGPRs of the operand, number
+    /// within it -> its value. An index beyond the wave's registers reads v0. All registers are in
+    /// the wave.
     ReadRelative: Some(Signature::of(&[Wave32, Wave32, Wave32, Wave32]).lanes(1));
-    /// operand, index, VGPRs, which of them, EXEC, value -> ; are they the wave's? Otherwise nothing is written.
+    /// operand, index, VGPRs of the operand, number within it, EXEC, value -> ; is the register one
+    /// of the wave's? If not, nothing is written.
     WriteRelative: Some(
         Signature::of(&[Wave32, Wave32, Wave32, Wave32, Wave64, Either]).words(1)
     );
-    /// The site's `exp`: EXEC, four components -> nothing; 0 for a component that is off
+    /// The site's `exp`: EXEC, four components -> nothing; a disabled component is 0
     Export: Some(Signature::of(&[Wave64, Either, Either, Either, Either]));
-    /// The site's fork or join: what is wrong with the stack of forks (0 nothing, 1 it is empty, 2 it is full) ->
-    /// nothing
+    /// The site's fork or join: error of the fork stack (0 none, 1 empty, 2 full) -> nothing
     ForkStack: Some(Signature::of(&[Wave32]));
-    /// Checked mode before gfx9: EXEC, base, offset, bytes, what M0 limits LDS to -> nothing. An access of the site's
-    /// DS instruction out of range is a fault.
+    /// Checked mode before gfx9: EXEC, base, offset, bytes, LDS limit of M0 -> nothing. Faults if
+    /// the site's DS instruction is out of range.
     CheckLds: Some(Signature::of(&[Wave64, Either, Wave32, Wave32, Wave32]));
 }
 
-/// The address registers of an image instruction that are passed, at most as many as any image asks for: its dimensions
-/// are known to the descriptor only.
+/// The number of address registers of an image instruction that are passed: the most that any image
+/// needs, since only the descriptor has the dimensions.
 pub const fn image_addresses(op: ImageOp) -> u8 {
     match op {
         ImageOp::Load { mip, .. } | ImageOp::Store { mip, .. } => 3 + mip as u8,
@@ -520,7 +528,7 @@ pub const fn image_addresses(op: ImageOp) -> u8 {
         ImageOp::GetLod | ImageOp::Gather4h(_) => 0,
         ImageOp::Sample(mods) | ImageOp::Gather4(mods) if mods.compare => 0,
         ImageOp::Sample(mods) | ImageOp::Gather4(mods) => {
-            // Of six slopes two are not passed.
+            // Two of the six slopes are not passed.
             let slopes = if mods.deriv || mods.coarse { 4 } else { 0 };
             let before = mods.offset as u8 + mods.bias as u8;
             let behind = (mods.lod || mods.clamp) as u8;
@@ -529,8 +537,8 @@ pub const fn image_addresses(op: ImageOp) -> u8 {
     }
 }
 
-/// The address registers of an image instruction that are not passed, since nothing looks at them: the
-/// first two slopes, counted from VADDR.
+/// The address registers of an image instruction that are not passed, since they do not affect the
+/// result: the first two slopes, counted from VADDR.
 pub const fn image_slopes(op: ImageOp) -> Option<u8> {
     match op {
         // These are refused.
@@ -544,8 +552,9 @@ pub const fn image_slopes(op: ImageOp) -> Option<u8> {
     }
 }
 
-/// Space and data of a memory node as one word for the helper: space in bits 15:8, data kind in bits
-/// 7:0 (dword counts 1..=16 as they are, sub-dword kinds from 32 on). See [`mem_code_more`] for bits 63:32.
+/// Space and data of a memory node as one word for the helper: space in bits 15:8, data kind in
+/// bits 7:0 (dword counts 1..=16 unchanged, sub-dword kinds from 32 on). See [`mem_code_more`] for
+/// bits 63:32.
 pub const fn mem_code(space: Space, data: Data) -> u64 {
     let kind = match data {
         Data::Dwords(n) => n as u64,
@@ -567,13 +576,13 @@ pub const fn mem_code(space: Space, data: Data) -> u64 {
     (space as u64) << 8 | kind
 }
 
-/// In the word of a load or store of LDS or global memory: what is to be added to each lane's address; to one of 64 bits with
-/// its sign.
+/// Bits 63:32 of that word for loads and stores of LDS or global memory: an offset added to each
+/// lane's address; sign-extended for 64-bit addresses.
 pub const fn mem_code_more(more: u32) -> u64 {
     (more as u64) << 32
 }
 
-/// What [`mem_code_more`] put into such a word.
+/// The offset of [`mem_code_more`].
 pub const fn more_of(mem_code: u64) -> u32 {
     (mem_code >> 32) as u32
 }

@@ -4,7 +4,7 @@ use frontend::op::{Data, Space};
 
 use super::{Node, Op, SiteId, Val};
 
-/// Where the arguments of a memory node behind its data begin.
+/// Index of the first argument after the data words of a memory node.
 fn bounds_at(node: &Node) -> usize {
     let (Op::Load(space, ..) | Op::Store(space, ..) | Op::Atomic(space, ..)) = node.op else {
         return node.args.len();
@@ -19,13 +19,13 @@ fn bounds_at(node: &Node) -> usize {
     node.args.len() - count
 }
 
-/// The arguments of a memory node behind its data: of FLAT what bounds the apertures, FLAT_SCRATCH and the limit of LDS; of
-/// scratch where it is.
+/// The trailing arguments of a memory node: for FLAT the bounds of the apertures, FLAT_SCRATCH and
+/// the LDS limit; for scratch its address.
 pub(crate) fn bounds(node: &Node) -> &[Val] {
     &node.args[bounds_at(node)..]
 }
 
-/// Whether a node is a load rather than a store, its space, its data, and its site; nothing if it is neither.
+/// For a load or store: whether it is a load, its space, data and site.
 pub(crate) fn load_or_store(op: Op) -> Option<(bool, Space, Data, SiteId)> {
     match op {
         Op::Load(space, data, site) => Some((true, space, data, site)),

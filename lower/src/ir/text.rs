@@ -1,4 +1,4 @@
-//! The lane IR as text, written and read back: `wavelift ir` and the tests of passes.
+//! The lane IR as text, written and parsed: for `wavelift ir` and the tests of passes.
 //!
 //! ```text
 //! region 0x1000 mode 0xf0 on gfx900
@@ -15,8 +15,9 @@
 //!     jump block 1 at 0x1010
 //! ```
 //!
-//! A value is named by its number, has a type (`s` of the wave, `r` of a row of 16 lanes, `p` with a period of 16 lanes, `v` of
-//! lanes; then the width) and an operation in the notation of RON. `;` begins a comment.
+//! A value is named by its number, has a type (`s` of the wave, `r` of a row of 16 lanes, `p` with
+//! a period of 16 lanes, `v` of lanes; then the width) and an operation in RON notation. `;` begins
+//! a comment.
 
 use std::fmt::Write;
 
@@ -28,12 +29,13 @@ use crate::ir::{
     Args, Block, Func, Node, Op, SiteId, Slot, Target, Term, Type, Val, Vary, Width, verify,
 };
 
-/// Where the words of a guest instruction come from: the bytes from an address on.
+/// Source of the words of a guest instruction: the bytes from an address on.
 pub type Code<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
 
 // ---- writing
 
-/// A region as text. `code` is for the words of the sites' instructions; without them the text cannot be read back.
+/// A region as text. `code` supplies the words of the sites' instructions; without them the text
+/// cannot be parsed.
 pub fn func(f: &Func, gfx: Gfx, code: &Code<'_>) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "region {:#x} mode {:#x} on {gfx}", f.entry, f.mode);
@@ -104,7 +106,7 @@ fn ty(ty: Type) -> String {
 
 fn op(op: Op) -> String {
     match op {
-        // Constants are bits and addresses.
+        // Constants are printed as bits or addresses, hence in hexadecimal.
         Op::Const(bits) => format!("Const({bits:#x})"),
         Op::CodeAddress(pc) => format!("CodeAddress({pc:#x})"),
         op => notation()
@@ -113,7 +115,7 @@ fn op(op: Op) -> String {
     }
 }
 
-/// How operations are written: a site is its number.
+/// Notation of operations: a site is printed as its number.
 fn notation() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::UNWRAP_NEWTYPES)
 }
@@ -159,13 +161,13 @@ fn target(target: &Target) -> String {
 
 // ---- reading
 
-/// What is wrong with a text, and in which line (from 1).
+/// A parse error and its line number (from 1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct ReadError {
     /// The line.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub message: String,
 }
 
@@ -322,7 +324,7 @@ fn slot_of(name: &str) -> Option<Slot> {
     })
 }
 
-/// Does an operation belong to the effects of a block?
+/// Is an operation an effect of a block?
 fn is_effect(op: Op) -> bool {
     matches!(
         op,
@@ -330,7 +332,7 @@ fn is_effect(op: Op) -> bool {
     )
 }
 
-/// A region from its text, and its target. It keeps the rules of the lane IR.
+/// Parses a region and its target. The result satisfies the lane IR's rules.
 pub fn read(text: &str) -> Result<(Func, Gfx), ReadError> {
     let mut head: Option<(Func, Gfx)> = None;
     let mut last = 0;
@@ -381,7 +383,7 @@ fn read_head(first: &str, words: &mut Words<'_>) -> Read<(Func, Gfx)> {
     Ok((f, *gfx))
 }
 
-/// A line behind the first.
+/// Parses a line after the first.
 fn read_line(f: &mut Func, gfx: Gfx, first: &str, words: &mut Words<'_>) -> Read<()> {
     match (first, f.blocks.last_mut()) {
         ("site", None) => read_site(f, gfx, words),
@@ -410,7 +412,7 @@ fn read_line(f: &mut Func, gfx: Gfx, first: &str, words: &mut Words<'_>) -> Read
                 execs: Vec::new(),
                 writes_s: Vec::new(),
                 writes_v: Vec::new(),
-                // Until its own comes.
+                // Placeholder until the terminator's line.
                 term: Term::End,
                 guest_insts,
                 counts: Vec::new(),

@@ -1,6 +1,6 @@
-//! Checks a region's rules, in time that grows as the region does. Nothing that breaks one is made host code of: the
-//! emitter and the functions of the runtime rely on them, above all on what is the same for the whole wave and what lies
-//! in lanes' slots.
+//! Verifies a region, in linear time. Regions that break a rule are not translated: legalization
+//! and the functions of the runtime rely on the rules, above all on which values are uniform and
+//! which are in lane slots.
 
 use frontend::op::{Atomic, Data, Space};
 
@@ -9,24 +9,24 @@ use crate::ir::{
     Block, Float, Func, Halves, Node, Op, SiteId, Target, Term, Type, Val, Vary, Width,
 };
 
-/// The first broken rule, in words.
+/// The first broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(String);
 
-/// What a rule says.
+/// Result of a check.
 type Checked = Result<(), Broken>;
 
 fn broken<T>(what: impl Into<String>) -> Result<T, Broken> {
     Err(Broken(what.into()))
 }
 
-/// Does a rule hold?
+/// Checks one rule.
 fn rule(holds: bool, what: &str) -> Checked {
     if holds { Ok(()) } else { broken(what) }
 }
 
-/// The first rule that a region breaks.
+/// Checks all rules of a region.
 pub fn func(f: &Func) -> Checked {
     for (i, b) in f.blocks.iter().enumerate() {
         block(b, f).map_err(|e| Broken(format!("block {i}: {e}")))?;
@@ -113,13 +113,13 @@ fn site_of(f: &Func, site: SiteId) -> Checked {
     rule((site.0 as usize) < f.sites.len(), "there is no such site")
 }
 
-/// What a node is to others.
+/// Role of a node.
 enum Role {
     /// A value.
     Value,
-    /// A function of so many results by lane, which acts nowhere else.
+    /// A pure function with this number of lane results.
     Function(u8),
-    /// It acts, in order with others like it; so many results by lane, and behind them so many of the wave.
+    /// An effect, ordered; numbers of lane results and, after them, wave results.
     Effect(u8, u8),
 }
 
@@ -128,7 +128,9 @@ fn role(op: Op) -> Role {
         Op::Call(f, _) => Role::Function(f.shape().1 as u8),
         Op::Load(_, data, _) => Role::Effect(words(data).unwrap_or(0), 0),
         Op::Store(..) => Role::Effect(0, 0),
-        Op::Atomic(_, _, dwords, wanted, _) => Role::Effect(if wanted { dwords } else { 0 }, 0),
+        Op::Atomic(_, _, dwords, returns_old, _) => {
+            Role::Effect(if returns_old { dwords } else { 0 }, 0)
+        }
         Op::ScalarLoad(n, _) => Role::Effect(0, n),
         Op::Effect { lanes, scalars, .. } => Role::Effect(lanes, scalars),
         Op::Const(_)
@@ -205,7 +207,7 @@ fn role(op: Op) -> Role {
     }
 }
 
-/// Words of an element in memory, of the kinds that memory nodes have.
+/// Words of an element in memory, for the data kinds of memory nodes.
 fn words(data: Data) -> Option<u8> {
     match data {
         Data::Dwords(n @ 1..=4) => Some(n),
@@ -224,7 +226,7 @@ fn words(data: Data) -> Option<u8> {
     }
 }
 
-/// How many operands does an atomic take?
+/// Number of operands of an atomic.
 fn operands(op: Atomic) -> u8 {
     match op {
         Atomic::CmpSwap | Atomic::FCmpSwap | Atomic::Mskor | Atomic::Wrap => 2,
@@ -248,7 +250,7 @@ fn operands(op: Atomic) -> u8 {
     }
 }
 
-/// One node, whose arguments are there.
+/// Checks one node, whose arguments are defined.
 struct Checker<'a> {
     b: &'a Block,
     f: &'a Func,
@@ -271,7 +273,7 @@ impl Checker<'_> {
         broken(format!("has {} arguments", self.node.args.len()))
     }
 
-    /// Arguments of these widths, and a result of this width that varies as they do together.
+    /// Arguments of these widths; a result of this width that varies as their join.
     fn pure(&self, args: &[Width], result: Width) -> Checked {
         self.count(args.len())?;
         let mut vary = Vary::Wave;
@@ -287,14 +289,14 @@ impl Checker<'_> {
         rule(self.node.ty == ty, "the result has another type")
     }
 
-    /// The same of `n` arguments as wide as the result, of 32 or 64 bits.
+    /// `n` arguments as wide as the result, 32 or 64 bits.
     fn integers(&self, n: usize) -> Checked {
         let width = self.node.ty.width;
         rule(width != Width::W1, "is of a truth value")?;
         self.pure(&[width; 3][..n], width)
     }
 
-    /// The same where truth values may be, too.
+    /// As [`Checker::integers`], or truth values.
     fn bits(&self, n: usize) -> Checked {
         let width = self.node.ty.width;
         self.pure(&[width; 3][..n], width)
@@ -494,8 +496,9 @@ impl Checker<'_> {
         }
     }
 
-    /// What loads, stores and atomics share: address, mask, words of 32 bits, and behind them what each space has of
-    /// the wave. Gives how many words there are. `data` is nothing where no memory node has such data.
+    /// Rules common to loads, stores and atomics: address, mask, 32-bit words, then the wave
+    /// arguments of the space. Gives the number of words. `data` is `None` for data kinds that
+    /// memory nodes do not have.
     fn memory(&self, space: Space, site: SiteId, data: Option<u8>) -> Result<u8, Broken> {
         site_of(self.f, site)?;
         rule(data.is_some(), "no memory node has such data")?;

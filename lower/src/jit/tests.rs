@@ -2,7 +2,8 @@ use super::*;
 use crate::ir::build::{Build, types};
 use crate::ir::{Block, Op, Slot, Term};
 
-/// A region of one instruction at 64 that writes a lane value to a scalar register, which no region may.
+/// A region of one instruction at 64 that writes a lane value to a scalar register, which is
+/// invalid.
 fn broken_region() -> Func {
     let b = Build::new();
     let lanes = b.leaf(Op::ReadV(1), types::L32);
@@ -26,8 +27,8 @@ fn broken_region() -> Func {
     Func::of(block, 0, vec![site])
 }
 
-/// What breaks a rule of the lane IR is refused by every back end in both tiers, and its first instruction
-/// goes to the interpreter.
+/// Every back end refuses an invalid region in both tiers, and its first instruction is left to the
+/// interpreter.
 #[test]
 fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
     let f = broken_region();
@@ -41,7 +42,7 @@ fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
             let Err(Failed::Broken(broken)) = jit.translated(&f, &options, 0, allocation) else {
                 panic!("{options:?} {allocation:?}: it was translated");
             };
-            // A debug build panics with the same words.
+            // A debug build panics with the same message.
             let object = match cfg!(debug_assertions) {
                 true => jit.left_out(&f, &options, 0, allocation, &broken),
                 false => jit.object(&f, &options, 0, allocation),
@@ -51,7 +52,7 @@ fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
             assert_eq!(refused, format!("bug: lane IR: {broken}"));
             assert!(broken.to_string().contains("gets"), "{broken}");
             assert_eq!(object.guest_insts, 0);
-            // Sites are those of the region, which the tiers have in common.
+            // Both tiers have the sites of the region.
             assert_eq!(object.sites, [64]);
             let compiled = Compiled::new(Arc::new(object), 0, f.sites.clone(), Vec::new());
             assert_eq!(compiled.expect("there is memory").guest_insts(), 0);

@@ -1,5 +1,4 @@
-//! Code of the baseline tier: little rather than fast, for the first translation of a region, which a wave
-//! waits for.
+//! The baseline tier: little code for the first translation of a region, since a wave waits for it.
 
 use frontend::op::Space;
 
@@ -11,36 +10,38 @@ use crate::ir::{Block, Op, Slot, Val, Vary};
 use crate::options::{Forms, Options};
 use crate::vir::{self, IntCC, Type, Value, types};
 
-/// Most loops of a region that run inside the lane groups or lane by lane. Each is there twice, and kernels seldom have
-/// more; where they have, the second forms would take most of the time of translation.
+/// Maximum number of a region's loops that run inside the lane groups or lane-serially. Each has a
+/// second form, and kernels seldom have more loops; where they have, the second forms would
+/// dominate the translation time.
 const FEW_LOOPS: usize = 16;
 
 /// Guest instructions of a region for each of them.
 const BETWEEN_LOOPS: usize = 64;
 
-/// Loops of a region for each that may be there twice, at most: where there are more, which of them run long is anyone's guess,
-/// and all are there once.
+/// Minimum number of loops for each second form: in a region with many loops the hot ones are
+/// unknown, and all have one form.
 const LOOPS_FOR_ONE: usize = 8;
 
-/// Nodes of a segment of which the host has several groups under way at once, whether they are written side by side
-/// or not.
+/// Nodes of a segment below which the host overlaps several groups, whether or not they are
+/// interleaved in the code.
 const SHORT: usize = 48;
 
-/// Nodes of a segment that are computed as fast as it is found that no lane of a group wants them.
+/// Nodes of a segment that are computed as fast as a test that no lane of the group is active.
 const BRIEF: usize = 16;
 
-/// Where little code goes back in a region, with the number of the entry and its address.
+/// Loop handling of a region in the baseline tier, with the entry's number and its address.
 #[derive(Clone, Copy)]
 pub(super) struct Back {
-    /// Finds the way to an entry, by its number (I32).
-    ways: vir::Block,
-    /// Burns fuel before that: all ways back come by here, with the address (I64) and the number.
+    /// Jumps to an entry by its number (I32).
+    to_entry: vir::Block,
+    /// Burns fuel before that: all back edges pass through it, with the address (I64) and the
+    /// number.
     back: vir::Block,
 }
 
 impl Emitter<'_> {
-    /// An integer. In little code one that was asked for before is the same value: it is less to look it up than to
-    /// emit it anew, and who selects instructions makes it where it is used.
+    /// An integer constant. The baseline tier reuses an earlier one: a lookup is cheaper than
+    /// emission, and selection rematerializes it at each use.
     pub(super) fn integer(&mut self, ty: Type, n: i64) -> Value {
         if !self.o.baseline {
             return self.b.iconst(ty, n);
@@ -51,7 +52,7 @@ impl Emitter<'_> {
             .or_insert_with(|| self.b.iconst_at_entry(ty, n))
     }
 
-    /// An address so many bytes behind another one.
+    /// An address plus an offset.
     pub(super) fn offset_by(&mut self, base: Value, bytes: i32) -> Value {
         if self.o.baseline && bytes == 0 {
             return base;
@@ -60,13 +61,14 @@ impl Emitter<'_> {
         self.b.iadd(base, bytes)
     }
 
-    /// A pair of scalar registers, which lie in the wave, as one value; nothing where the node is none.
+    /// A pair of scalar registers that stay in the wave, as one value; `None` if the node is not
+    /// such a pair.
     pub(super) fn resident_pair(&mut self, block: &Block, v: Val) -> Option<Value> {
         let node = &block.nodes[v.index()];
         if !self.o.baseline || node.op != Op::Pair {
             return None;
         }
-        // In a loop's other form a register may be known that is not what the wave has.
+        // In a loop's second form a register may have a value other than the wave's.
         let register = |v: Val| match block.nodes[v.index()].op {
             Op::ReadS(Slot::Sgpr(n)) if !self.scalars.contains_key(&v) => Some(n),
             _ => None,
@@ -76,7 +78,7 @@ impl Emitter<'_> {
         Some(self.load_pair(low))
     }
 
-    /// Finds the accesses of a block that go to the runtime with two registers and a constant that it adds to both.
+    /// Finds the accesses of a block that pass two registers and a constant offset to the runtime.
     pub(super) fn find_moved(&mut self, block: &Block) {
         for &v in &block.effects {
             if self.affine.contains_key(&v) {
@@ -89,13 +91,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address of an access that goes to the runtime, and the constant that it adds to that.
+    /// The address that an access passes to the runtime, and its constant offset.
     pub(super) fn address_and_more(&self, block: &Block, v: Val) -> (Val, u32) {
         let moved = self.leaves.get(&v).and_then(|_| moved(block, v));
         moved.unwrap_or((block.nodes[v.index()].args[0], 0))
     }
 
-    /// Writes the scalar slots of a block of little code to the wave, the halves of a value at once.
+    /// Writes the scalar slots of a block to the wave in the baseline tier, both halves of a value
+    /// at once.
     pub(super) fn write_resident(
         &mut self,
         block: &Block,
@@ -106,7 +109,7 @@ impl Emitter<'_> {
             let node = &block.nodes[v.index()];
             (node.op == of).then(|| node.args[0])
         };
-        // Who writes to the wave must have read all first.
+        // Reads all values before the first write to the wave.
         let mut values = Vec::with_capacity(writes.len());
         let mut done = None;
         for &(slot, v) in writes {
@@ -136,24 +139,25 @@ impl Emitter<'_> {
         }
     }
 
-    /// Begins the ways to the entries of little code, by the number in `entry` (I32).
+    /// Begins the dispatch to the entries in the baseline tier, by the number in `entry` (I32).
     pub(super) fn begin_entries(&mut self, entry: Value, targets: &[usize]) {
-        let [ways, back] = [(); 2].map(|()| self.b.create_block());
-        let number = self.b.append_block_param(ways, types::I32);
+        let [to_entry, back] = [(); 2].map(|()| self.b.create_block());
+        let number = self.b.append_block_param(to_entry, types::I32);
         self.b.append_block_param(back, types::I64);
         self.b.append_block_param(back, types::I32);
-        self.b.jump(ways, &[entry]);
-        self.b.switch_to_block(ways);
+        self.b.jump(to_entry, &[entry]);
+        self.b.switch_to_block(to_entry);
         let targets: Vec<vir::Block> = targets.iter().map(|&to| self.blocks[to]).collect();
         self.dispatch_entry(number, 0, &targets);
-        self.back = Some(Back { ways, back });
+        self.back = Some(Back { to_entry, back });
     }
 
-    /// Where a jump back to a block goes in little code, and with what; nothing where it goes straight there.
+    /// The target and arguments of a back edge in the baseline tier; `None` where it is a direct
+    /// jump.
     pub(super) fn back_edge(&mut self, block: usize, pc: u64) -> Option<(vir::Block, [Value; 2])> {
         let Back { back, .. } = self.back?;
         let &number = self.entry_numbers.get(&block)?;
-        if self.way_to(block) != self.blocks[block] {
+        if self.jump_target(block) != self.blocks[block] {
             return None;
         }
         let pc = self.address(pc);
@@ -161,7 +165,8 @@ impl Emitter<'_> {
         Some((back, [pc, number]))
     }
 
-    /// Leaves for a fault when an effect's status is not `Continue`. All do that in one place: the fault has the address.
+    /// Leaves for a fault if an effect's status is not `Continue`. All such exits share one block:
+    /// the fault has the address.
     pub(super) fn check_quickly(&mut self, status: Value, new_exec: Option<Value>) {
         let faulted = match self.faulted {
             Some(faulted) => faulted,
@@ -185,7 +190,7 @@ impl Emitter<'_> {
         self.enter(good);
     }
 
-    /// Where the ways for a fault come together.
+    /// The shared exit for faults.
     pub(super) fn end_faulted(&mut self) {
         let Some(faulted) = self.faulted else {
             return;
@@ -196,9 +201,9 @@ impl Emitter<'_> {
         self.b.return_(code);
     }
 
-    /// What all ways back come by.
+    /// The shared block of back edges.
     pub(super) fn end_entries(&mut self) {
-        let Some(Back { ways, back }) = self.back else {
+        let Some(Back { to_entry, back }) = self.back else {
             return;
         };
         self.b.switch_to_block(back);
@@ -206,28 +211,28 @@ impl Emitter<'_> {
             unreachable!("it has two");
         };
         let left = self.take_fuel();
-        let tired = self.b.create_block();
-        self.b.set_cold_block(tired);
+        let out_of_fuel = self.b.create_block();
+        self.b.set_cold_block(out_of_fuel);
         let zero = self.integer(types::I32, 0);
         let some = self.b.icmp(IntCC::SignedGreaterThan, left, zero);
         let to = [number];
-        self.b.brif(some, ways, &to, tired, &[]);
-        self.b.switch_to_block(tired);
+        self.b.brif(some, to_entry, &to, out_of_fuel, &[]);
+        self.b.switch_to_block(out_of_fuel);
         self.set_resume(number);
         let code = self.integer(types::I64, i64::from(ExitCode::Yield as u32));
         self.return_at(pc, code);
     }
 
-    /// Goes on in a block to which all ways are there. Told of that, the builder finds variables in it where they were
-    /// written; else it would give the block a parameter for each and take them back at the end. In code that is not
-    /// little the parameters' order, and so the choice of registers, stays what it is.
+    /// Continues in a block whose incoming edges all exist. Sealing it early lets the builder find
+    /// variables where they were written; otherwise it would create a parameter for each and remove
+    /// them at the end. In the optimizing tier the order of parameters, and so the choice of
+    /// registers, is left unchanged.
     pub(super) fn enter(&mut self, block: vir::Block) {
         self.b.switch_to_block(block);
         self.seal(block);
     }
 
-    /// Finds which blocks' code leads to which others. Of a loop in two forms the other form stands with its first
-    /// block.
+    /// Finds the predecessors of blocks. The second form of a loop is at its first block.
     pub(super) fn find_predecessors(&mut self) {
         let count = self.f.blocks.len();
         let mut stands: Vec<usize> = (0..count).collect();
@@ -242,12 +247,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Are all ways to a block there when it begins?
+    /// Do all incoming edges of a block exist when it begins?
     pub(super) fn is_led_to(&self, index: usize) -> bool {
         self.led_by[index] < Some(index) && !self.heads.contains_key(&index)
     }
 
-    /// All ways to a block are there.
+    /// Declares that all edges to a block exist.
     pub(super) fn seal(&mut self, block: vir::Block) {
         if self.o.baseline {
             self.b.seal_block(block);
@@ -255,7 +260,8 @@ impl Emitter<'_> {
     }
 }
 
-/// The address of an access of global memory without the constant in it, if there is one and the rest are two registers.
+/// The address of an access to global memory without its constant offset, if there is one and the
+/// rest are two registers.
 fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
     let node = &block.nodes[v.index()];
     let (Op::Load(Space::Global, ..) | Op::Store(Space::Global, ..)) = node.op else {
@@ -268,7 +274,8 @@ fn moved(block: &Block, v: Val) -> Option<(Val, u32)> {
 }
 
 impl Options {
-    /// As these, but for little code: what saves less time than it takes to be translated is not made.
+    /// The options of the baseline tier: optimizations that save less time than they take to
+    /// translate are disabled.
     pub(crate) fn of_baseline(&self) -> Options {
         Options {
             without: self.without | Forms::GATHERS | Forms::OFFSET_TABLES,
@@ -277,28 +284,29 @@ impl Options {
         }
     }
 
-    /// Does one host vector make a group of the segment's loops, however many there is space for?
+    /// Is a group of the segment's loops one host vector, regardless of free registers?
     pub(super) fn is_narrow(&self, segment: &Segment) -> bool {
         self.baseline && segment.nodes.len() <= SHORT
     }
 
-    /// Is a segment's loop to be made without a look at whether some lane of the group is on?
+    /// Does a segment's loop run without a test whether a lane of the group is active?
     pub(super) fn is_brief(&self, segment: &Segment) -> bool {
         self.has_own_form() && segment.nodes.len() <= BRIEF
     }
 
-    /// Has a segment whose lanes may be off one loop only, the masked one? Vectors of the wide back end merge in an
-    /// instruction or two. A profile tells how often each form ran.
+    /// Has a segment under EXEC only the masked loop? The wide back end's vectors merge in an
+    /// instruction or two. A profile reports how often each form ran.
     pub(super) fn is_masked_alone(&self) -> bool {
         self.has_own_form() && !self.profile
     }
 
-    /// Do loops of little code have forms that others have not? Who names a group wants loops of such groups.
+    /// Do loops have forms specific to the baseline tier? An explicit group size disables this.
     fn has_own_form(&self) -> bool {
         self.baseline && self.wide && self.group.is_none()
     }
 
-    /// Most loops in two forms in a region of so many guest instructions and loops.
+    /// Maximum number of loops with a second form in a region with this number of guest
+    /// instructions and loops.
     pub(super) fn most_loops(&self, insts: usize, loops: usize) -> usize {
         let few = (insts / BETWEEN_LOOPS).clamp(1, FEW_LOOPS);
         match self.baseline {

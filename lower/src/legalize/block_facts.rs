@@ -1,4 +1,4 @@
-//! What is known of the block that is emitted next.
+//! Facts about the block that is emitted next.
 
 use frontend::op::Space;
 
@@ -9,7 +9,8 @@ use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 use crate::options::Forms;
 
-/// What is to be checked of an access's addresses beside its bounds: in LDS a word that wraps is out of bounds.
+/// The runtime checks of an access's addresses besides its bounds: in LDS a word that wraps is out
+/// of bounds.
 fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {
     let lds = matches!(
         load_or_store(block.nodes[v.index()].op),
@@ -21,9 +22,9 @@ fn in_space(block: &Block, v: Val, affine: Affine) -> Affine {
     }
 }
 
-/// What is known of a block's values, if any of it is wanted.
-fn noted<T>(block: &Block, wanted: bool, of: impl Fn(Val) -> Option<T>) -> HashMap<Val, T> {
-    if !wanted {
+/// Facts about a block's values, if requested.
+fn noted<T>(block: &Block, requested: bool, of: impl Fn(Val) -> Option<T>) -> HashMap<Val, T> {
+    if !requested {
         return HashMap::default();
     }
     let all = (0..block.nodes.len() as u32).map(Val);
@@ -31,7 +32,7 @@ fn noted<T>(block: &Block, wanted: bool, of: impl Fn(Val) -> Option<T>) -> HashM
 }
 
 impl Emitter<'_> {
-    /// Takes up what the facts tell of block `i`.
+    /// Loads the facts about block `i`.
     pub(super) fn learn(&mut self, i: usize, block: &Block, facts: &Facts) {
         self.affine = block
             .effects
@@ -66,7 +67,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The accesses of block `index` whose addresses are no line, and known but for a base.
+    /// The accesses of block `index` whose addresses are a base plus an offset table.
     fn tables_of(&self, index: usize, block: &Block, facts: &Facts) -> HashMap<Val, Table> {
         if !self.o.has(Forms::OFFSET_TABLES) {
             return HashMap::default();

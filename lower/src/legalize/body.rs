@@ -1,4 +1,4 @@
-//! What is known of one group of lanes while it is emitted.
+//! State of one group of lanes while it is emitted.
 
 use super::lanes::Selectors;
 use crate::ir::Val;
@@ -9,7 +9,7 @@ use crate::vir::Value;
 pub(super) struct Body {
     /// Host vectors in a group.
     pub(super) slices: usize,
-    /// EXEC is known to be all ones.
+    /// EXEC is all ones.
     pub(super) full: bool,
     /// First lane of the group, I64.
     pub(super) lane: Value,
@@ -19,9 +19,9 @@ pub(super) struct Body {
     pub(super) frame: Value,
     /// Values computed so far.
     pub(super) values: HashMap<Val, Vec<Value>>,
-    /// Further words of functions computed so far.
+    /// Further result words of functions computed so far.
     pub(super) words: HashMap<Val, Vec<Vec<Value>>>,
-    /// Is a mask true for some lane? Of those that it was asked of so far, I32.
+    /// Whether a mask is true for some lane (I32), for masks tested so far.
     pub(super) any: HashMap<Val, Value>,
     /// Permutations for selectors that are wave values.
     pub(super) selectors: HashMap<Val, Selectors>,

@@ -1,5 +1,5 @@
-//! Where a region is entered and left: scalar slots between the wave and variables, and the numbers by
-//! which a wave comes back.
+//! Region boundary: moves scalar slots between the wave and variables, and numbers the entries by
+//! which waves re-enter.
 
 use std::collections::BTreeSet;
 use std::mem::offset_of;
@@ -16,7 +16,8 @@ use crate::vir::patterns::halves_of;
 use crate::vir::{self, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
-    /// Loads the scalar slots that are wanted where control goes; `live_in` is what each block wants.
+    /// Loads the scalar slots that are live at the targets; `live_in` are those live at the start
+    /// of each block.
     pub(super) fn prologue(&mut self, live_in: &[Live]) {
         let mut touched = BTreeSet::new();
         for block in &self.f.blocks {
@@ -62,28 +63,29 @@ impl Emitter<'_> {
             self.begin_entries(entry, &targets);
             return;
         }
-        // A block that is named twice would get the arguments of its loop's values twice, so
-        // each way is a block of its own.
-        let ways: Vec<vir::Block> = targets.clone().map(|_| self.b.create_block()).collect();
-        self.dispatch_entry(entry, 0, &ways);
-        for (way, to) in ways.into_iter().zip(targets) {
-            self.b.switch_to_block(way);
+        // A block that is a target twice would get the arguments of its loop's values twice, so
+        // each edge has a block of its own.
+        let edges: Vec<vir::Block> = targets.clone().map(|_| self.b.create_block()).collect();
+        self.dispatch_entry(entry, 0, &edges);
+        for (edge, to) in edges.into_iter().zip(targets) {
+            self.b.switch_to_block(edge);
             self.load_slots(&live_in[to]);
             let to = self.blocks[to];
             self.b.jump(to, &[]);
         }
     }
 
-    /// Goes to one of the ways, of which `entry` is one's number and `first` the first one's, by halves.
-    pub(super) fn dispatch_entry(&mut self, entry: Value, first: usize, ways: &[vir::Block]) {
-        if let [way] = ways {
-            self.b.jump(*way, &[]);
+    /// Jumps to one of the entry blocks by the number `entry`, of which `first` is the first one's,
+    /// by binary search.
+    pub(super) fn dispatch_entry(&mut self, entry: Value, first: usize, edges: &[vir::Block]) {
+        if let [edge] = edges {
+            self.b.jump(*edge, &[]);
             return;
         }
-        let middle = first + ways.len() / 2;
-        let (low, high) = ways.split_at(ways.len() / 2);
+        let middle = first + edges.len() / 2;
+        let (low, high) = edges.split_at(edges.len() / 2);
         let mut side = |half: &[vir::Block]| match half {
-            [way] => *way,
+            [edge] => *edge,
             _ => self.b.create_block(),
         };
         let (below, above) = (side(low), side(high));
@@ -98,7 +100,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Notes for the next run that the wave may come back to `block`.
+    /// Records that the wave may re-enter at `block`.
     pub(super) fn note_resume(&mut self, block: Option<usize>) {
         let number = block
             .and_then(|b| self.entry_numbers.get(&b))
@@ -108,12 +110,13 @@ impl Emitter<'_> {
         self.set_resume(number);
     }
 
-    /// Notes the number (I32) of the entry by which the wave comes back.
+    /// Records the number (I32) of the entry by which the wave re-enters.
     pub(super) fn set_resume(&mut self, number: Value) {
         self.set_context(number, offset_of!(Context, resume));
     }
 
-    /// Reads the scalar slots in `live` from the wave into their variables; the others are 0, which nobody reads.
+    /// Reads the scalar slots in `live` from the wave into their variables; the others are dead and
+    /// set to 0.
     pub(super) fn load_slots(&mut self, live: &Live) {
         for i in 0..self.slots_of_region.len() {
             let (slot, var) = self.slots_of_region[i];
@@ -128,8 +131,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes the values of the slots that are live where the current block begins. Nothing within it changes them, so
-    /// that no loop over the lanes needs them as parameters, as it would if the builder looked for them behind the loop.
+    /// Reads the slots that are live at the start of the current block. Nothing within it changes
+    /// them, so loops over the lanes need no parameters for them, which the builder would create if
+    /// they were first read behind the loop.
     pub(super) fn hold_slots(&mut self) {
         self.held.clear();
         let live = &self.live_in[self.current];
@@ -140,11 +144,11 @@ impl Emitter<'_> {
         }
         let f = self.f;
         let block = &f.blocks[self.current];
-        // In little code they are read where they are wanted.
+        // The baseline tier reads them at their uses.
         if self.o.baseline {
             return;
         }
-        // Behind a barrier, where it is long ago that a pair was written, perhaps as two words.
+        // Behind a barrier a pair may have been written long before, perhaps as two words.
         if self.wave_switch.is_some() && self.entry_numbers.contains_key(&self.current) {
             for low in block.pairs_read() {
                 self.hold_pair(low);
@@ -188,15 +192,16 @@ impl Emitter<'_> {
         self.b.store(Memory::Trusted, both, self.wave, offset);
     }
 
-    /// Notes that a scalar register is written to the wave. Little code may do that and go on to the wave's end, whose
-    /// registers are not what they were then.
+    /// Records a write of a scalar register to the wave. In the baseline tier the region may then
+    /// continue to the wave's end.
     fn note_stored(&mut self) {
         if self.o.baseline {
             self.writes_from = 0;
         }
     }
 
-    /// Sets what slots hold, those that stay in the wave by two where they are halves of one value.
+    /// Sets slots; those that stay in the wave are written in pairs where they are halves of one
+    /// value.
     pub(super) fn write_slots(&mut self, writes: &[(Slot, Value)]) {
         let mut done = None;
         let stay = self.wave_switch.is_some();
@@ -224,13 +229,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// The slots that stay in the wave while a region whose waves hand over runs, and are read and written there: those that
-    /// are wanted behind an entry and written in no loop. Variables of theirs would be filled at each entry, put aside for
-    /// want of registers, and written to the wave at each barrier.
+    /// The slots that stay in the wave while a region with wave switches runs, and are read and
+    /// written there: those that are live behind an entry and written in no loop. Variables for
+    /// them would be loaded at each entry, spilled, and stored to the wave at each barrier.
     fn residents(&self, entries: &[usize], live_in: &[Live]) -> BTreeSet<Slot> {
         let mut moving = BTreeSet::new();
         for (i, block) in self.f.blocks.iter().enumerate() {
-            if sink::goes_round(self.f, i) {
+            if sink::is_in_loop(self.f, i) {
                 moving.extend(block.written_slots());
             }
         }
@@ -242,7 +247,7 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Tells the builder that the slots still have these values.
+    /// Declares to the builder that the slots still have these values.
     pub(super) fn tell_held(&mut self) {
         for &(slot, var) in &self.slots_of_region {
             if let Some(&value) = self.held.get(&slot) {
@@ -251,7 +256,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What a slot holds in the block being emitted, before its last instruction writes it.
+    /// The value of a slot in the block being emitted, before its last instruction writes it.
     pub(super) fn slot(&mut self, slot: Slot) -> Value {
         match self.held.get(&slot) {
             Some(&value) => value,
@@ -259,12 +264,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Has the region to do with EXEC?
+    /// Does the region use EXEC?
     pub(super) fn has_exec(&self) -> bool {
         self.o.baseline || self.vars.contains_key(&Slot::Exec)
     }
 
-    /// What a slot holds.
+    /// The value of a slot.
     pub(super) fn read_slot(&mut self, slot: Slot) -> Value {
         match self.vars.get(&slot) {
             Some(&var) => self.b.use_var(var),
@@ -272,7 +277,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets what a slot holds.
+    /// Sets the value of a slot.
     pub(super) fn write_slot(&mut self, slot: Slot, value: Value) {
         match self.vars.get(&slot) {
             Some(&var) => self.b.def_var(var, value),
@@ -301,7 +306,7 @@ impl Emitter<'_> {
         self.b.store(Memory::Trusted, v, self.wave, offset);
     }
 
-    /// Writes those of the scalar slots in `slots` that the region has to the wave.
+    /// Writes the region's variables of the scalar slots in `slots` to the wave.
     pub(super) fn store_slots(&mut self, slots: &Live) {
         for i in 0..self.slots_of_region.len() {
             let (slot, var) = self.slots_of_region[i];
@@ -312,8 +317,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the scalar slots that the region may have written by the end of the current block to the wave; where
-    /// all ways out have that in common, those that it writes anywhere.
+    /// Writes the scalar slots that may have been written by the end of the current block to the
+    /// wave; where exits are shared, those written anywhere in the region.
     pub(super) fn store_written(&mut self) {
         let written = match self.separate_exits {
             true => self.slots_since.end[self.current],
@@ -322,8 +327,9 @@ impl Emitter<'_> {
         self.store_slots(&written);
     }
 
-    /// The one way out: PC to the wave, return the code. Where the ways out are apart each block has written its
-    /// registers by then; else they are written here, which leaves `regalloc2` fewer ranges to split inside loops.
+    /// The shared exit: stores PC to the wave and returns the code. Where exits are separate each
+    /// block has stored its registers by then; otherwise they are stored here, which leaves
+    /// `regalloc2` fewer ranges to split inside loops.
     pub(super) fn epilogue(&mut self) {
         self.b.switch_to_block(self.exit);
         let params = self.b.block_params(self.exit).to_vec();
@@ -342,43 +348,43 @@ impl Emitter<'_> {
         self.b.return_(code);
     }
 
-    /// What fuel (I32) the wave has.
+    /// The wave's fuel (I32).
     pub(super) fn fuel(&mut self) -> Value {
         self.context(types::I32, offset_of!(Context, fuel))
     }
 
-    /// Sets what fuel (I32) the wave has left.
+    /// Sets the wave's remaining fuel (I32).
     pub(super) fn set_fuel(&mut self, left: Value) {
         self.set_context(left, offset_of!(Context, fuel));
     }
 
-    /// What the context has at an offset.
+    /// A field of the context.
     pub(super) fn context(&mut self, ty: vir::Type, at: usize) -> Value {
         self.b.load(ty, Memory::Trusted, self.ctx, offset32(at))
     }
 
-    /// Sets it.
+    /// Sets a field of the context.
     pub(super) fn set_context(&mut self, value: Value, at: usize) {
         self.b.store(Memory::Trusted, value, self.ctx, offset32(at));
     }
 
-    /// Burns a unit of fuel; the wave yields when none is left, to go on at `pc` (I64), which is the
-    /// beginning of `block` if there is one.
+    /// Burns a unit of fuel; without fuel the wave yields and continues at `pc` (I64), the start of
+    /// `block` if there is one.
     pub(super) fn burn(&mut self, pc: Value, block: Option<usize>) {
         let left = self.take_fuel();
-        let tired = self.b.create_block();
+        let out_of_fuel = self.b.create_block();
         let on = self.b.create_block();
-        self.b.set_cold_block(tired);
+        self.b.set_cold_block(out_of_fuel);
         let empty = self.b.icmp_imm(IntCC::SignedLessThanOrEqual, left, 0);
-        self.b.brif(empty, tired, &[], on, &[]);
-        self.enter(tired);
+        self.b.brif(empty, out_of_fuel, &[], on, &[]);
+        self.enter(out_of_fuel);
         self.note_resume(block);
         let live = block.map_or(&Live::ALL, |block| &self.live_in[block]);
         self.leave(pc, ExitCode::Yield, live);
         self.enter(on);
     }
 
-    /// Takes a unit of fuel; gives what is left (I32).
+    /// Burns a unit of fuel; returns the rest (I32).
     pub(super) fn take_fuel(&mut self) -> Value {
         let fuel = self.fuel();
         let one = self.b.iconst(types::I32, 1);
@@ -387,14 +393,14 @@ impl Emitter<'_> {
         left
     }
 
-    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are wanted there, and of those that were
-    /// not written since the wave came in it has the values.
+    /// Leaves the region for `pc` (I64) with `code`: only registers in `live` are live there, and
+    /// the wave already holds those not written since entry.
     pub(super) fn leave_with(&mut self, pc: Value, code: ExitCode, live: &Live) {
         self.settle_at(pc, live);
         self.return_with(code);
     }
 
-    /// The wave has in it what is wanted at `pc` (I64), where only registers in `live` are.
+    /// Stores the registers in `live` that are live at `pc` (I64) to the wave.
     pub(super) fn settle_at(&mut self, pc: Value, live: &Live) {
         if !self.o.baseline {
             let written = self.slots_since.end[self.current];
@@ -410,7 +416,7 @@ impl Emitter<'_> {
         self.b.return_(code);
     }
 
-    /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are wanted.
+    /// Leaves the region for `pc` (I64) with `code`, where only registers in `live` are live.
     pub(super) fn leave(&mut self, pc: Value, code: ExitCode, live: &Live) {
         if self.separate_exits {
             let written = self.slots_since.end[self.current];
@@ -421,9 +427,9 @@ impl Emitter<'_> {
         self.b.jump(self.exit, &args);
     }
 
-    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: of the registers only EXEC is looked at then.
-    /// (Ways out of their own for all code make `regalloc2` split ranges in spmv-256k's inner loop, which takes 1.4 times
-    /// as long.)
+    /// Leaves the region at `pc` (I64) with `status` (I64) for a fault: only EXEC of the registers
+    /// is read then. (Separate exits in all code make `regalloc2` split ranges in an inner loop,
+    /// which then takes 1.4 times as long.)
     pub(super) fn fail(&mut self, pc: Value, status: Value, new_exec: Option<Value>) {
         if self.separate_exits {
             let written = self.slots_since.start[self.current].has_slot(Slot::Exec);
@@ -440,7 +446,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Blocks that a wave may enter again: behind barriers, and heads of loops, where it may yield.
+/// Blocks that a wave may re-enter: behind barriers, and loop headers, where it may yield.
 fn entries(f: &Func) -> Vec<usize> {
     let mut entries = BTreeSet::new();
     for block in &f.blocks {
@@ -460,7 +466,7 @@ fn entries(f: &Func) -> Vec<usize> {
     entries.into_iter().collect()
 }
 
-/// Does a slot lie in the wave?
+/// Is a slot in the wave?
 fn is_in_wave(slot: Slot) -> bool {
     !matches!(slot, Slot::Temp(_))
 }
@@ -474,7 +480,7 @@ pub(super) fn slot_type(slot: Slot) -> vir::Type {
     }
 }
 
-/// Where a slot lies in the wave, and as what.
+/// Offset of a slot in the wave, and its type.
 fn slot_home(slot: Slot) -> (i32, vir::Type) {
     let sgpr = |n: u8| offset32(offset_of!(WaveState, sgpr) + usize::from(n) * 4);
     match slot {

@@ -1,5 +1,5 @@
-//! Operations that are made of others, in one way for lanes and for the wave: the exponents of f64 here, the steps of a
-//! division in `division.rs`.
+//! Operations composed of others, shared by lanes and the wave: exponents of f64 here, the steps of
+//! a division in `division.rs`.
 
 use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
@@ -8,11 +8,11 @@ const KEEP: Flush = Flush {
     src: false,
     dst: false,
 };
-/// The exponent of 1 as a field, and the field in the high dword.
+/// Bias of the exponent field, and the field's position in the high dword.
 const BIAS: i32 = 1023;
 const PLACE: u32 = 20;
 const FIELD: u64 = 0x7ff0_0000;
-/// What makes denormal f64 normal ones.
+/// Exponent of the factor that makes denormal f64 normal.
 const UP: u32 = 54;
 
 fn dword<O: Shape>(ops: &mut O, op: Op, x: &O::Value, k: i32) -> O::Value {
@@ -28,8 +28,8 @@ fn power<O: Shape>(ops: &mut O, n: &O::Value) -> O::Value {
     ops.op(Op::Pair, Width::W32, &[&zero, &high])
 }
 
-/// The f64 `a * 2^n`, rounded once. Of three factors only the last one rounds: down there are steps of 2^-969 from 2^-1022
-/// on, so that what they make denormal becomes zero.
+/// The f64 `a * 2^n`, rounded once. Of three factors only the last one rounds: at that point values
+/// are multiples of 2^-969 from 2^-1022 on, so that those it makes denormal become zero.
 pub(super) fn ldexp_double<O: Shape>(
     ops: &mut O,
     flush: Flush,
@@ -68,8 +68,8 @@ pub(super) fn ldexp_double<O: Shape>(
     )
 }
 
-/// An f64 as a normal number where it is a denormal one, which the second says, its high dword, and whether it has no
-/// mantissa (zeros, infinities, NaNs).
+/// An f64 with denormals scaled to normal numbers, whether it was denormal, its high dword, and
+/// whether it has no mantissa (zeros, infinities, NaNs).
 fn normalised<O: Shape>(ops: &mut O, a: &O::Value) -> [O::Value; 4] {
     let high = ops.op(Op::Hi, Width::W64, &[a]);
     let field = dword(ops, Op::And, &high, FIELD as i32);
@@ -85,7 +85,7 @@ fn normalised<O: Shape>(ops: &mut O, a: &O::Value) -> [O::Value; 4] {
     [normal, denormal, high, none]
 }
 
-/// The m of the f64 m * 2^e with 1/2 <= |m| < 1; what has none stays what it is, NaNs quieted.
+/// The m of the f64 m * 2^e with 1/2 <= |m| < 1; zeros and infinities unchanged, NaNs quieted.
 pub(super) fn frexp_mant_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value {
     let [normal, _, high, none] = normalised(ops, a);
     let low = ops.op(Op::Lo, Width::W64, &[&normal]);
@@ -97,7 +97,7 @@ pub(super) fn frexp_mant_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value
     ops.op(Op::Pair, Width::W32, &[&low, &high])
 }
 
-/// Its e, 0 where there is none.
+/// Its e; 0 for zeros, infinities and NaNs.
 pub(super) fn frexp_exp_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value {
     let [_, denormal, high, none] = normalised(ops, a);
     let plain = dword(ops, Op::And, &high, FIELD as i32);
@@ -110,8 +110,8 @@ pub(super) fn frexp_exp_double<O: Shape>(ops: &mut O, a: &O::Value) -> O::Value 
     ops.choose(Width::W32, &none, &zero, &exponent)
 }
 
-/// An f64 as an i32 or a u32: toward zero, the nearest where it is beyond, 0 for a NaN. Added to a large number, an integer is in
-/// the low bits.
+/// An f64 as an i32 or a u32: toward zero, saturating, 0 for a NaN. Adding a large number puts the
+/// integer into the low bits.
 pub(super) fn to_integer<O: Shape>(ops: &mut O, x: &O::Value, signed: bool) -> O::Value {
     const LARGE: f64 = 6_755_399_441_055_744.0;
     let bounds = match signed {

@@ -287,8 +287,9 @@ impl Emitter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::schedule::is_made_without;
     use crate::ir::build::Build;
-    use crate::ir::{Term, Type};
+    use crate::ir::{Term, Type, Vary};
 
     #[test]
     fn what_is_made_of_much_twice_is_gone_through_once() {

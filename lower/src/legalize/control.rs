@@ -1,4 +1,4 @@
-//! Ends of blocks: where control goes.
+//! Terminators of blocks.
 
 use super::Emitter;
 use crate::abi::ExitCode;
@@ -14,18 +14,23 @@ impl Emitter<'_> {
             Term::Jump(target) => self.jump(target),
             Term::Branch { then, other, .. } => {
                 let cond = value.expect("a branch has a condition");
-                let ways = [then, other].map(|target| match *target {
+                let known_targets = [then, other].map(|target| match *target {
                     Target::Block {
                         block, back: false, ..
-                    } if self.o.baseline => Some(self.way_to(block)),
+                    } if self.o.baseline => Some(self.jump_target(block)),
                     _ => None,
                 });
-                // A block that is named twice would get the values that it asks for twice.
-                let ways = ways.map(|way| way.filter(|_| ways[0] != ways[1]));
-                let [yes, no] = ways.map(|way| way.unwrap_or_else(|| self.b.create_block()));
+                // A block that is a target twice would get its arguments twice.
+                let known_targets = known_targets.map(|target_block| {
+                    target_block.filter(|_| known_targets[0] != known_targets[1])
+                });
+                let [yes, no] = known_targets
+                    .map(|target_block| target_block.unwrap_or_else(|| self.b.create_block()));
                 self.b.brif(cond, yes, &[], no, &[]);
-                for (block, way, target) in [(yes, ways[0], then), (no, ways[1], other)] {
-                    if way.is_none() {
+                for (block, target_block, target) in
+                    [(yes, known_targets[0], then), (no, known_targets[1], other)]
+                {
+                    if target_block.is_none() {
                         self.enter(block);
                         self.jump(target);
                     }
@@ -37,7 +42,7 @@ impl Emitter<'_> {
                 self.leave(pc, ExitCode::Continue, &Live::ALL);
             }
             Term::End => {
-                // Nobody looks at the registers of a wave that has ended.
+                // The registers of a wave that has ended are dead.
                 self.end_wave();
             }
             Term::Barrier { next } => {
@@ -77,7 +82,7 @@ impl Emitter<'_> {
                 });
                 let args = self.store_words(self.arg_slot, value.as_slice());
                 let out = self.b.iconst(types::I64, 0);
-                // It cannot go wrong.
+                // It cannot fault.
                 self.call_effect(EffectFn::ScalarRelative, *site, args, out);
                 self.load_slots(live);
                 self.jump(next);
@@ -97,7 +102,7 @@ impl Emitter<'_> {
             Target::Block {
                 block, back: false, ..
             } => {
-                let to = self.way_to(block);
+                let to = self.jump_target(block);
                 self.b.jump(to, &[]);
             }
             Target::Block {
@@ -111,7 +116,7 @@ impl Emitter<'_> {
                 }
                 let at = self.address(pc);
                 self.burn(at, Some(block));
-                let to = self.way_to(block);
+                let to = self.jump_target(block);
                 self.b.jump(to, &[]);
             }
         }

@@ -1,6 +1,6 @@
-//! The steps of a division that GCN has instructions for: `v_div_scale`, `v_div_fmas`, `v_div_fixup`. They are made of
-//! other operations, in one way for lanes and for the wave. What few quotients need is in a block of its own that is
-//! branched around: sources at the ends of the range of exponents, zeros, infinities, NaNs.
+//! The division instructions `v_div_scale`, `v_div_fmas`, `v_div_fixup` as other operations, shared
+//! by lanes and the wave. Rare cases are out of line: sources at the ends of the exponent range,
+//! zeros, infinities, NaNs.
 
 use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
@@ -10,7 +10,7 @@ const KEEP: Flush = Flush {
     dst: false,
 };
 
-/// What differs between f32 and f64.
+/// Parameters of f32 and f64.
 struct Format {
     width: Width,
     sign: u64,
@@ -22,11 +22,11 @@ struct Format {
     fraction: u32,
     /// Sources are scaled by 2^step.
     step: u64,
-    /// From this distance of the exponents on the quotient is huge.
+    /// Exponent difference from which on the quotient overflows.
     far: i32,
-    /// Numerators with exponents below this are small.
+    /// Exponent below which numerators are scaled.
     small: i32,
-    /// Quotients with a distance of the exponents below this are zero.
+    /// Exponent difference below which quotients are zero.
     least: i32,
 }
 
@@ -66,7 +66,7 @@ impl Format {
     }
 }
 
-/// The kinds of sources that decide about scaling.
+/// Classification of sources for scaling.
 struct Scaling<V> {
     /// The source is multiplied by 2^step.
     up: V,
@@ -78,7 +78,7 @@ struct Scaling<V> {
     zero: V,
 }
 
-/// Makes the steps of a division in one format.
+/// Emits the steps of a division in one format.
 pub(super) struct Division<'a, O: Shape> {
     ops: &'a mut O,
     float: Float,
@@ -155,7 +155,7 @@ impl<'a, O: Shape> Division<'a, O> {
         self.ops.op(op, Width::W32, &[x, &k])
     }
 
-    /// The exponent field where it is in its dword.
+    /// The exponent field in position in its dword.
     fn exponent(&mut self, x: &O::Value) -> O::Value {
         match self.f.width {
             Width::W64 => {
@@ -166,7 +166,7 @@ impl<'a, O: Shape> Division<'a, O> {
         }
     }
 
-    /// A number or a distance of exponents in such a field.
+    /// An exponent or exponent difference in the field's position.
     fn in_field(&self, exponent: i32) -> u64 {
         let place = match self.f.width {
             Width::W64 => self.f.fraction - 32,
@@ -185,7 +185,7 @@ impl<'a, O: Shape> Division<'a, O> {
 
     // ---- v_div_scale
 
-    /// `s0` scaled for the division of `n` by `d`; where `plain` is true it stays.
+    /// `s0` scaled for the division of `n` by `d`; unchanged where `plain` is true.
     pub(super) fn scale(&mut self, [s0, d, n]: [&O::Value; 3], plain: &O::Value) -> O::Value {
         let rare = self.not(plain);
         let (float, width) = (self.float, self.f.width);
@@ -194,7 +194,7 @@ impl<'a, O: Shape> Division<'a, O> {
         })
     }
 
-    /// `s0` scaled, whatever the sources are, and the bit.
+    /// `s0` scaled, for arbitrary sources, and the bit.
     fn any_scale(&mut self, [s0, d, n]: [&O::Value; 3]) -> (O::Value, O::Value) {
         let scaling = self.scaling(Some(s0), d, n);
         let step = self.f.step as i64;
@@ -206,7 +206,7 @@ impl<'a, O: Shape> Division<'a, O> {
         (self.choose(&scaling.zero, &nan, &value), scaling.flag)
     }
 
-    /// The bit that tells `v_div_fmas` to scale back.
+    /// The bit that makes `v_div_fmas` scale back.
     pub(super) fn scaled(&mut self, d: &O::Value, n: &O::Value, plain: &O::Value) -> O::Value {
         let rare = self.not(plain);
         let float = self.float;
@@ -218,7 +218,7 @@ impl<'a, O: Shape> Division<'a, O> {
         self.dword(Op::Icmp(Icmp::Ne), &bit, 0)
     }
 
-    /// How `s0` is scaled; without it only the flag counts.
+    /// How `s0` is scaled; without it only the flag is computed.
     fn scaling(&mut self, s0: Option<&O::Value>, d: &O::Value, n: &O::Value) -> Scaling<O::Value> {
         let (ed, en) = (self.exponent(d), self.exponent(n));
         let [d_size, n_size] = [d, n].map(|x| self.magnitude(x));
@@ -232,8 +232,9 @@ impl<'a, O: Shape> Division<'a, O> {
         let denormal = self.dword(Op::Icmp(Icmp::Eq), &ed, 0);
         let normal = self.not(&denormal);
         let normal = self.and(&near, &normal);
-        // Whether n/d, rounded, is below the least normal number m: if n is below d * m * (1 - half of the last place of
-        // numbers below 1), of which a fused operation shows the sign. As n/m no n is denormal.
+        // Is n/d, rounded, below the least normal number m: is n below d * m * (1 - half of the
+        // last place of numbers below 1)? A fused operation gives the sign. As n/m no n is
+        // denormal.
         let infinity = self.k(self.f.infinity);
         let finite = self.compare(Fcmp::Lt, &d_size, &infinity);
         let least = self.f.bias as i64 - 1;
@@ -255,15 +256,15 @@ impl<'a, O: Shape> Division<'a, O> {
                 zero,
             };
         };
-        // Whether 1/d is.
+        // The same for 1/d.
         let large = self.k(self.f.power(least));
         let reciprocal = self.compare(Fcmp::Lt, &large, &d_size);
         let reciprocal = self.and(&reciprocal, &finite);
         let small = self.dword(Op::Icmp(Icmp::Ult), &en, self.in_field(self.f.small));
         let [is_d, is_n] = [d, n].map(|x| self.op(Op::Icmp(Icmp::Eq), &[s0, x]));
         let not_tiny = self.not(&tiny);
-        // Up: denominators that are far below, where the denominator is denormal, numerators of tiny quotients, all where
-        // the numerator is small.
+        // Up: very small denominators where the denominator is denormal, numerators of tiny
+        // quotients, both where the numerator is small.
         let up_far = self.and(&far, &is_d);
         let up_denormal = self.and(&near, &denormal);
         let up_tiny = self.and(&tiny, &is_n);
@@ -274,7 +275,8 @@ impl<'a, O: Shape> Division<'a, O> {
         let up = self.and(&up, &normal);
         let up = self.or(&up, &up_far);
         let up = self.or(&up, &up_denormal);
-        // Down: where the reciprocal is denormal; numerators stay if the quotient is, too.
+        // Down: where the reciprocal is denormal; numerators are unchanged if the quotient is
+        // denormal, too.
         let down = self.or(&not_tiny, &is_d);
         let down = self.and(&down, &reciprocal);
         let down = self.and(&down, &normal);
@@ -288,7 +290,8 @@ impl<'a, O: Shape> Division<'a, O> {
 
     // ---- v_div_fmas
 
-    /// a * b + c, and where `flag` is true that times 2^step if |c| >= 2, else times 2^-step; rounded once.
+    /// a * b + c, multiplied where `flag` is true by 2^step if |c| >= 2, else by 2^-step; rounded
+    /// once.
     pub(super) fn fmas(
         &mut self,
         flush: Flush,
@@ -302,7 +305,7 @@ impl<'a, O: Shape> Division<'a, O> {
         })
     }
 
-    /// The same where `flag` is true for some, with the fused sum.
+    /// The same where `flag` is true for some lane, given the fused sum.
     fn any_fmas(
         &mut self,
         flush: Flush,
@@ -325,8 +328,8 @@ impl<'a, O: Shape> Division<'a, O> {
         self.compare(Fcmp::Le, &two, &c)
     }
 
-    /// Of numbers, by way of f64: the product is exact, the sum is rounded to odd, which leaves enough bits for the
-    /// rounding to f32, and scaling is exact.
+    /// For f32, through f64: the product is exact, the sum is rounded to odd, which leaves enough
+    /// bits for the rounding to f32, and scaling is exact.
     fn fmas_single(&mut self, flush: Flush, a: &O::Value, b: &O::Value, c: &O::Value) -> O::Value {
         let up = self.is_up(c);
         let [a, b, c] = [a, b, c].map(|x| self.op(Op::FWiden, &[x]));
@@ -334,7 +337,7 @@ impl<'a, O: Shape> Division<'a, O> {
         let mut wide = Division::new(&mut *self.ops, Float::F64);
         let product = wide.op(Op::FMul(Float::F64, KEEP), &[&a, &b]);
         let (sum, error) = wide.two_sum(&product, &c);
-        // Toward zero, then odd. The error of an infinite sum is a NaN.
+        // Toward zero, then to odd. The error of an infinite sum is a NaN.
         let zero = wide.k(0);
         let lost = wide.magnitude(&error);
         let inexact = wide.compare(Fcmp::Lt, &zero, &lost);
@@ -353,13 +356,13 @@ impl<'a, O: Shape> Division<'a, O> {
         wide.op(Op::FNarrow(flush), &[&scaled])
     }
 
-    /// Of numbers, whose fused sum is `usual`.
+    /// For f64, given the fused sum `usual`.
     ///
-    /// Upward that is scaled: with |c| >= 2 no sum but zero is so small that it was rounded as a denormal number.
-    /// Downward there are two other cases. The sum may have overflowed, where the scaled one does not: then c only
-    /// matters by its sign. And the scaled sum may be denormal, where it is rounded a second time. That is wrong if
-    /// the rounded sum is in the middle between two denormal numbers and the sum itself is not: the sign of what the
-    /// first rounding lost decides.
+    /// Scaling up multiplies it: with |c| >= 2 no sum but zero is so small that it was rounded as a
+    /// denormal. Scaling down has two other cases. The sum may have overflowed although the scaled
+    /// one does not: then only the sign of c matters. And the scaled sum may be denormal and
+    /// rounded a second time. That is wrong if the rounded sum is the midpoint of two denormals and
+    /// the exact sum is not: the sign of the first rounding's error decides.
     fn fmas_double(
         &mut self,
         flush: Flush,
@@ -388,7 +391,7 @@ impl<'a, O: Shape> Division<'a, O> {
             let middle = self.k(self.f.power(least - 1 + step));
             let middle = self.op(Op::Icmp(Icmp::Eq), &[&half, &middle]);
             let error = self.error_of_sum(a, b, c, usual);
-            // Same sign, neither zero: their product is above zero, if it does not underflow.
+            // Same sign, neither zero: their product is positive, if it does not underflow.
             let zero = self.k(0);
             let size = self.magnitude(&error);
             let lost = self.compare(Fcmp::Lt, &zero, &size);
@@ -415,7 +418,7 @@ impl<'a, O: Shape> Division<'a, O> {
         self.choose(&up, &above, &below)
     }
 
-    /// The rounded sum and what it lost (Knuth).
+    /// The rounded sum and its error (Knuth).
     fn two_sum(&mut self, a: &O::Value, b: &O::Value) -> (O::Value, O::Value) {
         let sum = self.add(a, b);
         let b_part = self.sub(&sum, a);
@@ -426,9 +429,10 @@ impl<'a, O: Shape> Division<'a, O> {
         (sum, error)
     }
 
-    /// A number of the sign of what the rounding of a * b + c to `sum` lost, or zero (Boldo and Muller's error of a
-    /// fused operation without its last step). For sums so small that a and c are not large: all are scaled up by
-    /// 2^700, so that only a product that is negligible against c underflows. Of such a product the sign counts.
+    /// A number with the sign of the rounding error of a * b + c to `sum`, or zero (Boldo and
+    /// Muller's error of a fused operation without its last step). For sums so small that a and c
+    /// are not large: all are scaled up by 2^700, so that only a product that is negligible against
+    /// c underflows. Only the sign of such a product matters.
     fn error_of_sum(
         &mut self,
         a: &O::Value,
@@ -469,7 +473,7 @@ impl<'a, O: Shape> Division<'a, O> {
         (self.op(Op::Or, &[&size, &sign]), sign)
     }
 
-    /// `q` with the sign of n/d; where `plain` is false, maybe what a special case gives.
+    /// `q` with the sign of n/d; where `plain` is false, with the special cases.
     pub(super) fn fixup(&mut self, sources: [&O::Value; 3], plain: &O::Value) -> O::Value {
         let (usual, _) = self.signed(sources);
         let number = self.compare(Fcmp::Ord, sources[0], sources[0]);
@@ -481,7 +485,7 @@ impl<'a, O: Shape> Division<'a, O> {
         })
     }
 
-    /// The same, whatever the sources are.
+    /// The same for arbitrary sources.
     fn any_fixup(&mut self, [q, d, n]: [&O::Value; 3]) -> O::Value {
         let (usual, sign) = self.signed([q, d, n]);
         let infinity = self.k(self.f.infinity);
@@ -503,7 +507,7 @@ impl<'a, O: Shape> Division<'a, O> {
 
     // ---- all of it
 
-    /// The quotient as compilers make it, see [`Op::Quotient`].
+    /// The quotient of a compiler's division sequence, see [`Op::Quotient`].
     pub(super) fn quotient(&mut self, flush: Flush, n: &O::Value, d: &O::Value) -> O::Value {
         let quotient = self.ops.divided(self.float, flush, n, d);
         if self.float == Float::F32 {

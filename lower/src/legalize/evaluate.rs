@@ -1,5 +1,5 @@
-//! What each operation of lane IR computes, once for all shapes: a wave value is one host value, a group of lanes is a list
-//! of host vectors.
+//! Evaluates each operation of lane IR, once for all shapes: a wave value is one host value, a
+//! group of lanes is a list of host vectors.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub(super) use frame::{Frame, evaluate};
@@ -12,7 +12,7 @@ use crate::vir::{Builder, FloatCC, Value};
 
 mod frame;
 
-/// How values are held, and what differs by it.
+/// Representation of values, and the primitives that depend on it.
 pub(crate) trait Shape: Sized {
     /// A value.
     type Value: Clone + PartialEq;
@@ -22,7 +22,7 @@ pub(crate) trait Shape: Sized {
     /// Emits host operations.
     fn emit(&mut self, f: impl FnOnce(&mut Builder<'_>) -> Value) -> Value;
 
-    /// Do NaN results follow the guest's rule bit for bit?
+    /// Are NaN results bit-exact?
     fn exact_nan(&self) -> bool;
 
     /// A constant of a format's bits.
@@ -37,17 +37,17 @@ pub(crate) trait Shape: Sized {
     /// mask ? yes : no
     fn pick(&mut self, mask: Value, yes: Value, no: Value) -> Value;
 
-    /// Zeros with their signs in place of denormals, on bits.
+    /// Signed zeros in place of denormals, on bits.
     fn flush(&mut self, float: Float, v: Value) -> Value;
 
-    /// A zero in place of a result that was less than the least normal number before it was rounded, as its scaled
-    /// form tells.
+    /// Flushes a result that was below the least normal number before rounding, which its scaled
+    /// form shows.
     fn flush_by(&mut self, float: Float, result: Value, scaled: Value) -> Value;
 
-    /// The same of a product, which is not flushed.
+    /// The same for a product in a format whose results are kept.
     fn finish_product(&mut self, float: Float, result: Value, scaled: Value) -> Value;
 
-    // ---- one host value: operations that have no form in common; the last two of f32
+    // ---- one host value: operations without a common form; the last two for f32
 
     fn quiet(&mut self, float: Float, v: Value) -> Value;
     fn frexp_mantissa(&mut self, v: Value) -> Value;
@@ -58,14 +58,14 @@ pub(crate) trait Shape: Sized {
     /// A constant.
     fn immediate(&mut self, width: Width, bits: u64) -> Self::Value;
 
-    /// One host value after the other.
+    /// Applies an operation to each host value.
     fn each<const N: usize>(
         &mut self,
         args: [&Self::Value; N],
         f: impl FnMut(&mut Self, [Value; N]) -> Value,
     ) -> Self::Value;
 
-    /// One lane after the other as scalars: what has no vector form.
+    /// Applies a scalar operation to each lane, where there is no vector form.
     fn by_lane(
         &mut self,
         args: &[&Self::Value],
@@ -81,7 +81,7 @@ pub(crate) trait Shape: Sized {
         no: &Self::Value,
     ) -> Self::Value;
 
-    // ---- whole values: operations that have no form in common
+    // ---- whole values: operations without a common form
 
     fn not(&mut self, width: Width, a: &Self::Value) -> Self::Value;
     fn mul_high(&mut self, width: Width, args: [&Self::Value; 2], signed: bool) -> Self::Value;
@@ -109,18 +109,19 @@ pub(crate) trait Shape: Sized {
         args: [&Self::Value; 2],
     ) -> Self::Value;
 
-    // ---- whole values: what operations are made of
+    // ---- whole values: building blocks
 
-    /// Dwords shifted by a constant; to the right zeros come in.
+    /// Dwords shifted by a constant; right shifts are logical.
     fn shifted(&mut self, x: &Self::Value, by: u32, left: bool) -> Self::Value;
 
-    /// The mask of what was compared in a format.
+    /// The mask of a comparison in a format.
     fn mask_of(&mut self, float: Float, compared: Self::Value) -> Self::Value;
 
-    /// About 1 / sqrt(x) of an f64, off by less than 2^-50 of it, where x is neither special nor at the ends of the range.
+    /// An approximation of 1 / sqrt(x) for an f64, with a relative error below 2^-50, where x is
+    /// neither special nor at the ends of the range.
     fn estimate_rsq(&mut self, x: &Self::Value) -> Self::Value;
 
-    /// `usual` if the mask is false for all, else `rare`, which is right for all.
+    /// `usual` if the mask is false for all lanes, else `rare`, which is correct for all.
     fn unless_any(
         &mut self,
         width: Width,
@@ -142,7 +143,7 @@ pub(crate) trait Shape: Sized {
         self.emit(|b| b.fcmp(FloatCC::Unordered, f, f))
     }
 
-    /// Gives NaN results the guest's bits: the first NaN source quieted, else the default NaN.
+    /// Makes NaN results the guest's: the first NaN source quieted, otherwise the default NaN.
     fn fix_nan(&mut self, float: Float, result: Value, sources: &[Value]) -> Value {
         if !self.exact_nan() {
             return result;
@@ -158,8 +159,8 @@ pub(crate) trait Shape: Sized {
         self.pick(is, nan, result)
     }
 
-    /// Flushes results. Products and fused sums are seen before they are rounded into the denormal range, by `scaled`,
-    /// the same operation with the result scaled up.
+    /// Flushes results. Products and fused sums are tested before rounding to the denormal range,
+    /// by `scaled`, the same operation with the result scaled up.
     fn finish(
         &mut self,
         float: Float,
@@ -170,8 +171,8 @@ pub(crate) trait Shape: Sized {
         if !flush.dst {
             return result;
         }
-        // The scaled result only tells apart what rounds up to the least normal number. Where scaling overflows and another
-        // factor is 0 it is a NaN, and what was added to 0 may be a denormal.
+        // The scaled result only identifies results that round up to the least normal number. If
+        // scaling overflows and another factor is 0, it is a NaN, and the addend may be a denormal.
         let result = self.flush(float, result);
         match scaled {
             Some(scaled) => self.flush_by(float, result, scaled),
@@ -179,15 +180,15 @@ pub(crate) trait Shape: Sized {
         }
     }
 
-    /// Floats scaled up, so that they are no denormals.
+    /// Floats scaled up, so that none is denormal.
     fn scale_up(&mut self, float: Float, v: Value) -> Value {
         let bits = self.constant(float, layout(float).scale);
         let factor = self.as_float(float, bits);
         self.emit(|b| b.fmul(v, factor))
     }
 
-    /// n / d with the host's NaNs, which are those of `v_div_fixup`: the first NaN quieted, or the default one with its sign
-    /// set. Sources are not flushed.
+    /// n / d with the host's NaNs, which are those of `v_div_fixup`: the first NaN quieted, or the
+    /// default one with its sign set. Sources are not flushed.
     fn divided(
         &mut self,
         float: Float,
@@ -316,13 +317,13 @@ pub(crate) fn operation<S: Shape>(s: &mut S, op: Op, width: Width, args: &[&S::V
     }
 }
 
-/// As many operands as an operation has.
+/// The operands, as an array.
 fn operands<'a, T, const N: usize>(args: &[&'a T]) -> [&'a T; N] {
     args.try_into()
         .expect("bug: an operation without its operands")
 }
 
-/// What is one host operation.
+/// One host operation.
 fn binary<S: Shape>(
     s: &mut S,
     args: &[&S::Value],
@@ -331,7 +332,7 @@ fn binary<S: Shape>(
     s.each(operands(args), |s, [x, y]| s.emit(|b| f(b, x, y)))
 }
 
-/// What is one host operation on vectors of dwords and none on vectors of quads.
+/// One host operation on vectors of dwords, lane by lane on quads.
 fn of_dwords<S: Shape>(
     s: &mut S,
     width: Width,
@@ -344,7 +345,7 @@ fn of_dwords<S: Shape>(
     }
 }
 
-/// Floats made integral.
+/// Rounds floats to integers.
 fn rounded<S: Shape>(
     s: &mut S,
     float: Float,
@@ -358,7 +359,7 @@ fn rounded<S: Shape>(
     })
 }
 
-/// Sources without denormals where they are flushed.
+/// Sources, flushed if required.
 fn sources<S: Shape, const N: usize>(
     s: &mut S,
     float: Float,
@@ -371,7 +372,7 @@ fn sources<S: Shape, const N: usize>(
     }
 }
 
-/// Arithmetic on floats; the operands in `scaled` scale the result when they are scaled.
+/// Float arithmetic; scaling the operands in `scaled` scales the result.
 fn arithmetic<S: Shape, const N: usize>(
     s: &mut S,
     float: Float,

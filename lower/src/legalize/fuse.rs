@@ -1,11 +1,12 @@
-//! Loads and stores that a segment makes itself. The loads right before a segment and the stores right behind
-//! it whose addresses are affine need not go through memory slots when all lanes act: their ranges are
-//! checked, then each group of the segment's loop loads its own lanes, computes, and stores them. Where a check
-//! fails, or EXEC is not all ones, loads and stores are made one after the other by [`super::affine`] before and
-//! behind the segment's other loop, which takes their operands and results through the slots.
+//! Fuses loads and stores with a segment. The loads right before a segment and the stores right
+//! after it whose addresses are affine need not pass through memory slots when all lanes are
+//! active: their ranges are checked, then each group of the segment's loop loads its own lanes,
+//! computes, and stores them. If a check fails, or EXEC is not all ones, [`super::affine`] emits
+//! loads and stores one after the other before and after the segment's other loop, which passes
+//! their operands and results through the slots.
 //!
-//! The groups come one behind the other, so a group's loads come after the stores of the groups before. What
-//! one lane stores no other lane may load, nor store by another instruction: see [`alias`].
+//! Groups run one after the other, so a group's loads follow the stores of earlier groups. No lane
+//! may load or store, by another instruction, what another lane stores: see [`alias`].
 
 use frontend::op::{Data, Space};
 
@@ -27,20 +28,21 @@ mod alias;
 mod range_check;
 mod store;
 
-/// A load or store that the segment makes.
+/// A fused load or store.
 pub(super) struct Fused {
     v: Val,
     data: Data,
     pub(super) affine: Affine,
     lds: bool,
-    /// The address without its constant part.
+    /// The address without its constant offset.
     pub(super) base: Val,
     /// Its constant part.
     pub(super) offset: i32,
-    /// Host address of lane 0's element without the constant part, for those affine in the whole wave.
+    /// Host address of lane 0's element without the constant offset, for those affine in the whole
+    /// wave.
     start: Option<Value>,
-    /// Where it is expected next, unless it has the lines of another access.
-    ahead: Option<Prefetch>,
+    /// Its predicted next address, unless it shares the cache lines of another access.
+    prefetch_at: Option<Prefetch>,
     /// A load's result for each word.
     words: Vec<Option<Val>>,
     store: bool,
@@ -49,20 +51,20 @@ pub(super) struct Fused {
 /// The loads and stores of a segment.
 #[derive(Default)]
 pub(super) struct Fusion {
-    /// In the order of the program.
+    /// In program order.
     accesses: Vec<Fused>,
-    /// Which load gives a value.
+    /// The load that gives a value.
     of: HashMap<Val, usize>,
-    /// Results wanted outside, with their places.
+    /// Results live outside, with their locations.
     keep: Vec<(Val, Place)>,
-    /// Values of the segment that only its own stores want.
+    /// Values of the segment that only its own stores use.
     private: HashSet<Val>,
     /// Start of LDS.
     lds: Option<Value>,
-    /// Host addresses of the first lanes of accesses to global memory, each with those accesses that differ by constants
-    /// only.
+    /// Host addresses of the first lanes of accesses to global memory, each with the accesses that
+    /// differ by constants only.
     firsts: Vec<(Value, Vec<usize>)>,
-    /// Of each of these one must hold (I8), mostly the first does.
+    /// One of each pair must hold (I8); usually the first does.
     pub(super) either: Vec<(Value, Value)>,
 }
 
@@ -95,19 +97,19 @@ pub(super) fn base_and_constant(block: &Block, address: Val) -> (Val, i32) {
 }
 
 impl Fusion {
-    /// Results wanted outside the segment, with their places.
+    /// Results live outside the segment, with their locations.
     pub(super) fn keep(&self) -> Vec<(Val, Place)> {
         self.keep.clone()
     }
 
-    /// Is it a value of the segment that only its own stores want?
+    /// Is it a value of the segment that only its own stores use?
     pub(super) fn is_private(&self, v: Val) -> bool {
         self.private.contains(&v)
     }
 }
 
 impl Emitter<'_> {
-    /// How many calls at the end of a gap the segment behind it may make itself.
+    /// The number of calls at the end of a gap that the following segment may fuse.
     pub(super) fn fusable(&self, block: &Block, calls: &[Val]) -> usize {
         if !self.o.has(Forms::FUSED_LOADS | Forms::UNMASKED) {
             return 0;
@@ -116,7 +118,7 @@ impl Emitter<'_> {
         calls.iter().rev().take_while(suits).count()
     }
 
-    /// How many calls there are at the beginning that a segment may make.
+    /// The number of calls at the beginning that a segment may fuse.
     pub(super) fn fusable_from(&self, block: &Block, calls: &[Val]) -> usize {
         if !self
             .o
@@ -137,8 +139,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Prepares loads and stores for the segment: everything that its loop needs, and what must hold (I8) for it to run.
-    /// All scalars that either way needs are there behind this.
+    /// Prepares the fused loads and stores: everything that the segment's loop needs, and the
+    /// conditions (I8) for it. All scalars that either path needs are available afterwards.
     pub(super) fn fuse(
         &mut self,
         block: &Block,
@@ -170,7 +172,7 @@ impl Emitter<'_> {
         (fusion, conditions)
     }
 
-    /// Computes the wave values that an access needs on either way, and collects its EXEC.
+    /// Computes the wave values that an access needs on either path, and collects its EXEC.
     fn prepare_access(&mut self, block: &Block, plan: &Schedule, v: Val, execs: &mut Vec<Value>) {
         let node = &block.nodes[v.index()];
         let mut wave = self.leaves.get(&v).cloned().unwrap_or_default();
@@ -190,7 +192,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A load or store, as its node and its facts say.
+    /// A load or store from its node and its facts.
     pub(super) fn access_of(&self, block: &Block, v: Val) -> Fused {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
@@ -206,14 +208,14 @@ impl Emitter<'_> {
             base,
             offset,
             start: None,
-            ahead: None,
+            prefetch_at: None,
             words,
             store: !load,
         }
     }
 
-    /// Finds the loads' results that somebody outside the segment wants, and the segment's values that nobody
-    /// outside wants but its own stores.
+    /// Finds the loads' results that are live outside the segment, and the segment's values that
+    /// only its own stores use.
     fn find_kept(
         &self,
         block: &Block,
@@ -225,7 +227,7 @@ impl Emitter<'_> {
         let mut inner: HashSet<Val> = segment.nodes.iter().copied().collect();
         inner.extend(stores);
         let mut outside = HashSet::default();
-        // A further word of a load is no user of its first.
+        // A further word of a load is no use of its first.
         let word = |v: Val| matches!(block.nodes[v.index()].op, Op::Result(_));
         for i in 0..block.nodes.len() {
             let v = Val(i as u32);
@@ -255,7 +257,7 @@ impl Emitter<'_> {
         fusion.private = spilled.filter(|v| !outside.contains(v)).collect();
     }
 
-    /// Loads the group's lanes of the load that gives `v`, if one does, which makes them values of the group.
+    /// Loads the group's lanes of the load that gives `v`, if one does, as values of the group.
     pub(super) fn have_fused(
         &mut self,
         block: &Block,
@@ -290,8 +292,8 @@ impl Emitter<'_> {
         true
     }
 
-    /// Host addresses of an access's elements without the constant part: of the group's first lane, or of the first
-    /// in each of its rows.
+    /// Host addresses of an access's elements without the constant offset: of the group's first
+    /// lane, or of the first in each of its rows.
     fn group_starts(
         &mut self,
         block: &Block,
@@ -301,7 +303,7 @@ impl Emitter<'_> {
     ) -> Vec<Value> {
         let access = &self.fusion.accesses[n];
         let (stride, base, lds) = (access.affine.stride, access.base, access.lds);
-        let (offset, ahead, alike) = (access.offset, access.ahead, access.affine.alike);
+        let (offset, prefetch_at, alike) = (access.offset, access.prefetch_at, access.affine.alike);
         let lanes = body.slices * self.per();
         let lane = match access.start {
             Some(start) if stride == 0 => return vec![start],
@@ -315,9 +317,9 @@ impl Emitter<'_> {
                 }
                 _ => self.b.imul_imm(lane, stride),
             };
-            if let Some(ahead) = ahead {
-                let there = self.b.iadd(ahead.start, bytes);
-                self.prefetch(ahead.into, there, (offset, stride, lanes));
+            if let Some(prefetch_at) = prefetch_at {
+                let there = self.b.iadd(prefetch_at.start, bytes);
+                self.prefetch(prefetch_at.into, there, (offset, stride, lanes));
             }
             return vec![self.b.iadd(start, bytes)];
         }
@@ -338,18 +340,19 @@ impl Emitter<'_> {
             });
         }
         body.at = known;
-        if let Some(ahead) = ahead {
+        if let Some(prefetch_at) = prefetch_at {
             for &start in &starts {
-                let there = self.b.iadd(start, ahead.delta);
-                self.prefetch(ahead.into, there, (offset, stride, lanes / rows));
+                let there = self.b.iadd(start, prefetch_at.delta);
+                self.prefetch(prefetch_at.into, there, (offset, stride, lanes / rows));
             }
         }
         starts.resize(rows, starts[0]);
         starts
     }
 
-    /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart, the first at `start`
-    /// and a constant: for each word its host vectors. The range was checked.
+    /// The words of a group of `slices` host vectors of lanes whose elements are `stride` apart,
+    /// the first at `start` plus a constant: for each word its host vectors. The range is already
+    /// checked.
     pub(super) fn load_group(
         &mut self,
         start: Value,

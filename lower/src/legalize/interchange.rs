@@ -1,8 +1,9 @@
-//! Emission of a loop inside the lane groups (see [`crate::analysis::interchange`]). EXEC must be all ones
-//! where that matters, or the general loop runs; each group loads its loop-carried values, runs all iterations, and puts its results into
-//! the frame; behind the last group the results go to their homes and the scalars of the last iteration of the group that made most become
-//! the wave's. Whatever is not as planned (an address outside the arena, a word that wraps) leaves for the
-//! general loop, which begins again from the registers as they were.
+//! Emits loops inside the lane groups (see [`crate::analysis::interchange`]). EXEC must be all ones
+//! where required, otherwise the general loop runs; each group loads its loop-carried values, runs
+//! all iterations, and stores its results to the frame; after the last group the results go to
+//! their homes, and the scalars of the last iteration of the group that ran most become the wave's.
+//! A failed assumption (an address outside the arena, a word that wraps) leaves for the general
+//! loop, which restarts from the unchanged registers.
 
 use std::collections::BTreeMap;
 use std::mem::offset_of;
@@ -37,14 +38,14 @@ enum Carried {
     Vectors(Vec<Variable>),
 }
 
-/// One turn of one group while it is emitted.
+/// One iteration of one group while it is emitted.
 struct Iteration<'p> {
     form: &'p Form,
     plan: &'p Plan,
-    /// Classes of the nodes, for the lane operations.
+    /// Classes of the nodes.
     schedule: &'p Schedule,
     body: Body,
-    /// Scalars of values held as such.
+    /// The scalars of values held as such.
     bases: HashMap<Val, Value>,
     carried: BTreeMap<u8, Carried>,
     pairs: BTreeMap<u8, Variable>,
@@ -53,11 +54,11 @@ struct Iteration<'p> {
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     /// Further results of loads: scalars or vectors.
     results: HashMap<(Val, u8), Loaded>,
-    /// Wave values that no iteration changes.
+    /// Invariant wave values.
     fixed: HashMap<Val, Value>,
-    /// How far from where they are loads of the next workgroup will be (I64).
-    later: HashMap<Val, Value>,
-    /// Were the addresses of this form's loads checked before the first iteration, as far as that goes?
+    /// Distance to the next workgroup's address of each load (I64).
+    prefetch_distance: HashMap<Val, Value>,
+    /// Were the addresses of this form's loads checked before the first iteration, where possible?
     checked: bool,
     fail: vir::Block,
     /// Lanes in the group.
@@ -65,7 +66,7 @@ struct Iteration<'p> {
 }
 
 impl<'p> Iteration<'p> {
-    /// An iteration of `body`'s lanes, before anything is known of it.
+    /// An iteration of `body`'s lanes, without cached values.
     fn new(plan: &'p Plan, schedule: &'p Schedule, body: Body, fail: vir::Block) -> Iteration<'p> {
         Iteration {
             form: &plan.form,
@@ -79,7 +80,7 @@ impl<'p> Iteration<'p> {
             masks: BTreeMap::new(),
             results: HashMap::default(),
             fixed: HashMap::default(),
-            later: HashMap::default(),
+            prefetch_distance: HashMap::default(),
             checked: false,
             fail,
             group: plan.group as i64,
@@ -87,7 +88,7 @@ impl<'p> Iteration<'p> {
     }
 }
 
-/// A scalar of the wave that iterations change: as an iteration finds it, and its new value.
+/// A scalar of the wave that iterations change: slot, variable, new value.
 type Written = (Slot, Variable, Val);
 
 #[derive(Clone, Debug)]
@@ -96,7 +97,7 @@ enum Loaded {
     Vectors(Vec<Value>),
 }
 
-/// A loop inside the lane groups, or of lanes alone.
+/// A loop inside the lane groups, or a lane-serial loop.
 pub(super) enum Inner {
     /// Group by group.
     Groups(Box<Plan>),
@@ -105,7 +106,7 @@ pub(super) enum Inner {
 }
 
 impl Inner {
-    /// The blocks that it is made of.
+    /// The blocks of the loop.
     pub(super) fn blocks(&self) -> &[usize] {
         match self {
             Inner::Groups(plan) => &plan.blocks,
@@ -143,8 +144,8 @@ impl Emitter<'_> {
         slots.collect()
     }
 
-    /// Does the group iterate once more? A value, and whether it does when that is not 0; nothing where it
-    /// does. Its masks have their new values already.
+    /// Condition for another iteration of the group: a value, and its outcome for which the loop
+    /// continues; `None` if it always does. Masks have their new values already.
     fn continues(&mut self, t: &mut Iteration<'_>) -> Option<(Value, bool)> {
         match t.form.condition {
             LoopCondition::While(cond, when) => {
@@ -158,7 +159,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes the scalars of the wave known that an iteration reads.
+    /// Makes the scalars of the wave that an iteration reads available.
     fn iteration_scalars(&mut self, t: &Iteration<'_>, slots: &[Written]) {
         let form = t.form;
         self.scalars.clone_from(&t.fixed);
@@ -176,13 +177,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves the loop that begins at block `index`: for its beginning where `taken`, for want of fuel, else
+    /// Leaves the loop that begins at block `index`: for its header if `taken` (no fuel left), else
     /// for its exit.
     fn leave_loop(&mut self, taken: Value, (index, pc): (usize, u64), exit: &Target) {
-        let tired = self.b.create_block();
+        let out_of_fuel = self.b.create_block();
         let leave = self.b.create_block();
-        self.b.brif(taken, tired, &[], leave, &[]);
-        self.b.switch_to_block(tired);
+        self.b.brif(taken, out_of_fuel, &[], leave, &[]);
+        self.b.switch_to_block(out_of_fuel);
         self.note_resume(Some(index));
         let pc = self.address(pc);
         let live = &self.live_in[index];
@@ -192,7 +193,7 @@ impl Emitter<'_> {
         self.jump(exit);
     }
 
-    /// Adds the instructions of so many `iterations` (I64) to the counters.
+    /// Adds the instructions of `iterations` (I64) to the counters.
     fn count_iterations(&mut self, block: &Block, iterations: Value) {
         let vector: u32 = block.counts.iter().map(|&(_, n)| n).sum();
         let scalar = i64::from(block.guest_insts.saturating_sub(vector));
@@ -209,17 +210,17 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a jump within the region goes: within a loop the way to its beginning does not pass through
-    /// the interchanged form again.
-    pub(super) fn way_to(&self, block: usize) -> vir::Block {
+    /// Target of a jump within the region: within a loop the back edge bypasses the interchanged
+    /// form.
+    pub(super) fn jump_target(&self, block: usize) -> vir::Block {
         match self.heads.get(&block) {
             Some(&general) if self.inside.contains(&(block, self.current)) => general,
             _ => self.blocks[block],
         }
     }
 
-    /// Plans the interchanged forms of the region's loops. What is emitted as their first blocks are the
-    /// general loops.
+    /// Plans the interchanged forms of the region's loops. Their general loops are emitted at their
+    /// header blocks.
     pub(super) fn interchange(
         &mut self,
         live: &[Live],
@@ -268,21 +269,22 @@ impl Emitter<'_> {
         })
     }
 
-    /// Is it known behind this form of a loop which blocks ran how often, and with which lanes? Of a larger loop's
-    /// blocks it is not, nor of an EXEC that an iteration makes.
+    /// Can a profile count the executions and active lanes of this form's blocks? Not those of a
+    /// nest's inner blocks, nor an EXEC that an iteration computes.
     fn can_be_counted(&self, head: usize, plan: &Inner) -> bool {
         let Inner::Groups(plan) = plan else {
             return false;
         };
         let block = &self.f.blocks[head];
-        let known = |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
+        let at_entry =
+            |&(exec, _): &(Val, u32)| block.nodes[exec.index()].op == Op::ReadS(Slot::Exec);
         plan.peel.is_none()
             && plan.blocks.len() == 1
             && !matches!(
                 plan.form.condition,
                 LoopCondition::Exec(_) | LoopCondition::Unmasked
             )
-            && block.counts.iter().all(known)
+            && block.counts.iter().all(at_entry)
     }
 
     /// Gives the general loop that begins at `head` a block of its own.

@@ -1,7 +1,7 @@
-//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of eight or 16
-//! for the wide back end. A W32 value is one vector of dwords a slice, a mask one of all ones or zeros. A W64
-//! value is two vectors of quads, in the order in which dwords unpack: of four lanes 0, 1 and 2, 3, of
-//! eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
+//! Lane values inside a segment: a group of lanes is `slices` host vectors of four lanes, or of
+//! eight or 16 for the wide back end. A W32 value is one vector of dwords per slice, a mask one of
+//! all ones or zeros. A W64 value is two vectors of quads, in the order in which dwords unpack: of
+//! four lanes 0, 1 and 2, 3, of eight 0, 1, 4, 5 and 2, 3, 6, 7, and so on.
 
 mod bytes;
 mod elementary;
@@ -27,17 +27,17 @@ use crate::vir::{Builder, IntCC, Op as VirOp, Type, Value, types};
 pub(crate) struct Lanes<'a, 'f> {
     /// Where instructions go.
     pub(crate) b: &'a mut Builder<'f>,
-    /// NaN results follow the guest's rule bit for bit.
+    /// NaN results are bit-exact.
     pub(crate) exact_nan: bool,
     /// Host vectors in a group.
     pub(crate) slices: usize,
     /// Lanes in a host vector: 4, or 8 or 16 for the wide back end.
     pub(crate) per: usize,
-    /// Masks are registers of their own.
+    /// The host has mask registers.
     pub(crate) masks: bool,
-    /// Code of the baseline tier is made: little of it.
+    /// For the baseline tier.
     pub(crate) baseline: bool,
-    /// What can be used again.
+    /// Values available for reuse.
     pub(crate) numbering: &'a mut ValueNumbering,
 }
 
@@ -74,7 +74,7 @@ fn quads_type(per: usize) -> Type {
 }
 
 impl<'f> Emitter<'f> {
-    /// Are masks registers of their own?
+    /// Does the host have mask registers?
     pub(super) fn has_masks(&self) -> bool {
         self.o.wide && self.o.isa == host::Isa::Avx512
     }
@@ -122,7 +122,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Bytes of two vectors, within each 128 bits.
+    /// Shuffles bytes of two vectors, within each 128 bits.
     pub(crate) fn shuffle(&mut self, ty: Type, a: Value, b: Value, mask: [u8; 16]) -> Value {
         if let Some(before) = self.sorted_back(a, b, &mask) {
             return self.b.bitcast(ty, before);
@@ -131,7 +131,7 @@ impl Lanes<'_, '_> {
         self.b.shuffle(ty, a, b, mask)
     }
 
-    /// Quads that were sorted into their low and high dwords, where a shuffle of these gives them back.
+    /// The quads that were split into these low and high dwords, where a shuffle recombines them.
     fn sorted_back(&self, low: Value, high: Value, mask: &[u8; 16]) -> Option<Value> {
         let source = match *mask {
             UNPACK_LOW => 0,
@@ -142,7 +142,7 @@ impl Lanes<'_, '_> {
         (low.0 == high.0 && low.1 == EVEN && high.1 == ODD).then_some(low.0[source])
     }
 
-    /// The sources and the pattern of the shuffle that gives a value.
+    /// The sources and the pattern of the shuffle that defines a value.
     fn shuffled(&self, v: Value) -> Option<([Value; 2], &[u8])> {
         let (op, args) = self.made_by(v)?;
         match (op, args) {
@@ -154,12 +154,12 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// A vector without changes of its type.
+    /// A vector without casts.
     fn uncast(&self, v: Value) -> Value {
         patterns::uncast(self.b.func, v)
     }
 
-    /// The operation that gives a vector, whatever the type of its lanes, with its sources.
+    /// The operation that defines a vector, regardless of casts, with its sources.
     fn made_by(&self, v: Value) -> Option<(VirOp, &[Value])> {
         self.b.func.made_by(self.uncast(v))
     }
@@ -189,7 +189,7 @@ impl Lanes<'_, '_> {
         self.numbering.vector(self.b, self.quads_type(), word)
     }
 
-    /// Vectors of so many lanes as host vectors.
+    /// Joins vectors of this number of lanes to host vectors.
     pub(crate) fn join_parts(&mut self, lanes: usize, mut parts: Vec<Value>) -> Vec<Value> {
         let mut lanes = lanes;
         while lanes < self.per {
@@ -201,7 +201,7 @@ impl Lanes<'_, '_> {
         parts
     }
 
-    /// The lane of quad n of the second or first vector of a slice.
+    /// The lane of quad n in the first or second vector of a slice.
     pub(crate) fn lane_of_quad(&self, second: bool, n: usize) -> usize {
         let n = if self.per > 4 {
             n & 1 | (n & !1) << 1
@@ -211,7 +211,7 @@ impl Lanes<'_, '_> {
         n + if second { 2 } else { 0 }
     }
 
-    /// A wave value in all lanes of the group.
+    /// Broadcasts a wave value to the group.
     pub(crate) fn splat(&mut self, width: Width, v: Value) -> Vec<Value> {
         match width {
             Width::W32 => {
@@ -239,7 +239,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// A constant in all lanes of the group.
+    /// Broadcasts a constant to the group.
     pub(crate) fn const_lanes(&mut self, width: Width, value: u64) -> Vec<Value> {
         if width == Width::W64 {
             let v = self.quads(value);
@@ -323,7 +323,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// A mask for W64 lanes: each slice twice as wide.
+    /// A mask for W64 lanes: two vectors for each slice.
     fn widen_mask(&mut self, mask: &[Value]) -> Vec<Value> {
         let mut wide = Vec::with_capacity(mask.len() * 2);
         for &m in mask {
@@ -333,7 +333,7 @@ impl Lanes<'_, '_> {
         wide
     }
 
-    /// A W64 comparison's two masks a slice as one.
+    /// The two masks per slice of a W64 comparison as one.
     fn narrow_mask(&mut self, wide: &[Value]) -> Vec<Value> {
         wide.chunks_exact(2)
             .map(|m| self.shuffle(self.dwords_type(), m[0], m[1], EVEN))
@@ -359,7 +359,7 @@ impl Lanes<'_, '_> {
         let b = self.b.bitcast(ty, b);
         let mask = self.b.bitcast(ty, mask);
         if ty.is_float() || ty.lane_type().is_float() {
-            // As `min` and `max` know it.
+            // The pattern that `min` and `max` recognize.
             return self.b.bitselect(mask, a, b);
         }
         self.b.blendv(mask, a, b)
@@ -374,7 +374,7 @@ impl Lanes<'_, '_> {
         self.b.vhigh_bits(types::I32, any)
     }
 
-    /// `x`, but where `any` of the lanes of a mask is true, which is seldom, what `change` makes of it.
+    /// `x`, with `change` applied out of line if a lane of the mask `any` is true, which is rare.
     pub(crate) fn where_any(
         &mut self,
         any: Value,

@@ -5,7 +5,8 @@ use crate::abi::Lanes;
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
 impl Emitter<'_> {
-    /// Begins a loop: its first block, in which the builder is left, and the offset (I64) of the iteration's bytes.
+    /// Begins a loop: its header, in which the builder is positioned, and the offset (I64) of the
+    /// iteration's bytes.
     pub(super) fn begin_offsets(&mut self) -> (HostBlock, Value) {
         let head = self.b.create_block();
         let offset = self.b.append_block_param(head, types::I64);
@@ -15,7 +16,7 @@ impl Emitter<'_> {
         (head, offset)
     }
 
-    /// Ends an iteration, `step` bytes in front of the next one: goes there, or to `done` behind the last.
+    /// Ends an iteration: continues `step` bytes further, or leaves for `done` after the last.
     pub(super) fn end_offsets(
         &mut self,
         (head, offset): (HostBlock, Value),

@@ -1,12 +1,14 @@
-//! Prefetches of what later waves want. Waves come one after the other, and the one that has a wave's number in the next
-//! workgroup mostly has its elements as far on as this one has them from the last. So each wave keeps where
-//! its accesses were ([`WaveState::last`]), and while it loads or stores lines it asks for those that lie the same distance
-//! further on. A wrong guess costs the way of a line, and nobody sees it.
+//! Prefetches for later waves. Waves run one after the other, and the wave with the same number in
+//! the next workgroup usually accesses elements as far prefetch_at as this one is prefetch_at of the previous
+//! workgroup's. So each wave records the addresses of its accesses ([`WaveState::last`]), and while
+//! it accesses cache lines it prefetches those the same distance prefetch_at. A misprediction wastes one
+//! line fetch; results are unaffected.
 //!
-//! Short waves have none, unless they gather or memory is far ([`Options::far_memory`]): the processor's window reaches from one
-//! into the next. Nor have loops, whose accesses the processor predicts by itself (but see `interchange/prefetch.rs`), unless an iteration has
-//! a barrier: the other waves come in between, and what is asked for is the next iteration's. Where addresses were loaded, those of
-//! the next workgroup are (`indirect`).
+//! Short waves have no prefetches, unless they gather or memory latency is high
+//! ([`Options::far_memory`]): the out-of-order window spans from one into the next. Nor have loops,
+//! whose accesses the hardware prefetcher predicts (but see `interchange/prefetch.rs`), unless an
+//! iteration has a barrier: the other waves run in between, and the next iteration's lines are
+//! prefetched. For indirect addresses, the next workgroup's indices are loaded (`indirect`).
 
 use std::mem::offset_of;
 
@@ -27,24 +29,24 @@ mod indirect;
 pub(super) use deferred::Deferred;
 pub(super) use indirect::Indirect;
 
-/// Guest instructions of a region that is not short. Each is four of the host or more, of which its window holds 200
-/// to 500.
+/// Minimum number of guest instructions of a region that is not short. Each is four host
+/// instructions or more, of which the out-of-order window holds 200 to 500.
 const LONG: u32 = 64;
 
-/// Bytes of a line.
+/// Bytes of a cache line.
 pub(super) const LINE: i64 = 64;
 
-/// Lines to ask for in one go at most: about as many as can be under way.
+/// Maximum number of lines to prefetch at once: about as many as can be outstanding.
 const BURST: i64 = 16;
 
-/// Where an access is expected.
+/// The predicted address of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Prefetch {
-    /// How far on from where it is (I64).
+    /// Its distance from the current one (I64).
     pub(super) delta: Value,
-    /// Where its first lane is then.
+    /// The predicted address of the first lane.
     pub(super) start: Value,
-    /// Which way its lines go.
+    /// Target cache level.
     pub(super) into: VirOp,
     /// Its entry of [`WaveState::last`].
     pub(super) entry: usize,
@@ -60,7 +62,7 @@ pub(super) fn suits(f: &Func, o: &Options) -> bool {
     length >= LONG || o.is_memory_far() || f.blocks.iter().any(gathers)
 }
 
-/// Is a node an access of memory at addresses that were loaded?
+/// Is a node a memory access at an indirect address?
 fn is_loaded(block: &Block, v: Val) -> bool {
     let node = &block.nodes[v.index()];
     let access = load_or_store(node.op);
@@ -69,16 +71,17 @@ fn is_loaded(block: &Block, v: Val) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Expects an access whose first lane's host address is `first` now; nothing where there are to be no prefetches.
+    /// Predicts the next address of an access whose first lane's host address is `first` now;
+    /// `None` where there are no prefetches.
     pub(super) fn expect(&mut self, first: Value, affine: Affine) -> Option<Prefetch> {
         if !self.prefetches {
             return None;
         }
         let entry = self.new_entry()?;
-        Some(self.expect_in(entry, first, affine))
+        Some(self.predict_in(entry, first, affine))
     }
 
-    /// An entry of [`WaveState::last`], if there is one left.
+    /// An entry of [`WaveState::last`], if one is left.
     fn new_entry(&mut self) -> Option<usize> {
         let entry = self.expected;
         if entry + self.deferred.entries() >= LAST {
@@ -88,10 +91,11 @@ impl Emitter<'_> {
         Some(entry)
     }
 
-    /// The same, of an access that has an entry of [`WaveState::last`].
-    fn expect_in(&mut self, entry: usize, first: Value, affine: Affine) -> Prefetch {
+    /// The same for an access with an entry of [`WaveState::last`].
+    fn predict_in(&mut self, entry: usize, first: Value, affine: Affine) -> Prefetch {
         let delta = self.moved(entry, first);
-        // Rows of lanes often lie powers of two apart. In the first cache their lines would drive each other out.
+        // Rows of lanes are often powers of two apart. In the first-level cache their lines would
+        // evict each other.
         let into = match affine.whole || self.o.is_memory_far() {
             true => VirOp::Prefetch,
             false => VirOp::PrefetchSecond,
@@ -105,14 +109,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// How far an access whose first lane's host address is `first` now has moved on (I64), if there is an entry left for it.
+    /// The distance (I64) of an access, whose first lane's host address is `first` now, from the
+    /// previous workgroup's, if an entry is left for it.
     pub(super) fn moved_on(&mut self, first: Value) -> Option<Value> {
         let entry = self.new_entry()?;
         Some(self.moved(entry, first))
     }
 
-    /// How far an access that has such an entry, and whose first lane's host address is `first` now, has moved on (I64); that
-    /// it is there is kept for the next workgroup.
+    /// The distance (I64) of an access with such an entry, whose first lane's host address is
+    /// `first` now, from the recorded one; records `first` for the next workgroup.
     fn moved(&mut self, entry: usize, first: Value) -> Value {
         let at = offset32(offset_of!(WaveState, last) + size_of::<u64>() * entry);
         let last = self.b.load(types::I64, Memory::Trusted, self.wave, at);
@@ -120,7 +125,8 @@ impl Emitter<'_> {
         self.b.isub(first, last)
     }
 
-    /// Expects an access of runs of lanes, whose first ones are at `starts`, and asks for all of its lines.
+    /// Predicts an access of contiguous runs of lanes, whose first addresses are `starts`, and
+    /// prefetches all of its lines.
     pub(super) fn expect_contiguous(&mut self, starts: &[Value], affine: Affine) {
         let lanes = match affine.whole {
             true => LANES,
@@ -130,16 +136,17 @@ impl Emitter<'_> {
         if affine.stride == 0 || lines * starts.len() as i64 > BURST {
             return;
         }
-        let Some(ahead) = self.expect(starts[0], affine) else {
+        let Some(prefetch_at) = self.expect(starts[0], affine) else {
             return;
         };
         for &start in starts {
-            let there = self.b.iadd(start, ahead.delta);
-            self.prefetch(ahead.into, there, (0, affine.stride, lanes));
+            let there = self.b.iadd(start, prefetch_at.delta);
+            self.prefetch(prefetch_at.into, there, (0, affine.stride, lanes));
         }
     }
 
-    /// Asks for the lines of so many lanes whose elements are `stride` apart, the first at `start` and a constant.
+    /// Prefetches the lines of lanes whose elements are `stride` apart, the first at `start` plus a
+    /// constant.
     pub(super) fn prefetch(
         &mut self,
         into: VirOp,
@@ -155,7 +162,7 @@ impl Emitter<'_> {
     }
 }
 
-/// How far the lines of so many lanes are apart, and how many there are.
+/// The distance between the lines of these lanes, and their number.
 fn lines(stride: i64, lanes: usize) -> (i64, i64) {
     let lanes = lanes as i64;
     match stride.abs() {

@@ -1,5 +1,5 @@
-//! Notes about the shapes chosen, which leave no trace in the code, and code that counts, which is absent unless
-//! `Options::profile`.
+//! Notes on the chosen shapes, which do not affect the code, and counters, which only code with
+//! `Options::profile` has.
 
 use std::mem::offset_of;
 
@@ -20,11 +20,11 @@ pub struct Notes {
     shape: Shape,
     /// Does the code count?
     counting: bool,
-    /// What host code is for, by source location minus one.
+    /// Pieces of host code, by source location minus one.
     pieces: Vec<Piece>,
 }
 
-/// What a piece of host code is for.
+/// Kind of a piece of host code.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     block: usize,
@@ -34,7 +34,7 @@ struct Piece {
 /// A part of a block.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// What is done once for the wave.
+    /// Code that runs once for the wave.
     Wave,
     /// The loop over lane groups of a segment.
     Segment { number: usize, unmasked: bool },
@@ -43,7 +43,7 @@ enum Part {
 }
 
 impl Notes {
-    /// Notes for code with these options, if they ask for some.
+    /// Notes for code with these options, if they request any.
     pub(super) fn wanted(options: &Options) -> Option<Notes> {
         (options.shapes || options.profile).then(|| Notes {
             shape: Shape {
@@ -91,7 +91,7 @@ impl Notes {
 }
 
 impl Emitter<'_> {
-    /// What is emitted from here on is for a piece of the current block.
+    /// Marks the code emitted from here on as a piece of the current block.
     fn piece(&mut self, part: Part) {
         if let Some(notes) = &mut self.notes {
             let block = notes.shape.blocks.len() - 1;
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds 1 to a counter, if the code counts.
+    /// Adds 1 to a counter, in code with counters.
     fn add_one(&mut self, counter: usize) {
         if self.o.profile {
             let one = self.b.iconst(types::I64, 1);
@@ -108,7 +108,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds `n` (I64) to a counter, in code that counts.
+    /// Adds `n` (I64) to a counter, in code with counters.
     fn add_to(&mut self, counter: usize, n: Value) {
         let table = self.context(types::I64, offset_of!(Context, counters));
         let at = offset32(8 * counter);
@@ -158,7 +158,7 @@ impl Emitter<'_> {
         self.add_one(executions);
     }
 
-    /// At the end of a block, where its EXEC values are known.
+    /// At the end of a block, where its EXEC values are available.
     pub(super) fn profile_lanes(&mut self, block: &Block, plan: &Schedule) {
         let notes = self.notes.as_ref().filter(|_| self.o.profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
@@ -175,32 +175,32 @@ impl Emitter<'_> {
     /// Before the second form of the loop that begins with the block just emitted.
     pub(super) fn profile_interchanged(&mut self, form: &Inner) {
         let Some(notes) = &mut self.notes else { return };
-        let turns = notes.counter();
+        let iterations = notes.counter();
         if let Some(shape) = notes.shape.blocks.last_mut() {
             shape.interchanged = Some(InterchangedShape {
                 order: form.order(),
                 group: form.group() as u8,
                 blocks: form.blocks().to_vec(),
                 full: form.is_full(),
-                turns,
+                iterations,
                 bytes: 0,
             });
         }
         self.piece(Part::Interchanged);
     }
 
-    /// Behind that loop, which made `iterations` (I64) iterations with all lanes.
-    pub(super) fn profile_iterations(&mut self, turns: Value) {
+    /// After that loop, which ran `iterations` (I64) iterations with all lanes.
+    pub(super) fn profile_iterations(&mut self, iterations: Value) {
         let notes = self.notes.as_ref().filter(|_| self.o.profile);
         let Some(shape) = notes.and_then(|notes| notes.shape.blocks.last()) else {
             return;
         };
         let counters: Vec<usize> = shape.lanes.iter().map(|&(_, counter)| counter).collect();
-        let made = shape.interchanged.as_ref().map(|form| form.turns);
+        let made = shape.interchanged.as_ref().map(|form| form.iterations);
         for counter in made.into_iter().chain([shape.executions]) {
-            self.add_to(counter, turns);
+            self.add_to(counter, iterations);
         }
-        let lanes = self.b.ishl_imm(turns, 6);
+        let lanes = self.b.ishl_imm(iterations, 6);
         for counter in counters {
             self.add_to(counter, lanes);
         }
@@ -289,7 +289,7 @@ impl Inner {
     }
 }
 
-/// Why a segment ends: what stands behind it.
+/// The operation that ends a segment.
 fn end(block: &Block, plan: &Schedule, segment: &Segment) -> String {
     let at = plan.segments.iter().position(|s| std::ptr::eq(s, segment));
     let Some(at) = at else {

@@ -1,9 +1,10 @@
-//! Reciprocals of roots of f64, correctly rounded: of lanes and of the wave in one way.
+//! Reciprocal square roots of f64, correctly rounded, shared by lanes and the wave.
 //!
-//! An estimate y of nearly 53 bits and the residual 1 - x * y^2, with the square in two parts, give the root's reciprocal
-//! as a sum of two numbers that is known to 100 bits. Rounding it is right unless it lies almost in the middle between two
-//! numbers. For those, and for sources at the ends of the range of exponents, zeros, infinities, NaNs and what is below zero,
-//! there is a block of its own that is branched around; it decides by the sign of 1 - x * m^2, m the middle.
+//! An estimate y of nearly 53 bits and the residual 1 - x * y^2, with the square in two parts, give
+//! the reciprocal root as a sum of two numbers with 100 correct bits. Rounding the sum is correct
+//! unless it is close to a midpoint of two numbers. Those, and sources at the ends of the exponent
+//! range, zeros, infinities, NaNs and negative numbers, are handled out of line, by the sign of 1 -
+//! x * m^2 for the midpoint m.
 
 use super::evaluate::Shape;
 use crate::ir::{Fcmp, Float, Flush, Icmp, Op, Width};
@@ -16,7 +17,7 @@ const KEEP: Flush = Flush {
 const SIGN: u64 = 1 << 63;
 const INFINITY: u64 = 0x7ff0_0000_0000_0000;
 const FRACTION: u64 = 0x000f_ffff_ffff_ffff;
-/// What is below zero has no root.
+/// The result for negative sources.
 const NO_ROOT: u64 = 0xfff8_0000_0000_0000;
 
 /// The bits of 2^exponent.
@@ -24,7 +25,7 @@ const fn power(exponent: i64) -> u64 {
     ((1023 + exponent) as u64) << 52
 }
 
-/// Sources from 2^LEAST to below 2^MOST have residuals that are normal numbers.
+/// Residuals of sources from 2^LEAST to below 2^MOST are normal numbers.
 const LEAST: i64 = -959;
 const MOST: i64 = 961;
 
@@ -103,7 +104,8 @@ impl<O: Shape> Roots<'_, O> {
         [high, low]
     }
 
-    /// A number next to the root's reciprocal and what is missing, of sources that are neither special nor extreme.
+    /// A number next to the reciprocal root and its error, for sources that are neither special nor
+    /// extreme.
     fn two_parts(&mut self, x: &O::Value) -> [O::Value; 2] {
         let y = self.ops.estimate_rsq(x);
         let [square, rest] = self.product(&y, &y);
@@ -121,7 +123,7 @@ impl<O: Shape> Roots<'_, O> {
 
     fn rsq(&mut self, x: &O::Value) -> O::Value {
         let [d, left] = self.two_parts(x);
-        // The distance of what is missing from half of a last place, against 2^-30 of that.
+        // The distance of the error from half of a last place, against 2^-30 of that.
         let exponent = self.k(INFINITY);
         let ulp = self.op(Op::And, &[&d, &exponent]);
         let [half, limit] = [-53, -83].map(|exponent| {
@@ -148,7 +150,7 @@ impl<O: Shape> Roots<'_, O> {
             .unless_any(Width::W64, &rare, d, |ops| Roots { ops }.any_rsq(x))
     }
 
-    /// The same, whatever the source is.
+    /// The same for arbitrary sources.
     fn any_rsq(&mut self, source: &O::Value) -> O::Value {
         // x * 4^k with 1/2 <= x < 2.
         let mantissa = self.op(Op::FrexpMant(Float::F64), &[source]);
@@ -163,7 +165,7 @@ impl<O: Shape> Roots<'_, O> {
         let x = self.op(ldexp, &[&mantissa, &odd]);
         let d = self.nearest(&x);
         let value = self.op(ldexp, &[&d, &minus_k]);
-        // The special ones.
+        // Special sources.
         let [zero, infinity, none] = [0, INFINITY, NO_ROOT].map(|bits| self.k(bits));
         let is_zero = self.compare(Fcmp::Eq, source, &zero);
         let is_infinite = self.compare(Fcmp::Eq, source, &infinity);
@@ -180,7 +182,7 @@ impl<O: Shape> Roots<'_, O> {
     /// Of 1/2 <= x < 2.
     fn nearest(&mut self, x: &O::Value) -> O::Value {
         let [d, left] = self.two_parts(x);
-        // Half of the last place on the side where the rest is: below 1 it is half of that above.
+        // Half of the last place on the side of the error: below 1 it is half of that above.
         let [zero, one] = [0, power(0)].map(|bits| self.k(bits));
         let more = self.compare(Fcmp::Lt, &one, &d);
         let is_one = self.compare(Fcmp::Eq, &d, &one);
@@ -193,8 +195,9 @@ impl<O: Shape> Roots<'_, O> {
         let sign = self.op(Op::And, &[&left, &sign]);
         let half = self.op(Op::Or, &[&half, &sign]);
         let whole = self.add(&half, &half);
-        // 1 - x * (d + half)^2 = 1 - x * d^2 - whole * x * d - half^2 * x. The first sums are exact. What they leave, and
-        // the products' low parts, are below 2^-104, so that rounding their sum changes it by less than 2^-155.
+        // 1 - x * (d + half)^2 = 1 - x * d^2 - whole * x * d - half^2 * x. The first sums are
+        // exact. Their errors, and the products' low parts, are below 2^-104, so that rounding
+        // their sum changes it by less than 2^-155.
         let [square, rest] = self.product(&d, &d);
         let [high, high_rest] = self.product(x, &square);
         let [low, low_rest] = self.product(x, &rest);
@@ -213,7 +216,7 @@ impl<O: Shape> Roots<'_, O> {
         let minus_square = self.mul(&half, &minus_half);
         let rest = self.fma(&minus_square, x, &rest);
         let sum = self.add(&sum, &rest);
-        // Is the reciprocal beyond the middle?
+        // Is the reciprocal beyond the midpoint?
         let beyond = self.mul(&sum, &half);
         let beyond = self.compare(Fcmp::Lt, &zero, &beyond);
         let next = self.add(&d, &whole);

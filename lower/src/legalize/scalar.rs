@@ -52,7 +52,7 @@ pub(crate) struct Layout {
     pub(crate) quiet: u64,
     /// The default NaN.
     pub(crate) nan: u64,
-    /// 2^k for k below half the exponent range, used to see results before they become denormal.
+    /// 2^k for k below half the exponent range, to test results before they become denormal.
     pub(crate) scale: u64,
     /// The smallest normal number times `scale`.
     pub(crate) scaled_min: u64,
@@ -99,7 +99,7 @@ fn int_type(float: Float) -> Type {
 pub(crate) struct Scalars<'a, 'f> {
     /// Where instructions go.
     pub(crate) b: &'a mut Builder<'f>,
-    /// NaN results follow the guest's rule bit for bit.
+    /// NaN results are bit-exact.
     pub(crate) exact_nan: bool,
 }
 
@@ -130,7 +130,7 @@ impl Scalars<'_, '_> {
         self.b.ireduce(types::I32, shifted)
     }
 
-    /// The reciprocal of the root of an f32, in f64, where it is never so close to the middle between two f32 that
+    /// The reciprocal root of an f32, in f64, which is never so close to a midpoint of two f32 that
     /// rounding it is wrong.
     fn rsq(&mut self, a: Value) -> Value {
         let x = self.flush(Float::F32, a);

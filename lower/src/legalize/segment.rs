@@ -18,13 +18,13 @@ mod neutral;
 mod selectors;
 mod shape;
 
-/// A segment, and with what its loops are made.
+/// A segment and the context of its loops.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) block: &'a Block,
     pub(super) plan: &'a Schedule,
     pub(super) segment: &'a Segment,
-    /// Where the bits of its masks go.
+    /// Variables for the bits of its masks.
     pub(super) bits: &'a [(Val, Variable)],
     /// The values of EXEC under which it merges.
     pub(super) execs: &'a [Value],
@@ -34,7 +34,7 @@ pub(super) struct Work<'a> {
     pub(super) group: usize,
 }
 
-/// The width that an operation is computed in; see [`super::evaluate::operation`].
+/// The width of an operation; see [`super::evaluate::operation`].
 fn width_of(block: &Block, node: &Node) -> Width {
     match (node.op, node.args.first()) {
         (Op::Select, _) | (_, None) => node.ty.width,
@@ -75,7 +75,7 @@ impl Frame for Wave<'_> {
 }
 
 impl<'f> Emitter<'f> {
-    /// A wave value, computed where we stand unless it is there already.
+    /// A wave value, computed at the current position unless it is available.
     pub(super) fn scalar(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         evaluate(self, &mut Wave(block, plan), v)
     }
@@ -107,7 +107,8 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Emits a segment; `loads` stand right before it and `stores` right behind it, and may be made by it.
+    /// Emits a segment; `loads` are right before it and `stores` right after it, and may be fused
+    /// with it.
     pub(super) fn segment(
         &mut self,
         block: &Block,
@@ -171,10 +172,10 @@ impl<'f> Emitter<'f> {
             for good in good {
                 self.require(other, good);
             }
-            // What is computed on the other way is not there behind it.
+            // Values computed on the other path are not available after it.
             let scalars = self.scalars.clone();
             let singles = self.singles.clone();
-            self.expect_all(&mut fusion);
+            self.predict_all(&mut fusion);
             self.fusion = fusion;
             match &lines {
                 Some(known) => self.rest_of(work, known, after),
@@ -270,7 +271,7 @@ impl<'f> Emitter<'f> {
         self.lane_loop(Work { group, ..w }, false, skip, after);
     }
 
-    /// Computes the wave values that the segment uses, before its loops; gives its EXEC values.
+    /// Computes the wave values that the segment uses, before its loops; returns its EXEC values.
     fn prepare(&mut self, block: &Block, plan: &Schedule, segment: &Segment) -> Vec<Value> {
         let mut execs = Vec::new();
         let mut uses: Vec<Val> = Vec::new();
@@ -328,7 +329,7 @@ impl<'f> Emitter<'f> {
             latch
         });
         let wave = self.b.iadd(self.wave, offset);
-        // A segment without slots has nothing there.
+        // A segment without slots does not access the frame.
         let frame = match plan.slots {
             0 if self.o.baseline => self.frame,
             _ => self.b.iadd(self.frame, offset),
@@ -433,7 +434,7 @@ impl<'f> Emitter<'f> {
             .collect()
     }
 
-    /// A value as the group's lanes, from wherever it is.
+    /// A value as the group's lanes, from its location.
     pub(super) fn lane_value(
         &mut self,
         block: &Block,
@@ -445,7 +446,7 @@ impl<'f> Emitter<'f> {
         body.values[&v].clone()
     }
 
-    /// Makes a value one of the group's, unless it is there.
+    /// Makes a value one of the group's, unless it is available.
     fn have(&mut self, block: &Block, plan: &Schedule, body: &mut Body, v: Val) {
         if body.values.contains_key(&v) || self.have_fused(block, plan, body, v) {
             return;
@@ -508,7 +509,7 @@ impl<'f> Emitter<'f> {
     ) -> Vec<Value> {
         let node: &Node = &block.nodes[v.index()];
         let is_exec = |a: Val| block.nodes[a.index()].op == Op::ExecMask;
-        // What EXEC being all ones makes trivial.
+        // Trivial if EXEC is all ones.
         if body.full {
             match node.op {
                 Op::Select if is_exec(node.args[0]) => {

@@ -1,13 +1,14 @@
-//! What was emitted before and is used again: it is less to look it up than to emit, select and allocate it anew.
+//! Value numbering of emitted instructions: a lookup is cheaper than emission, selection and
+//! allocation.
 
 use crate::maps::HashMap;
 use crate::vir::{Block, Builder, Constant, Type, Value};
 
-/// What of a region can be used again.
+/// Values of a region available for reuse.
 #[derive(Default)]
 pub(crate) struct ValueNumbering {
     constants: HashMap<(Type, u64), Constant>,
-    /// The block that the rest is of.
+    /// The block for which the rest is valid.
     block: Option<Block>,
     vectors: HashMap<(Type, u64), Value>,
     wholes: HashMap<(Type, Constant), Value>,
@@ -16,7 +17,7 @@ pub(crate) struct ValueNumbering {
 }
 
 impl ValueNumbering {
-    /// A vector with this lane, of 32 or 64 bits, in all lanes.
+    /// A vector that repeats this lane, of 32 or 64 bits.
     pub(super) fn vector(&mut self, b: &mut Builder<'_>, ty: Type, lane: u64) -> Value {
         self.go_to(b);
         if let Some(&v) = self.vectors.get(&(ty, lane)) {
@@ -41,31 +42,31 @@ impl ValueNumbering {
         *self.wholes.entry((ty, constant)).or_insert_with(new)
     }
 
-    /// A value without its denormals, if it was made or has none.
+    /// A value without its denormals, if computed or trivially itself.
     pub(super) fn flushed(&mut self, b: &Builder<'_>, v: Value) -> Option<Value> {
         self.go_to(b);
         self.flushed.get(&v).copied()
     }
 
-    /// Notes that one value is another without its denormals.
+    /// Records that one value is another without its denormals.
     pub(super) fn note_flushed(&mut self, v: Value, flushed: Value) {
         self.flushed.insert(v, flushed);
         self.flushed.insert(flushed, flushed);
     }
 
-    /// The low and the high dwords of two vectors of quads, if they were made.
+    /// The low and the high dwords of two vectors of quads, if available.
     pub(super) fn dwords(&mut self, b: &Builder<'_>, quads: [Value; 2]) -> Option<[Value; 2]> {
         self.go_to(b);
         self.dwords.get(&quads).copied()
     }
 
-    /// Notes these.
+    /// Records the dwords of quads.
     pub(super) fn note_dwords(&mut self, b: &Builder<'_>, quads: [Value; 2], dwords: [Value; 2]) {
         self.go_to(b);
         self.dwords.insert(quads, dwords);
     }
 
-    /// Forgets what another block has.
+    /// Invalidates the values of another block.
     fn go_to(&mut self, b: &Builder<'_>) {
         let here = b.current_block();
         if self.block != here {

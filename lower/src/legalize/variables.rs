@@ -1,19 +1,19 @@
-//! Variables that one block's loops need. The builder keeps a table of all host blocks for each variable, so a
-//! region must not have new ones for each of its loops.
+//! Variables for one block's loops. The builder keeps a table of all host blocks for each variable,
+//! so loops of a region share them.
 
 use super::Emitter;
 use crate::vir::{Type, Variable};
 
-/// Variables that are used over and over.
+/// Recycled variables.
 #[derive(Default)]
 pub(super) struct Variables {
     free: Vec<(Type, Variable)>,
-    /// By the block that is being emitted.
+    /// In use by the current block.
     taken: Vec<(Type, Variable)>,
 }
 
 impl Emitter<'_> {
-    /// A variable for the rest of the block that is being emitted; it must be written before it is read.
+    /// A variable for the rest of the current block; it must be written before it is read.
     pub(super) fn variable(&mut self, ty: Type) -> Variable {
         let Variables { free, taken } = &mut self.variables;
         let variable = match free.iter().rposition(|&(of, _)| of == ty) {
@@ -24,7 +24,7 @@ impl Emitter<'_> {
         variable
     }
 
-    /// The block is done with its variables.
+    /// Releases the variables of the block.
     pub(super) fn free_variables(&mut self) {
         let Variables { free, taken } = &mut self.variables;
         free.append(taken);

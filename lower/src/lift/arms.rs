@@ -1,5 +1,5 @@
-//! One guest instruction to lane IR: the translation's own writing of the instruction set, one file
-//! per chapter of the manual.
+//! One guest instruction to lane IR: the translator's own definition of the instruction set, one
+//! file per chapter of the manual.
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use frontend::desc::Encoding;
@@ -33,10 +33,10 @@ pub(crate) mod scalar;
 mod scalar_memory;
 mod vector;
 
-/// What became of an instruction.
+/// Result of lowering an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {
-    /// Its nodes are in the block, its results in the guest's registers.
+    /// Complete: nodes are in the block, results in the guest's registers.
     Done,
     /// An `s_movrel`, which ends its block as [`Term::ScalarMove`](crate::ir::Term::ScalarMove) with this value.
     ScalarMove(Option<Val>),
@@ -70,7 +70,7 @@ pub fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowe
     plain(g, inst, pc, sites)
 }
 
-/// Lowers an instruction whose operands are the registers that it names.
+/// Lowers an instruction without relative register numbers.
 fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
     g.lds_direct = None;
     if inst.src.contains(&Operand::Special(Special::LdsDirect)) {
@@ -95,8 +95,8 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered 
     }
 }
 
-/// LDS_DIRECT: one value of the LDS for all lanes. M0 has its byte address in bits 15:0, of which the
-/// dword counts, and its format in bits 18:16.
+/// LDS_DIRECT: one LDS value for all lanes. M0 has its byte address in bits 15:0, aligned down to a
+/// dword, and its format in bits 18:16.
 fn lds_direct(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Val {
     let b = g.b;
     let m0 = U::new(b, g.read_s32(M0));

@@ -1,6 +1,7 @@
-//! Where waves wait at a barrier. What is computed behind one from registers alone is the same before it: a wave may run such
-//! instructions first and then wait. It does where fewer vector registers are wanted behind them, since those go through
-//! memory while other waves run: products take two and give one.
+//! Hoists instructions above a barrier. Arithmetic behind a barrier that reads registers only has
+//! the same result before it, so a wave may run such instructions first and then wait. This is done
+//! where fewer vector registers are live behind them, since live registers go through memory while
+//! other waves run: a product reads two and writes one.
 
 use frontend::desc::{Effects, Encoding};
 use frontend::inst::{EXEC_LO, Inst, Operand, Special};
@@ -11,19 +12,19 @@ use crate::lift::region::{
     Decoded, Key, Request, Waits, behind, branch_target, is_control, is_interpreted, key_behind,
 };
 
-/// Instructions behind a barrier that are looked at.
+/// Maximum number of instructions examined behind a barrier.
 const WINDOW: usize = 256;
 
-/// Branches on a way there, beyond which anything may be wanted.
+/// Branches followed on a path; beyond them all registers count as live.
 const BRANCHES: u32 = 2;
 
-/// Registers that there must be fewer of.
-const WORTH: usize = 3;
+/// Minimum reduction of live registers.
+const MIN_GAIN: usize = 3;
 
-/// More of them than the fewest, still.
+/// Tolerated excess over the minimum of live registers.
 const SLACK: usize = 1;
 
-/// Does an instruction read and write registers only?
+/// Does an instruction access registers only?
 fn is_arithmetic(inst: &Inst) -> bool {
     let effects = inst.desc.effects;
     let other = [
@@ -49,14 +50,14 @@ fn is_arithmetic(inst: &Inst) -> bool {
     }
 }
 
-/// Which vector registers are wanted.
-type Wanted = [bool; 256];
+/// Live vector registers.
+type LiveVgprs = [bool; 256];
 
-/// What may be wanted where nobody has looked.
-const ALL: Wanted = [true; 256];
+/// The conservative answer for unexplored code.
+const ALL: LiveVgprs = [true; 256];
 
-/// What is wanted at the end of a program.
-const NONE: Wanted = [false; 256];
+/// No register is live at the end of a program.
+const NONE: LiveVgprs = [false; 256];
 
 /// The vector registers of an operand.
 fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
@@ -68,50 +69,54 @@ fn registers(operand: Operand, count: usize) -> impl Iterator<Item = usize> {
     first.into_iter().flat_map(move |n| n..(n + count).min(256))
 }
 
-/// Makes what is wanted behind an instruction what is wanted before it.
-fn go_back(wanted: &mut Wanted, inst: &Inst) {
+/// Transfer function: live registers before an instruction from those after it.
+fn live_before(live: &mut LiveVgprs, inst: &Inst) {
     if !inst.desc.effects.has(Effects::READS_D) {
         for (operand, ty) in inst.dst.into_iter().zip(inst.desc.dst) {
-            registers(operand, ty.regs() as usize).for_each(|n| wanted[n] = false);
+            registers(operand, ty.regs() as usize).for_each(|n| live[n] = false);
         }
     }
     for (operand, ty) in inst.src.into_iter().zip(inst.desc.src) {
-        registers(operand, ty.regs() as usize).for_each(|n| wanted[n] = true);
+        registers(operand, ty.regs() as usize).for_each(|n| live[n] = true);
     }
 }
 
-/// How many of the instructions right behind a barrier are to run before a wave waits; behind all of `insts` these registers
-/// are wanted.
-fn instructions(insts: &[(u64, Inst)], mut wanted: Wanted) -> usize {
+/// Number of instructions behind a barrier that run before the wave waits, given the registers live
+/// after `insts`.
+fn instructions(insts: &[(u64, Inst)], mut live: LiveVgprs) -> usize {
     let arithmetic = insts.iter().take_while(|(_, inst)| is_arithmetic(inst));
     let most = arithmetic.count();
-    let count = |wanted: &Wanted| wanted.iter().filter(|&&wanted| wanted).count();
-    // How many are wanted before each of the first ones.
-    let mut counts = vec![count(&wanted); most + 1];
+    let count = |live: &LiveVgprs| live.iter().filter(|&&live| live).count();
+    // Number of live registers before each of the first instructions.
+    let mut counts = vec![count(&live); most + 1];
     for (n, (_, inst)) in insts.iter().enumerate().rev() {
-        go_back(&mut wanted, inst);
+        live_before(&mut live, inst);
         if n <= most {
-            counts[n] = count(&wanted);
+            counts[n] = count(&live);
         }
     }
-    // As late as may be: what is stored next is stored from registers as they are then.
+    // As late as possible: a store reads its registers at the position of the store.
     let least = counts.iter().copied().min().unwrap_or(0);
     let last = counts.iter().rposition(|&n| n <= least + SLACK);
-    last.filter(|&n| counts[n] + WORTH <= counts[0])
+    last.filter(|&n| counts[n] + MIN_GAIN <= counts[0])
         .unwrap_or(0)
 }
 
-/// Looks at what follows a barrier.
-struct Look<'a> {
+/// Explores the code behind a barrier.
+struct Explorer<'a> {
     decoded: &'a Decoded,
-    /// Instructions that may still be looked at.
+    /// Remaining number of instructions to explore.
     left: usize,
 }
 
-impl Look<'_> {
-    /// The instructions from a place on, up to one that changes the flow of control, and what is wanted behind that; looks
-    /// beyond so many branches.
-    fn from(&mut self, (mut pc, mut mode_bits): Key, branches: u32) -> (Vec<(u64, Inst)>, Wanted) {
+impl Explorer<'_> {
+    /// The instructions from an address to the next change of control flow, and the registers live
+    /// after them; follows at most this number of branches.
+    fn from(
+        &mut self,
+        (mut pc, mut mode_bits): Key,
+        branches: u32,
+    ) -> (Vec<(u64, Inst)>, LiveVgprs) {
         let mut insts = Vec::new();
         while self.left > 0
             && let Some(&Ok(inst)) = self.decoded.get(&(pc, mode_bits))
@@ -127,12 +132,12 @@ impl Look<'_> {
                 && branches > 0
             {
                 let to = (branch_target(pc, inst.src[0]), mode_bits);
-                let mut wanted = self.wanted(to, branches - 1);
+                let mut live = self.live(to, branches - 1);
                 if cond != BranchIf::Always {
-                    let other = self.wanted((next, mode_bits), branches - 1);
-                    wanted.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+                    let other = self.live((next, mode_bits), branches - 1);
+                    live.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
                 }
-                return (insts, wanted);
+                return (insts, live);
             }
             if is_control(&inst) && inst.op() != Op::Barrier {
                 break;
@@ -142,17 +147,17 @@ impl Look<'_> {
         (insts, ALL)
     }
 
-    /// What is wanted at a place.
-    fn wanted(&mut self, at: Key, branches: u32) -> Wanted {
-        let (insts, mut wanted) = self.from(at, branches);
+    /// The registers live at an address.
+    fn live(&mut self, at: Key, branches: u32) -> LiveVgprs {
+        let (insts, mut live) = self.from(at, branches);
         for (_, inst) in insts.iter().rev() {
-            go_back(&mut wanted, inst);
+            live_before(&mut live, inst);
         }
-        wanted
+        live
     }
 }
 
-/// Where waves wait that come to the barriers of a region.
+/// The address at which a wave waits, for each barrier of a region.
 pub(crate) fn waits(request: &Request, decoded: &Decoded) -> Waits {
     let mut waits = Waits::default();
     for (&(pc, mode_bits), inst) in decoded {
@@ -160,11 +165,11 @@ pub(crate) fn waits(request: &Request, decoded: &Decoded) -> Waits {
             && inst.op() == Op::Barrier
         {
             let next = behind(pc, inst);
-            // The one who looks sees every register as it is at the barrier.
+            // An observer sees all registers as they are at the barrier.
             let stays = request.observe || mode_bits & (mode::GPR_IDX_EN | mode::VSKIP) != 0;
             let left = if stays { 0 } else { WINDOW };
-            let (insts, wanted) = Look { decoded, left }.from((next, mode_bits), BRANCHES);
-            let before = instructions(&insts, wanted).checked_sub(1);
+            let (insts, live) = Explorer { decoded, left }.from((next, mode_bits), BRANCHES);
+            let before = instructions(&insts, live).checked_sub(1);
             let at = before.map_or(next, |last| behind(insts[last].0, &insts[last].1));
             waits.insert((pc, mode_bits), at);
         }
@@ -179,7 +184,8 @@ mod tests {
 
     use super::*;
 
-    /// How many instructions of these words, which stand behind a barrier, run before a wave waits.
+    /// Number of instructions of these words, which follow a barrier, that run before the wave
+    /// waits.
     fn with(words: &[u32]) -> usize {
         // s_barrier
         let words = [&[0xbf8a_0000], words].concat();
@@ -211,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn waves_wait_where_fewest_registers_are_wanted() {
+    fn waves_wait_where_fewest_registers_are_live() {
         let end = 0xbf81_0000;
         // ds_write_b32 v1, v2
         let write = [0xd81a_0000, 0x0000_0201];
         let sums = [add(2, 2, 3), add(4, 4, 5), add(2, 2, 4), add(2, 2, 6)];
         let all = [&sums[..], &write, &[end]].concat();
         assert_eq!(with(&all), 4, "sums");
-        // Where nobody can look all that is not overwritten is wanted.
+        // At unexplored code every register that is not overwritten is live.
         assert_eq!(with(&[&sums[..], &write].concat()), 0, "unknown");
         // s_cbranch_scc1 5; v_add_f32 v3, ...; ...; s_setpc_b64 s[0:1]; s_endpgm
         let over = [3, 4, 5, 6].map(|n| add(n, 1, 1));
@@ -229,7 +235,7 @@ mod tests {
         assert_eq!(with(&[&sums[..1], &write, &[end]].concat()), 0, "too few");
         let spread = [add(2, 1, 1), add(3, 1, 1), add(4, 1, 1), add(5, 1, 1)];
         assert_eq!(with(&[&spread[..], &write, &[end]].concat()), 0, "more");
-        // What is stored is not computed before.
+        // Stored values are not hoisted over their store.
         assert_eq!(
             with(&[&write[..], &sums, &write, &[end]].concat()),
             0,
@@ -240,8 +246,8 @@ mod tests {
         let all = [&[direct], &sums[..], &write, &[end]].concat();
         assert_eq!(with(&all), 0, "loads from LDS");
         // s_getreg_b32 s0, hwreg(HW_REG_MODE)
-        let asks = [&[0xb880_f801], &sums[..], &write, &[end]].concat();
-        assert_eq!(with(&asks), 0, "asks");
+        let getreg = [&[0xb880_f801], &sums[..], &write, &[end]].concat();
+        assert_eq!(with(&getreg), 0, "getreg");
         assert_eq!(with(&[]), 0, "nothing");
     }
 }

@@ -1,6 +1,6 @@
-//! The guest's registers while one block is being translated: which value each register holds now.
-//! Knows EXEC: a write merges under it, and a read whose consumer acts under the same EXEC sees the
-//! value before merging.
+//! The guest's registers while one block is being translated: the current value of each. It knows
+//! EXEC: a write merges under it, and a read whose consumer acts under the same EXEC gets the value
+//! before merging.
 
 use frontend::inst::{EXEC_HI, EXEC_LO, Operand, VCC_HI, VCC_LO};
 use frontend::target::Gfx;
@@ -12,21 +12,21 @@ use crate::lift::arms::relative::Indexing;
 
 /// Current register values of the block under translation.
 pub struct Guest<'b> {
-    /// Where nodes go.
+    /// The builder of the block.
     pub b: &'b Build,
     /// Target.
     pub gfx: Gfx,
     /// MODE's float bits that the code is specialised on.
     pub mode: u32,
-    /// NaN results follow the guest's rule bit for bit, where that takes extra operations.
+    /// NaN results are bit-exact, at the cost of extra operations.
     pub exact_nan: bool,
     /// SCRATCH instructions are checked against the lane's private segment.
     pub checked: bool,
     /// GPR indexing is on.
     pub indexing: Option<Indexing>,
-    /// The word that LDS_DIRECT stands for in the present instruction.
+    /// The LDS_DIRECT word of the current instruction.
     pub lds_direct: Option<Val>,
-    /// What an instruction that reads its destination reads, where that is another register.
+    /// The destination operand that an accumulating instruction reads, if it is another register.
     pub accumulator: Option<Operand>,
     sgpr: [Option<Val>; 128],
     sgpr_dirty: [bool; 128],
@@ -42,14 +42,14 @@ pub struct Guest<'b> {
     mode_dirty: bool,
 }
 
-/// The VGPRs as [`Guest::replace_lanes`] found them.
+/// The VGPRs saved by [`Guest::replace_lanes`].
 pub struct SavedLanes {
     vgpr: Box<[Option<Val>; 256]>,
     dirty: Box<[bool; 256]>,
 }
 
 impl<'b> Guest<'b> {
-    /// At the start of a block: every register is what the block was entered with.
+    /// The state at the start of a block: every register is a read at block entry.
     pub fn new(b: &'b Build, gfx: Gfx, mode: u32) -> Guest<'b> {
         Guest {
             b,
@@ -85,7 +85,7 @@ impl<'b> Guest<'b> {
             .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Exec), types::W64))
     }
 
-    /// EXEC, when the block has written it.
+    /// EXEC, if the block has written it.
     pub fn new_exec(&self) -> Option<Val> {
         self.exec.filter(|_| self.exec_dirty)
     }
@@ -132,7 +132,7 @@ impl<'b> Guest<'b> {
             .get_or_insert_with(|| b.leaf(Op::ReadS(Slot::Mode), types::W32))
     }
 
-    /// Sets the MODE register; `float_bits` are its float bits, which must be known.
+    /// Sets the MODE register; `float_bits` are its float bits, which must be constant.
     pub fn set_mode_reg(&mut self, v: Val, float_bits: u32) {
         self.mode_reg = Some(v);
         self.mode_dirty = true;
@@ -208,26 +208,26 @@ impl<'b> Guest<'b> {
 
     // ---- lanes
 
-    /// The mask of lanes that act now.
+    /// The mask of the currently active lanes.
     pub fn exec_mask(&mut self) -> Val {
         let exec = self.exec();
         self.b.pure(Op::ExecMask, &[exec])
     }
 
-    /// A VGPR with all 64 lanes as they are. For consumers that look at other lanes or ignore EXEC.
+    /// All 64 lanes of a VGPR, for consumers that read other lanes or ignore EXEC.
     pub fn read_v_all(&mut self, n: u8) -> Val {
         let b = self.b;
         *self.vgpr[usize::from(n)].get_or_insert_with(|| b.leaf(Op::ReadV(n), types::L32))
     }
 
-    /// A VGPR for a consumer whose own effect is confined to the lanes active now: inactive lanes of
-    /// the result are unspecified, which spares the merge.
+    /// A VGPR for a consumer whose effect is confined to the currently active lanes: inactive lanes
+    /// of the result are unspecified, which avoids the merge.
     pub fn read_v(&mut self, n: u8) -> Val {
         let all = self.read_v_all(n);
         self.active(all)
     }
 
-    /// `v` without a merge under the present EXEC.
+    /// `v` without a merge under the current EXEC.
     pub fn active(&mut self, v: Val) -> Val {
         let mask = self.exec_mask();
         match self.b.parts(v) {
@@ -246,7 +246,7 @@ impl<'b> Guest<'b> {
         self.write_v_all(n, merged);
     }
 
-    /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge themselves).
+    /// Writes all 64 lanes of a VGPR (`v_writelane` and the like merge explicitly).
     pub fn write_v_all(&mut self, n: u8, v: Val) {
         self.vgpr[usize::from(n)] = Some(v);
         self.vgpr_dirty[usize::from(n)] = true;
@@ -267,7 +267,7 @@ impl<'b> Guest<'b> {
         self.write_s64(code, bits);
     }
 
-    /// Puts other values in place of all VGPRs and gives what was there, for [`Guest::restore_lanes`].
+    /// Replaces all VGPRs and returns the previous values for [`Guest::restore_lanes`].
     pub fn replace_lanes(&mut self, values: &[(u8, Val)]) -> SavedLanes {
         let mut vgpr = Box::new([None; 256]);
         for &(n, v) in values {
@@ -279,7 +279,7 @@ impl<'b> Guest<'b> {
         }
     }
 
-    /// Puts the VGPRs back; gives what was written meanwhile.
+    /// Restores the VGPRs; returns the values written meanwhile.
     pub fn restore_lanes(&mut self, saved: SavedLanes) -> Vec<(u8, Val)> {
         let vgpr = std::mem::replace(&mut self.vgpr, saved.vgpr);
         let dirty = std::mem::replace(&mut self.vgpr_dirty, saved.dirty);
@@ -301,7 +301,7 @@ impl<'b> Guest<'b> {
 
     // ---- the end of the block
 
-    /// The block that was built, without its counts and EXEC at its effects.
+    /// The finished block, without its counts and EXEC at its effects.
     pub fn block(&self, pc: u64, guest_insts: u32, term: Term) -> Block {
         let (writes_s, writes_v) = self.writes();
         let (nodes, effects) = self.b.finish();
@@ -318,7 +318,7 @@ impl<'b> Guest<'b> {
         }
     }
 
-    /// What the block wrote: scalar slots and VGPRs with their values at its end.
+    /// The block's writes: scalar slots and VGPRs with their values at its end.
     #[allow(clippy::type_complexity, reason = "a pair of plain lists")]
     pub fn writes(&self) -> (Vec<(Slot, Val)>, Vec<(u8, Val)>) {
         let mut scalars = Vec::new();

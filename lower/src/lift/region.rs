@@ -18,15 +18,15 @@ use crate::lift::barrier_hoist;
 use crate::lift::guest::Guest;
 use crate::maps::HashMap;
 
-/// Where code comes from: the bytes from a guest address to the end of its executable segment.
+/// Source of code: the bytes from a guest address to the end of its executable segment.
 pub type Fetch<'a> = dyn Fn(u64) -> Option<&'a [u8]> + 'a;
 
-/// Guest instructions in a region at most, unless a test asks for fewer. What lies beyond is translated
-/// when a wave comes there, so that the largest kernels begin soon.
+/// Maximum number of guest instructions in a region, unless a test sets fewer. Code beyond is
+/// translated when a wave reaches it, so that the largest kernels start soon.
 pub const MAX_INSTS: usize = 4096;
 
-/// Guest instructions in a block at most, unless a test asks for fewer; longer runs are split so that passes stay
-/// linear.
+/// Maximum number of guest instructions in a block, unless a test sets fewer; longer runs are split
+/// so that passes stay linear.
 pub const MAX_BLOCK: usize = 512;
 
 /// What to translate and how.
@@ -40,12 +40,13 @@ pub struct Request {
     pub mode: u32,
     /// Guest instructions after which the region stops growing.
     pub max_insts: usize,
-    /// Guest instructions in a block at most, at least 1; [`MAX_BLOCK`] unless a test asks for fewer.
+    /// Maximum number of guest instructions in a block, at least 1; [`MAX_BLOCK`] unless a test
+    /// sets fewer.
     pub max_block: usize,
-    /// Regions end at barriers, where every register is in the wave then. Otherwise those that
-    /// nobody reads any more are not.
+    /// Regions end at barriers with every register in the wave. Otherwise dead registers are not
+    /// stored.
     pub observe: bool,
-    /// NaN results follow the guest's rule bit for bit.
+    /// NaN results are bit-exact.
     pub exact_nan: bool,
     /// Checked mode: SCRATCH instructions stay within the lane's private segment.
     pub checked: bool,
@@ -54,14 +55,14 @@ pub struct Request {
 /// A block's key: the address, and the [`mode_key`] on entry to it.
 pub(crate) type Key = (u64, u32);
 
-/// In a mode key: which operands are indexed is known only to M0.
+/// In a mode key: only M0 has the enables of GPR indexing.
 const INDEX_UNKNOWN: u32 = 1 << 16;
 
-/// Where a mode key has M0's enables of GPR indexing, while that is on.
+/// Position of GPR indexing's enables in a mode key, as in M0, while indexing is on.
 const INDEX_ENABLES: u32 = 0xf000;
 
-/// What code is specialised on: MODE's float bits, whether vector instructions are skipped, and
-/// whether which of their operands are indexed (in the place that M0 has the enables).
+/// What code is specialised on: MODE's float bits, whether vector instructions are skipped, and the
+/// enables of GPR indexing (in M0's position).
 pub const fn mode_key(mode_reg: u32, m0: u32) -> u32 {
     let key = mode_reg & (mode::FLOAT_BITS | mode::GPR_IDX_EN | mode::VSKIP);
     if key & mode::GPR_IDX_EN != 0 {
@@ -71,7 +72,7 @@ pub const fn mode_key(mode_reg: u32, m0: u32) -> u32 {
     }
 }
 
-/// The key under which the instruction behind one that leaves control alone runs.
+/// The key of the instruction that follows one without control flow.
 pub(crate) fn key_behind(key: u32, inst: &Inst) -> u32 {
     let enables = |operand: Operand| match operand {
         Operand::Imm(imm) => (imm as u32 & 15) << 12,
@@ -106,13 +107,13 @@ fn writes_m0(inst: &Inst) -> bool {
     })
 }
 
-/// Does the instruction name registers by a number that is known at run time only? It is a block of
-/// its own then, so that all registers are in the wave.
+/// Does the instruction name registers by a number computed at run time? It is then a block of its
+/// own, so that all registers are in the wave.
 fn is_relative(key: u32, inst: &Inst) -> bool {
     arms::relative::applies(inst, indexing(key))
 }
 
-/// What a mode key says about GPR indexing.
+/// GPR indexing as encoded in a mode key.
 fn indexing(key: u32) -> Option<Indexing> {
     let known = Indexing::Known((key >> 12 & 15) as u8);
     match (key & mode::GPR_IDX_EN != 0, key & INDEX_UNKNOWN != 0) {
@@ -134,15 +135,15 @@ enum End {
     Fall(Key),
     /// Ends with the control instruction that is the last of `insts`.
     Control,
-    /// Has a barrier among `insts`, at which the wave waits before it goes on here.
+    /// Has a barrier among `insts`; the wave waits there and continues at this address.
     Barrier(u64),
-    /// Undecodable, or an instruction for the interpreter alone, at this address.
+    /// An undecodable instruction, or one for the interpreter only, at this address.
     Interpret(u64),
     /// The region is full.
     Stop(u64),
 }
 
-/// Does the instruction end a block by changing the flow of control?
+/// Does the instruction end a block by changing control flow?
 pub(crate) fn is_control(inst: &Inst) -> bool {
     match inst.op() {
         GuestOp::Branch(_) | GuestOp::Endpgm | GuestOp::Barrier => true,
@@ -158,7 +159,7 @@ pub(crate) fn is_control(inst: &Inst) -> bool {
     }
 }
 
-/// Must the interpreter run the instruction because it changes how code behaves?
+/// Does the instruction change the translation of later code, so that the interpreter must run it?
 pub(crate) fn is_interpreted(inst: &Inst) -> bool {
     matches!(
         inst.op(),
@@ -166,7 +167,7 @@ pub(crate) fn is_interpreted(inst: &Inst) -> bool {
     )
 }
 
-/// `s_setreg` of constant bits of MODE that are float bits only: (mask, value) in place.
+/// `s_setreg` of constant bits of MODE that are float bits only: (mask, value) in position.
 fn mode_write(inst: &Inst) -> Option<(u32, u32)> {
     if inst.op() != GuestOp::SetReg {
         return None;
@@ -192,7 +193,7 @@ fn mode_write(inst: &Inst) -> Option<(u32, u32)> {
     (mask & !mode::FLOAT_BITS == 0).then_some((mask, value << offset & mask))
 }
 
-/// Address of the instruction behind `pc`.
+/// Address of the instruction that follows `pc`.
 pub(crate) fn behind(pc: u64, inst: &Inst) -> u64 {
     pc.wrapping_add(u64::from(inst.len))
 }
@@ -248,10 +249,10 @@ fn entry_key(request: &Request) -> u32 {
 /// Decoded instructions by address and MODE; `Err` where there is none.
 pub(crate) type Decoded = BTreeMap<Key, Result<Inst, ()>>;
 
-/// For each barrier where a wave that comes to it waits, see [`delay`].
+/// For each barrier, the address at which a wave waits; see [`super::barrier_hoist`].
 pub(crate) type Waits = HashMap<Key, u64>;
 
-/// A region while its blocks are lowered. Blocks get their numbers when something jumps to them.
+/// A region while its blocks are lowered. A block is numbered at the first jump to it.
 struct Region {
     request: Request,
     decoded: Decoded,
@@ -259,27 +260,27 @@ struct Region {
     waits: Waits,
     index: HashMap<Key, usize>,
     queue: Vec<Key>,
-    /// Those of the block that is lowered; its tables serve all.
+    /// Builder of the current block; its tables are reused for all blocks.
     nodes: Build,
     sites: Sites,
     fallbacks: Vec<&'static str>,
 }
 
-/// Regions of fewer instructions at most are cut wherever they are full: they are for tests.
+/// Regions of fewer instructions are cut where they are full: such limits are for tests.
 const MIN_CUT: usize = 256;
 
-/// Decodes what is reachable, and notes where blocks begin.
+/// Decodes reachable code and finds the block boundaries.
 fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
     let float_mode = entry_key(request);
     let cut = request.max_insts >= MIN_CUT;
-    // A little more than fits, to see whether a loop ends there.
+    // Slightly more than fits, to find out whether a loop ends there.
     let most = request.max_insts + if cut { request.max_insts / 4 } else { 0 };
     let mut decoded = Decoded::new();
     let mut leaders: BTreeSet<Key> = BTreeSet::from([(request.entry, float_mode)]);
-    // Jumps back: from and to.
+    // Backward jumps: from and to.
     let mut back: Vec<(u64, u64)> = Vec::new();
-    // What lies nearest behind the entry comes first, so that a region that is cut short is one piece with
-    // few ways out; what lies before the entry comes last.
+    // Code nearest behind the entry comes first, so that a truncated region is one piece with few
+    // exits; code before the entry comes last.
     let mut work = BTreeSet::from([(false, request.entry, float_mode)]);
     while let Some((_, mut pc, mut mode_bits)) = work.pop_first() {
         loop {
@@ -310,7 +311,7 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
                     GuestOp::SetPc | GuestOp::SwapPc | GuestOp::CbranchJoin => {}
                     GuestOp::CbranchGFork | GuestOp::CbranchIFork => {}
                     GuestOp::SetVskip | GuestOp::SetReg | GuestOp::Endpgm => {}
-                    // None of these ends a block by itself.
+                    // None of these ends a block.
                     GuestOp::Trap | GuestOp::Rfe | GuestOp::RfeRestore => {}
                     GuestOp::SetGprIdxOn | GuestOp::SetGprIdxIdx => {}
                     GuestOp::SetGprIdxOff | GuestOp::SetGprIdxMode => {}
@@ -339,8 +340,9 @@ fn explore(request: &Request, fetch: &Fetch<'_>) -> (Decoded, BTreeSet<Key>) {
     (decoded, leaders)
 }
 
-/// Leaves of what was decoded no more than a region may have: up to the last place that no loop goes around,
-/// if that is not much less than fits, since a loop in two regions is left and entered all the time.
+/// Truncates the decoded code to the region's maximum size: at the last address that no loop spans,
+/// unless much space would be lost, since a loop split between two regions leaves and enters them
+/// in each iteration.
 fn cut_short(
     request: &Request,
     decoded: &mut Decoded,
@@ -361,7 +363,7 @@ fn cut_short(
             .unwrap_or(full);
         decoded.retain(|&(pc, _), _| (request.entry..place).contains(&pc));
     } else {
-        // All behind the entry fits; of what lies before it the nearest stays.
+        // All code behind the entry fits; of the code before it the nearest is kept.
         while decoded.len() > most {
             decoded.pop_first();
         }
@@ -445,7 +447,7 @@ fn run(
 }
 
 impl Region {
-    /// Where a jump from `from` to `pc` goes.
+    /// The target of a jump from `from` to `pc`.
     fn target(&mut self, pc: u64, from: u64, mode_bits: u32) -> Target {
         let key = (pc, mode_bits);
         if !self.decoded.contains_key(&key) {
@@ -482,7 +484,7 @@ impl Region {
         let mut execs = Vec::new();
         let mut term = None;
         let mut done = 0;
-        // Behind a barrier at which the wave has not waited.
+        // The barrier that this run was hoisted above.
         let mut barrier = None;
         for &(pc, inst) in &explored.insts {
             done += 1;
@@ -662,7 +664,7 @@ impl Region {
                 let joined = fork::join(g, inst.src[0], next, site);
                 joined.map_or(Term::Interpret { pc }, Term::Indirect)
             }
-            // What MODE becomes is known at run time only: the dispatcher finds the code for it.
+            // The new MODE is known at run time only: the dispatcher looks up the code for it.
             GuestOp::SetVskip | GuestOp::SetReg => match scalar::write_mode(g, inst) {
                 Some(()) => Term::Jump(Target::Exit {
                     pc: next,
@@ -691,7 +693,7 @@ impl Region {
     }
 }
 
-/// Vector ALU and vector memory instructions: what lane-instruction counts count.
+/// Vector ALU and vector memory instructions: those included in lane-instruction counts.
 pub fn is_vector(inst: &Inst) -> bool {
     !matches!(
         inst.desc.encoding,

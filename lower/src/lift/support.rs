@@ -1,4 +1,5 @@
-//! How each row is translated, for the status table: found by lowering a plain instance of the row.
+//! How each row is translated, for the status table; determined by lowering a plain instance of the
+//! row.
 
 use frontend::desc::{Encoding, InstDesc};
 use frontend::inst::{Form, Inst, MemMods, Mods, Operand};
@@ -20,17 +21,17 @@ pub enum Support {
     Native,
     /// With calls of runtime functions.
     Helper,
-    /// The region's flow of control, or what changes how later code is translated: not an arm's
-    /// business.
+    /// The region's control flow, or changes to the translation of later code: not lowered by an
+    /// arm.
     Control,
     /// The interpreter runs it.
     Interp,
-    /// Neither engine runs it: a fault that says so.
+    /// Neither engine runs it: both fault.
     Refused,
 }
 
-/// Is it a part of the hardware that does not exist here: the interpolation parameters of pixel shaders, the
-/// global data share, trap handlers, depth comparisons and levels of detail of images?
+/// Is it hardware that is not modelled: interpolation parameters of pixel shaders, global data
+/// share, trap handlers, depth comparisons, levels of detail of images?
 fn is_refused(op: Op) -> bool {
     match op {
         Op::InterpP1 | Op::InterpP1Ll | Op::InterpP1Lv | Op::InterpP2 | Op::InterpMov => true,
@@ -56,7 +57,7 @@ fn is_refused(op: Op) -> bool {
     }
 }
 
-/// Does the operation belong to the region rather than to the arms?
+/// Is the operation handled by the region rather than by the arms?
 pub fn is_control(op: Op) -> bool {
     match op {
         Op::Branch(_) | Op::Endpgm | Op::Barrier | Op::SetPc | Op::SwapPc | Op::Call => true,
@@ -70,14 +71,14 @@ pub fn is_control(op: Op) -> bool {
     }
 }
 
-/// How a row is translated on `gfx`, under MODE as compilers set it; `None` where the target has no
-/// such row.
+/// How a row is translated on `gfx` under a compiler's usual MODE; `None` if the target lacks the
+/// row.
 pub fn support(desc: &'static InstDesc, gfx: Gfx) -> Option<Support> {
     desc.opcodes.get(gfx)?;
     Some(support_of(&plain(desc, gfx), gfx))
 }
 
-/// How an instruction is translated on `gfx`, under MODE as compilers set it.
+/// How an instruction is translated on `gfx` under a compiler's usual MODE.
 pub fn support_of(inst: &Inst, gfx: Gfx) -> Support {
     if is_control(inst.op()) {
         return Support::Control;
@@ -95,7 +96,7 @@ pub fn support_of(inst: &Inst, gfx: Gfx) -> Support {
     }
 }
 
-/// The nodes of one instruction; [`Lowered`] says whether they are all of it.
+/// The nodes of one instruction; [`Lowered`] tells whether they are complete.
 fn nodes(inst: &Inst, gfx: Gfx) -> (Lowered, Vec<Node>) {
     const MODE: u32 = mode::DENORM_F32 | mode::DENORM_F16_F64 | mode::IEEE | mode::DX10_CLAMP;
     let b = Build::new();
@@ -105,7 +106,7 @@ fn nodes(inst: &Inst, gfx: Gfx) -> (Lowered, Vec<Node>) {
     (lowered, b.finish().0)
 }
 
-/// An instance of a row with registers everywhere, as decoding would give it.
+/// An instance of a row with registers for all operands, as decoded.
 pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
     let mut inst = Inst {
         desc,
@@ -157,7 +158,7 @@ pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
         inst.src[1] = Operand::Sgpr(9);
     }
     match desc.encoding {
-        // Without the scalar address that the rows name.
+        // Without the scalar address operand of the row.
         Encoding::Global | Encoding::Scratch => inst.src[2] = Operand::None,
         Encoding::Smem if desc.src.len() > 1 => {
             inst.src[1] = Operand::None;
@@ -171,7 +172,7 @@ pub fn plain(desc: &'static InstDesc, gfx: Gfx) -> Inst {
     inst
 }
 
-/// Accesses that exist with 64-bit addresses on gfx6 and gfx7.
+/// Accesses with 64-bit addresses on gfx6 and gfx7.
 fn is_untyped(op: Op) -> bool {
     matches!(
         op,

@@ -1,7 +1,7 @@
-//! Typed handles on IR values, so that an arm reads like the manual's formula: integers of 32 and 64
-//! bits, floats with the environment that they are computed in, and truth values. Handles are `Copy`
-//! and know the builder; conversions between kinds are visible calls. What integers and floats can do
-//! is in `value/`.
+//! Typed handles on IR values, so that an arm reads like the manual's formula: integers of 32 and
+//! 64 bits, floats with the environment that they are computed in, and truth values. Handles are
+//! `Copy` and contain the builder; conversions between kinds are explicit calls. The operations of
+//! integers and floats are in `value/`.
 
 mod float;
 mod integer;
@@ -43,11 +43,11 @@ pub struct F<'b> {
     b: &'b Build,
     /// The value, as bits.
     pub v: Val,
-    /// How it is computed with.
+    /// Its environment.
     pub env: Env,
 }
 
-/// A handle: a value and the way back from one.
+/// A handle: wraps a value.
 pub trait Handle<'b>: Copy {
     /// The value.
     fn val(self) -> Val;

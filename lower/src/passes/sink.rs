@@ -1,13 +1,12 @@
-//! Writes of registers put off to the block that reads them. A kernel often begins with a block that makes
-//! addresses of the work-item's number, compares them with a size, and branches around all the rest. Written
-//! where the guest writes them, the addresses go to memory in a loop over the lanes; put off to the block
-//! behind the branch, they are parts of the expressions there, which the loads and stores need for one lane or
-//! two only.
+//! Sinks register writes into the block that reads them. A kernel often begins with a block that
+//! computes addresses from the work-item's number, compares the number with a bound, and branches
+//! around the rest. At their original position the addresses are stored to memory in a loop over
+//! the lanes; sunk behind the branch, they are parts of the address expressions there, which loads
+//! and stores evaluate for one or two lanes only.
 //!
-//! A write is put off when the only other way out of its block does not want the register, when the block that
-//! gets it has no other way in, and when its value is plain integer arithmetic on registers that still hold then
-//! what they held before. Scalars that the guest has overwritten meanwhile are carried over in
-//! [`Slot::Temp`].
+//! A write is sunk if the register is not live on the other exit of its block, if the target block
+//! has no other predecessor, and if its value is integer arithmetic on registers that are unchanged
+//! at the target. Scalars that the guest has overwritten meanwhile are passed in [`Slot::Temp`].
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,13 +18,13 @@ use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Func, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
-/// Values that are computed again in the other block at most.
+/// Maximum number of values recomputed in the other block.
 const MAX_NODES: usize = 96;
 
-/// Temporary slots of a region at most.
+/// Maximum number of temporary slots of a region.
 const MAX_TEMPS: usize = 48;
 
-/// Puts off what can be.
+/// Runs the pass.
 pub(super) fn run(region: &mut Analysed<'_>) {
     let (sunk, lives) = sink(&region.func, std::mem::take(&mut region.lives));
     region.lives = lives;
@@ -34,33 +33,33 @@ pub(super) fn run(region: &mut Analysed<'_>) {
     }
 }
 
-/// Puts off what can be in a region with these live registers. Gives the region after that, if it is another, and
-/// what is live in it.
+/// Sinks writes in a region with this liveness. Returns the changed region, if any, and its
+/// liveness.
 pub fn sink(f: &Func, mut lives: Lives) -> (Option<Func>, Lives) {
     let mut out: Option<Func> = None;
     let mut temps = 0;
-    // Where control goes stays as it is.
-    let mut ways_in = vec![0; f.blocks.len()];
+    // Control flow does not change.
+    let mut pred_counts = vec![0; f.blocks.len()];
     for to in f.blocks.iter().flat_map(next) {
-        ways_in[to] += 1;
+        pred_counts[to] += 1;
     }
     for p in 0..f.blocks.len() {
         let now = out.as_ref().unwrap_or(f);
         if now.blocks[p].writes_v.is_empty() {
             continue;
         }
-        let ways = ways(now, p, &ways_in);
-        if ways.is_empty() || goes_round(now, p) {
+        let candidates = candidates(now, p, &pred_counts);
+        if candidates.is_empty() || is_in_loop(now, p) {
             continue;
         }
         let mut sunk = None;
-        for (b, other) in ways {
-            let wanted = other.map_or(Live::default(), |other| lives.start[other]);
+        for (b, other) in candidates {
+            let live_other = other.map_or(Live::default(), |other| lives.start[other]);
             let step = Step {
                 f: now,
                 p,
                 b,
-                wanted,
+                live_other,
                 live: lives.start[b],
                 temps,
             };
@@ -74,24 +73,24 @@ pub fn sink(f: &Func, mut lives: Lives) -> (Option<Func>, Lives) {
             f.blocks[p] = first;
             f.blocks[b] = second;
             temps = used;
-            lives.again(f, b);
+            lives.update(f, b);
         }
     }
     (out, lives)
 }
 
-/// Can control come back to a block?
-pub(crate) fn goes_round(f: &Func, from: usize) -> bool {
-    comes_back(f, from, |_| true)
+/// Is a block in a cycle?
+pub(crate) fn is_in_loop(f: &Func, from: usize) -> bool {
+    is_in_loop_through(f, from, |_| true)
 }
 
-/// Can control come back to a block with no barrier on the way?
+/// Is a block in a cycle without a barrier?
 pub(crate) fn goes_round_at_once(f: &Func, from: usize) -> bool {
-    comes_back(f, from, |block| !matches!(block.term, Term::Barrier { .. }))
+    is_in_loop_through(f, from, |block| !matches!(block.term, Term::Barrier { .. }))
 }
 
-/// Can control come back to a block through blocks that it `passes`?
-fn comes_back(f: &Func, from: usize, passes: impl Fn(&Block) -> bool) -> bool {
+/// Is a block in a cycle through blocks for which `passes` holds?
+fn is_in_loop_through(f: &Func, from: usize, passes: impl Fn(&Block) -> bool) -> bool {
     let mut seen = vec![false; f.blocks.len()];
     let mut work = vec![from];
     while let Some(at) = work.pop() {
@@ -112,8 +111,8 @@ fn next(block: &Block) -> impl Iterator<Item = usize> {
     block.term.targets().filter_map(|t| t.block())
 }
 
-/// Blocks that only the end of block `p` leads to, each with the other block that it leads to.
-fn ways(f: &Func, p: usize, ways_in: &[u32]) -> Vec<(usize, Option<usize>)> {
+/// Blocks whose only predecessor is block `p`, each with the other successor.
+fn candidates(f: &Func, p: usize, pred_counts: &[u32]) -> Vec<(usize, Option<usize>)> {
     let forward = |t: &Target| match *t {
         Target::Block {
             block, back: false, ..
@@ -131,7 +130,7 @@ fn ways(f: &Func, p: usize, ways_in: &[u32]) -> Vec<(usize, Option<usize>)> {
     found
         .into_iter()
         .filter_map(|(b, other)| Some((b?, other?)))
-        .filter(|&(b, _)| b != 0 && b != p && ways_in[b] == 1 && !by_number(&f.blocks[b]))
+        .filter(|&(b, _)| b != 0 && b != p && pred_counts[b] == 1 && !by_number(&f.blocks[b]))
         .collect()
 }
 
@@ -148,21 +147,21 @@ fn by_number(block: &Block) -> bool {
     })
 }
 
-/// One block and the block behind it that may get its writes.
+/// A block and the successor that may receive its writes.
 struct Step<'a> {
     f: &'a Func,
     p: usize,
     b: usize,
-    /// Registers that the other way out wants.
-    wanted: Live,
-    /// Registers that the block behind wants.
+    /// Registers live on the other exit.
+    live_other: Live,
+    /// Registers live at the start of the successor.
     live: Live,
-    /// Temporary slots taken.
+    /// Number of temporary slots in use.
     temps: usize,
 }
 
 impl Step<'_> {
-    /// The second block's number, both blocks, and how many temporary slots are taken then.
+    /// The successor's number, both blocks, and the number of temporary slots in use afterwards.
     fn run(&self) -> Option<(usize, Block, Block, usize)> {
         let chosen = self.choose();
         if chosen.is_empty() {
@@ -178,30 +177,30 @@ impl Step<'_> {
         let carried = copy.carried;
         let second = rebuild(second, &build, &late);
         let mut first = first.clone();
-        // What nobody wanted must not be wanted now by those who read the old value.
+        // Drops dead and sunk writes so that their old values do not become live.
         first
             .writes_v
-            .retain(|(n, _)| self.made(*n) && !late.contains_key(n));
+            .retain(|(n, _)| self.is_live(*n) && !late.contains_key(n));
         for (k, &v) in carried.iter().enumerate() {
             first.writes_s.push((temp(self.temps + k), v));
         }
         Some((self.b, first, second, self.temps + carried.len()))
     }
 
-    /// Does anybody want what the first block writes to a VGPR?
-    fn made(&self, n: u8) -> bool {
-        self.wanted.has(n) || self.live.has(n)
+    /// Is the first block's write of a VGPR live?
+    fn is_live(&self, n: u8) -> bool {
+        self.live_other.has(n) || self.live.has(n)
     }
 
-    /// Which writes are put off.
+    /// The writes to sink.
     fn choose(&self) -> Vec<(u8, Val)> {
         let first = &self.f.blocks[self.p];
         let writes = first.writes_v.iter().copied();
-        let writes = writes.filter(|&(n, _)| self.made(n));
+        let writes = writes.filter(|&(n, _)| self.is_live(n));
         let writes: Vec<(u8, Val)> = writes.collect();
         let mut chosen: Vec<(u8, Val, BTreeSet<u8>)> = Vec::new();
         for &(n, v) in &writes {
-            if self.wanted.has(n) {
+            if self.live_other.has(n) {
                 continue;
             }
             let build = Build::new();
@@ -210,7 +209,7 @@ impl Step<'_> {
                 chosen.push((n, v, copy.reads));
             }
         }
-        // What they read must not be written before.
+        // Their operands must not be written before.
         loop {
             let late: HashSet<u8> = chosen.iter().map(|&(n, ..)| n).collect();
             let early: HashSet<u8> = writes
@@ -238,18 +237,18 @@ fn temp(n: usize) -> Slot {
     Slot::Temp(n as u8)
 }
 
-/// Values of one block computed in another, behind it.
+/// Recomputes values of one block in its successor.
 struct Copy<'a> {
     from: &'a Block,
     to: &'a Build,
-    /// Where values are at the end of the first block.
+    /// Slots of values at the end of the first block.
     slots: HashMap<Val, Slot>,
     written: HashSet<Slot>,
-    /// Wave values carried in temporary slots, from number `first` on.
+    /// Wave values passed in temporary slots, from number `first` on.
     carried: Vec<Val>,
     first: usize,
     done: HashMap<Val, Val>,
-    /// VGPRs that they read.
+    /// VGPRs that the values read.
     reads: BTreeSet<u8>,
 }
 
@@ -293,19 +292,19 @@ impl<'a> Copy<'a> {
                 Some(self.to.leaf(node.op, node.ty))
             }
             Op::LaneId => Some(self.to.leaf(node.op, node.ty)),
-            Op::Select | Op::ExecMask => self.again(v),
-            _ if node.ty.width != Width::W1 && node.op.is_address_part() => self.again(v),
+            Op::Select | Op::ExecMask => self.recompute(v),
+            _ if node.ty.width != Width::W1 && node.op.is_address_part() => self.recompute(v),
             _ => None,
         }
     }
 
-    fn again(&mut self, v: Val) -> Option<Val> {
+    fn recompute(&mut self, v: Val) -> Option<Val> {
         let node = &self.from.nodes[v.index()];
         let args: Option<Vec<Val>> = node.args.iter().map(|&a| self.value(a)).collect();
         Some(self.to.pure(node.op, &args?))
     }
 
-    /// A wave value: from where it is, or computed again, or carried over.
+    /// A wave value: read from its slot, recomputed, or passed in a temporary slot.
     fn wave(&mut self, v: Val) -> Option<Val> {
         let node = &self.from.nodes[v.index()];
         match node.op {
@@ -322,7 +321,7 @@ impl<'a> Copy<'a> {
             return Some(pair);
         }
         match node.ty.width {
-            _ if self.is_there(v, 8) => self.again(v),
+            _ if self.is_available(v, 8) => self.recompute(v),
             Width::W32 => {
                 let n = self.first + self.carried.len();
                 if n >= MAX_TEMPS {
@@ -331,13 +330,13 @@ impl<'a> Copy<'a> {
                 self.carried.push(v);
                 Some(self.to.leaf(Op::ReadS(temp(n)), types::W32))
             }
-            _ if node.op.is_address_part() => self.again(v),
+            _ if node.op.is_address_part() => self.recompute(v),
             _ => None,
         }
     }
 
-    /// Is a wave value a sum or the like of what is there?
-    fn is_there(&self, v: Val, depth: u32) -> bool {
+    /// Is a wave value cheap arithmetic on available values?
+    fn is_available(&self, v: Val, depth: u32) -> bool {
         let node = &self.from.nodes[v.index()];
         match node.op {
             Op::Const(_) | Op::CodeAddress(_) => true,
@@ -345,12 +344,12 @@ impl<'a> Copy<'a> {
             _ if self.slots.contains_key(&v) => true,
             op => {
                 let plain = depth > 0 && op.is_address_part();
-                plain && node.args.iter().all(|&a| self.is_there(a, depth - 1))
+                plain && node.args.iter().all(|&a| self.is_available(a, depth - 1))
             }
         }
     }
 
-    /// A 64-bit value of which the guest keeps the words in two SGPRs.
+    /// A 64-bit value whose words the guest keeps in two SGPRs.
     fn saved(&mut self, v: Val) -> Option<Val> {
         let word = |op: Op| {
             let all = self.from.writes_s.iter().copied();
@@ -373,7 +372,7 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// A block whose reads of some VGPRs are values that `build` has.
+/// A block with reads of some VGPRs replaced by values in `build`.
 fn rebuild(block: &Block, build: &Build, late: &HashMap<u8, Val>) -> Block {
     let effects: HashSet<Val> = block.effects.iter().copied().collect();
     let mut values: Vec<Val> = Vec::with_capacity(block.nodes.len());
@@ -429,7 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_barriers_part_turns() {
+    fn only_barriers_split_loops() {
         let block = |pc, term| Block {
             pc,
             nodes: Vec::new(),
@@ -452,7 +451,7 @@ mod tests {
         f.blocks.push(block(8, Term::Jump(to(2))));
         f.blocks.push(block(12, Term::End));
         let all = |of: fn(&Func, usize) -> bool| [0, 1, 2, 3].map(|at| of(&f, at));
-        assert_eq!(all(goes_round), [true, true, true, false]);
+        assert_eq!(all(is_in_loop), [true, true, true, false]);
         assert_eq!(all(goes_round_at_once), [false, false, true, false]);
     }
 }

@@ -1,4 +1,4 @@
-//! Writes a function of the vector IR.
+//! Constructs a function of the vector IR.
 
 use super::Def;
 use super::func::{Block, Func, Inst, InstData, Range, Value, ValueData};
@@ -7,14 +7,14 @@ use super::patterns::all_or_nothing;
 use super::ssa::Ssa;
 use super::types::{self, Type};
 
-/// What is written and read in several blocks; the builder makes values of it.
+/// A mutable variable of the builder, which converts it to SSA values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variable(u32);
 
-/// Writes instructions behind one another into blocks.
+/// Appends instructions to blocks.
 #[derive(Debug)]
 pub struct Builder<'f> {
-    /// What is being written.
+    /// The function under construction.
     pub func: &'f mut Func,
     ssa: &'f mut Ssa,
     current: Option<Block>,
@@ -22,7 +22,7 @@ pub struct Builder<'f> {
 }
 
 impl<'f> Builder<'f> {
-    /// Begins a function; what was in it before is gone.
+    /// Begins a function; clears its previous contents.
     pub fn new(func: &'f mut Func, ssa: &'f mut Ssa) -> Builder<'f> {
         func.clear();
         ssa.clear();
@@ -45,7 +45,7 @@ impl<'f> Builder<'f> {
 
     // ---- blocks
 
-    /// A new block. Its code stands behind that of the blocks into which something was written before.
+    /// A new block. Its code follows that of the blocks that already have instructions.
     pub fn create_block(&mut self) -> Block {
         let f = &mut *self.func;
         if f.blocks.len() == f.block_count {
@@ -55,38 +55,38 @@ impl<'f> Builder<'f> {
         Block::new(f.block_count - 1)
     }
 
-    /// A new parameter of a block, before variables are read in it.
+    /// Adds a block parameter, before variables are read in the block.
     pub fn append_block_param(&mut self, block: Block, ty: Type) -> Value {
         debug_assert!(!self.ssa.has_params(block), "bug: a parameter comes late");
         self.func.new_param(block, ty)
     }
 
-    /// The parameters that were given to a block, in their order.
+    /// The explicit parameters of a block, in order.
     pub fn block_params(&self, block: Block) -> &[Value] {
         self.func.params(block)
     }
 
-    /// Goes on in a block.
+    /// Continues in a block.
     pub fn switch_to_block(&mut self, block: Block) {
         self.current = Some(block);
     }
 
-    /// The block that is being written.
+    /// The current block.
     pub fn current_block(&self) -> Option<Block> {
         self.current
     }
 
-    /// Says that a block is seldom run.
+    /// Marks a block as cold.
     pub fn set_cold_block(&mut self, block: Block) {
         self.func.blocks[block.index()].cold = true;
     }
 
-    /// Says that all edges to a block are there.
+    /// Declares that all edges to a block exist.
     pub fn seal_block(&mut self, block: Block) {
         self.ssa.seal(self.func, block);
     }
 
-    /// Says what following instructions are for.
+    /// Sets the source location of the following instructions.
     pub fn set_loc(&mut self, loc: u32) {
         self.loc = loc;
     }
@@ -104,7 +104,7 @@ impl<'f> Builder<'f> {
         self.ssa.read(self.func, var.0, block)
     }
 
-    /// Gives a variable a value here.
+    /// Assigns a variable in the current block.
     pub fn def_var(&mut self, var: Variable, value: Value) {
         let block = self.here();
         let value = self.as_type(value, self.ssa.ty(var.0));
@@ -129,14 +129,14 @@ impl<'f> Builder<'f> {
         let inst = self.func.new_inst(data);
         let insts = &mut self.func.blocks[block.index()].insts;
         insts.push(inst);
-        // The entry may have its place for constants already.
+        // The entry may already contain its constants.
         if insts.len() == 1 && self.func.layout.first() != Some(&block) {
             self.func.layout.push(block);
         }
         inst
     }
 
-    /// An instruction with a result. Masks become vectors where it takes none.
+    /// An instruction with a result. Masks become vectors where the operation takes none.
     pub fn op(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let args = self.sources(op, args);
         let result = Value::new(self.func.values.len());
@@ -146,7 +146,7 @@ impl<'f> Builder<'f> {
         result
     }
 
-    /// An instruction without a result. Masks become vectors where it takes none.
+    /// An instruction without a result. Masks become vectors where the operation takes none.
     pub fn effect(&mut self, op: Op, args: &[Value]) {
         let args = self.sources(op, args);
         self.push(op, args, Value::NONE);
@@ -169,7 +169,7 @@ impl<'f> Builder<'f> {
 
     // ---- masks
 
-    /// A mask as a vector; other values as they are.
+    /// A mask as a vector; other values unchanged.
     fn vector_of(&mut self, v: Value) -> Value {
         match self.ty(v) {
             ty if ty.is_mask() => self.op(Op::MaskToVector, &[v], ty.unmasked()),
@@ -187,7 +187,7 @@ impl<'f> Builder<'f> {
         same.then(|| self.vconst(ty, constant))
     }
 
-    /// A value as one of this type, which is a mask or the vector that one is.
+    /// A value as this type, a mask or the corresponding vector.
     fn as_type(&mut self, v: Value, ty: Type) -> Value {
         match (self.ty(v), ty) {
             (from, to) if from == to => v,
@@ -200,7 +200,8 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Two sources of one type: masks where both are, or one is and the other is a constant of all ones or zeros.
+    /// Two sources of one type: masks if both are, or if one is and the other is a constant of all
+    /// ones or zeros.
     fn alike(&mut self, [a, b]: [Value; 2]) -> [Value; 2] {
         let types = [a, b].map(|v| self.ty(v));
         if types[0] == types[1] {
@@ -264,7 +265,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Puts the instructions of this block from number `from` on into another order.
+    /// Reorders the instructions of this block from number `from` on.
     pub fn reorder(&mut self, from: usize, order: &[Inst]) {
         let block = self.here();
         self.func.blocks[block.index()].insts[from..].copy_from_slice(order);
@@ -274,13 +275,13 @@ impl<'f> Builder<'f> {
         self.func.ty(v)
     }
 
-    /// An integer constant where the function begins.
+    /// An integer constant in the entry block.
     pub fn iconst_at_entry(&mut self, ty: Type, n: i64) -> Value {
         let here = self.here();
         self.func.prepend(Op::Iconst(cut(ty, n)), ty, here)
     }
 
-    /// An integer constant; what is beyond its width is cut off.
+    /// An integer constant, truncated to its width.
     pub fn iconst(&mut self, ty: Type, n: i64) -> Value {
         self.op(Op::Iconst(cut(ty, n)), &[], ty)
     }
@@ -300,7 +301,7 @@ impl<'f> Builder<'f> {
         self.op(Op::Vconst(constant), &[], ty)
     }
 
-    /// An address that is known when the code is put in place.
+    /// An address that is resolved at placement.
     pub fn symbol_value(&mut self, symbol: Symbol, distance: i64) -> Value {
         self.op(Op::SymbolValue(symbol, distance), &[], types::I64)
     }
@@ -337,7 +338,7 @@ impl<'f> Builder<'f> {
         self.effect(Op::Store(memory, part, offset), &[value, addr]);
     }
 
-    /// Calls a function with effects; gives its status.
+    /// Calls a function with effects; returns its status.
     pub fn call_effect(&mut self, callee: Value, args: [Value; 4]) -> Value {
         let [a, b, c, d] = args;
         self.op(Op::Call(Callee::Effect), &[callee, a, b, c, d], types::I64)
@@ -356,7 +357,7 @@ impl<'f> Builder<'f> {
         self.op(Op::Icmp(cond), &[a, b], ty)
     }
 
-    /// Compares integers with a constant.
+    /// Compares an integer with a constant.
     pub fn icmp_imm(&mut self, cond: IntCC, a: Value, n: i64) -> Value {
         let ty = self.ty(a);
         let n = self.iconst(ty, n);
@@ -438,7 +439,7 @@ impl<'f> Builder<'f> {
         let from = self.here();
         let edge = self.func.new_edge(to, args);
         for (n, &arg) in args.iter().enumerate() {
-            // A parameter that comes later has the argument's type.
+            // Parameters created later take the argument's type.
             if let Some(&param) = self.func.params(to).get(n) {
                 let arg = self.as_type(arg, self.ty(param));
                 self.func.set_edge_arg(edge, n, arg);
@@ -474,7 +475,7 @@ impl<'f> Builder<'f> {
     }
 }
 
-/// An integer with zeros above the width of a type.
+/// An integer zero-extended from the width of a type.
 fn cut(ty: Type, n: i64) -> i64 {
     match ty.bits() {
         64 => n,

@@ -1,13 +1,13 @@
-//! What stands in place of special floats.
+//! Replacement of special floats.
 
-/// What stands in place of f32 of special kinds.
+/// Replacement of f32 by class.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixes(u32);
 
-/// What [`Fixes`] are made of, with the numbers that `vfixupimmps` knows them by.
+/// Classes and replacements of [`Fixes`], with the numbers of `vfixupimmps`.
 #[allow(missing_docs, reason = "the names say it")]
 pub mod fix {
-    /// Kinds of f32; denormal ones are values. (One has a kind of its own.)
+    /// Classes of f32; denormals are ordinary values. (1.0 has a class of its own.)
     #[derive(Clone, Copy)]
     pub enum Of {
         QuietNan = 0,
@@ -19,7 +19,7 @@ pub mod fix {
         PositiveValue = 7,
     }
 
-    /// What stands for them.
+    /// Replacements.
     #[derive(Clone, Copy)]
     pub enum By {
         Itself = 1,
@@ -28,7 +28,7 @@ pub mod fix {
         DefaultNan = 3,
         NegativeInfinity = 4,
         Infinity = 5,
-        /// Infinity with the sign of what it stands for.
+        /// Infinity with the source's sign.
         SignedInfinity = 6,
         Zero = 8,
         MinusOne = 9,
@@ -38,15 +38,15 @@ pub mod fix {
 }
 
 impl Fixes {
-    /// No others.
+    /// No replacement.
     pub const NONE: Fixes = Fixes(0);
 
-    /// These, and of one kind another number.
+    /// Adds the replacement of a class.
     pub const fn with(self, of: fix::Of, by: fix::By) -> Fixes {
         Fixes(self.0 | (by as u32) << (4 * of as u32))
     }
 
-    /// In place of NaNs of both kinds.
+    /// Adds the replacement of NaNs of both kinds.
     pub const fn with_nans(self, by: fix::By) -> Fixes {
         self.with(fix::Of::QuietNan, by)
             .with(fix::Of::SignallingNan, by)

@@ -19,7 +19,7 @@ macro_rules! index {
                 self.0 as usize
             }
 
-            /// The one of this number.
+            /// Creates the index.
             pub fn new(index: usize) -> $name {
                 $name(index as u32)
             }
@@ -42,7 +42,7 @@ index!(
     Block
 );
 
-/// Where a value comes from.
+/// Definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Def {
     /// The result of an instruction.
@@ -60,10 +60,10 @@ pub(super) struct Range {
     pub(super) len: u32,
 }
 
-/// Where a terminator leads, with the arguments for the block's parameters.
+/// An edge of a terminator, with the arguments for the block's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// Where.
+    /// The target.
     pub block: Block,
     pub(super) args: Range,
 }
@@ -95,7 +95,7 @@ pub(super) struct BlockData {
 pub struct Func {
     pub(super) insts: Vec<InstData>,
     pub(super) values: Vec<ValueData>,
-    /// More than there are, so that their memory is used again.
+    /// More than in use, to recycle their memory.
     pub(super) blocks: Vec<BlockData>,
     pub(super) block_count: usize,
     pub(super) layout: Vec<Block>,
@@ -104,7 +104,8 @@ pub struct Func {
     constants: Vec<Box<[u8]>>,
     numbers: HashMap<Box<[u8]>, Constant>,
     pub(super) slots: Vec<u32>,
-    /// Constants that the entry is to begin with, the last one first; empty once the function is finished.
+    /// Constants that the entry begins with, the last one first; empty once the function is
+    /// finished.
     pub(super) prologue: Vec<Inst>,
 }
 
@@ -114,7 +115,7 @@ impl Func {
         Func::default()
     }
 
-    /// Empties it; its memory stays.
+    /// Clears it; keeps its memory.
     pub fn clear(&mut self) {
         self.insts.clear();
         self.values.clear();
@@ -135,7 +136,7 @@ impl Func {
 
     // ---- values
 
-    /// Values that there are numbers for.
+    /// Number of value indices.
     pub fn num_values(&self) -> usize {
         self.values.len()
     }
@@ -145,7 +146,7 @@ impl Func {
         self.values[v.index()].ty
     }
 
-    /// A value without other names.
+    /// Resolves aliases.
     pub fn resolve(&self, mut v: Value) -> Value {
         while let Def::Alias(of) = self.values[v.index()].def {
             v = of;
@@ -153,12 +154,12 @@ impl Func {
         v
     }
 
-    /// Where a value comes from: an instruction or a block.
+    /// The definition of a value: an instruction or a block.
     pub fn def(&self, v: Value) -> Def {
         self.values[self.resolve(v).index()].def
     }
 
-    /// The instruction that gives a value.
+    /// The instruction that defines a value.
     pub fn inst_of(&self, v: Value) -> Option<Inst> {
         match self.def(v) {
             Def::Inst(inst) => Some(inst),
@@ -166,7 +167,7 @@ impl Func {
         }
     }
 
-    /// The block in which a value is made.
+    /// The block that defines a value.
     pub fn block_of(&self, v: Value) -> Block {
         match self.def(v) {
             Def::Inst(inst) => self.inst_block(inst),
@@ -175,13 +176,13 @@ impl Func {
         }
     }
 
-    /// The operation that gives a value, with its sources.
+    /// The operation that defines a value, with its sources.
     pub fn made_by(&self, v: Value) -> Option<(Op, &[Value])> {
         let inst = self.inst_of(v)?;
         Some((self.op(inst), self.args(inst)))
     }
 
-    /// The integer constant that a value is, as it was given.
+    /// The integer constant that a value is, as given.
     pub fn iconst(&self, v: Value) -> Option<i64> {
         match self.made_by(v)? {
             (Op::Iconst(n), _) => Some(n),
@@ -191,17 +192,17 @@ impl Func {
 
     // ---- instructions
 
-    /// Instructions that there are numbers for.
+    /// Number of instruction indices.
     pub fn num_insts(&self) -> usize {
         self.insts.len()
     }
 
-    /// What an instruction does.
+    /// Its operation.
     pub fn op(&self, inst: Inst) -> Op {
         self.insts[inst.index()].op
     }
 
-    /// Its sources. Those of a jump's edges are not among them.
+    /// Its sources. Arguments of a jump's edges are not among them.
     pub fn args(&self, inst: Inst) -> &[Value] {
         self.list(self.insts[inst.index()].args)
     }
@@ -212,17 +213,17 @@ impl Func {
         (result != Value::NONE).then_some(result)
     }
 
-    /// The block that it stands in.
+    /// Its block.
     pub fn inst_block(&self, inst: Inst) -> Block {
         self.insts[inst.index()].block
     }
 
-    /// The number of what it is for; 0 where it is for nothing special.
+    /// Its source location; 0 for none.
     pub fn loc(&self, inst: Inst) -> u32 {
         self.insts[inst.index()].loc
     }
 
-    /// Where a terminator leads.
+    /// The edges of a terminator.
     pub fn edges(&self, inst: Inst) -> &[Edge] {
         match self.op(inst) {
             Op::Jump(edge) => &self.edges[edge as usize..][..1],
@@ -242,12 +243,12 @@ impl Func {
 
     // ---- blocks
 
-    /// Blocks that there are numbers for.
+    /// Number of block indices.
     pub fn num_blocks(&self) -> usize {
         self.block_count
     }
 
-    /// The blocks in the order in which their code stands, the entry first.
+    /// The blocks in layout order, the entry first.
     pub fn layout(&self) -> &[Block] {
         &self.layout
     }
@@ -272,13 +273,13 @@ impl Func {
         self.insts(block).last().copied()
     }
 
-    /// The edges that leave a block.
+    /// The outgoing edges of a block.
     pub fn successors(&self, block: Block) -> &[Edge] {
         self.last(block).map_or(&[], |last| self.edges(last))
     }
 
-    /// The blocks that control can reach, in reverse postorder: each behind those that dominate it.
-    /// Code need not stand in such an order.
+    /// The reachable blocks in reverse postorder: each follows its dominators. The layout need not
+    /// be such an order.
     pub fn reverse_postorder(&self) -> Vec<Block> {
         let mut seen = vec![false; self.num_blocks()];
         let mut is_new = |block: Block| !mem::replace(&mut seen[block.index()], true);
@@ -303,7 +304,7 @@ impl Func {
         order
     }
 
-    /// Is a block seldom run?
+    /// Is a block cold?
     pub fn is_cold(&self, block: Block) -> bool {
         self.blocks[block.index()].cold
     }
@@ -326,7 +327,7 @@ impl Func {
         &self.constants[constant.0 as usize]
     }
 
-    /// A new stack slot of so many bytes, aligned to eight.
+    /// A new stack slot of this number of bytes, aligned to eight.
     pub fn stack_slot(&mut self, bytes: u32) -> StackSlot {
         self.slots.push(bytes);
         StackSlot(self.slots.len() as u32 - 1)

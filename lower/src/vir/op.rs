@@ -17,7 +17,7 @@ pub enum IntCC {
 }
 
 impl IntCC {
-    /// All of them, with their names in text.
+    /// All comparisons, with their names in text.
     pub const ALL: [(IntCC, &'static str); 10] = [
         (IntCC::Equal, "eq"),
         (IntCC::NotEqual, "ne"),
@@ -31,7 +31,7 @@ impl IntCC {
         (IntCC::UnsignedLessThanOrEqual, "ule"),
     ];
 
-    /// The comparison that is true where this one is false.
+    /// The negated comparison.
     pub fn complement(self) -> IntCC {
         match self {
             IntCC::Equal => IntCC::NotEqual,
@@ -48,8 +48,8 @@ impl IntCC {
     }
 }
 
-/// Comparisons of floats. Those without "unordered" in their name are false where a source is a NaN, but for
-/// [`FloatCC::NotEqual`].
+/// Comparisons of floats. Those without "unordered" in their name are false if a source is a NaN,
+/// except [`FloatCC::NotEqual`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum FloatCC {
@@ -70,7 +70,7 @@ pub enum FloatCC {
 }
 
 impl FloatCC {
-    /// All of them, with their names in text.
+    /// All comparisons, with their names in text.
     pub const ALL: [(FloatCC, &'static str); 14] = [
         (FloatCC::Ordered, "ord"),
         (FloatCC::Unordered, "uno"),
@@ -88,7 +88,7 @@ impl FloatCC {
         (FloatCC::UnorderedOrGreaterThanOrEqual, "uge"),
     ];
 
-    /// The comparison that gives the same with its sources exchanged.
+    /// The equivalent comparison with exchanged sources.
     pub fn swap_args(self) -> FloatCC {
         match self {
             FloatCC::LessThan => FloatCC::GreaterThan,
@@ -113,11 +113,11 @@ impl FloatCC {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Constant(pub(crate) u32);
 
-/// Memory of the function's own on the host's stack.
+/// The function's own memory on the host's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackSlot(pub(crate) u32);
 
-/// What an address of a load's code is relative to.
+/// Base of an address that depends on the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// The base that the region was compiled for: the image of its code object.
@@ -126,45 +126,47 @@ pub enum Symbol {
     Sites,
 }
 
-/// What is known of an access.
+/// Properties of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Memory {
-    /// Guest memory whose range was checked: no alignment is known.
+    /// Guest memory after a range check; the alignment is unknown.
     Guest,
-    /// A structure of the runtime's, aligned.
+    /// A structure of the runtime, aligned.
     Trusted,
-    /// A field of the context that is constant while the region runs, aligned: it may be loaded again at each use.
+    /// A field of the context that is constant while the region runs, aligned: it may be reloaded
+    /// at each use.
     Fixed,
 }
 
-/// Which bytes are loaded or stored.
+/// The bytes that are loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// All of the value's type.
     Whole,
-    /// One byte; loaded with zeros above, of an `i32`.
+    /// One byte; loads zero-extend to an `i32`.
     Byte,
     /// The same with its sign.
     SignedByte,
-    /// Two bytes; loaded with zeros above, of an `i32`.
+    /// Two bytes; loads zero-extend to an `i32`.
     Short,
-    /// The same with their sign.
+    /// Two bytes; loads sign-extend.
     SignedShort,
 }
 
 /// The runtime's functions that code calls, by signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Callee {
-    /// A function of lanes: results' address, operands' address, mode; no result.
+    /// A lane function: address of results, address of operands, mode; no result.
     Lanes,
-    /// A function with effects: context, site, operands' address, results' address; gives a status (`i64`).
+    /// A function with effects: context, site, address of operands, address of results; returns a
+    /// status (`i64`).
     Effect,
 }
 
 macro_rules! operations {
     ($($group:ident { $($(#[$doc:meta])* $name:ident = $text:literal;)* })*) => {
-        /// What an instruction does. Sources are [`Func::args`](super::Func::args). Unless said otherwise all sources and the
-        /// result have one type.
+        /// Operations. Sources are [`Func::args`](super::Func::args). Unless stated otherwise, all
+        /// sources and the result have one type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Op {
             // ---- constants and addresses
@@ -176,14 +178,14 @@ macro_rules! operations {
             F64const(u64),
             /// A vector of these bytes.
             Vconst(Constant),
-            /// An address (`i64`) so far from a symbol.
+            /// An address (`i64`): a symbol plus an offset.
             SymbolValue(Symbol, i64),
             /// Address (`i64`) of a stack slot.
             StackAddr(StackSlot),
             // ---- memory
             /// The value at an address (`i64`) plus an offset.
             Load(Memory, Part, i32),
-            /// Stores the first source at the address that is the second plus an offset. No result.
+            /// Stores the first source at the second, an address, plus an offset. No result.
             Store(Memory, Part, i32),
             /// Calls the function whose address is the first source.
             Call(Callee),
@@ -192,17 +194,17 @@ macro_rules! operations {
             Icmp(IntCC),
             /// Comparison of floats; gives [`Type::truth`](super::Type::truth).
             Fcmp(FloatCC),
-            /// A vector (first source) with another lane (second source) in place of that of this number.
+            /// The first source, a vector, with lane n replaced by the second source.
             Insertlane(u8),
-            /// The lane of this number.
+            /// Lane n.
             Extractlane(u8),
-            /// Bytes of two vectors by 16 numbers, within each 128 bits; numbers from 0x80 on make zeros. The types of sources
-            /// and result may differ.
+            /// Bytes of two vectors by 16 indices, within each 128 bits; indices from 0x80 on give
+            /// zeros. The types of sources and result may differ.
             Shuffle(Constant),
-            // ---- control, at the end of a block
-            /// Goes to the block of the function's edge of this number.
+            // ---- control flow, at the end of a block
+            /// Jumps along the function's edge n.
             Jump(u32),
-            /// Goes by the edge of this number where the source, a truth value, is not 0, else by the next one.
+            /// Takes edge n if the source, a truth value, is not 0, else edge n + 1.
             Brif(u32),
             /// Leaves with a value.
             Return,
@@ -291,11 +293,11 @@ operations! {
     Smax = "smax";
     /// a + b of unsigned lanes, at most all ones.
     UaddSat = "uadd_sat";
-    /// a + b of signed lanes, the nearest number that there is.
+    /// a + b of signed lanes, saturating.
     SaddSat = "sadd_sat";
     /// a - b of unsigned lanes, at least 0.
     UsubSat = "usub_sat";
-    /// a - b of signed lanes, the nearest number that there is.
+    /// a - b of signed lanes, saturating.
     SsubSat = "ssub_sat";
     /// Ones of each lane.
     Popcnt = "popcnt";
@@ -375,31 +377,32 @@ operations! {
     masks {
     /// A mask as a vector of lanes that are all ones or zeros.
     MaskToVector = "mask_to_vector";
-    /// Lanes that are all ones or zeros as a mask.
+    /// A vector with lanes of all ones or zeros as a mask.
     VectorToMask = "vector_to_mask";
     }
-    // What hosts with AVX2 have.
+    // Operations of hosts with AVX2.
     host_vectors {
-    // 64-bit lanes come in two vectors: what unpacking dwords gives, lanes 0, 1, 4, 5 and 2, 3, 6, 7.
+    // 64-bit lanes are in two vectors, as unpacking dwords gives them: lanes 0, 1, 4, 5 and 2, 3,
+    // 6, 7.
     /// Unsigned products of the low words of quads.
     MulWideU = "mul_wide_u";
-    /// Signed ones.
+    /// As [`Op::MulWideU`], signed.
     MulWideS = "mul_wide_s";
     /// The even dwords of the first source, the odd ones of the second.
     OddDwords = "odd_dwords";
     /// f32 to f64, lanes 0, 1, 4, 5.
     PromoteLow = "promote_low";
-    /// The others.
+    /// As [`Op::PromoteLow`], of the other lanes.
     PromoteHigh = "promote_high";
     /// i32 to f64, lanes 0, 1, 4, 5.
     FromIntLow = "from_int_low";
-    /// The others.
+    /// As [`Op::FromIntLow`], of the other lanes.
     FromIntHigh = "from_int_high";
     /// Both vectors of f64 to f32.
     Demote = "demote";
     /// f32 to f64, the lanes of the low half in their order.
     PromoteLowHalf = "promote_low_half";
-    /// The others.
+    /// As [`Op::PromoteLowHalf`], of the high half.
     PromoteHighHalf = "promote_high_half";
     /// The reverse of both.
     DemoteHalves = "demote_halves";
@@ -423,39 +426,39 @@ operations! {
     NarrowBytes = "narrow_bytes";
     /// The low shorts of 16 dwords; for AVX-512 only.
     NarrowShorts = "narrow_shorts";
-    /// The low bytes, one for each dword of the result, with zeros above each.
+    /// The low bytes, zero-extended to dwords.
     WidenBytesU = "widen_bytes_u";
     /// The same with signs.
     WidenBytesS = "widen_bytes_s";
-    /// The low shorts, with zeros above each.
+    /// The low shorts, zero-extended to dwords.
     WidenShortsU = "widen_shorts_u";
     /// The same with signs.
     WidenShortsS = "widen_shorts_s";
     /// Dwords shifted left by those of the second vector, which are at most 32.
     ShiftLeft = "shift_left";
-    /// The same to the right, with zeros.
+    /// The same, logically to the right.
     ShiftRight = "shift_right";
-    /// The same to the right, with signs.
+    /// The same, arithmetically to the right.
     ShiftArithmetic = "shift_arithmetic";
     /// Quads shifted left by those of the second vector, which are at most 64.
     ShiftLeftQuads = "shift_left_quads";
-    /// The same to the right, with zeros.
+    /// The same, logically to the right.
     ShiftRightQuads = "shift_right_quads";
-    /// The same to the right, with signs; for AVX-512 only.
+    /// The same, arithmetically to the right; for AVX-512 only.
     ShiftArithmeticQuads = "shift_arithmetic_quads";
     /// Bytes of the first vector, within each 128 bits, by the low four bits of those of the second; zero where the
     /// highest bit is set.
     PickBytes = "pick_bytes";
-    /// Dwords of the first and the third vector, by their numbers in the second: from 16 on the third's. Of 512 bits, for
-    /// AVX-512 only.
+    /// Dwords of the first and the third vector, by their indices in the second: from 16 on the
+    /// third's. 512 bits, for AVX-512 only.
     PickDwords = "pick_dwords";
-    /// Words whose halves are all ones or zeros, as the signs of those of the source.
+    /// Dwords with halves of all ones or zeros, by the signs of the source's halves.
     ShortSigns = "short_signs";
     /// The halves of dwords 0 to 3, f16 to f32.
     WidenLow = "widen_low";
-    /// Those of dwords 4 to 7.
+    /// The halves of dwords 4 to 7, f16 to f32.
     WidenHigh = "widen_high";
-    /// The reverse of both, to nearest even.
+    /// The inverse of both, to nearest even.
     Narrow = "narrow";
     /// The low halves of all dwords, f16 to f32.
     FromHalf = "from_half";
@@ -473,64 +476,68 @@ operations! {
     SumUp = "sum_up";
     /// Products of the first two f32 plus the third, rounded up once; of 512 bits, for AVX-512 only.
     FusedUp = "fused_up";
-    /// What was rounded to odd, of what was rounded down and up; for AVX-512 only.
+    /// Rounds to odd, from the results rounded down and up; for AVX-512 only.
     ToOdd = "to_odd";
-    /// The lesser of two f32; the second where one is a NaN.
+    /// The minimum of two f32; the second if one is a NaN.
     Least = "least";
-    /// f32 times 2 to the power of the second, which is rounded down to an integer; for AVX-512 only.
+    /// f32 times 2 to the power of the second source, rounded down to an integer; for AVX-512 only.
     Scale = "scale";
-    /// What f32 are above the integers nearest to them; 0 for infinities. For AVX-512 only.
+    /// The difference of f32 and the nearest integers; 0 for infinities. For AVX-512 only.
     Rest = "rest";
-    /// The mantissas of f32, from 1/2 to 1, with their signs; zeros, infinities and quiet NaNs are it themselves. For
-    /// AVX-512 only.
+    /// The mantissas of f32, from 1/2 to 1, with their signs; zeros and infinities unchanged, NaNs
+    /// quieted. For AVX-512 only.
     Mantissa = "mantissa";
-    /// The exponents that go with them, as i32; 0 where there is none. For AVX-512 only.
+    /// The exponents that go with [`Op::Mantissa`], as i32; 0 for zeros, infinities and NaNs. For
+    /// AVX-512 only.
     Exponent = "exponent";
-    /// The same mantissas, but 1 with their signs for zeros and infinities. For AVX-512 only.
+    /// The same mantissas, but 1 with the source's sign for zeros and infinities. For AVX-512 only.
     PlainMantissa = "plain_mantissa";
-    /// The exponents that go with them less 1, as f32: infinite for zeros and infinities, NaNs for NaNs. For AVX-512 only.
+    /// The exponents that go with [`Op::PlainMantissa`] less 1, as f32: infinite for zeros and
+    /// infinities, NaN for NaNs. For AVX-512 only.
     PlainExponent = "plain_exponent";
-    /// Reciprocals of roots of f32 or f64, off by less than 2^-14 of them; for AVX-512 only.
+    /// Reciprocal square roots of f32 or f64 with a relative error below 2^-14; for AVX-512 only.
     RootEstimate = "root_estimate";
-    /// f32 of the first vector, in place of some of them other numbers, by the kinds of the f32 of the second: the
-    /// third has the [`Fixes`](super::Fixes) in each lane. For AVX-512 only.
+    /// f32 of the first vector, replaced by the class of the f32 in the second: the third has the
+    /// [`Fixes`](super::Fixes) in each lane. For AVX-512 only.
     Fix = "fix";
-    /// A mask: which f32 are zeros, denormal numbers among them, or infinite. For AVX-512 only.
+    /// A mask of the f32 that are zeros, denormals or infinities. For AVX-512 only.
     ZeroOrInfinite = "zero_or_infinite";
-    /// Zeros with their signs in place of denormal f32, as dwords; for AVX-512 only.
+    /// Signed zeros in place of denormal f32, as dwords; for AVX-512 only.
     Flush = "flush";
     }
-    // What hosts with AVX-512 have, and prefetches.
+    // Memory operations of hosts with AVX-512, and prefetches.
     host_memory {
-    /// Of lanes that are true in the second vector, the dwords at the address that is the third argument plus the
-    /// signed distances in the fourth; of others the first vector's. For AVX-512 only, as the next.
+    /// Gather: where the second vector is true, the dwords at the third argument, an address, plus
+    /// the signed offsets in the fourth; elsewhere the first vector. For AVX-512 only.
     Gather = "gather";
-    /// Stores the dwords of the first vector at such places, those of lower lanes first. It has no result.
+    /// Scatter: stores the dwords of the first vector at such addresses, lower lanes first. No
+    /// result. For AVX-512 only.
     Scatter = "scatter";
-    /// Of lanes that are true in the second vector, the dwords or quads that follow one another from the address on that is
-    /// the third argument; of others the first vector's, and nothing is read. For AVX-512 only, as the next.
+    /// Masked load: where the second vector is true, the contiguous dwords or quads from the third
+    /// argument, an address, on; elsewhere the first vector, and nothing is read. For AVX-512 only.
     LoadSome = "load_some";
-    /// Stores the dwords or quads of the first vector there, of lanes that are true in the second. It has no result.
+    /// Masked store: stores the dwords or quads of the first vector there, where the second is
+    /// true. No result. For AVX-512 only.
     StoreSome = "store_some";
-    /// Brings the line of an address into the cache, if it can be had. It has no result, nor any effect to be seen.
+    /// Prefetches the cache line of an address. No result and no observable effect.
     Prefetch = "prefetch";
-    /// The same into the second cache only.
+    /// The same into the second-level cache only.
     PrefetchSecond = "prefetch_second";
     }
 }
 
 impl Op {
-    /// Is it one that only hosts with AVX2 have?
+    /// Does it require AVX2?
     pub fn needs_avx2(self) -> bool {
         matches!(self, ops!(host_vectors | host_memory))
     }
 
-    /// Does it end a block?
+    /// Is it a terminator?
     pub fn is_terminator(self) -> bool {
         matches!(self, Op::Jump(_) | Op::Brif(_) | Op::Return)
     }
 
-    /// May the source of this number be a mask?
+    /// May source n be a mask?
     pub fn takes_mask(self, source: usize) -> bool {
         match self {
             Op::Band | Op::Bor | Op::Bxor | Op::Bnot | Op::VhighBits | Op::MaskToVector => true,
@@ -541,7 +548,7 @@ impl Op {
         }
     }
 
-    /// Must it stay although nothing uses its result?
+    /// Is it kept without uses of its result?
     pub fn has_effect(self) -> bool {
         matches!(
             self,

@@ -1,8 +1,9 @@
-//! What a value was made of: small questions that the builder's users and back ends ask.
+//! Pattern matching on the definitions of values, for the builder's users and the back ends.
 
 use super::{Func, Op, Value, types};
 
-/// The sources of the operation that gives a value, if it is this one, of one source, which is given twice, or of two.
+/// The sources of the operation that defines a value, if it is this one: of one source, which is
+/// given twice, or of two.
 pub(crate) fn operands(f: &Func, v: Value, of: Op) -> Option<[Value; 2]> {
     let (op, args) = f.made_by(v)?;
     if op != of {
@@ -16,7 +17,7 @@ pub(crate) fn operands(f: &Func, v: Value, of: Op) -> Option<[Value; 2]> {
     Some(args.map(|v| f.resolve(v)))
 }
 
-/// The value of 64 bits of which these are the halves, if they are one's.
+/// The 64-bit value of which these are the halves, if any.
 pub(crate) fn halves_of(f: &Func, low: Value, high: Value) -> Option<Value> {
     let word_of = |v: Value| operands(f, v, Op::Ireduce);
     let [[whole, _], [shifted, _]] = [word_of(low)?, word_of(high)?];
@@ -38,14 +39,14 @@ pub(crate) fn vector_constant(f: &Func, v: Value) -> Option<&[u8]> {
     }
 }
 
-/// The lane of `N` bytes that a vector constant has in all places.
+/// The lane of `N` bytes that a vector constant repeats.
 pub(crate) fn repeated<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     let first = bytes.first_chunk::<N>()?;
     let mut lanes = bytes.chunks_exact(N);
     lanes.all(|lane| lane == first).then_some(*first)
 }
 
-/// Is a vector constant all ones, or all zeros? Nothing if it is neither.
+/// Is a vector constant all ones, or all zeros? `None` if neither.
 pub(crate) fn all_or_nothing(bytes: &[u8]) -> Option<bool> {
     match repeated(bytes)? {
         [0] => Some(false),
@@ -54,7 +55,7 @@ pub(crate) fn all_or_nothing(bytes: &[u8]) -> Option<bool> {
     }
 }
 
-/// A vector without changes of its type.
+/// A vector without casts.
 pub(crate) fn uncast(f: &Func, v: Value) -> Value {
     let mut v = f.resolve(v);
     while let Some((Op::Bitcast | Op::MaskToVector, &[of])) = f.made_by(v)

@@ -1,12 +1,13 @@
-//! Variables become values: block parameters where several edges bring different ones (Braun et al., Simple and Efficient
-//! Construction of Static Single Assignment Form), without recursion. A block whose edges are not all known gets a parameter
-//! for each variable that is read in it; at the end, parameters that are one value on all edges are removed, all at once.
+//! SSA construction: variables become block parameters where several edges carry different values
+//! (Braun et al., Simple and Efficient Construction of Static Single Assignment Form), without
+//! recursion. An unsealed block gets a parameter for each variable read in it; at the end all
+//! redundant parameters (trivial phis) are removed at once.
 
 use super::func::{Block, Def, Edge, Func, InstData, Range, Value, ValueData};
 use super::op::Op;
 use super::types::{Lane, Type};
 
-/// An edge to a block, and the block that it leaves.
+/// An edge to a block, and its source.
 #[derive(Clone, Copy, Debug)]
 struct Pred {
     from: Block,
@@ -17,33 +18,33 @@ struct Pred {
 struct BlockVars {
     preds: Vec<Pred>,
     sealed: bool,
-    /// Variables that parameters stand for, with the parameters.
+    /// Variables with parameters, and the parameters.
     params: Vec<(u32, Value)>,
     /// For each of these parameters, the argument of each edge, once the block is sealed.
     args: Vec<Value>,
 }
 
-/// What a parameter is found to be.
+/// Lattice value of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     /// No edge was seen yet.
     Nothing,
-    /// This value on all edges seen.
+    /// The same value on all edges seen.
     One(Value),
     Many,
 }
 
-/// Variables of a function that is being built, and memory for those of the next one.
+/// Variables of a function under construction, and recycled memory.
 #[derive(Debug, Default)]
 pub struct Ssa {
     types: Vec<Type>,
-    /// By variable and block: the value behind what is there so far of the block.
+    /// By variable and block: the current value at the end of the block.
     defs: Vec<Vec<Value>>,
-    /// More than there are, so that their memory is used again.
+    /// More than in use, to recycle their memory.
     blocks: Vec<BlockVars>,
-    /// Those that this function has.
+    /// The number of blocks of this function.
     block_count: usize,
-    /// Parameters of sealed blocks whose arguments are to be found: block and number.
+    /// Parameters of sealed blocks without arguments: block and number.
     work: Vec<(Block, usize)>,
     path: Vec<Block>,
     /// Values of variables that were never written, by type.
@@ -51,9 +52,9 @@ pub struct Ssa {
 }
 
 impl Ssa {
-    /// Forgets everything but its memory.
+    /// Clears it; keeps its memory.
     pub(super) fn clear(&mut self) {
-        // What an earlier, larger function had is empty already.
+        // Entries of an earlier, larger function are already empty.
         self.defs[..self.types.len()]
             .iter_mut()
             .for_each(Vec::clear);
@@ -111,7 +112,7 @@ impl Ssa {
         defs[block.index()] = value;
     }
 
-    /// The value of a variable where a block ends, as far as it is there.
+    /// The value of a variable at the current end of a block.
     pub(super) fn read(&mut self, func: &mut Func, var: u32, block: Block) -> Value {
         let value = self.look(func, var, block);
         if !self.work.is_empty() {
@@ -134,7 +135,7 @@ impl Ssa {
             match here.preds[..] {
                 [pred] if here.sealed => {
                     self.path.push(at);
-                    // Blocks that only lead to one another are never entered.
+                    // A cycle of blocks without another predecessor is unreachable.
                     if self.path.len() > func.num_blocks() {
                         break self.never_written(func, var, at);
                     }
@@ -167,7 +168,8 @@ impl Ssa {
         value
     }
 
-    /// Finds the arguments of parameters that have none. A parameter that is one value on all edges becomes its name.
+    /// Finds the arguments of parameters that have none. A parameter with one value on all edges
+    /// becomes an alias.
     fn fill(&mut self, func: &mut Func) {
         let mut filled = Vec::new();
         while let Some((at, n)) = self.work.pop() {
@@ -195,7 +197,7 @@ impl Ssa {
         }
     }
 
-    /// All edges to a block are there.
+    /// Declares that all edges to a block exist.
     pub(super) fn seal(&mut self, func: &mut Func, at: Block) {
         let block = self.block(at);
         if std::mem::replace(&mut block.sealed, true) {
@@ -216,7 +218,7 @@ impl Ssa {
         }
     }
 
-    /// What stands at a block for a variable that no edge wrote: zero, made where the function begins.
+    /// The value, in a block, of a variable that no edge wrote: zero, defined in the entry.
     fn never_written(&mut self, func: &mut Func, var: u32, at: Block) -> Value {
         let ty = self.types[var as usize];
         if let Some(&(_, value)) = self.undefined.iter().find(|(of, _)| *of == ty) {
@@ -233,14 +235,14 @@ impl Ssa {
         value
     }
 
-    /// Gives edges the arguments for the parameters that are left, and every use the value that it stands for.
+    /// Adds the arguments for the remaining parameters to edges, and replaces aliases in all uses.
     pub(super) fn finish(&mut self, func: &mut Func) {
         for n in 0..func.num_blocks() {
             self.seal(func, Block::new(n));
         }
         let known = self.find_redundant(func);
         let is_one = |v: Value| matches!(known[v.index()], Known::One(_));
-        // Arguments first: they go by the parameters' places.
+        // Arguments first: they are indexed by the parameters' positions.
         for n in 0..func.num_blocks() {
             let block = &self.blocks[n];
             let all = &func.blocks[n].params;
@@ -277,19 +279,19 @@ impl Ssa {
             });
             func.blocks[n].params = params;
         }
-        // Arguments of edges that were written anew are behind those that they had.
+        // Arguments of rewritten edges follow the previous ones in the pool.
         for n in 0..func.pool.len() {
             func.pool[n] = func.resolve(func.pool[n]);
         }
     }
 
-    /// By the number of a value: what a parameter is found to be; other values are many.
+    /// By value number: the lattice value of parameters; other values are `Many`.
     fn find_redundant(&self, func: &Func) -> Vec<Known> {
         let mut known = vec![Known::Many; func.num_values()];
         let mut passed: Vec<(Value, Value)> = Vec::new();
         let entry = func.entry();
         for n in 0..func.num_blocks() {
-            // The function's own parameters come from outside.
+            // The function's own parameters are inputs.
             if Some(Block::new(n)) == entry {
                 continue;
             }
@@ -310,7 +312,7 @@ impl Ssa {
                 }
             }
         }
-        // By their arguments: parameters that take parameters.
+        // By argument: the parameters that take it.
         let are = passed
             .iter()
             .filter(|(_, arg)| known[arg.index()] == Known::Nothing);
@@ -340,13 +342,13 @@ impl Ssa {
                 }
             }
         }
-        // A block that nothing leads to keeps its parameters.
+        // Unreachable blocks keep their parameters.
         known
     }
 }
 
-/// Resets parameters whose value was found through a parameter that has more than one value after all: otherwise that
-/// parameter and the value that it `was` thought to be would count as two.
+/// Resets parameters whose value derives from a parameter that turned out to have several:
+/// otherwise that parameter and its former value `was` would count as two values.
 fn forget(known: &mut [Known], takers: &[(Value, Value)], param: Value, was: Known) {
     let mut work = vec![param];
     while let Some(of) = work.pop() {
@@ -370,15 +372,15 @@ impl Func {
         value
     }
 
-    /// A new instruction without a place.
+    /// A new instruction that is not in a block.
     pub(super) fn new_inst(&mut self, data: InstData) -> super::Inst {
         let inst = super::Inst::new(self.insts.len());
         self.insts.push(data);
         inst
     }
 
-    /// A constant where the function begins; that is `here` if nothing was written yet. It gets its place at the end, all of them
-    /// at once.
+    /// A constant in the entry block; that is `here` if it has no instructions yet. All of these
+    /// are inserted at the end.
     pub(super) fn prepend(&mut self, op: Op, ty: Type, here: Block) -> Value {
         if self.layout.is_empty() {
             self.layout.push(here);
@@ -404,7 +406,7 @@ impl Func {
         self.edges.len() as u32 - 1
     }
 
-    /// Gives an edge another argument.
+    /// Replaces an argument of an edge.
     pub(super) fn set_edge_arg(&mut self, edge: u32, n: usize, arg: Value) {
         let start = self.edges[edge as usize].args.start as usize;
         self.pool[start + n] = arg;

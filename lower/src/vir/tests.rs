@@ -3,7 +3,7 @@ use super::types::{F32, F64, I8, I32, I32X4, I32X8, I64};
 use super::verify::verify;
 use super::*;
 
-/// What is written behind an entry block, of which the context is given, checked and read back.
+/// Builds a function with an entry block and its context, verifies it and parses its text.
 fn build(write: impl FnOnce(&mut Builder<'_>, Value)) -> Func {
     let (mut f, mut ssa) = (Func::new(), Ssa::default());
     build_into(&mut f, &mut ssa, write);
@@ -20,11 +20,11 @@ fn build_into(f: &mut Func, ssa: &mut Ssa, write: impl FnOnce(&mut Builder<'_>, 
     if let Err(broken) = verify(f) {
         panic!("{broken}\n{}", print(f));
     }
-    again(f);
+    reparsed(f);
 }
 
 /// A function from its own text.
-fn again(f: &Func) -> Func {
+fn reparsed(f: &Func) -> Func {
     let text = print(f);
     let read = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(print(&read), text);

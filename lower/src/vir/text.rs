@@ -1,4 +1,4 @@
-//! The vector IR as text, written and read back: for tests and for those who look at what was written.
+//! The vector IR as text, written and parsed: for tests and inspection.
 //!
 //! ```text
 //! slots 64 48
@@ -14,9 +14,10 @@
 //!     ...
 //! ```
 //!
-//! Values and blocks have their numbers in the function, of which some may be missing. An instruction is its result with the
-//! type, the operation, its sources, its parameters, and behind `@` what it is for. `;` begins a comment. What was read
-//! need not keep the rules of the vector IR; see [`verify`](super::verify::verify).
+//! Values and blocks have their numbers in the function, with possible gaps. An instruction is its
+//! result with the type, the operation, its sources, its parameters, and its source location after
+//! `@`. `;` begins a comment. A parsed function need not satisfy the rules of the vector IR; see
+//! [`verify`](super::verify::verify).
 
 use std::fmt::Write;
 
@@ -62,7 +63,7 @@ fn in_brackets(items: &[String]) -> String {
     }
 }
 
-/// A value by the name that it is known by.
+/// A value's name without aliases.
 fn value(f: &Func, v: Value) -> String {
     match v.index() < f.num_values() {
         true => format!("v{}", f.resolve(v).index()),
@@ -134,7 +135,7 @@ fn operation(f: &Func, inst: Inst) -> String {
     name
 }
 
-/// What is added to an address, with its sign; nothing for 0.
+/// An address offset with its sign; empty for 0.
 fn signed(n: i64) -> String {
     match n {
         0 => String::new(),
@@ -154,7 +155,7 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{digits}")
 }
 
-/// The bytes of a constant of a type; those of one lane, as a number, where all are equal.
+/// The bytes of a constant of a type; if all lanes are equal, one lane as a number.
 fn vector(bytes: &[u8], ty: Option<Type>) -> String {
     let Some(ty) = ty.filter(|ty| ty.is_vector() && ty.bytes() as usize == bytes.len()) else {
         return hex(bytes);
@@ -167,10 +168,10 @@ fn vector(bytes: &[u8], ty: Option<Type>) -> String {
     format!("{SPLAT} {n:#x}")
 }
 
-/// Before a number that all lanes of a constant are.
+/// Prefix of a constant that repeats one lane.
 const SPLAT: &str = "splat";
 
-/// What [`Op::SymbolValue`] is in text.
+/// The name of [`Op::SymbolValue`] in text.
 const SYMBOL: &str = "symbol";
 
 fn symbol_name(symbol: Symbol) -> &'static str {
@@ -212,7 +213,7 @@ fn named_in<T: Copy + PartialEq>(all: &[(T, &'static str)], wanted: T) -> &'stat
 
 // ---- reading
 
-/// What a text should have, and in which line (from 1).
+/// A parse error and its line number (from 1).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {expected} is expected, not {found:?}")]
 pub struct ParseError {
@@ -226,13 +227,13 @@ pub struct ParseError {
 
 type Parsed<T> = Result<T, ParseError>;
 
-/// Numbers of values and blocks are below: their tables are not larger.
+/// Bound on the numbers of values and blocks, which limits the size of their tables.
 const NUMBERS: u32 = 1 << 22;
 
-/// What a constant's bytes look like.
+/// Description of a constant's bytes in errors.
 const BYTES: &str = "bytes such as 0x0c0d";
 
-/// What is left of a line.
+/// The rest of a line.
 struct Line<'a> {
     number: usize,
     rest: &'a str,
@@ -251,7 +252,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Goes on behind a text, if it is what comes next.
+    /// Consumes a text, if it is next.
     fn eat(&mut self, text: &str) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => self.rest = rest.trim_start(),
@@ -274,7 +275,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Letters, digits and underscores, perhaps none.
+    /// Letters, digits and underscores, possibly none.
     fn word(&mut self) -> &'a str {
         let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
@@ -283,7 +284,7 @@ impl<'a> Line<'a> {
         word
     }
 
-    /// The number of something whose names begin like this, if it comes next.
+    /// The number after a prefix, if that is next.
     fn numbered(&mut self, prefix: &str) -> Option<u32> {
         let before = self.rest;
         let digits = self.word().strip_prefix(prefix);
@@ -296,7 +297,7 @@ impl<'a> Line<'a> {
         number
     }
 
-    /// A number, perhaps with a sign, decimal or behind `0x` hexadecimal.
+    /// A number, optionally with a sign, decimal or with `0x` hexadecimal.
     fn integer<T: TryFrom<i128>>(&mut self, what: &str) -> Parsed<T> {
         let before = self.rest;
         let negative = self.eat("-");
@@ -315,7 +316,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What is added to an address, if anything is.
+    /// An optional address offset.
     fn offset<T: TryFrom<i128> + Default>(&mut self) -> Parsed<T> {
         match self.rest.starts_with(['+', '-']) {
             true => self.integer("an offset"),
@@ -359,15 +360,15 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A function of which some lines were read.
+/// A partially parsed function.
 #[derive(Default)]
 struct Reader {
     f: Func,
-    /// By the number of a value: is it defined?
+    /// By value number: is it defined?
     defined: Vec<bool>,
-    /// Values that were used before their definitions were read, with the lines.
+    /// Values used before their definitions, with the lines.
     ahead: Vec<(Value, usize)>,
-    /// By the number of a block: was it begun?
+    /// By block number: was it begun?
     begun: Vec<bool>,
     here: Option<Block>,
 }
@@ -420,7 +421,7 @@ impl Reader {
 
     // ---- blocks and values
 
-    /// The block of this number, of which others may have spoken.
+    /// The block of this number, which may have been referenced before.
     fn block(&mut self, n: u32) -> Block {
         let (block, count) = (Block(n), n as usize + 1);
         if self.f.blocks.len() < count {
@@ -454,7 +455,7 @@ impl Reader {
         line.expect(":")
     }
 
-    /// The value of this number, of which others may have spoken.
+    /// The value of this number, which may have been referenced before.
     fn value(&mut self, n: u32) -> Value {
         let (v, count) = (Value(n), n as usize + 1);
         if self.f.values.len() < count {
@@ -468,7 +469,7 @@ impl Reader {
         v
     }
 
-    /// A value that nothing else defines, and its type.
+    /// The definition of a value, and its type.
     fn new_value(&mut self, line: &mut Line<'_>) -> Parsed<(Value, Type)> {
         let Some(n) = line.numbered("v") else {
             return line.fail("a value such as v0");
@@ -486,7 +487,7 @@ impl Reader {
         self.defined[v.index()] = true;
     }
 
-    /// A value that is used.
+    /// A used value.
     fn used(&mut self, line: &mut Line<'_>) -> Option<Value> {
         let n = line.numbered("v")?;
         let v = self.value(n);
@@ -563,7 +564,7 @@ impl Reader {
         })
     }
 
-    /// An operation of this name whose parameter comes behind the sources.
+    /// An operation of this name whose parameter follows the sources.
     fn parameter(
         &mut self,
         name: &str,
@@ -624,7 +625,7 @@ impl Reader {
         Ok((op, args))
     }
 
-    /// Sources with nothing behind them.
+    /// Sources to the end of the line.
     fn sources(&mut self, line: &mut Line<'_>) -> Parsed<Vec<Value>> {
         let mut sources = Vec::new();
         while let Some(v) = self.used(line) {
@@ -639,7 +640,7 @@ impl Reader {
         }
     }
 
-    /// Sources with a parameter behind them.
+    /// Sources before a parameter.
     fn sources_before(&mut self, line: &mut Line<'_>) -> Parsed<Vec<Value>> {
         let mut sources = Vec::new();
         while let Some(v) = self.used(line) {
@@ -649,7 +650,7 @@ impl Reader {
         Ok(sources)
     }
 
-    /// Where a jump leads: the number of a new edge.
+    /// A jump target: the index of a new edge.
     fn target(&mut self, line: &mut Line<'_>) -> Parsed<u32> {
         let Some(n) = line.numbered("block") else {
             return line.fail("a block such as block0");
@@ -668,7 +669,7 @@ fn digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// The bytes of a vector constant: all of them, or of one lane as a number.
+/// The bytes of a vector constant: all of them, or one lane as a number.
 fn vector_bytes(ty: Option<Type>, line: &mut Line<'_>) -> Parsed<Vec<u8>> {
     if !line.eat(SPLAT) {
         return line.bytes();

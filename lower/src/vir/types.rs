@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What a lane is. `M32` and `M64` are truth values of lanes of 32 and 64 bits: how a host holds them is its own business, bits of
-/// a mask register or lanes that are all ones or zeros.
+/// Type of a lane. `M32` and `M64` are truth values of lanes of 32 and 64 bits: their
+/// representation depends on the host, bits of a mask register or lanes of all ones or zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Lane {
@@ -137,7 +137,7 @@ impl Type {
         matches!(self.lane, Lane::M32 | Lane::M64)
     }
 
-    /// For a mask the vector whose lanes are all ones or zeros; else the type itself.
+    /// For a mask the vector with lanes of all ones or zeros; otherwise the type itself.
     pub const fn unmasked(self) -> Type {
         let lane = match self.lane {
             Lane::M32 => Lane::I32,
@@ -147,7 +147,7 @@ impl Type {
         Type { lane, ..self }
     }
 
-    /// As many bits in lanes of twice the size; nothing for the largest and for floats.
+    /// As many bits in lanes of twice the size; `None` for the largest and for floats.
     pub const fn widened(self) -> Option<Type> {
         let lane = match self.lane {
             Lane::I8 => Lane::I16,
@@ -169,7 +169,7 @@ impl Type {
         if rest.is_empty() {
             return Some(Type::scalar(lane));
         }
-        // As it is written, so that neither signs nor zeros may come before.
+        // Exact spelling, without signs or leading zeros.
         let types = (1..=6).map(|log2| Type::vector(lane, log2));
         let mut types = types.filter(|ty| ty.bits() <= 512);
         types.find(|ty| ty.to_string() == name)

@@ -1,6 +1,6 @@
-//! Checks a function's rules, in time that grows little more than the function does: its structure, that values are defined
-//! where they are used, and what each operation takes and gives. Where an operation is one of the host's own, vectors count by
-//! the size of their lanes and of the whole: `i32x8` may stand for `f32x8`.
+//! Verifies a function, in nearly linear time: its structure, that definitions dominate uses, and
+//! the types of each operation. For host vector operations only the sizes of lanes and vectors
+//! count: `i32x8` may stand for `f32x8`.
 
 use super::func::{Block, Def, Edge, Func, Inst, Value};
 use super::op::{Callee, Constant, Memory, Op, Part};
@@ -11,21 +11,21 @@ use super::types::{self, Type};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {what}")]
 pub struct Broken {
-    /// The block, and the instruction's text if it is one that breaks the rule.
+    /// The block, and the text of the offending instruction, if any.
     pub place: String,
-    /// What is wrong.
+    /// The error.
     pub what: String,
 }
 
-/// What a rule says.
+/// Result of a check.
 type Checked = Result<(), String>;
 
-/// Does a rule hold?
+/// Checks one rule.
 fn rule(holds: bool, what: &str) -> Checked {
     if holds { Ok(()) } else { Err(what.to_owned()) }
 }
 
-/// The first rule that a function breaks.
+/// The first broken rule of a function.
 pub fn verify(f: &Func) -> Result<(), Broken> {
     let entry = f.entry().ok_or_else(|| Broken {
         place: "the function".to_owned(),
@@ -51,7 +51,7 @@ fn broken(block: Block, what: String) -> Broken {
     Broken { place, what }
 }
 
-/// Checks all instructions, which are told with their blocks and their numbers there.
+/// Checks all instructions; `check` gets their blocks and positions.
 fn each_inst(f: &Func, mut check: impl FnMut(Block, usize, Inst) -> Checked) -> Result<(), Broken> {
     for &block in f.layout() {
         for (n, &inst) in f.insts(block).iter().enumerate() {
@@ -64,7 +64,8 @@ fn each_inst(f: &Func, mut check: impl FnMut(Block, usize, Inst) -> Checked) -> 
     Ok(())
 }
 
-/// Where a value is defined: the block, and the number that the next instruction there has; 0 for a parameter.
+/// Where a value is defined: the block, and the position of the next instruction; 0 for a
+/// parameter.
 type Place = (Block, usize);
 
 const NOWHERE: Place = (Block::NONE, 0);
@@ -73,7 +74,7 @@ struct Verifier<'f> {
     f: &'f Func,
     /// By the number of a value.
     places: Vec<Place>,
-    /// By the number of a block: is it in the layout?
+    /// By block number: is it in the layout?
     laid: Vec<bool>,
 }
 
@@ -93,7 +94,7 @@ impl Verifier<'_> {
         rule(ends, "it does not end with a terminator")
     }
 
-    /// Notes where a value is defined.
+    /// Records the definition of a value.
     fn new_value(&mut self, v: Value, place: Place, def: Def) -> Checked {
         let (f, n) = (self.f, v.index());
         let Some(here) = self.places.get_mut(n) else {
@@ -192,7 +193,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Are the values that an instruction uses defined before?
+    /// Does the definition of each used value dominate the instruction?
     fn uses(&self, (block, n): Place, inst: Inst, dominators: &Dominators) -> Checked {
         if !dominators.reach(block) {
             return Ok(());
@@ -214,7 +215,7 @@ impl Verifier<'_> {
     }
 }
 
-// ---- what operations take and give
+// ---- types of operations
 
 /// An instruction's types.
 struct Types<'a> {
@@ -224,12 +225,12 @@ struct Types<'a> {
     result: Option<Type>,
 }
 
-/// A word of a general register. (Truth values are no numbers.)
+/// An integer scalar other than a truth value.
 fn is_word(ty: Type) -> bool {
     matches!(ty, types::I32 | types::I64)
 }
 
-/// A word, or a vector of integers with lanes of one of these sizes.
+/// An integer scalar, or a vector of integers with lanes of one of these sizes.
 fn is_integer(ty: Type, lanes: &[u32]) -> bool {
     match ty.is_vector() {
         true => !ty.has_float_lanes() && lanes.contains(&ty.lane_bits()),
@@ -555,7 +556,7 @@ impl Types<'_> {
         self.gives_what(to)
     }
 
-    /// From one integer to another.
+    /// Conversion between integer types.
     fn extends(&self, allowed: impl Fn(Type, Type) -> bool) -> Checked {
         self.counts(1)?;
         let (from, to) = (self.sources[0], self.gives()?);
@@ -566,7 +567,7 @@ impl Types<'_> {
         )
     }
 
-    /// Between integers and floats, which are told apart by `which` of the source and the result.
+    /// Conversion between integers and floats; `which` checks the types of source and result.
     fn rounds(&self, which: impl Fn(Type, Type) -> (Type, Type)) -> Checked {
         self.counts(1)?;
         let (int, float) = which(self.sources[0], self.gives()?);
@@ -580,7 +581,7 @@ impl Types<'_> {
 
     // ---- vectors
 
-    /// The type of a vector that has a lane of this number, in a general register.
+    /// The type of a vector that has a lane of this number, as a scalar.
     fn lane_of(&self, lane: u8, ty: Option<Type>) -> Result<Type, String> {
         let ty = ty.ok_or("it has no vector")?;
         let words = ty.is_vector() && is_integer(ty, &[32, 64]);
@@ -623,7 +624,7 @@ impl Types<'_> {
         Ok(bits)
     }
 
-    /// Vectors whose sizes in bits, those of each source and of the result, are so.
+    /// Vectors with these sizes in bits, of each source and the result.
     fn halves(&self, sources: usize, sizes: impl Fn(u32, u32) -> bool) -> Checked {
         self.counts(sources)?;
         let ty = self.gives()?;
@@ -635,7 +636,7 @@ impl Types<'_> {
         )
     }
 
-    /// 16 dwords to a part of their bits.
+    /// 16 dwords truncated to a part of their bits.
     fn narrows(&self, by: u32) -> Checked {
         self.counts(1)?;
         let (from, to) = (self.sources[0], self.gives()?);
@@ -645,7 +646,7 @@ impl Types<'_> {
         rule(fits, "its result has another size")
     }
 
-    /// The low lanes of so many bits, in a vector no longer than need be, to dwords.
+    /// The low lanes of this number of bits, in the shortest possible vector, to dwords.
     fn widens(&self, bits: u32) -> Checked {
         self.counts(1)?;
         let (from, to) = (self.sources[0], self.gives()?);
@@ -656,7 +657,7 @@ impl Types<'_> {
         rule(fits, "its source has another size")
     }
 
-    /// Dwords of this type, of some lanes, at an address and distances.
+    /// Masked dwords of this type at an address and offsets.
     fn scattered(&self, ty: Type) -> Checked {
         rule(ty.lane_bits() == 32, "no dwords are moved")?;
         self.some_of(ty)?;
@@ -666,14 +667,14 @@ impl Types<'_> {
         rule(alike, "its distances have other lanes")
     }
 
-    /// Words of this type, of some lanes, one behind the other at an address.
+    /// Masked contiguous words of this type at an address.
     fn in_order(&self, ty: Type) -> Checked {
         rule(ty.lane_bits() >= 32, "neither dwords nor quads are moved")?;
         self.some_of(ty)?;
         rule(self.sources[2] == types::I64, "the address is no i64")
     }
 
-    /// The first two sources are a vector like this, and which of its lanes act.
+    /// The first two sources are a vector of this type and its mask.
     fn some_of(&self, ty: Type) -> Checked {
         let alike = |other: &Type| {
             let lanes = other.is_vector() && other.lane_bits() == ty.lane_bits();
@@ -689,12 +690,12 @@ const ANY: u32 = 0;
 
 // ---- dominators
 
-/// The dominator tree (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm), in
-/// which each block has numbers of its own for all blocks below it.
+/// The dominator tree (Cooper, Harvey and Kennedy, A Simple, Fast Dominance Algorithm), numbered so
+/// that each subtree is an interval.
 struct Dominators {
-    /// By the number of a block: its number in the tree, if anything leads to it.
+    /// By block number: its number in the tree, if it is reachable.
     numbers: Vec<Option<u32>>,
-    /// By the number of a block: it and the blocks below it.
+    /// By block number: the size of its subtree.
     sizes: Vec<u32>,
 }
 
@@ -729,7 +730,7 @@ impl Dominators {
         dominators
     }
 
-    /// Does anything lead to a block?
+    /// Is a block reachable?
     fn reach(&self, block: Block) -> bool {
         self.numbers[block.index()].is_some()
     }
@@ -743,8 +744,8 @@ impl Dominators {
     }
 }
 
-/// By the place of a block in the order: the place of the one directly above it in the tree. `places` is the order by the
-/// number of a block.
+/// By position in the order: the position of the immediate dominator. `places` is the order by
+/// block number.
 fn above(f: &Func, order: &[Block], places: &[Option<usize>]) -> Vec<usize> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); order.len()];
     for (n, &block) in order.iter().enumerate() {
@@ -758,7 +759,7 @@ fn above(f: &Func, order: &[Block], places: &[Option<usize>]) -> Vec<usize> {
     while changed {
         changed = false;
         for n in 1..order.len() {
-            // The last ones first: mostly they are below the others, and few steps lead up to those.
+            // The last predecessors first: they are mostly deeper, and few steps lead up to those.
             let known = before[n].iter().rev();
             let known = known.filter(|&&from| above[from] != usize::MAX);
             let common = known.copied().reduce(|a, b| meet(&above, a, b));

@@ -1,27 +1,27 @@
-//! One workgroup on one worker: its waves in turn, barriers, fuel.
+//! One workgroup on one worker: its waves, barriers, fuel.
 
 use frontend::{Encoding, LANES, WaveState};
 
 use super::registers::InitialState;
 use super::rows::Rows;
 use super::shape::{GroupShape, Shape, WorkItems};
-use super::waits::{Finding, Patience, Poll, Watch};
+use super::waits::{Finding, Poll, WaitTiming, Watch};
 use crate::LoadedCode;
-use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, Turn};
+use crate::engine::{Engine, Following, Group, Scratch, Session, Stats, Stop, WaveSets};
 use crate::fault::{FaultKind, Private, WaveFault};
 use crate::lds::Lds;
 use crate::memory::Memory;
 
-/// What a worker keeps from group to group, and between dispatches.
+/// Buffers that a worker reuses from group to group, and between dispatches.
 pub(super) struct Room {
     waves: Vec<Box<WaveState>>,
     lds: Lds,
     /// Ids of full workgroups, and of the partial ones seen last.
     full: WorkItems,
     partial: WorkItems,
-    /// Waves of the dispatch's largest group so far: their scratch has been used.
+    /// Waves of the dispatch's largest group so far, which have used their scratch.
     scratch_used: u32,
-    /// Where rows of workgroups end.
+    /// Prefetch correction at the ends of rows of workgroups.
     rows: Rows,
 }
 
@@ -37,7 +37,7 @@ impl Room {
         }
     }
 
-    /// A dispatch begins; its scratch is new, and its accesses are elsewhere.
+    /// A dispatch begins; its scratch is new, and its accesses are unrelated to earlier ones.
     pub(super) fn begin_dispatch(&mut self) {
         self.scratch_used = 0;
         self.rows.forget();
@@ -48,7 +48,7 @@ impl Room {
     }
 }
 
-/// What all groups of a worker share.
+/// State shared by all groups of a worker.
 pub(super) struct GroupRunner<'a> {
     pub(super) engine: &'a dyn Engine,
     pub(super) memory: &'a Memory,
@@ -62,31 +62,32 @@ pub(super) struct GroupRunner<'a> {
     /// Scratch of wave 0; the others follow.
     pub(super) scratch: Scratch,
     pub(super) counting: bool,
-    /// Fuel that a wave gets at a time.
+    /// The fuel quantum.
     pub(super) fuel: u64,
-    /// When workgroups are examined that run long, if they are.
-    pub(super) patience: Option<Patience>,
+    /// When long-running workgroups are examined, if at all.
+    pub(super) timing: Option<WaitTiming>,
 }
 
-/// What is said when a wave has burned its fuel.
+/// Decision on a wave that has burned its fuel.
 pub(super) enum Verdict {
     /// Go on.
     Continue,
-    /// Leave the group: its result is not wanted any more.
+    /// Abandon the group: its result is not needed.
     Abandon,
     /// Stop the wave with this fault.
     Fault(FaultKind),
 }
 
-/// Decides about waves that run long.
+/// Decides on long-running waves.
 pub(super) trait Referee {
-    /// So many workgroups have ended, and what is said from now on is about the one behind them.
+    /// This number of workgroups has ended; later calls are about the following one.
     fn passed(&mut self, groups: u32);
 
     /// A wave has burned its fuel.
     fn burned(&mut self) -> Verdict;
 
-    /// All waves that could run have burned their fuel and done nothing else since the last time. One of them is `wave`.
+    /// All runnable waves have burned their fuel without other progress since the last call. One of
+    /// them is `wave`.
     fn spinning(&mut self, wave: &WaveState);
 
     /// The workgroup polls memory, or no longer does (`None`).
@@ -104,7 +105,7 @@ pub(super) enum Outcome {
 }
 
 impl GroupRunner<'_> {
-    /// Fills in what engines do not know of a fault.
+    /// Completes a fault with information that engines lack.
     pub(super) fn complete(&self, fault: &mut WaveFault) {
         self.memory.complete(&mut fault.kind);
         let own_scratch = self.is_own_scratch(fault);
@@ -138,8 +139,8 @@ impl GroupRunner<'_> {
         }
     }
 
-    /// Is it a fault of an instruction that may access scratch, at an address in whose row of dwords the lane's own
-    /// dword is?
+    /// Is it a fault of an instruction that may access scratch, at an address in the row of the
+    /// lane's own dword?
     fn is_own_scratch(&self, fault: &WaveFault) -> bool {
         let (Some(address), Some(lane)) = (fault.kind.address(), fault.lane) else {
             return false;
@@ -154,7 +155,8 @@ impl GroupRunner<'_> {
         self.scratch.lane_bytes != 0 && may_access && address / 4 % LANES as u64 == lane.into()
     }
 
-    /// Runs `group`, and perhaps some of the `more` workgroups behind it; `group` is the last one that ran then.
+    /// Runs `group`, and possibly some of the `more` workgroups after it; `group` is then the last
+    /// one that ran.
     pub(super) fn run(
         &mut self,
         session: &mut dyn Session,
@@ -166,7 +168,8 @@ impl GroupRunner<'_> {
         let count = group.waves();
         let full = self.shape.is_full(group.id);
         let items = if full {
-            // Not `group.size`, which was written in parts just now: a compare of the whole would wait.
+            // Not `group.size`: it was just written in parts, so comparing it as a whole would
+            // stall on store forwarding.
             room.full.of(self.shape.workgroup)
         } else {
             room.partial.of(group.size)
@@ -189,7 +192,7 @@ impl GroupRunner<'_> {
             room.rows.begin(&self.shape, group.id, waves);
         }
         room.scratch_used = room.scratch_used.max(count);
-        // Checked mode knows what the kernel asked for, hardware only what it allocated.
+        // Checked mode uses the kernel's exact LDS size, hardware the allocated one.
         let lds_bytes = match room.lds.is_checked() {
             true => self.lds_bytes,
             false => self.lds_allocated,
@@ -211,31 +214,31 @@ impl GroupRunner<'_> {
             counting: self.counting,
             stats,
         };
-        let mut turn = Turn {
+        let mut sets = WaveSets {
             ready: (1 << count) - 1,
             waiting: 0,
             following: Following::default(),
         };
         if full && more != 0 && self.scratch.lane_bytes == 0 {
             let more = more.min(Rows::following(&self.shape, group.id));
-            turn.following = self.initial.following(more);
+            sets.following = self.initial.following(more);
         }
         // Of the waves that were ready at first, those that have burned their fuel.
-        let (mut round, mut late) = (turn.ready, 0u32);
-        let mut watch = Watch::new(self.patience);
+        let (mut round, mut late) = (sets.ready, 0u32);
+        let mut watch = Watch::new(self.timing);
         loop {
-            let before = turn.following.count;
+            let before = sets.following.count;
             let stop = match watch.tracer() {
-                None => session.run(waves, &mut turn, &mut view, self.fuel),
-                Some(tracer) => tracer.run(waves, &mut turn, &mut view),
+                None => session.run(waves, &mut sets, &mut view, self.fuel),
+                Some(tracer) => tracer.run(waves, &mut sets, &mut view),
             };
-            let passed = before - turn.following.count;
+            let passed = before - sets.following.count;
             if passed != 0 {
                 group.id = view.workgroup;
                 view.stats.workgroups += u64::from(passed);
                 view.stats.waves += u64::from(passed * count);
                 referee.passed(passed);
-                watch = Watch::new(self.patience);
+                watch = Watch::new(self.timing);
             }
             match stop {
                 Stop::All => {}
@@ -244,7 +247,7 @@ impl GroupRunner<'_> {
                         return outcome;
                     }
                     late |= 1 << index;
-                    if turn.ready != 0 {
+                    if sets.ready != 0 {
                         continue;
                     }
                 }
@@ -255,23 +258,23 @@ impl GroupRunner<'_> {
             let fuel_burned = late != 0;
             if fuel_burned {
                 if late == round {
-                    // Perhaps they wait for a group on another worker.
+                    // They may wait for a group on another worker.
                     referee.spinning(&waves[late.trailing_zeros() as usize]);
                 }
-                turn.ready = std::mem::take(&mut late);
-            } else if turn.waiting != 0 {
-                // Every wave that has not ended is at the barrier. A loop with a barrier in it burns
-                // no fuel, and may be endless all the same.
-                let first = turn.waiting.trailing_zeros();
+                sets.ready = std::mem::take(&mut late);
+            } else if sets.waiting != 0 {
+                // Every wave that has not ended is at the barrier. A loop with a barrier burns no
+                // fuel, yet may be infinite.
+                let first = sets.waiting.trailing_zeros();
                 if let Some(outcome) = burned(referee, first, &waves[first as usize]) {
                     return outcome;
                 }
-                turn.ready = std::mem::take(&mut turn.waiting);
+                sets.ready = std::mem::take(&mut sets.waiting);
             } else {
                 return Outcome::Done;
             }
-            round = turn.ready;
-            match watch.look(fuel_burned, waves, &turn) {
+            round = sets.ready;
+            match watch.look(fuel_burned, waves, &sets) {
                 Finding::None => {}
                 Finding::Polls(poll) => referee.polls(group, Some(poll)),
                 Finding::Moves => referee.polls(group, None),
@@ -280,7 +283,8 @@ impl GroupRunner<'_> {
     }
 }
 
-/// Asks what becomes of a wave that has burned its fuel: how the group is left, if it is.
+/// Applies the referee's decision on a wave that has burned its fuel: how the group is left, if it
+/// is.
 fn burned(referee: &mut impl Referee, index: u32, wave: &WaveState) -> Option<Outcome> {
     match referee.burned() {
         Verdict::Continue => None,

@@ -1,24 +1,26 @@
-//! Tells, at little cost, a wave that may be polling memory from one that computes, so that only the former gives its processor away.
+//! Distinguishes cheaply a wave that may be polling memory from one that computes, so that only the
+//! former yields its processor.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use frontend::WaveState;
 
-/// Quanta of fuel after which a wave that seems to compute gives its processor away, too: a loop may count its polls.
+/// Fuel quanta after which a wave that seems to compute yields its processor, too: a loop may count
+/// its polls.
 const MOST: u32 = 64;
 
-/// What is known of the wave that burned its fuel last.
+/// State of the wave that burned its fuel last.
 #[derive(Default)]
 pub(super) struct Idle {
     /// A digest of its registers.
     digest: u64,
-    /// Quanta since the processor was given away.
+    /// Quanta since the last yield.
     quanta: u32,
 }
 
 impl Idle {
-    /// `wave` has burned its fuel. Is its processor to be given away? It is when the registers are what they were when a wave burned
-    /// its fuel before this.
+    /// `wave` has burned its fuel. Should it yield its processor? Yes if the registers are the same
+    /// as when a wave last burned its fuel.
     pub(super) fn yields(&mut self, wave: &WaveState) -> bool {
         let digest = digest(wave);
         self.quanta += 1;
@@ -31,7 +33,7 @@ impl Idle {
     }
 }
 
-/// Of the scalar registers and of one active lane's vector registers.
+/// Digest of the scalar registers and one active lane's vector registers.
 fn digest(wave: &WaveState) -> u64 {
     let lane = wave.exec().trailing_zeros() as usize % frontend::state::LANES;
     let vgprs = wave.vgprs_touched.min(256) as usize;

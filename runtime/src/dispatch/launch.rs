@@ -1,4 +1,4 @@
-//! What is launched, and what can be wrong with it before a single wave runs.
+//! Launches and their validation before any wave runs.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use crate::kernarg::{ArgError, ArgValue};
 use crate::memory::{AllocError, MemoryError};
 use crate::object::{Kernel, KernelDescriptor, KernelMetadata};
 
-/// Most scratch that a lane may have.
+/// Maximum scratch of a lane.
 pub const MAX_LANE_SCRATCH: u32 = 1 << 20;
 
-/// Stack of a lane in addition to the scratch that the kernel states, where the kernel's descriptor says that the compiler does
-/// not know how much there must be.
+/// Stack of a lane in addition to the scratch that the kernel states, if the kernel's descriptor
+/// marks the stack as dynamic.
 pub const DEFAULT_STACK: u32 = 16 * 1024;
 
 /// Why a launch is refused. Nothing has run.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    /// A number of dimensions that there is not.
+    /// An invalid number of dimensions.
     #[error("a launch has 1 to 3 dimensions, not {0}")]
     Dimensions(u16),
     /// A grid without work-items.
@@ -59,7 +59,7 @@ pub enum LaunchError {
     WorkgroupTooLarge {
         /// The workgroup.
         workgroup: [u32; 3],
-        /// The most that is possible.
+        /// The maximum.
         limit: u32,
     },
     /// The kernel was compiled for fewer work-items in a workgroup.
@@ -72,7 +72,7 @@ pub enum LaunchError {
         kernel: String,
         /// The workgroup.
         workgroup: [u32; 3],
-        /// The most that the kernel's metadata allow.
+        /// The maximum of the kernel's metadata.
         limit: u32,
     },
     /// The kernel was compiled for one workgroup size.
@@ -85,7 +85,7 @@ pub enum LaunchError {
         kernel: String,
         /// The workgroup.
         workgroup: [u32; 3],
-        /// The size that the kernel's metadata demand.
+        /// The size that the kernel's metadata require.
         required: [u32; 3],
     },
     /// More workgroups than can be counted.
@@ -132,17 +132,17 @@ pub enum LaunchError {
         /// The entry's address.
         entry: u64,
     },
-    /// Arguments that do not suit the kernel.
+    /// Arguments that do not match the kernel.
     #[error(transparent)]
     Argument(#[from] ArgError),
-    /// The kernarg segment that the caller made is smaller than the kernel's.
+    /// The caller's kernarg segment is smaller than the kernel's.
     #[error("kernel {kernel} has {needed} bytes of arguments, but only {given} were given")]
     KernargTooSmall {
         /// The kernel.
         kernel: String,
         /// Bytes that the kernel reads.
         needed: u64,
-        /// Bytes that are there.
+        /// Bytes of the segment.
         given: u64,
     },
     /// No guest memory for the dispatch's own structures.
@@ -172,7 +172,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// What the dispatcher must know of a kernel.
+/// Properties of a kernel that the dispatcher needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelCode {
     /// Its name.
@@ -214,7 +214,7 @@ pub enum Arguments<'a> {
     /// The kernarg segment is in guest memory already.
     At(u64),
     /// The dispatch comes from a queue: kernarg segment, packet and queue are in guest memory
-    /// already, and the kernel is shown those.
+    /// already, and the kernel sees those.
     Queued(Queued),
 }
 
@@ -229,8 +229,8 @@ pub struct Queued {
     pub queue: u64,
     /// Number of the packet.
     pub dispatch_id: u64,
-    /// Scratch bytes of a lane that the packet asks for; the kernel gets no less than its descriptor
-    /// says.
+    /// Scratch bytes of a lane requested by the packet; the kernel gets no less than its descriptor
+    /// states.
     pub private_bytes: u32,
 }
 
@@ -241,14 +241,14 @@ pub struct Launch<'a> {
     pub shape: Shape,
     /// First global id in each dimension.
     pub global_offset: [u64; 3],
-    /// Bytes of LDS that the launch adds.
+    /// Additional bytes of LDS.
     pub dynamic_lds: u32,
     /// Arguments.
     pub arguments: Arguments<'a>,
 }
 
-/// Checks the workgroup size against what the kernel was compiled for. A packet is not checked: a GPU does not know these
-/// sizes, and ROCm 6 launches its own copy kernels beyond theirs.
+/// Checks the workgroup size against the kernel's metadata. A packet is not checked: a GPU does not
+/// know these sizes, and ROCm 6 launches its own copy kernels beyond theirs.
 pub(super) fn check_workgroup(kernel: &KernelCode, launch: &Launch<'_>) -> Result<(), LaunchError> {
     if let Arguments::Queued(_) = launch.arguments {
         return Ok(());
@@ -277,7 +277,7 @@ pub(super) fn check_workgroup(kernel: &KernelCode, launch: &Launch<'_>) -> Resul
     Ok(())
 }
 
-/// LDS of a workgroup: what the kernel has, and `dynamic` bytes more.
+/// LDS of a workgroup: the kernel's, plus `dynamic` bytes.
 pub(super) fn lds_size(gfx: Gfx, kernel: &KernelCode, dynamic: u32) -> Result<u32, LaunchError> {
     let fixed = kernel.descriptor.group_segment_fixed_size;
     let limit = gfx.lds_limit();
@@ -293,7 +293,7 @@ pub(super) fn lds_size(gfx: Gfx, kernel: &KernelCode, dynamic: u32) -> Result<u3
         })
 }
 
-/// Scratch of a lane, 0 when there is none. `stack`: see [`Settings`](super::Settings).
+/// Scratch of a lane, 0 for none. `stack`: see [`Settings`](super::Settings).
 pub(super) fn scratch_size(kernel: &KernelCode, stack: Option<u32>) -> Result<u32, LaunchError> {
     let descriptor = &kernel.descriptor;
     let (fixed, dynamic) = (
@@ -383,7 +383,7 @@ mod tests {
         kernel.descriptor.private_segment_fixed_size = 20;
         assert_eq!(scratch_size(&kernel, None).unwrap(), 32);
         assert_eq!(scratch_size(&kernel, Some(4096)).unwrap(), 4128);
-        // The compiler does not know how deep the stack is.
+        // The compiler does not know the stack depth.
         kernel.descriptor.properties = 1 << 11;
         assert_eq!(scratch_size(&kernel, None).unwrap(), 32 + DEFAULT_STACK);
         assert_eq!(scratch_size(&kernel, Some(0)).unwrap(), 32);

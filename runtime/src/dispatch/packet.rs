@@ -11,7 +11,7 @@ pub(super) const PACKET_BYTES: usize = 64;
 /// Size of `amd_queue_t`.
 pub(super) const QUEUE_BYTES: usize = 256;
 
-/// What the packet says beside the geometry.
+/// Fields of the packet besides the geometry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PacketFacts {
     pub(super) private_bytes: u32,
@@ -41,16 +41,16 @@ pub(super) fn packet(shape: &Shape, facts: &PacketFacts) -> [u8; PACKET_BYTES] {
     out.0
 }
 
-/// What the queue says.
+/// Fields of the queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueFacts {
-    /// Where the packets lie.
+    /// Address of the packets.
     pub(super) packets: u64,
     /// Number of the packet in work.
     pub(super) dispatch_id: u64,
-    /// Scratch: first byte and size, 0 when there is none.
+    /// Scratch: first byte and size, 0 for none.
     pub(super) scratch: (u64, u64),
-    /// gfx7 and gfx8: what scratch addresses count from; 0 on gfx9.
+    /// gfx7 and gfx8: base of scratch addresses; 0 on gfx9.
     pub(super) hidden_base: u64,
     /// Scratch bytes of a lane.
     pub(super) lane_bytes: u32,

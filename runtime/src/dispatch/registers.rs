@@ -1,5 +1,5 @@
-//! The registers that a wave starts with, as the kernel descriptor asks for them (LLVM's AMDGPU
-//! usage guide, "Initial Kernel Execution State").
+//! Initial registers of a wave, as the kernel descriptor requests them (LLVM's AMDGPU usage guide,
+//! "Initial Kernel Execution State").
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,14 +11,14 @@ use super::shape::{self, GroupShape};
 use crate::engine::{Following, PRIVATE_BASE, SHARED_BASE};
 use crate::object::KernelDescriptor;
 
-/// Most user SGPRs that the hardware sets.
+/// Maximum number of user SGPRs that the hardware sets.
 const USER_SGPRS: usize = 16;
 
 /// The last dword of the scratch buffer descriptor: identity selection, UINT, 32 bits, element size
 /// 4, index stride 64, thread id added.
 const SCRATCH_WORD3: u32 = 0x00ea_4fac;
 
-/// VGPRs of a wave that the code can name; the accumulation registers may come behind them.
+/// VGPRs of a wave that the code can name; accumulation registers may follow.
 fn vgprs(descriptor: &KernelDescriptor, gfx: Gfx) -> u32 {
     let all = descriptor.vgpr_count(gfx);
     let all = match gfx.has_unified_vgprs() {
@@ -39,10 +39,10 @@ fn preloaded(descriptor: &KernelDescriptor, gfx: Gfx) -> Option<(usize, usize)> 
     (gfx.preloads_arguments() && len != 0).then_some((first as usize, len as usize))
 }
 
-/// Numbers of initial states; 0 is none's.
+/// Numbers of initial states; 0 stands for none.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// What the dispatch knows and registers may show.
+/// Properties of the dispatch that registers may hold.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts<'a> {
     pub(super) dispatch_ptr: u64,
@@ -51,7 +51,7 @@ pub(super) struct Facts<'a> {
     pub(super) dispatch_id: u64,
     /// Bytes of the kernarg segment.
     pub(super) kernarg: &'a [u8],
-    /// Scratch of this worker's waves: first byte and size, 0 when there is none.
+    /// Scratch of this worker's waves: first byte and size, 0 for none.
     pub(super) scratch: (u64, u64),
     /// Scratch bytes of a lane.
     pub(super) lane_bytes: u32,
@@ -59,21 +59,21 @@ pub(super) struct Facts<'a> {
     pub(super) lds_bytes: u32,
 }
 
-/// What the waves of a worker start with: for the most part the same for all of a dispatch, and the rest for
-/// all of a workgroup.
+/// Initial state of a worker's waves: mostly the same for all of a dispatch, the rest for all of a
+/// workgroup.
 #[derive(Debug)]
 pub(super) struct InitialState {
-    /// Another one for each.
+    /// A unique number.
     number: u64,
-    /// What waves note of where their registers are from: the number in full workgroups, whose waves with the same
-    /// index start with the same but for the numbers of the workgroup; else 0.
+    /// Identifies the origin of a wave's registers: the number in full workgroups, whose waves with
+    /// the same index start with the same registers except the workgroup's numbers; otherwise 0.
     note: u64,
     gfx: Gfx,
     descriptor: KernelDescriptor,
     entry: u64,
     /// User SGPRs and numbers of the workgroup; the others are 0.
     sgpr: [u32; 128],
-    /// Number of the first SGPR behind the user SGPRs.
+    /// Number of the first SGPR after the user SGPRs.
     system: usize,
     wave_bytes: u32,
     hwreg: [u32; 32],
@@ -84,9 +84,9 @@ pub(super) struct InitialState {
     id_vgprs: usize,
     /// Work-items of the workgroup.
     items: u32,
-    /// Number of the SGPR with the workgroup's number of waves; those with the wave's own facts follow.
+    /// Number of the SGPR with the workgroup's number of waves; the wave's own properties follow.
     info: usize,
-    /// What [`WaveState::resume`] says of the workgroup's waves.
+    /// The `resume` of the workgroup's waves, see [`WaveState::resume`].
     resume: u64,
 }
 
@@ -165,7 +165,7 @@ impl InitialState {
         }
     }
 
-    /// The waves to start from now on are those of `group`, which is of the dispatch's size when it is `full`.
+    /// Following waves are those of `group`, which has the dispatch's size if `full`.
     pub(super) fn enter(&mut self, group: &GroupShape, full: bool) {
         self.note = if full { self.number } else { 0 };
         let descriptor = &self.descriptor;
@@ -198,8 +198,8 @@ impl InitialState {
         self.hwreg[2] = u32::from(group.waves() > 1) << 11 | 1 << 16;
     }
 
-    /// Makes `wave` wave number `index` of the workgroup; `ids` are the work-item ids of its lanes. VGPRs
-    /// beyond those are stale: whoever looks at them settles the wave first.
+    /// Initializes `wave` as number `index` of the workgroup; `ids` are the work-item ids of its
+    /// lanes. VGPRs beyond those are stale: a reader must settle the wave first.
     pub(super) fn start(&self, wave: &mut WaveState, index: u32, ids: &[[u32; LANES]; 3]) {
         let kept = wave.kept == self.number && self.note != 0;
         if !kept {
@@ -240,7 +240,7 @@ impl InitialState {
         wave.set_exec(shape::exec(self.items, index));
     }
 
-    /// The `count` workgroups behind the one of `enter` in x, if they are full and numbered.
+    /// The `count` workgroups after the one of `enter` in x, if they are full and numbered.
     pub(super) fn following(&self, count: u32) -> Following {
         let numbered = self.descriptor.enable_workgroup_id_x();
         Following {
@@ -250,7 +250,7 @@ impl InitialState {
         }
     }
 
-    /// Puts into the wave what it may still have from an earlier start.
+    /// Initializes the registers that may still hold values of an earlier start.
     fn fill(&self, wave: &mut WaveState, ids: &[[u32; LANES]; 3]) {
         wave.sgpr = self.sgpr;
         wave.hwreg = self.hwreg;
@@ -276,7 +276,7 @@ impl InitialState {
 /// The buffer descriptor of the queue's scratch.
 pub(super) fn scratch_descriptor((base, size): (u64, u64)) -> [u32; 4] {
     if size == 0 {
-        // No scratch was asked for: an unbound descriptor.
+        // No scratch was requested: an unbound descriptor.
         return [0; 4];
     }
     const SWIZZLE: u32 = 1 << 31;
@@ -288,8 +288,9 @@ pub(super) fn scratch_descriptor((base, size): (u64, u64)) -> [u32; 4] {
     ]
 }
 
-/// What the prologue makes FLAT_SCRATCH from. gfx9: the address. Before: the offset from the hidden
-/// private base, which here is the worker's scratch itself, and the size for a lane.
+/// The input from which the prologue computes FLAT_SCRATCH. gfx9: the address. Before: the offset
+/// from the hidden private base, which here is the worker's scratch itself, and the size for a
+/// lane.
 fn flat_scratch_init(gfx: Gfx, facts: &Facts<'_>) -> u64 {
     if gfx.flat_scratch_is_address() {
         facts.scratch.0
@@ -298,7 +299,7 @@ fn flat_scratch_init(gfx: Gfx, facts: &Facts<'_>) -> u64 {
     }
 }
 
-/// What `s_getreg` shows of the allocation and of the apertures.
+/// Values of `s_getreg` for the allocation and the apertures.
 fn hardware_registers(gfx: Gfx, descriptor: &KernelDescriptor, lds_bytes: u32) -> [u32; 32] {
     const GPR_ALLOC: usize = 5;
     const LDS_ALLOC: usize = 6;

@@ -1,48 +1,50 @@
-//! Where a short row of workgroups ends. Compiled code expects the next workgroup's accesses as far on as this one's are
-//! from the last ([`WaveState::last`]). From the end of a row to the beginning of the next it is another way, which is wrong
-//! twice: at the end of a row, and behind the beginning of the next. Here what code expects is corrected for both.
-//! Only time depends on it.
+//! Corrects prefetches at the ends of short rows of workgroups. Compiled code predicts the next
+//! workgroup's accesses at the distance of this one's from the previous ([`WaveState::last`]). From
+//! the end of a row to the beginning of the next the distance differs, so two predictions are
+//! wrong: at the end of a row, and after the beginning of the next. Both are corrected here. This
+//! affects performance only.
 
 use frontend::WaveState;
 use frontend::state::LAST;
 
 use super::shape::Shape;
 
-/// Workgroups in a short row at most. In longer ones the ends do not matter.
+/// Maximum number of workgroups in a short row. In longer ones the ends do not matter.
 const MOST: u32 = 16;
 
-/// Where a wave's accesses are.
+/// Addresses of a wave's accesses.
 type Places = [u64; LAST];
 
-/// What is known of rows that follow one another.
+/// History of consecutive rows.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    /// The row whose beginning or end (`true`) was there last.
+    /// The most recent row seen at its beginning or end (`true`).
     last: Option<(u64, bool)>,
-    /// How many ends and beginnings were there one after the other, from an end on.
+    /// Number of consecutive ends and beginnings seen, starting with an end.
     known: u32,
     /// For each wave of a workgroup.
     ends: Vec<End>,
 }
 
-/// Where a wave's accesses are at the end of a row.
+/// Addresses of a wave's accesses at the end of a row.
 #[derive(Debug, Default)]
 struct End {
-    /// In the last workgroup but one.
+    /// Those of the second to last workgroup.
     place: Places,
-    /// How far those of the workgroup behind are from there.
+    /// Distance of the last workgroup's from there.
     step: Places,
-    /// How far those of the same workgroup in the next row are.
+    /// Distance of the same workgroup's in the next row.
     row: Places,
 }
 
 impl Rows {
-    /// What rows before were like says nothing of those that come.
+    /// Earlier rows do not predict the following ones.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }
 
-    /// How many workgroups behind one may run without the dispatcher: at the end of a short row it corrects what code expects.
+    /// Number of workgroups after one that may run without the dispatcher, which corrects the
+    /// predictions at the end of a short row.
     pub(super) fn following(shape: &Shape, id: [u32; 3]) -> u32 {
         let following = shape.following(id);
         following.saturating_sub(u32::from(is_short(shape)))
@@ -68,8 +70,8 @@ impl Rows {
         for (wave, end) in waves.iter_mut().zip(&mut self.ends) {
             let width = u64::from(width);
             match is_end {
-                true => end.comes(&mut wave.last, self.known, width),
-                false => end.came(&mut wave.last, self.known, width),
+                true => end.predict_first(&mut wave.last, self.known, width),
+                false => end.predict_second(&mut wave.last, self.known, width),
             }
         }
         if is_end || self.known != 0 {
@@ -79,8 +81,9 @@ impl Rows {
 }
 
 impl End {
-    /// The last workgroup of a row is about to run; its code is to expect the first of the next row.
-    fn comes(&mut self, last: &mut Places, known: u32, width: u64) {
+    /// The last workgroup of a row is about to run; sets its prediction to the first of the next
+    /// row.
+    fn predict_first(&mut self, last: &mut Places, known: u32, width: u64) {
         for (n, last) in last.iter_mut().enumerate() {
             let place = *last;
             if known >= 2 {
@@ -92,8 +95,8 @@ impl End {
         }
     }
 
-    /// The first workgroup of the next row is about to run; its code is to expect the second.
-    fn came(&mut self, last: &mut Places, known: u32, width: u64) {
+    /// The first workgroup of the next row is about to run; sets its prediction to the second.
+    fn predict_second(&mut self, last: &mut Places, known: u32, width: u64) {
         for (n, last) in last.iter_mut().enumerate() {
             if known >= 1 {
                 self.step[n] = last.wrapping_sub(self.place[n]);
@@ -107,7 +110,7 @@ impl End {
     }
 }
 
-/// Do rows of full workgroups end soon, and others follow?
+/// Do rows of full workgroups end soon, with others following?
 fn is_short(shape: &Shape) -> bool {
     let [x, y, z] = shape.counts();
     let whole = shape.grid[0].is_multiple_of(shape.workgroup[0]);
@@ -118,7 +121,7 @@ fn is_short(shape: &Shape) -> bool {
 mod tests {
     use super::*;
 
-    /// Where the accesses of a workgroup are: some in its row, one that stays.
+    /// Accesses of a workgroup: some in its row, one constant.
     fn places(x: u32, y: u32, z: u32) -> [u64; 3] {
         let row = u64::from(z) * 100_000 + u64::from(y) * 3000;
         [
@@ -128,8 +131,8 @@ mod tests {
         ]
     }
 
-    /// Runs all workgroups of a grid, of which every `batch` run after one another; gives the numbers of those whose
-    /// predecessor expected them at other places than they are at.
+    /// Runs all workgroups of a grid, `batch` at a time; returns the numbers of those whose
+    /// addresses were mispredicted.
     fn wrong(shape: &Shape, batch: u64) -> Vec<u64> {
         let mut rows = Rows::default();
         let mut waves = vec![WaveState::new_boxed()];
@@ -137,7 +140,7 @@ mod tests {
         let mut wrong = Vec::new();
         for index in 0..shape.total() {
             if index % batch == 0 {
-                // Something else ran between.
+                // An unrelated dispatch ran between.
                 rows.forget();
                 waves[0].last = [0xdead; LAST];
                 expected = [0; 3];
@@ -158,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_short_rows_are_foreseen() {
-        // Rows of four: the first two are learned from. At the end of a plane the next row is elsewhere, and so it seems behind
-        // the first row of the next plane.
+    fn ends_of_short_rows_are_predicted() {
+        // Rows of four: the first two are training. At the end of a plane the next row is at
+        // another distance, and so is the one after the first row of the next plane.
         let shape = Shape::new([256, 48, 2], [64, 4, 1], 3).expect("it is valid");
         assert_eq!(wrong(&shape, u64::MAX), [0, 1, 4, 5, 48, 49, 52, 53]);
         // Two workgroups in a row.

@@ -4,10 +4,10 @@ use frontend::LANES;
 
 use super::LaunchError;
 
-/// Most work-items in a workgroup, on every target.
+/// Maximum number of work-items in a workgroup, on every target.
 pub const MAX_WORK_ITEMS: u32 = 1024;
 
-/// Grid and workgroup sizes that were found valid.
+/// Validated grid and workgroup sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Work-items in each dimension.
@@ -98,7 +98,7 @@ impl Shape {
         self.at(id)
     }
 
-    /// The workgroup behind `group`, as [`Shape::group`] would give it, without its divisions.
+    /// The workgroup after `group`, as by [`Shape::group`], without its divisions.
     pub(super) fn after(&self, group: &GroupShape) -> GroupShape {
         let mut id = group.id;
         for (id, &count) in id.iter_mut().zip(&self.counts) {
@@ -117,7 +117,7 @@ impl Shape {
         full.saturating_sub(id[0].saturating_add(1))
     }
 
-    /// The workgroup with this number in each dimension.
+    /// The workgroup with these numbers.
     fn at(&self, id: [u32; 3]) -> GroupShape {
         let size = std::array::from_fn(|dim| self.size(dim, id[dim]));
         GroupShape { id, size }
@@ -128,7 +128,7 @@ impl Shape {
         self.workgroup[dim].min(self.grid[dim] - id * self.workgroup[dim])
     }
 
-    /// Has the workgroup with this number all its work-items?
+    /// Is the workgroup with these numbers full?
     pub(super) fn is_full(&self, id: [u32; 3]) -> bool {
         (0..3).all(|dim| self.size(dim, id[dim]) == self.workgroup[dim])
     }
@@ -155,7 +155,7 @@ impl GroupShape {
     }
 }
 
-/// EXEC of wave `wave` of a workgroup of so many work-items: a bit for each one that there is.
+/// EXEC of wave `wave` of a workgroup of this number of work-items.
 pub(super) fn exec(items: u32, wave: u32) -> u64 {
     match items.saturating_sub(wave * LANES as u32) {
         0 => 0,

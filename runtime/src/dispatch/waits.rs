@@ -1,10 +1,13 @@
-//! Finds dispatches that wait for themselves: every worker runs a workgroup that polls global memory while workgroups that could
-//! write there have not begun, and cannot begin because a workgroup runs to its end before its worker takes the next.
+//! Finds dispatches that wait for themselves: every worker runs a workgroup that polls global
+//! memory while workgroups that could write there have not begun, and cannot begin because a
+//! workgroup runs to its end before its worker takes the next.
 //!
-//! A workgroup is examined only after it has run for some time. It polls if its registers are the same at samples far apart, and if the
-//! interpreter, which then runs its waves for some instructions, finds that each wave repeats the same instructions with the same
-//! registers and the same loaded values, at least one of them from global memory. A loop that computes changes a register, and a
-//! loop that counts in memory loads another value in each iteration, so neither is taken for one that polls.
+//! A workgroup is examined only after it has run for some time. It polls if its registers are the
+//! same at samples far apart, and if the interpreter, which then runs its waves for some
+//! instructions, finds that each wave repeats the same instructions with the same registers and the
+//! same loaded values, at least one of them from global memory. A loop that computes changes a
+//! register, and a loop that counts in memory loads another value in each iteration, so neither
+//! counts as polling.
 
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -14,16 +17,16 @@ use frontend::inst::Operand;
 use frontend::op::Space;
 use frontend::{Encoding, Inst, Op, WaveState};
 
-use crate::engine::{Exit, Group, PRIVATE_BASE, SHARED_BASE, Stop, Turn};
+use crate::engine::{Exit, Group, PRIVATE_BASE, SHARED_BASE, Stop, WaveSets};
 use crate::fault::Location;
 use crate::interp::{self, Flow};
 
-/// A dispatch that seems to wait for itself. It goes on.
+/// A dispatch that seems to wait for itself. It continues.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridWait {
     /// A load or an atomic instruction that the lowest workgroup repeats.
     pub at: Location,
-    /// Seconds for which all workers have polled, at least.
+    /// Minimum time in seconds for which all workers have polled.
     pub seconds: f64,
     /// Workgroups that have not begun.
     pub not_begun: u64,
@@ -53,21 +56,21 @@ impl fmt::Display for GridWait {
     }
 }
 
-/// How long a dispatch may take before it is examined.
+/// Timing of the examination of workgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Patience {
+pub(super) struct WaitTiming {
     /// Age from which on a workgroup is examined.
     suspect: Duration,
-    /// How long it must have polled.
+    /// Time for which it must have polled.
     pub(super) confirm: Duration,
 }
 
-impl Patience {
-    /// For a dispatch with this time limit, which is to be told before the limit.
-    pub(super) fn new(limit: Option<Duration>) -> Patience {
+impl WaitTiming {
+    /// For a dispatch with this time limit, before which it must be reported.
+    pub(super) fn new(limit: Option<Duration>) -> WaitTiming {
         const STEP: Duration = Duration::from_secs(1);
         let step = limit.map_or(STEP, |limit| (limit / 6).min(STEP));
-        Patience {
+        WaitTiming {
             suspect: step,
             confirm: step,
         }
@@ -77,20 +80,20 @@ impl Patience {
 /// Time between two samples of a workgroup's registers.
 const SAMPLE: Duration = Duration::from_millis(20);
 
-/// Samples are compared with registers that are at most so old.
+/// Maximum age of the registers that samples are compared with.
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// Rounds of barriers between two looks at the clock: they may be short.
+/// Rounds of barriers between two reads of the clock: they may be short.
 const ROUNDS: u32 = 16;
 
-/// A workgroup that polls.
+/// A polling workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Poll {
-    /// The wave, and what it repeats.
+    /// The wave, and the instruction that it repeats.
     pub(super) wave: u32,
     pub(super) pc: u64,
     pub(super) exec: u64,
-    /// What is read again and again: the same while nothing changes.
+    /// Digest of the repeated reads: unchanged as long as memory is.
     digest: u64,
     /// It has polled from this time on.
     pub(super) since: Instant,
@@ -98,20 +101,20 @@ pub(super) struct Poll {
     pub(super) until: Instant,
 }
 
-/// What was found out about a workgroup since the last time.
+/// Result of the examination of a workgroup since the last call.
 pub(super) enum Finding {
     /// Nothing.
     None,
     /// It polls, and has done so for some time.
     Polls(Poll),
-    /// It does not poll, or no longer.
+    /// It does not poll, or no longer does.
     Moves,
 }
 
 /// Watches one workgroup.
 pub(super) struct Watch {
-    /// Nothing is examined without it.
-    patience: Option<Patience>,
+    /// `None` disables the examination.
+    timing: Option<WaitTiming>,
     /// Rounds of barriers since the last look.
     rounds: u32,
     suspect: Option<Box<Suspect>>,
@@ -119,9 +122,9 @@ pub(super) struct Watch {
 
 /// A workgroup that has run for a while.
 struct Suspect {
-    /// When to look next.
+    /// Time of the next sample.
     next: Instant,
-    /// Registers at some time, and for how long they are compared with.
+    /// Registers at an earlier time, and for how long they are compared with.
     reference: Option<Reference>,
     keep: Duration,
     tracer: Option<Tracer>,
@@ -137,43 +140,54 @@ struct Reference {
 }
 
 impl Watch {
-    pub(super) fn new(patience: Option<Patience>) -> Watch {
+    pub(super) fn new(timing: Option<WaitTiming>) -> Watch {
         Watch {
-            patience,
+            timing,
             rounds: 0,
             suspect: None,
         }
     }
 
-    /// What runs the waves in place of the engine, while their instructions are followed.
+    /// Runs the waves in place of the engine while their instructions are traced.
     pub(super) fn tracer(&mut self) -> Option<&mut Tracer> {
         self.suspect.as_mut()?.tracer.as_mut()
     }
 
-    /// All waves of the workgroup that could run have come to a barrier, or some of them have `burned` their fuel, and it goes on.
+    /// All runnable waves of the workgroup have arrived at a barrier, or some of them have `burned`
+    /// their fuel, and it continues.
     #[inline]
-    pub(super) fn look(&mut self, burned: bool, waves: &[Box<WaveState>], turn: &Turn) -> Finding {
+    pub(super) fn look(
+        &mut self,
+        burned: bool,
+        waves: &[Box<WaveState>],
+        sets: &WaveSets,
+    ) -> Finding {
         self.rounds += if burned { ROUNDS } else { 1 };
-        match self.patience {
-            Some(patience) if self.rounds >= ROUNDS => self.examine(patience, waves, turn),
+        match self.timing {
+            Some(timing) if self.rounds >= ROUNDS => self.examine(timing, waves, sets),
             _ => Finding::None,
         }
     }
 
     #[cold]
-    fn examine(&mut self, patience: Patience, waves: &[Box<WaveState>], turn: &Turn) -> Finding {
+    fn examine(
+        &mut self,
+        timing: WaitTiming,
+        waves: &[Box<WaveState>],
+        sets: &WaveSets,
+    ) -> Finding {
         self.rounds = 0;
         let now = Instant::now();
         let suspect = self.suspect.get_or_insert_with(|| {
             Box::new(Suspect {
-                next: now + patience.suspect,
+                next: now + timing.suspect,
                 reference: None,
-                keep: patience.confirm,
+                keep: timing.confirm,
                 tracer: None,
                 poll: None,
             })
         });
-        suspect.examine(now, patience, waves, turn)
+        suspect.examine(now, timing, waves, sets)
     }
 }
 
@@ -181,35 +195,35 @@ impl Suspect {
     fn examine(
         &mut self,
         now: Instant,
-        patience: Patience,
+        timing: WaitTiming,
         waves: &[Box<WaveState>],
-        turn: &Turn,
+        sets: &WaveSets,
     ) -> Finding {
         if let Some(tracer) = &self.tracer {
-            if !tracer.is_done(turn.ready) {
+            if !tracer.is_done(sets.ready) {
                 return Finding::None;
             }
-            let found = tracer.poll(turn.ready, waves, now);
+            let found = tracer.poll(sets.ready, waves, now);
             (self.tracer, self.reference) = (None, None);
-            return self.conclude(found, now, patience);
+            return self.conclude(found, now, timing);
         }
         if now < self.next {
             return Finding::None;
         }
-        self.next = now + SAMPLE.min(patience.confirm / 4);
+        self.next = now + SAMPLE.min(timing.confirm / 4);
         match &self.reference {
-            Some(reference) if reference.holds(waves, turn) => {
+            Some(reference) if reference.holds(waves, sets) => {
                 self.tracer = Some(Tracer::new(waves));
                 Finding::None
             }
             Some(reference) if now - reference.taken < self.keep => Finding::None,
             reference => {
-                // A workgroup whose registers change is copied more and more seldom.
+                // A workgroup whose registers change is copied at increasing intervals.
                 let moves = reference.is_some();
                 if moves {
                     self.keep = (self.keep * 2).min(LONGEST);
                 }
-                self.reference = Some(Reference::new(waves, turn, now));
+                self.reference = Some(Reference::new(waves, sets, now));
                 match moves && self.poll.take().is_some() {
                     true => Finding::Moves,
                     false => Finding::None,
@@ -219,15 +233,15 @@ impl Suspect {
     }
 
     /// A trace has ended.
-    fn conclude(&mut self, found: Option<Poll>, now: Instant, patience: Patience) -> Finding {
+    fn conclude(&mut self, found: Option<Poll>, now: Instant, timing: WaitTiming) -> Finding {
         let Some(found) = found else {
             self.keep = (self.keep * 2).min(LONGEST);
             self.next = now + self.keep;
             self.poll = None;
             return Finding::Moves;
         };
-        self.keep = patience.confirm;
-        self.next = now + patience.confirm;
+        self.keep = timing.confirm;
+        self.next = now + timing.confirm;
         match &mut self.poll {
             Some(poll) if poll.digest == found.digest => {
                 poll.until = now;
@@ -242,20 +256,20 @@ impl Suspect {
 }
 
 impl Reference {
-    fn new(waves: &[Box<WaveState>], turn: &Turn, taken: Instant) -> Reference {
+    fn new(waves: &[Box<WaveState>], sets: &WaveSets, taken: Instant) -> Reference {
         Reference {
             taken,
-            ready: turn.ready,
-            waiting: turn.waiting,
+            ready: sets.ready,
+            waiting: sets.waiting,
             waves: waves.to_vec(),
         }
     }
 
     /// Are the registers of all waves that have not ended the same?
-    fn holds(&self, waves: &[Box<WaveState>], turn: &Turn) -> bool {
-        let live = turn.ready | turn.waiting;
+    fn holds(&self, waves: &[Box<WaveState>], sets: &WaveSets) -> bool {
+        let live = sets.ready | sets.waiting;
         let mut pairs = self.waves.iter().zip(waves).enumerate();
-        (self.ready, self.waiting) == (turn.ready, turn.waiting)
+        (self.ready, self.waiting) == (sets.ready, sets.waiting)
             && pairs.all(|(index, (a, b))| live >> index & 1 == 0 || same_registers(a, b))
     }
 }
@@ -267,13 +281,13 @@ fn same_registers(a: &WaveState, b: &WaveState) -> bool {
         && a.vgpr[..vgprs] == b.vgpr[..vgprs]
 }
 
-/// Instructions of a wave that are run in search of its loop.
+/// Number of instructions of a wave that are run to find its loop.
 const BUDGET: u32 = 1 << 14;
 
 /// Instructions that a wave runs before the next wave runs.
 const QUANTUM: u32 = 1 << 11;
 
-/// Runs the waves of a workgroup by the interpreter and finds the loops that they are in.
+/// Runs the waves of a workgroup by the interpreter and finds their loops.
 pub(super) struct Tracer {
     waves: Vec<Trace>,
 }
@@ -281,17 +295,17 @@ pub(super) struct Tracer {
 /// The search for a wave's loop, by Brent's method: the registers are compared with those of a step that is replaced by a later one
 /// after twice as many steps each time.
 struct Trace {
-    /// Instructions that may still be run.
+    /// Remaining number of instructions.
     left: u32,
     reference: Box<WaveState>,
-    /// Instructions since the reference, and how many there may be.
+    /// Instructions since the reference, and their maximum.
     steps: u32,
     limit: u32,
-    /// What was read since the reference.
+    /// Reads since the reference.
     reads: Vec<Read>,
-    /// What the iteration before read, when it ended in the same registers.
+    /// The reads of the previous iteration, if it ended with the same registers.
     before: Option<Vec<Read>>,
-    /// What each iteration reads, when found.
+    /// The reads of each iteration, when found.
     found: Option<Vec<Read>>,
 }
 
@@ -301,9 +315,9 @@ struct Read {
     pc: u64,
     /// Of global memory.
     global: bool,
-    /// An atomic, or a load that bypasses caches: most likely what a loop polls.
+    /// An atomic, or a load that bypasses caches: the most likely polled address.
     coherent: bool,
-    /// A digest of what was read.
+    /// A digest of the value read.
     value: u64,
 }
 
@@ -327,13 +341,13 @@ impl Tracer {
     pub(super) fn run(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         group: &mut Group<'_>,
     ) -> Stop {
-        turn.each(|index| {
+        sets.each(|index| {
             group.select(index);
             let wave = &mut *waves[index as usize];
-            // Registers are written here that the engine does not know of.
+            // Writes registers without the engine's knowledge.
             wave.settle();
             wave.vgprs_touched = wave.vgprs_touched.max(wave.vgpr_count);
             (wave.resume, wave.start, wave.kept) = (0, 0, 0);
@@ -341,7 +355,7 @@ impl Tracer {
         })
     }
 
-    /// Is there nothing more to find out about the waves that are ready?
+    /// Is the examination of the ready waves complete?
     fn is_done(&self, ready: u32) -> bool {
         self.ready(ready)
             .all(|(_, trace)| trace.left == 0 || trace.found.is_some())
@@ -359,7 +373,7 @@ impl Tracer {
         for (index, trace) in self.ready(ready) {
             let reads = trace.found.as_ref()?;
             for read in reads {
-                // The iteration may have begun anywhere, so the order does not count.
+                // The iteration may have begun anywhere, so the order does not matter.
                 digest = digest.wrapping_add(read.value ^ read.pc.rotate_left(index as u32));
             }
             let global = reads.iter().filter(|read| read.global);
@@ -485,10 +499,10 @@ fn read_of(inst: &Inst, wave: &WaveState, group: &Group<'_>) -> Option<bool> {
     }
 }
 
-/// More registers than a load writes.
+/// Maximum number of registers that a load writes.
 const MOST: usize = 16;
 
-/// A digest of what a load wrote.
+/// A digest of the registers that a load wrote.
 fn digest(to: Operand, wave: &WaveState) -> u64 {
     let mut hasher = DefaultHasher::new();
     match to {

@@ -8,39 +8,40 @@ use std::time::{Duration, Instant};
 
 use frontend::{LANES, WaveState};
 
-use super::crew::{Crew, Leader};
 use super::group::{GroupRunner, Outcome, Referee, Room, Verdict};
 use super::idle::Idle;
 use super::launch::{self, Arguments, KernelCode, Launch, LaunchError, Queued};
 use super::packet::{self, PACKET_BYTES, PacketFacts, QUEUE_BYTES, QueueFacts};
 use super::registers::{Facts, InitialState};
 use super::shape::GroupShape;
-use super::waits::{GridWait, Patience, Poll};
+use super::thread_pool::{Leader, ThreadPool};
+use super::waits::{GridWait, Poll, WaitTiming};
 use crate::LoadedCode;
 use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use crate::fault::{Access, Fault, FaultKind, Location, WaveFault};
 use crate::kernarg::{self, HiddenContext};
 use crate::memory::{Memory, MemoryError};
 
-/// How a dispatch is run.
+/// Settings of a dispatch.
 #[derive(Clone, Debug)]
 pub struct Settings<'a> {
     /// Worker threads; 0 means one for each processor of the host.
     pub threads: usize,
-    /// Longest time that the dispatch may take.
+    /// Time limit of the dispatch.
     pub timeout: Option<Duration>,
     /// Count instructions.
     pub counting: bool,
-    /// Stack of a lane: its scratch in addition to what the kernel states. `None` is [`DEFAULT_STACK`](super::DEFAULT_STACK) for kernels with a
-    /// dynamic stack and nothing for others. Kernels without scratch have none in any case.
+    /// Stack of a lane: its scratch in addition to the scratch that the kernel states. `None` is
+    /// [`DEFAULT_STACK`](super::DEFAULT_STACK) for kernels with a dynamic stack and nothing for
+    /// others. Kernels without scratch have none in any case.
     pub stack_bytes: Option<u32>,
-    /// Backward branches that a wave may take before another one has its turn.
+    /// The fuel quantum: backward branches of a wave before a switch to another one.
     pub fuel: u64,
     /// Runs only these workgroups, by number in the order of dispatch.
     pub only: Option<Range<u64>>,
     /// Counts workgroups as they end.
     pub progress: Option<&'a AtomicU64>,
-    /// Is told, once, of a dispatch that seems to wait for itself.
+    /// Called once for a dispatch that seems to wait for itself.
     pub on_wait: Option<fn(&GridWait)>,
 }
 
@@ -59,7 +60,7 @@ impl Default for Settings<'_> {
     }
 }
 
-/// Why a dispatch did not run to its end.
+/// Why a dispatch did not complete.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// It was refused.
@@ -70,31 +71,31 @@ pub enum RunError {
     Fault(Box<Fault>),
 }
 
-/// How long workers below a faulted group may go on without an end of theirs: a group that waits
-/// for one that will not run any more must not wait for ever.
+/// Time that workers below a faulted group get to finish: a group that waits for one that will
+/// never run must not wait forever.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// What a dispatch may take for its leader to run it alone: calling helpers takes as long.
+/// Expected time up to which the leader runs a dispatch alone: calling helpers takes as long.
 const ALONE: Duration = Duration::from_micros(30);
 
-/// Workgroups that a worker takes at a time, at most: enough that workers seldom meet, and that what a worker's
-/// processor and memory fetch ahead is mostly its own.
+/// Maximum number of workgroups that a worker takes at a time: enough that workers seldom contend,
+/// and that prefetched data is mostly a worker's own.
 const SOME: u64 = 1024;
 
-/// Of those that are left each worker would have to take so many times what one takes now: fewer and fewer, so that nobody
-/// waits long for the last ones.
+/// Each worker takes this fraction of its share of the remaining workgroups: fewer and fewer, so
+/// that workers finish at nearly the same time.
 const SHARES: u64 = 8;
 
-/// Kernels whose pace is remembered.
+/// Maximum number of kernels whose pace is remembered.
 const PACES: usize = 4096;
 
 /// Runs dispatches. Keeps its workers and their buffers from one dispatch to the next.
 #[derive(Default)]
 pub struct Dispatcher {
-    crew: Crew,
+    pool: ThreadPool,
     rooms: Mutex<Vec<Room>>,
     dispatches: AtomicU64,
-    /// How long a workgroup of a kernel took last, by the kernel's entry.
+    /// The most recent time of a workgroup of a kernel, by the kernel's entry.
     paces: Mutex<HashMap<u64, Duration>>,
 }
 
@@ -105,7 +106,7 @@ struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// Calls them when the dispatch has taken long enough.
+    /// Calls them if the dispatch has taken long enough.
     fn look(&self) {
         if self.leader.may_call() && self.begin.elapsed() > ALONE {
             self.leader.call();
@@ -117,24 +118,24 @@ impl Caller<'_> {
 struct Board {
     next: AtomicU64,
     end: u64,
-    /// What part of the workgroups that are left a worker takes at a time.
+    /// Divisor of the remaining workgroups that a worker takes at a time.
     shares: u64,
     /// Lowest group that faulted.
     bad_group: AtomicU64,
-    /// Its fault, and when the first one was reported.
+    /// Its fault, and the time of the first report.
     fault: Mutex<Option<(Fault, Instant)>>,
     deadline: Option<(Instant, Duration)>,
-    /// How many workers there are, and how many of them have no workgroups left.
+    /// Number of workers, and of those without workgroups left.
     threads: usize,
     ended: AtomicUsize,
     waits: Waits,
 }
 
-/// What is known of workgroups that wait for others.
+/// State of workgroups that wait for others.
 struct Waits {
     on_wait: Option<fn(&GridWait)>,
-    patience: Patience,
-    /// Workgroups of the grid, and how many of them come after those that are run.
+    timing: WaitTiming,
+    /// Workgroups of the grid, and the number of them after those that are run.
     total: u64,
     left_out: u64,
     /// Workers whose workgroup polls memory.
@@ -147,13 +148,13 @@ struct Polling {
     group: u64,
     id: [u32; 3],
     poll: Poll,
-    /// Workgroups that it has taken and not begun.
+    /// Workgroups that it has taken but not begun.
     held: u64,
 }
 
 impl Board {
-    /// The next workgroup to run of a worker that has taken `mine` and takes several at a time. It runs them in
-    /// ascending order, so that the lowest group that has not ended is always one that runs.
+    /// The next workgroup of a worker that has taken `mine`, several at a time. It runs them in
+    /// ascending order, so that the lowest group that has not ended is always running.
     fn take(&self, mine: &mut Range<u64>) -> Option<u64> {
         if mine.is_empty() {
             let some = |first: u64| ((self.end - first) / self.shares).clamp(1, SOME);
@@ -174,7 +175,8 @@ impl Board {
         }
     }
 
-    /// What all workers wait for, if all of them have polled for some time and there are workgroups that have not begun.
+    /// The reported wait, if all workers have polled for some time and there are workgroups that
+    /// have not begun.
     fn wait(&self, view: View<'_>) -> Option<GridWait> {
         let waits = &self.waits;
         let polling = waits.list();
@@ -187,7 +189,7 @@ impl Board {
         let held: u64 = polling.values().map(|worker| worker.held).sum();
         let next = self.next.load(Relaxed).min(self.end);
         let not_begun = self.end - next + held + waits.left_out;
-        if time < waits.patience.confirm || not_begun == 0 {
+        if time < waits.timing.confirm || not_begun == 0 {
             return None;
         }
         let lowest = polling.values().min_by_key(|worker| worker.group)?;
@@ -201,7 +203,7 @@ impl Board {
     }
 }
 
-/// What the place of an instruction is described with.
+/// Context to describe the location of an instruction.
 #[derive(Clone, Copy)]
 struct View<'a> {
     code: &'a LoadedCode,
@@ -214,9 +216,9 @@ struct GroupReferee<'a> {
     view: View<'a>,
     worker: usize,
     group: u64,
-    /// Workgroups behind it that the worker has taken, too.
+    /// Workgroups after it that the worker has taken, too.
     held: u64,
-    /// It is among those that poll.
+    /// It is counted as polling.
     polls: bool,
     idle: Idle,
     /// Of the leader.
@@ -291,7 +293,7 @@ impl Referee for GroupReferee<'_> {
 }
 
 impl GroupReferee<'_> {
-    /// The workgroup does not poll any more.
+    /// The workgroup stops polling.
     fn leave(&mut self) {
         if std::mem::take(&mut self.polls) {
             self.board.waits.list().remove(&self.worker);
@@ -305,7 +307,7 @@ impl Waits {
     }
 }
 
-/// Processors of the host. Asking the system takes longer than a small dispatch.
+/// Number of host processors. The system call takes longer than a small dispatch.
 fn processors() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
@@ -348,7 +350,7 @@ impl Dispatcher {
         let prepared = Prepared::new(memory, code, kernel, launch, stack, threads, id)?;
 
         let begin = Instant::now();
-        let patience = Patience::new(settings.timeout);
+        let timing = WaitTiming::new(settings.timeout);
         let board = Board {
             next: AtomicU64::new(groups.start),
             end: groups.end,
@@ -362,7 +364,7 @@ impl Dispatcher {
             ended: AtomicUsize::new(0),
             waits: Waits {
                 on_wait: settings.on_wait,
-                patience,
+                timing,
                 total: all.end,
                 left_out: all.end - groups.end,
                 polling: Mutex::default(),
@@ -383,7 +385,7 @@ impl Dispatcher {
                 scratch,
                 counting: settings.counting,
                 fuel: settings.fuel.max(1),
-                patience: settings.on_wait.map(|_| patience),
+                timing: settings.on_wait.map(|_| timing),
             };
             let worker = (number, settings.progress);
             self.work(&mut runner, &board, kernel, worker, caller)
@@ -397,7 +399,7 @@ impl Dispatcher {
         let mut stats = if threads == 1 {
             work(0, None)
         } else {
-            self.crew.with(threads - 1, &help, |leader| {
+            self.pool.with(threads - 1, &help, |leader| {
                 let count = u32::try_from(board.end - groups.start).unwrap_or(u32::MAX);
                 let pace = self.pace(kernel.entry);
                 if pace.is_none_or(|pace| pace.saturating_mul(count) > ALONE) {
@@ -443,7 +445,7 @@ impl Dispatcher {
                 Some((before, group)) if before + 1 == index => runner.shape.after(group),
                 _ => runner.shape.group(index),
             };
-            // While there are helpers to call the clock is looked at after each workgroup.
+            // While there are helpers to call the clock is read after each workgroup.
             let more = match caller {
                 Some(caller) if caller.leader.may_call() => 0,
                 _ => u32::try_from(mine.end - mine.start).unwrap_or(u32::MAX),
@@ -461,7 +463,7 @@ impl Dispatcher {
             let some = (&mut group, more);
             let outcome = runner.run(&mut *session, &mut room, some, &mut stats, &mut referee);
             referee.leave();
-            // Perhaps it ran some of those behind it as well.
+            // It may have run some of those after it as well.
             let ran = referee.group + 1 - index;
             mine.start += ran - 1;
             let index = referee.group;
@@ -488,13 +490,13 @@ impl Dispatcher {
         stats
     }
 
-    /// How long a workgroup of the kernel took last.
+    /// The most recent time of a workgroup of the kernel.
     fn pace(&self, entry: u64) -> Option<Duration> {
         let paces = self.paces.lock().expect("no holder of the lock panics");
         paces.get(&entry).copied()
     }
 
-    /// Remembers that so many workgroups took so long.
+    /// Records the time of this number of workgroups.
     fn set_pace(&self, entry: u64, time: Duration, groups: u64) {
         let groups = u32::try_from(groups).unwrap_or(u32::MAX);
         let Some(pace) = time.checked_div(groups) else {
@@ -514,7 +516,7 @@ impl Dispatcher {
     }
 }
 
-/// Adds where and who to an engine's report.
+/// Adds location and workgroup to an engine's report.
 fn describe(
     runner: &GroupRunner<'_>,
     kernel: &KernelCode,
@@ -540,7 +542,7 @@ fn describe(
     }
 }
 
-/// Describes an instruction and a wave that is there.
+/// Describes an instruction and the wave at it.
 fn locate(view: View<'_>, pc: u64, (workgroup, wave, exec): ([u32; 3], u32, u64)) -> Location {
     let symbol = view.code.symbol_at(pc);
     Location {
@@ -554,10 +556,10 @@ fn locate(view: View<'_>, pc: u64, (workgroup, wave, exec): ([u32; 3], u32, u64)
     }
 }
 
-/// More bytes of a kernarg segment than a descriptor can ask to preload.
+/// Maximum number of kernarg bytes that a descriptor can preload.
 const PRELOADABLE: u64 = 4096;
 
-/// What hidden arguments are made of.
+/// Inputs of the hidden arguments.
 fn hidden_context(launch: &Launch<'_>, queue_ptr: u64) -> HiddenContext {
     HiddenContext {
         dims: launch.shape.dims,
@@ -597,13 +599,13 @@ impl Drop for Block<'_> {
     }
 }
 
-/// What a dispatch puts into guest memory before the first wave.
+/// Structures of a dispatch in guest memory, prepared before the first wave.
 struct Prepared<'a> {
     code: &'a LoadedCode,
     kernel: &'a KernelCode,
     kernarg: Vec<u8>,
     kernarg_ptr: u64,
-    /// Addresses of packet and queue, and their memory where it is ours.
+    /// Addresses of packet and queue, and their memory if the dispatch owns it.
     packet_ptr: u64,
     queue_ptr: u64,
     _structures: Option<Block<'a>>,
@@ -651,7 +653,7 @@ impl<'a> Prepared<'a> {
             | Arguments::Queued(Queued {
                 kernarg: address, ..
             }) => {
-                // All of it must be there; only what may be preloaded is read here.
+                // All of it must be accessible; only what may be preloaded is read here.
                 if !memory.contains(address, needed) {
                     return Err(LaunchError::Memory(MemoryError::Unmapped {
                         access: Access::Read,
@@ -666,7 +668,7 @@ impl<'a> Prepared<'a> {
             Arguments::Segment(bytes) => (bytes.to_vec(), Some(())),
             Arguments::Values(metadata, values) => {
                 let built = kernarg::build(metadata, values, &hidden_context(launch, queue_ptr))?;
-                // What pointer arguments add to the LDS that the metadata know.
+                // LDS of pointer arguments in addition to that of the metadata.
                 dynamic_lds = built
                     .lds_size
                     .saturating_sub(metadata.group_segment_fixed_size);
@@ -746,8 +748,8 @@ impl<'a> Prepared<'a> {
         })
     }
 
-    /// Initial registers and scratch of a worker's waves. Each worker has scratch of its own, which
-    /// to its waves is all the scratch of the queue.
+    /// Initial registers and scratch of a worker's waves. Each worker has its own scratch, which is
+    /// the queue's whole scratch to its waves.
     fn worker(&self, number: usize) -> (InitialState, Scratch) {
         let base = match &self.scratch {
             Some(block) => block.address + self.worker_scratch * number as u64,

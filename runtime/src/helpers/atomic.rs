@@ -1,5 +1,6 @@
 //! Atomics of the whole wave, on global memory, through FLAT and on LDS, and the DS operations that
-//! are no plain load or store. Lanes act in ascending order; on guest memory each is one host atomic.
+//! are not plain loads or stores. Lanes act in ascending order; on guest memory each is one host
+//! atomic.
 
 use frontend::op::{Atomic, DsOp, Op, Space};
 use frontend::{LANES, Ty};
@@ -183,7 +184,7 @@ impl Rmw {
         })
     }
 
-    /// On bytes that only this wave sees; gives the old word.
+    /// On bytes that only this wave accesses; returns the old word.
     fn on_bytes(self, bytes: &mut [u8], data: u64, second: u64) -> u64 {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -271,13 +272,13 @@ fn run(
             done.map_err(|kind| call.fault(kind, Some(lane)))?
         };
     }
-    if wanted(call) {
+    if returns_old(call) {
         call.give_old(exec, rmw, &old);
     }
     Ok(())
 }
 
-/// An atomic on a lane's own scratch, which nobody else sees.
+/// An atomic on a lane's own scratch, which is not shared.
 fn scratch_atomic(
     call: &mut Call<'_>,
     bounds: Bounds,
@@ -317,7 +318,7 @@ pub(super) fn integer(call: &mut Call<'_>) -> Result<(), ExitCode> {
 }
 
 /// Has the site's instruction a destination?
-fn wanted(call: &Call<'_>) -> bool {
+fn returns_old(call: &Call<'_>) -> bool {
     !matches!(call.site.inst.dst[0], frontend::Operand::None)
 }
 
@@ -340,7 +341,7 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
     run(call, space, rmw, exec, address, &words, bounds)
 }
 
-/// What float additions on memory flush: LDS follows MODE, the cache flushes f32 and keeps f64.
+/// Flushing of float additions on memory: LDS follows MODE, the cache flushes f32 and keeps f64.
 pub(super) fn float_denorm(space: u64, wide: bool, mode: u32) -> Denorm {
     match (space == Space::Lds as u64, wide) {
         (true, false) => Env::f32_of_mode(mode).denorm,
@@ -386,7 +387,8 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
     };
     let rmw = Rmw::new(op, wide, float_denorm(Space::Lds as u64, wide, mode));
     let offset = inst.mem.offset as u32 & 0xffff;
-    // The distance in dwords: with offset1[7] it stands above the lane's address, else in the offset.
+    // The distance in dwords: with offset1[7] it is in the upper bits of the lane's address, else
+    // in the offset.
     let by_lane = offset & 0x8000 != 0;
     let distance = ((offset << 17) as i32 >> 17).wrapping_mul(4) as u32;
     let align = if wide { !7 } else { !3 };

@@ -56,7 +56,7 @@ impl Descriptor {
     }
 }
 
-/// What an access does, decided once for the wave.
+/// Uniform parameters of an access.
 struct Buffer<'a> {
     inst: &'a Inst,
     gfx: Gfx,
@@ -66,19 +66,19 @@ struct Buffer<'a> {
     offset: Words<'a>,
     /// The format of format instructions.
     format: Option<Format>,
-    /// Nothing is behind the descriptor.
+    /// The descriptor is unbound.
     unbound: bool,
 }
 
 impl<'a> Buffer<'a> {
-    /// From the arguments that the three functions share.
+    /// From the arguments common to the three functions.
     fn of(call: &mut Call<'a>) -> Result<Buffer<'a>, ExitCode> {
         let (index, offset) = (call.words(4), call.words(5));
         let words = [call.wave64(0), call.wave64(1), call.wave32(2).into()];
         Buffer::new(call, call.site, words, index, offset)
     }
 
-    /// Given the two halves of the descriptor, SOFFSET, and what the address registers hold.
+    /// From the two halves of the descriptor, SOFFSET, and the address registers.
     fn new(
         call: &mut Call<'_>,
         site: &'a Site,
@@ -102,7 +102,7 @@ impl<'a> Buffer<'a> {
         if gfx.is_gfx9() {
             descriptor.element_size = 4;
         }
-        // An address of its own needs nothing from the descriptor.
+        // A 64-bit address uses nothing of the descriptor.
         let mut unbound =
             !inst.mem.addr64 && (descriptor.zero || (!wide_stride && descriptor.dfmt == 0));
         let mut format = None;
@@ -133,8 +133,8 @@ impl<'a> Buffer<'a> {
         })
     }
 
-    /// Record and byte offset of a lane's element as the range check sees them: a sum of 2^32 or more is
-    /// out of range. Addresses take the low 32 bits of the offset.
+    /// Record and byte offset of a lane's element for the range check: a sum of 2^32 or more is out
+    /// of range. Addresses use the low 32 bits of the offset.
     fn position(&self, lane: usize) -> (u64, u64) {
         let mem = &self.inst.mem;
         if mem.addr64 {
@@ -154,7 +154,7 @@ impl<'a> Buffer<'a> {
         (index, offset)
     }
 
-    /// Are elements of the buffer apart?
+    /// Is the buffer swizzled?
     fn swizzles(&self) -> bool {
         self.descriptor.swizzle && !self.inst.mem.addr64
     }
@@ -194,9 +194,9 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Where the piece of `bytes` bytes (of swizzled buffers at most a dword) at byte `from` of a lane's
-    /// element lies: one address, or one for each byte when the piece leaves its element of a swizzled
-    /// buffer.
+    /// Location of the piece of `bytes` bytes (in swizzled buffers at most a dword) at byte `from`
+    /// of a lane's element: one address, or one for each byte if the piece leaves its element of a
+    /// swizzled buffer.
     fn piece(&self, lane: usize, from: usize, bytes: usize) -> Piece {
         let (index, offset) = self.position(lane);
         let offset = offset + from as u64;
@@ -258,7 +258,7 @@ impl<'a> Buffer<'a> {
         Ok(())
     }
 
-    /// The address of a lane's element when it lies in one piece and all of it is inside.
+    /// The address of a lane's element if it is contiguous and in range.
     fn whole(&self, lane: usize, bytes: usize) -> Option<u64> {
         if self.swizzles() || !(0..bytes).step_by(4).all(|i| self.inside(lane, i)) {
             return None;
@@ -307,7 +307,7 @@ impl<'a> Buffer<'a> {
         Ok(())
     }
 
-    /// Does the range check let the byte `i` of a lane's element pass?
+    /// Is byte `i` of a lane's element in range?
     fn inside(&self, lane: usize, i: usize) -> bool {
         let mem = &self.inst.mem;
         let d = &self.descriptor;
@@ -328,7 +328,7 @@ impl<'a> Buffer<'a> {
                 _ => !mem.idxen,
             };
         if by_bytes {
-            // Swizzling comes behind the check. Before gfx9 the scalar offset takes part.
+            // Swizzling follows the check. Before gfx9 the scalar offset takes part.
             let start = match d.swizzle {
                 true => 0,
                 false => index * u64::from(d.stride),
@@ -348,9 +348,9 @@ impl<'a> Buffer<'a> {
     }
 }
 
-/// Where a piece of at most a dword lies.
+/// Location of a piece of at most a dword.
 enum Piece {
-    /// In one place.
+    /// Contiguous.
     Whole(u64),
     /// Each byte for itself.
     Bytes([u64; 4]),
@@ -364,12 +364,12 @@ fn element(data: Data) -> Element {
         Data::I8 | Data::D16I8 | Data::D16HiI8 => Element::Byte(true),
         Data::I16 => Element::Short(true),
         Data::U16 | Data::D16 | Data::D16Hi => Element::Short(false),
-        // These have an element by their format.
+        // The format determines their element.
         Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => Element::Short(false),
     }
 }
 
-/// Bytes in memory as they are.
+/// Unconverted bytes in memory.
 fn plain(bytes: usize) -> Element {
     match bytes {
         1 => Element::Byte(false),
@@ -409,12 +409,12 @@ fn load_lane(
     };
     let typed = access.inst.desc.encoding == Encoding::Mtbuf;
     let components = match typed {
-        // What a typed format does not hold reads as 0, w too.
+        // Components that a typed format lacks read as 0, including w.
         true => {
             let held = format.components();
             std::array::from_fn(|i| if i < held { components[i] } else { 0 })
         }
-        // Of an element that is not there only constant selections show.
+        // An out-of-range element only shows constant selections.
         false => format.select(components, access.descriptor.dst_sel),
     };
     Ok(match data {
@@ -432,8 +432,8 @@ fn load_lane(
     })
 }
 
-/// The place of a lane's dword in LDS for moves between buffer and LDS; lanes without room in LDS do not
-/// act.
+/// The location of a lane's dword in LDS for moves between buffer and LDS; lanes without room in
+/// LDS are skipped.
 fn lds_place(call: &mut Call<'_>, access: &Buffer<'_>, m0: u32, lane: usize) -> Option<usize> {
     let own = if access.gfx.is_gfx9() {
         access.inst.mem.offset as usize
@@ -444,7 +444,8 @@ fn lds_place(call: &mut Call<'_>, access: &Buffer<'_>, m0: u32, lane: usize) -> 
     (start + 4 <= call.lds().len()).then_some(start)
 }
 
-/// What the offset register of an access held whose sums with the instruction's offset are given; these wrap at 32 bits.
+/// The offset register of an access, from its sums with the instruction's offset; these wrap at 32
+/// bits.
 fn register<'a>(call: &Call<'_>, sums: Words<'_>, room: &'a mut Lanes) -> Words<'a> {
     let register = |sum: u32| sum.wrapping_sub(call.site.inst.mem.offset as u32);
     match sums {
@@ -589,7 +590,7 @@ fn store_lane(
         _ => {}
     }
     if access.inst.desc.encoding != Encoding::Mtbuf {
-        // Each component in memory is the first one that is selected for it.
+        // Each component in memory is the first one that selects it.
         let selected = access.descriptor.dst_sel;
         components = std::array::from_fn(|channel| {
             let from = selected.iter().position(|&sel| sel == 4 + channel as u32);

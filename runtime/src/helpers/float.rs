@@ -1,4 +1,4 @@
-//! f32 and f64 functions of one lane. What is hard is in [`crate::math`].
+//! f32 and f64 functions of one lane. The hard ones are in [`crate::math`].
 
 use frontend::state::mode;
 
@@ -83,7 +83,7 @@ pub(super) fn mad_f32([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
         ..single(mode)
     };
     if is_nan(c) && !is_nan(a) && !is_nan(b) {
-        // The addend is the first NaN source, whatever the product is.
+        // The addend is the first NaN source, regardless of the product.
         return [c | QUIET];
     }
     let product = math::mul_f32_flush(a, b, env);
@@ -97,8 +97,8 @@ pub(super) fn mad_f32([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
     [math::add_f32_flush(product, c, sum)]
 }
 
-/// Bit of an immediate of the unfused multiply-add: the sum's denormals stay, since an output modifier
-/// comes behind.
+/// Bit of an immediate of the unfused multiply-add: keeps the sum's denormals, since an output
+/// modifier follows.
 pub(super) const KEEP_SUM: u32 = 1 << 30;
 
 /// The bit of a quiet NaN.
@@ -114,7 +114,7 @@ fn is_nan(x: u32) -> bool {
     x & MAGNITUDE > INF
 }
 
-/// A number's place in order, -0 below +0.
+/// An integer that orders numbers, -0 below +0.
 #[inline(always)]
 fn order(x: u32) -> i32 {
     (x ^ ((x as i32 >> 31) as u32 >> 1)) as i32
@@ -153,7 +153,7 @@ pub(super) fn med3_f32([a, b, c]: [u32; 3], imm: u32) -> [u32; 1] {
         // The steps of min3 flush by themselves; flushed values stay flushed.
         min(min(a, b), c)
     } else {
-        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        // The manual compares with the largest numerically: zeros of either sign are equal.
         let largest = f32::from_bits(max(max(a, b), c));
         if largest == f32::from_bits(a) {
             max(b, c)
@@ -315,7 +315,7 @@ fn coordinates(args: [u32; 3], mode: u32) -> ([u32; 3], Axis, bool) {
 
 const SIGN: u32 = 1 << 31;
 
-/// A coordinate as it is written: flushed, of NaNs the first source.
+/// A coordinate as written: flushed, of NaNs the first source.
 #[inline(always)]
 fn coordinate(d: u32, sources: [u32; 3], mode: u32) -> u32 {
     match sources.into_iter().find(|&s| is_nan(s)) {
@@ -380,7 +380,7 @@ pub(super) fn mul_lit([s0, s1, s2]: [u32; 3], mode: u32) -> [u32; 1] {
     let [s0, s1, s2] = [s0, s1, s2].map(|x| single(mode).denorm.src_f32(x));
     let zero = |x: u32| x & MAGNITUDE == 0;
     let (light, power) = (f32::from_bits(s1), f32::from_bits(s2));
-    // Everything that is not a product of good factors is the least number.
+    // Factors out of range give the least number.
     if is_nan(s1) || light <= f32::MIN || is_nan(s2) || power <= 0.0 {
         [least]
     } else if zero(s0) || zero(s1) {

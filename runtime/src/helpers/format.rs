@@ -1,10 +1,9 @@
-//! Formats of buffers and images: how the components of an element lie in memory, and their conversion from and to
-//! registers.
+//! Formats of buffers and images: the layout of components in memory, and their conversion from and
+//! to registers.
 
 use crate::math::{self, Round, ToHalf};
 
-/// Bits of the components from the lowest up, by DATA_FORMAT; none for formats that there are
-/// not.
+/// Bits of the components from the lowest up, by DATA_FORMAT; empty for invalid formats.
 fn layout(dfmt: u32) -> &'static [u32] {
     match dfmt {
         1 => &[8],
@@ -79,7 +78,7 @@ fn small_float(x: u32, fraction: u32) -> u32 {
     }
 }
 
-/// The nearest small float without a sign; what is below zero becomes zero.
+/// The nearest unsigned small float; negative numbers become zero.
 fn to_small_float(x: u32, fraction: u32) -> u32 {
     let value = f32::from_bits(x);
     if value.is_nan() {
@@ -103,7 +102,7 @@ fn to_small_float(x: u32, fraction: u32) -> u32 {
 }
 
 impl Format {
-    /// From DATA_FORMAT and NUM_FORMAT, where they go together.
+    /// From DATA_FORMAT and NUM_FORMAT, if the combination is valid.
     pub(super) fn of(dfmt: u32, nfmt: u32) -> Option<Format> {
         let bits = layout(dfmt);
         let number = Number::of(nfmt)?;

@@ -1,4 +1,4 @@
-//! f16 functions of one lane, and of two f16 in a word. What is hard is in [`crate::math`].
+//! f16 functions of one lane, and of two f16 in a word. The hard ones are in [`crate::math`].
 
 use frontend::state::mode;
 
@@ -77,7 +77,7 @@ pub(super) fn mad([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
         ..env(mode)
     };
     if is_nan(c) && !is_nan(a) && !is_nan(b) {
-        // The addend is the first NaN source, whatever the product is.
+        // The addend is the first NaN source, regardless of the product.
         return [u32::from(c | 1 << 9)];
     }
     let product = overflow(math::mul_f16_flush(a, b, env), mode, &[a, b]);
@@ -92,7 +92,7 @@ pub(super) fn mad([a, b, c]: [u32; 3], mode: u32) -> [u32; 1] {
 
 // ---- minimum, maximum, median
 
-/// A number's place in order, -0 below +0.
+/// An integer that orders numbers, -0 below +0.
 #[inline(always)]
 fn order(x: u16) -> i16 {
     (x ^ ((x as i16 >> 15) as u16 >> 1)) as i16
@@ -116,7 +116,7 @@ fn lesser(min: bool, ieee: bool, a: u16, b: u16) -> u16 {
     }
 }
 
-/// What MODE flushes in these instructions; nothing before gfx9.
+/// Denormals that MODE flushes in these instructions; none before gfx9.
 #[inline(always)]
 fn min_max_denorm(imm: u32) -> Denorm {
     if imm & GFX9 != 0 {
@@ -153,7 +153,7 @@ pub(super) fn med3(args: [u32; 3], imm: u32) -> [u32; 1] {
     let d = if is_nan(a) || is_nan(b) || is_nan(c) {
         min(min(a, b), c)
     } else {
-        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        // The manual compares with the largest numerically: zeros of either sign are equal.
         let largest = max(max(a, b), c);
         let equal = |x: u16| largest == x || (largest | x) & 0x7fff == 0;
         if equal(a) {
@@ -169,8 +169,9 @@ pub(super) fn med3(args: [u32; 3], imm: u32) -> [u32; 1] {
 
 // ---- functions
 
-/// A function of one f16 with source and result flushed as MODE says. Infinities that are no
-/// overflow of a finite result stay: those of infinite sources and at poles, where the source is 0.
+/// A function of one f16 with source and result flushed by MODE. Infinities that are not an
+/// overflow of a finite result are kept: those of infinite sources and at poles, where the source
+/// is 0.
 #[inline(always)]
 fn by_mode(a: u32, mode: u32, f: impl Fn(u16) -> u16) -> [u32; 1] {
     let denorm = env(mode).denorm;
@@ -309,7 +310,7 @@ pub(super) fn omod([a]: [u32; 1], imm: u32) -> [u32; 1] {
         3 => 0x3800,
         _ => 0x3c00,
     };
-    // Denormal results of the operation are multiplied first, flushed then.
+    // Denormal results of the operation are multiplied first, then flushed.
     let denorm = Denorm {
         flush_src: false,
         flush_dst: true,

@@ -1,9 +1,9 @@
-//! f16 arithmetic of a whole wave with F16C and AVX2, for MODE as compilers leave it: to nearest even,
-//! denormals kept, overflow to infinity. Everything else, and every group of lanes in which a result is a
-//! NaN, goes through the functions of one lane in [`super::half`]; results are the same bit for bit.
+//! f16 arithmetic of a whole wave with F16C and AVX2, for the MODE that compilers use: to nearest
+//! even, denormals kept, overflow to infinity. Everything else, and every group of lanes in which a
+//! result is a NaN, uses the functions of one lane in [`super::half`]; results are bit-identical.
 //!
-//! Sums and products go through f32: 24 bits are enough that rounding twice is rounding once. A fused
-//! multiply-add is not safe that way; its sum is rounded to odd in f32 first, which is.
+//! Sums and products are computed in f32: with 24 bits the two roundings equal one. For a fused
+//! multiply-add they do not; its sum is rounded to odd in f32 first.
 
 use std::arch::x86_64::*;
 
@@ -110,8 +110,8 @@ fn ordered(words: __m256i) -> __m256i {
     _mm256_xor_si256(words, _mm256_srli_epi16::<1>(signs))
 }
 
-/// Lists functions: how many arguments, whether only the low halves count, what they compute from the
-/// arguments as words or as f32, and the function of one lane.
+/// Lists functions: number of arguments, whether only the low halves are used, the computation on
+/// words or f32, and the function of one lane.
 macro_rules! functions {
     ($($name:ident($count:literal, $mask:literal, |$args:ident| $body:expr, $one:path);)*) => {
         $(
@@ -133,15 +133,15 @@ macro_rules! functions {
                     });
                     if plain {
                         let $args = words.map(|word| {
-                            // SAFETY: a group is 32 bytes, as the vector; any bits are good.
+                            // SAFETY: a group is 32 bytes, as the vector; any bits are valid.
                             let word = unsafe { std::mem::transmute::<Group, __m256i>(word) };
                             _mm256_and_si256(word, _mm256_set1_epi32($mask))
                         });
                         if let Some(words) = $body {
                             // SAFETY: as above.
                             let words = unsafe { std::mem::transmute::<__m256i, Group>(words) };
-                            // SAFETY: the function has one result, a lane slot; the group's arguments
-                            // are not used any more.
+                            // SAFETY: the function has one result, a lane slot; the group's
+                            // arguments are not used any more.
                             unsafe { *result(out, k) = words };
                             continue;
                         }
@@ -209,7 +209,7 @@ fn lesser_halves(args: [__m256i; 2], min: bool) -> Option<__m256i> {
     Some(ordered(d))
 }
 
-/// Is a number between zero and the least normal one, that one included, where flushing decides?
+/// Is a number between zero and the least normal one, inclusive, where flushing decides?
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn has_tiny(words: __m256i) -> bool {
@@ -219,7 +219,7 @@ fn has_tiny(words: __m256i) -> bool {
     _mm256_testz_si256(nonzero, small) == 0
 }
 
-/// The product rounded, then the sum; what denormals become does not matter where there are none.
+/// The product rounded, then the sum; flushing does not matter without denormals.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 fn mad_halves(args: [__m256i; 3]) -> Option<__m256i> {
@@ -236,7 +236,7 @@ fn mad_halves(args: [__m256i; 3]) -> Option<__m256i> {
 fn one_through_f32(args: [__m256i; 1], f: impl Fn(__m256) -> __m256) -> Option<__m256i> {
     let d = widen(args[0]).map(f);
     (!has_nan(d)).then(|| {
-        // Only the low halves count; a function of 0 need not be 0.
+        // Only the low halves are used; a function of 0 need not be 0.
         _mm256_and_si256(narrow(d), _mm256_set1_epi32(0xffff))
     })
 }

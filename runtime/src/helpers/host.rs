@@ -1,4 +1,4 @@
-//! What functions with effects see of the world beside the wave's context.
+//! The environment of functions with effects besides the wave's context.
 
 use lower::abi::ExitCode;
 
@@ -7,12 +7,12 @@ use crate::engine::Group;
 use crate::fault::{FaultKind, WaveFault};
 use crate::interp::{self, Flow};
 
-/// The running wave's surroundings. The engine makes one for each run and hands its address to the
-/// code in `Context::host`.
+/// The running wave's environment. The engine creates one for each run and stores its address in
+/// `Context::host`.
 pub struct Host<'g, 'a> {
     /// The workgroup.
     pub group: &'g mut Group<'a>,
-    /// The fault behind `ExitCode::Fault`.
+    /// The fault reported by `ExitCode::Fault`.
     pub fault: Option<WaveFault>,
 }
 
@@ -27,12 +27,12 @@ impl<'c> Call<'c> {
     /// The surroundings.
     pub(super) fn host(&mut self) -> &mut Host<'c, 'c> {
         let host = self.ctx.host.cast::<Host<'c, 'c>>();
-        // SAFETY: the engine stores the address of a `Host` that outlives the run, and nobody else
+        // SAFETY: the engine stores the address of a `Host` that outlives the run, and nothing else
         // uses it while a function runs. The lifetimes are shortened to the call's.
         unsafe { &mut *host }
     }
 
-    /// Notes what went wrong at a lane.
+    /// Records a fault of a lane.
     #[cold]
     pub(super) fn fault(&mut self, kind: FaultKind, lane: Option<usize>) -> ExitCode {
         let pc = self.site.pc;
@@ -51,7 +51,7 @@ pub(super) fn interpret(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let host = call.host();
     host.group.stats.fallbacks += 1;
     *host.group.stats.fallback_names.entry(name).or_default() += 1;
-    // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
+    // SAFETY: the context's wave is the running wave, which nothing else accesses during the call.
     let wave = unsafe { &mut *wave };
     wave.start = 0;
     wave.pc = site.pc;

@@ -1,5 +1,5 @@
 //! MIMG of the whole wave: loads, stores, atomics and queries through an image descriptor; samples
-//! are in a file of their own. The descriptor is taken apart once for the wave.
+//! are in a file of their own. The descriptor is decoded once for the wave.
 
 use frontend::inst::{Inst, MemMods};
 use frontend::op::{Atomic, ImageOp, Op};
@@ -20,7 +20,7 @@ mod sample;
 /// Number of the operand with EXEC; behind it are the addresses, then the data.
 const EXEC: usize = 0;
 
-/// A refusal: what it is that is not run.
+/// A refusal: the unsupported feature.
 type Refusal = String;
 
 /// A linear surface of one level, as the T# describes it.
@@ -31,17 +31,17 @@ struct Surface {
     format: Format,
     /// Columns, rows, slices.
     size: [u32; 3],
-    /// Coordinates that are no layer: 1 to 3.
+    /// Coordinates other than the layer: 1 to 3.
     rank: usize,
-    /// Layers that the view has and the first of them, for arrays.
+    /// Number of layers of the view and the first of them, for arrays.
     layers: Option<(u32, u32)>,
     /// Texels between rows.
     pitch: u64,
     /// DST_SEL, one field for each result.
     select: [u32; 4],
-    /// Where the texel's components are in the border colour.
+    /// Order of the texel's components in the border colour.
     border_order: [u8; 4],
-    /// Levels in front of the view, and how many it has.
+    /// Number of levels before the view, and in it.
     levels: (u32, u32),
 }
 
@@ -121,7 +121,7 @@ impl Surface {
         self.layers.map_or(self.size[2], |(count, _)| count)
     }
 
-    /// Address of the texel at column, row, and slice or layer, when there is one.
+    /// Address of the texel at column, row, and slice or layer, if it exists.
     fn place(&self, at: [u32; 3]) -> Option<u64> {
         let [x, y, z] = at;
         if x >= self.size[0] || y >= self.size[1] || z >= self.depth() {
@@ -141,10 +141,10 @@ impl Surface {
         Ok(format.select(format.load(raw), self.select))
     }
 
-    /// Components in the order of memory from those of a store; what no result selects is 0.
+    /// Components in memory order from those of a store; components that no result selects are 0.
     fn unselect(&self, given: [u32; 4]) -> [u32; 4] {
         let mut stored = [0; 4];
-        // Of two results with the same component the first counts.
+        // Of two results with the same component the first wins.
         for i in (0..4).rev() {
             if self.select[i] >= 4 {
                 stored[self.select[i] as usize - 4] = given[i];
@@ -154,7 +154,7 @@ impl Surface {
     }
 }
 
-/// An image instruction at work.
+/// State of an image instruction.
 struct Image<'a> {
     inst: &'a Inst,
     op: ImageOp,
@@ -170,7 +170,7 @@ struct Image<'a> {
 }
 
 impl<'a> Image<'a> {
-    /// The fault of an instruction that is not run.
+    /// The fault of an unsupported instruction.
     #[cold]
     fn refuse(call: &mut Call<'a>, what: &str) -> ExitCode {
         let gfx = call.host().group.gfx;
@@ -179,7 +179,7 @@ impl<'a> Image<'a> {
         call.fault(FaultKind::Unsupported { what }, None)
     }
 
-    /// From the arguments that the three functions share; `None` when no lane acts.
+    /// From the arguments common to the three functions; `None` if no lane is active.
     fn of(call: &mut Call<'a>) -> Result<Option<Image<'a>>, ExitCode> {
         let inst = &call.site.inst;
         let Op::Image(op) = inst.op() else {
@@ -212,7 +212,8 @@ impl<'a> Image<'a> {
             if op != ImageOp::GetResinfo && surface.levels != (0, 1) {
                 return Err(Image::refuse(call, "an image of several mip levels"));
             }
-            // Loads and stores of AMD's own kernels take a 3D image for layers: the numbers are the same.
+            // Loads and stores of AMD's own kernels address a 3D image as layers: the coordinates
+            // are the same.
             let copies = matches!(
                 op,
                 ImageOp::Load { mip: false, .. } | ImageOp::Store { mip: false, .. }
@@ -278,7 +279,7 @@ impl<'a> Image<'a> {
         self.registers(&chosen[..count], format)
     }
 
-    /// Registers that come back from a load.
+    /// Number of result registers of a load.
     fn results(&self) -> usize {
         let components = if let ImageOp::Gather4(_) = self.op {
             4
@@ -310,7 +311,7 @@ impl<'a> Image<'a> {
         self.address(call, n, lane)
     }
 
-    /// The texel that a lane of a load, a store or an atomic means.
+    /// The texel that a lane of a load, a store or an atomic accesses.
     fn target(&self, call: &Call<'a>, surface: &Surface, lane: usize) -> Option<u64> {
         let mut at = [0; 3];
         for (n, coordinate) in at.iter_mut().enumerate().take(surface.rank) {
@@ -334,7 +335,7 @@ impl<'a> Image<'a> {
         surface.place(at)
     }
 
-    /// What a query of a level tells: width, height, depth, number of levels.
+    /// The result of a query of a level: width, height, depth, number of levels.
     fn query(&self, surface: &Surface, level: u32) -> [u32; 4] {
         let (first, count) = surface.levels;
         if level >= count {

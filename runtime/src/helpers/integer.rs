@@ -54,7 +54,7 @@ pub(super) fn bfe_u([a, offset, width]: [u32; 3], _: u32) -> [u32; 1] {
 
 #[inline(always)]
 pub(super) fn bfe_i([a, offset, width]: [u32; 3], _: u32) -> [u32; 1] {
-    // What lies above bit 31 is the sign; the field is moved to the top and back.
+    // Bits above bit 31 are the sign; the field is shifted to the top and back.
     let field = (a as i32) >> (offset & 31);
     let width = width & 31;
     let up = 32 - width.max(1);
@@ -65,7 +65,7 @@ pub(super) fn bfe_i([a, offset, width]: [u32; 3], _: u32) -> [u32; 1] {
     }]
 }
 
-/// The byte that a selector of `v_perm_b32` names among the bytes of {a, b}, b lowest.
+/// The byte that a selector of `v_perm_b32` selects among the bytes of {a, b}, b lowest.
 #[inline(always)]
 fn permuted(bytes: u64, selector: u32) -> u32 {
     let sign = |byte: u32| {

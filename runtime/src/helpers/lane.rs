@@ -13,7 +13,7 @@ use crate::choices;
 unsafe fn arg<'a>(args: *const *const Lanes, i: usize) -> &'a Lanes {
     // SAFETY: the caller's contract.
     let slot = unsafe { *args.add(i) };
-    // SAFETY: a lane slot that nobody writes during the call; results are written at the end.
+    // SAFETY: a lane slot that nothing writes during the call; results are written at the end.
     unsafe { &*slot }
 }
 
@@ -74,7 +74,7 @@ pub(super) unsafe extern "C" fn mbcnt_hi(
     unsafe { give(out, 0, counts) };
 }
 
-/// The lane that a DPP control field names for a lane, if there is one.
+/// The source lane of a DPP control field, if it exists.
 fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
     let (row, n) = (lane & !15, lane & 15);
     let count = ctrl as usize & 15;
@@ -91,7 +91,7 @@ fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
         0x13c => Some((lane + 63) & 63),
         0x140 => Some(row | (15 - n)),
         0x141 => Some(lane & !7 | (7 - (lane & 7))),
-        // The first row (two rows) has no row before it.
+        // The first row (or the first two) has no row before it.
         0x142 if lane < 16 => choices::DPP_BCAST_FIRST_ROW_IS_OWN.then_some(lane),
         0x142 => Some(row - 1),
         0x143 if lane < 32 => choices::DPP_BCAST_FIRST_ROW_IS_OWN.then_some(lane),
@@ -102,12 +102,12 @@ fn dpp_source(ctrl: u32, lane: usize) -> Option<usize> {
     }
 }
 
-/// Does a DPP control field name lanes of other rows?
+/// Does a DPP control field select lanes of other rows?
 pub(super) fn leaves_rows(ctrl: u32) -> bool {
     matches!(ctrl, 0x130 | 0x134 | 0x138 | 0x13c | 0x142 | 0x143)
 }
 
-/// In [`DPP_SOURCES`]: there is no such lane.
+/// In [`DPP_SOURCES`]: the source lane does not exist.
 const NONE: u8 = 0x80;
 
 /// By control field and lane the lane that DPP fetches from, or [`NONE`].
@@ -124,13 +124,13 @@ pub(super) static DPP_SOURCES: LazyLock<Box<[Lanes8; 512]>> = LazyLock::new(|| {
 /// A byte for each lane.
 type Lanes8 = [u8; 64];
 
-/// The data of lanes that are active, 0 of the others.
+/// The data of active lanes, 0 for others.
 #[inline(always)]
 fn where_active(data: &Lanes, active: &Lanes) -> Lanes {
     std::array::from_fn(|lane| if active[lane] != 0 { data[lane] } else { 0 })
 }
 
-/// DPP's fetch: the value, and whether there was an active source lane.
+/// DPP's fetch: the value, and whether the source lane is active.
 ///
 /// # Safety
 /// The contract of `lower::abi::LaneFnPtr`.
@@ -180,7 +180,7 @@ pub(super) fn swizzle_sources(imm: u32) -> Lanes {
     }
 }
 
-/// `ds_swizzle`: lanes that are off are read as 0.
+/// `ds_swizzle`: inactive lanes are read as 0.
 ///
 /// # Safety
 /// The contract of `lower::abi::LaneFnPtr`.
@@ -204,7 +204,7 @@ pub(super) unsafe extern "C" fn swizzle(
 pub(super) unsafe extern "C" fn permute(out: *const *mut Lanes, args: *const *const Lanes, _: u32) {
     // SAFETY: the function takes three arguments.
     let (to, data, active) = unsafe { (arg(args, 0), arg(args, 1), arg(args, 2)) };
-    // Lanes that are off send to one more.
+    // Inactive lanes send to an extra lane.
     let mut values = [0; 65];
     for lane in 0..64 {
         let to = if active[lane] != 0 {
@@ -218,7 +218,7 @@ pub(super) unsafe extern "C" fn permute(out: *const *mut Lanes, args: *const *co
     unsafe { give(out, 0, std::array::from_fn(|lane| values[lane])) };
 }
 
-/// `ds_bpermute`: lanes fetch from a lane; one that is off is read as 0.
+/// `ds_bpermute`: lanes fetch from a lane; an inactive one is read as 0.
 ///
 /// # Safety
 /// The contract of `lower::abi::LaneFnPtr`.

@@ -34,7 +34,7 @@ unsafe fn give(out: *const *mut Lanes, i: usize, value: Wave) {
     }
 }
 
-/// The data of lanes that are active, 0 of the others.
+/// The data of active lanes, 0 for others.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn where_active(data: Wave, active: Wave) -> Wave {
@@ -44,7 +44,7 @@ fn where_active(data: Wave, active: Wave) -> Wave {
     })
 }
 
-/// What each lane has that `from` names: bits 5:0.
+/// For each lane the data of the lane in `from`: bits 5:0.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn fetched(data: Wave, from: Wave) -> Wave {

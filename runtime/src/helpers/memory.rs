@@ -1,5 +1,5 @@
 //! Loads and stores of the whole wave: global memory, FLAT with its apertures, LDS. Lanes act in
-//! ascending order. Addresses that are all equal, or follow one another, are one access.
+//! ascending order. Uniform or contiguous addresses are one access.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -44,7 +44,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// From the code that `lower::ir::functions::mem_code` makes.
+    /// From the code of `lower::ir::functions::mem_code`.
     pub(super) fn of(code: u64) -> Element {
         match code & 0xff {
             32 => Element::Byte(false),
@@ -73,7 +73,7 @@ impl Element {
         }
     }
 
-    /// The registers of the bytes at the front of `bytes`.
+    /// The registers of the leading bytes.
     pub(super) fn decode(self, bytes: &[u8]) -> [u32; 4] {
         let mut words = [0; 4];
         match self {
@@ -122,7 +122,7 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// These, with what the word of a memory node adds to them; `moved` is room for the sums.
+    /// The addresses with the offset in a memory node's word; `moved` is a buffer for the sums.
     fn with_more<'b>(self, code: u64, moved: &'b mut Option<[Lanes; 2]>) -> Addresses<'b>
     where
         'a: 'b,
@@ -148,7 +148,7 @@ impl<'a> Addresses<'a> {
         u64::from(self.lo[lane]) | u64::from(hi) << 32
     }
 
-    /// Does a lane's high word say LDS or scratch aperture?
+    /// Is a lane's high word in the LDS or scratch aperture?
     fn any_aperture(&self, exec: u64) -> bool {
         let Some(hi) = self.hi else { return false };
         let (shared, private) = ((SHARED_BASE >> 32) as u32, (PRIVATE_BASE >> 32) as u32);
@@ -160,7 +160,7 @@ impl<'a> Addresses<'a> {
     }
 }
 
-/// How the active lanes' addresses lie.
+/// Pattern of the active lanes' addresses.
 enum Pattern {
     /// All the same.
     Uniform(u64),
@@ -170,7 +170,7 @@ enum Pattern {
     Scattered,
 }
 
-/// How the addresses lie; EXEC is not 0.
+/// The pattern of the addresses; EXEC is not 0.
 fn pattern(at: &Addresses<'_>, exec: u64, step: u64) -> Pattern {
     let first = exec.trailing_zeros() as usize;
     let base = at.get(first);
@@ -206,7 +206,7 @@ fn pattern(at: &Addresses<'_>, exec: u64, step: u64) -> Pattern {
     }
 }
 
-/// Lanes that are on, ascending.
+/// Active lanes, ascending.
 pub(super) fn active(exec: u64) -> impl Iterator<Item = usize> {
     let mut rest = exec;
     std::iter::from_fn(move || {
@@ -274,7 +274,7 @@ fn load_global(
                 let address = at.get(lane);
                 let value = match (element, arena(memory, address, bytes)) {
                     (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
-                        // SAFETY: `arena` proved that the element's bytes are there.
+                        // SAFETY: `arena` proved that the element's bytes are in the arena.
                         unsafe { load_words(ptr, n) }
                     }
                     _ => read_hard(call, memory, address, element)
@@ -290,7 +290,7 @@ fn load_global(
     Ok(())
 }
 
-/// The address as the instruction at the site forms it: those of buffers wrap at 48 bits.
+/// The effective address of the site's instruction: those of buffers wrap at 48 bits.
 pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
     match call.site.inst.desc.encoding {
         Encoding::Mubuf => address & ((1 << 48) - 1),
@@ -298,7 +298,7 @@ pub(super) fn wrapped(call: &Call<'_>, address: u64) -> u64 {
     }
 }
 
-/// One lane's load from global memory; what fails may lie at a wrapped address.
+/// One lane's load from global memory; a failed access may be at a wrapped address.
 fn read_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -315,7 +315,7 @@ fn read_hard(
     }
 }
 
-/// One lane's store to global memory; what fails may lie at a wrapped address.
+/// One lane's store to global memory; a failed access may be at a wrapped address.
 fn write_hard(
     call: &Call<'_>,
     memory: &Memory,
@@ -405,7 +405,7 @@ fn store_global(
     {
         for lane in 0..64 {
             let words = data.map(|lanes| lanes[lane]);
-            // SAFETY: `bulk` proved that 64 elements are there.
+            // SAFETY: `bulk` proved that 64 elements are in range.
             unsafe { store_words(ptr.wrapping_add(4 * lane * n), n, words) };
         }
         return Ok(());
@@ -415,7 +415,7 @@ fn store_global(
         let words = data.map(|lanes| lanes[lane]);
         match (element, arena(memory, address, bytes)) {
             (Element::Dwords(n), Some(ptr)) if address.is_multiple_of(4) => {
-                // SAFETY: `arena` proved that the element's bytes are there.
+                // SAFETY: `arena` proved that the element's bytes are in the arena.
                 unsafe { store_words(ptr, n, words) };
             }
             _ => write_hard(call, memory, address, element, words)

@@ -10,11 +10,13 @@ use super::Call;
 impl Call<'_> {
     /// The running wave's registers.
     fn wave(&mut self) -> &mut WaveState {
-        // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
+        // SAFETY: the context's wave is the running wave, which nothing else accesses during the
+        // call.
         unsafe { &mut *self.ctx.wave }
     }
 
-    /// The VGPR that the first arguments of a relative access name, if the wave has the whole operand.
+    /// The VGPR that the first arguments of a relative access name, if the wave has the whole
+    /// operand.
     fn register(&mut self) -> Option<usize> {
         let [operand, index, registers, k] = [0, 1, 2, 3].map(|i| u64::from(self.wave32(i)));
         let first = operand + index;
@@ -64,11 +66,11 @@ pub(super) fn scalar(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let value = to_named.then(|| call.raw(0));
     let source = inst.src[0];
     let wave = call.wave();
-    // Translated code has put the region's registers into the wave.
+    // Translated code has stored the region's registers to the wave.
     wave.start = 0;
     let m0 = u64::from(wave.sgpr[usize::from(M0)]);
     let count = u64::from(wave.sgpr_count.min(RELATIVE_SGPRS.into()));
-    // The register that M0 makes of number `n`, if the wave has the whole operand.
+    // The register `n` relative to M0, if the wave has the whole operand.
     let named = |n: u8| {
         let first = u64::from(n) + m0;
         (first + u64::from(words) <= count).then_some(first as usize)

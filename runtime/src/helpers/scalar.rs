@@ -160,7 +160,7 @@ pub(super) fn get_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
         unreachable!("bug: s_getreg without its immediate")
     };
     let (scc, exec, vcc) = (call.wave32(0) & 1, call.wave64(1), call.wave64(2));
-    // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
+    // SAFETY: the context's wave is the running wave, which nothing else accesses during the call.
     let wave = unsafe { &*call.ctx.wave };
     let register = simm16 as u32 & 63;
     let value = match register {
@@ -183,7 +183,7 @@ pub(super) fn get_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
     Ok(())
 }
 
-/// `EffectFn::SetReg`: of the registers beside MODE only TRAPSTS is writable.
+/// `EffectFn::SetReg`: of the registers other than MODE only TRAPSTS is writable.
 pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let frontend::Operand::Imm(simm16) = call.site.inst.src[1] else {
         unreachable!("bug: s_setreg without its immediate")
@@ -191,7 +191,8 @@ pub(super) fn set_reg(call: &mut Call<'_>) -> Result<(), ExitCode> {
     if simm16 as u32 & 63 == TRAPSTS {
         let (ones, offset) = field(simm16);
         let value = call.wave32(0);
-        // SAFETY: the context's wave is the running wave, which nobody else touches during the call.
+        // SAFETY: the context's wave is the running wave, which nothing else accesses during the
+        // call.
         let wave = unsafe { &mut *call.ctx.wave };
         let mask = ones << offset;
         wave.start = 0;

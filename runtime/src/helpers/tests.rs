@@ -2,7 +2,7 @@ use frontend::state::mode;
 
 use super::*;
 
-/// Runs a lane function of the table on the same arguments in all lanes, or each lane its own.
+/// Runs a lane function of the table on the same arguments in all lanes, or different ones in each.
 fn call(f: LaneFn, level: Level, imm: u32, args: &[Lanes]) -> Vec<Lanes> {
     let (count, results) = f.shape();
     assert_eq!(count, args.len(), "{f:?}");
@@ -27,7 +27,7 @@ fn splat<const N: usize>(words: [u32; N]) -> Vec<Lanes> {
     words.iter().map(|&word| [word; 64]).collect()
 }
 
-/// What this host has.
+/// The levels that this host supports.
 fn levels() -> impl Iterator<Item = Level> {
     let wide = has_avx2();
     let wider = wide && lower::host::has_avx512();
@@ -455,7 +455,7 @@ fn read_modify_write() {
     assert_eq!(apply(Atomic::FCmpSwap, nan, 7, nan), nan);
 }
 
-/// f16 values: any bits, small exponents, those next to one another, NaNs now and then.
+/// f16 values: any bits, small exponents, adjacent ones, NaNs occasionally.
 fn random_half(state: &mut u64) -> u32 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -549,14 +549,14 @@ fn a_fused_f16_sum_is_rounded_once() {
             one(LaneFn::FmaF16, MODE, [a, b, c]);
         }
     }
-    // A product that is a tie, and the least number beside it on either side.
+    // A product that is a tie, and the least number added on either side.
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x0000]), 0x3e02);
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c01, 0x8001]), 0x3e01);
     assert_eq!(one(LaneFn::FmaF16, MODE, [0x3e00, 0x3c03, 0x0001]), 0x3e05);
 }
 
-/// The function of one lane behind a function with a quick one, on the same words.
-fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
+/// The general function of one with a fast path, on the same words.
+fn general(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
     /// Calls one on an array.
     fn on<const A: usize, const R: usize>(
         f: fn([u32; A], u32) -> [u32; R],
@@ -579,12 +579,12 @@ fn slowly(f: LaneFn, imm: u32, words: &[u32]) -> Vec<u32> {
         LaneFn::NarrowF16Flush => on(half::narrow_flush, imm, words),
         LaneFn::Med3F32 => on(float::med3_f32, imm, words),
         LaneFn::Perm => on(integer::perm, imm, words),
-        _ => panic!("{f:?} has no quick function"),
+        _ => panic!("{f:?} has no fast_path function"),
     }
 }
 
 #[test]
-fn quick_functions_are_right_where_they_say_so() {
+fn fast_paths_are_correct_where_valid() {
     let functions = [
         LaneFn::ExpF32,
         LaneFn::LogF32,
@@ -614,7 +614,7 @@ fn quick_functions_are_right_where_they_say_so() {
                 2 => 1 << 31 | 0x0c0,
                 _ => MODE,
             };
-            // The same words in all lanes, so that the quick result is taken wherever it counts.
+            // The same words in all lanes, so that the fast path's result is used wherever valid.
             let words: Vec<u32> = (0..f.shape().0)
                 .map(|i| {
                     let bits = next();
@@ -635,7 +635,7 @@ fn quick_functions_are_right_where_they_say_so() {
                     }
                 })
                 .collect();
-            let want = slowly(f, imm, &words);
+            let want = general(f, imm, &words);
             let args: Vec<Lanes> = words.iter().map(|&word| [word; 64]).collect();
             for level in levels() {
                 let got = call(f, level, imm, &args);

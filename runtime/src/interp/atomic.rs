@@ -1,5 +1,5 @@
 //! Read-modify-write operations on memory, as functions from the old value to the new one. The
-//! memory chapters decide where the value lies and in which order registers hold the operands.
+//! memory chapters determine the location of the value and the order of operands in registers.
 
 use frontend::op::Atomic;
 
@@ -13,7 +13,8 @@ pub(crate) struct Operands<T> {
     pub(crate) other: T,
 }
 
-/// Rounding of float additions in memory is always to nearest even; denormals are the caller's.
+/// Rounding of float additions in memory is always to nearest even; the caller determines
+/// denormals.
 fn env(denorm: Denorm) -> Env {
     Env {
         round: Round::NearestEven,
@@ -64,7 +65,7 @@ pub(crate) fn apply32(op: Atomic, old: u32, operands: Operands<u32>, denorm: Den
                 old
             }
         }
-        // A comparison with a NaN is false and leaves memory as it is.
+        // A comparison with a NaN is false and leaves memory unchanged.
         Atomic::FMin => {
             if f32::from_bits(data) < f32::from_bits(old) {
                 data
@@ -153,7 +154,7 @@ pub(crate) fn apply64(op: Atomic, old: u64, operands: Operands<u64>, denorm: Den
             }
         }
         Atomic::FAdd => add_f64_flush(old, data, env(denorm)),
-        // There is no 64-bit form; two dwords each on their own is what it would be.
+        // There is no 64-bit form; it would be two independent dwords.
         Atomic::PkFAdd16 => {
             let dword = |shift: u32| {
                 let operands = Operands {

@@ -33,12 +33,13 @@ struct Buffer {
     gfx: Gfx,
 }
 
-/// One lane's place in the buffer.
+/// One lane's position in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct At {
     lane: usize,
     index: u64,
-    /// Sum of the register's and the instruction's offset with its carry, which the range check sees.
+    /// Sum of the register's and the instruction's offset with its carry, which the range check
+    /// includes.
     offset: u64,
     /// ADDR64: the address in vector registers.
     address: u64,
@@ -80,10 +81,10 @@ impl Buffer {
     /// Byte position in the buffer, without the scalar offset.
     fn position(&self, index: u64, offset: u64) -> u64 {
         if self.addr64 {
-            // Neither records nor lanes count in an address of its own.
+            // A 64-bit address uses neither records nor lanes.
             return offset;
         }
-        // The adder of the offsets has 32 bits. Behind it nothing wraps before the address does.
+        // The adder of the offsets has 32 bits. After it nothing wraps until the final address.
         let offset = offset & 0xffff_ffff;
         if !self.swizzle {
             return index * self.stride + offset;
@@ -125,7 +126,7 @@ impl Buffer {
             let checks_soffset = !gfx9 || choices::GFX9_RAW_CHECK_HAS_SOFFSET;
             let soffset = if checks_soffset { self.soffset } else { 0 };
             let limit = self.records.saturating_sub(soffset);
-            // The offset as the instruction says it: swizzling comes behind the check.
+            // The instruction's offset: swizzling follows the check.
             let record = if self.swizzle {
                 0
             } else {
@@ -143,18 +144,18 @@ impl Buffer {
         self.inside(at, offset) && self.inside(at, offset + last)
     }
 
-    /// Are elements of the buffer apart? Not for an address of its own.
+    /// Is the buffer swizzled? Not for a 64-bit address.
     fn swizzles(&self) -> bool {
         self.swizzle && !self.addr64
     }
 
-    /// Does a piece at `offset` lie in one element of a swizzled buffer, or in an unswizzled one?
+    /// Is a piece at `offset` within one element of a swizzled buffer, or in an unswizzled one?
     fn in_one_piece(&self, offset: u64, bytes: usize) -> bool {
         !self.swizzles() || offset % self.element + bytes as u64 <= self.element
     }
 
     /// The offset at which a piece is accessed: targets without unaligned access ignore its low
-    /// bits. (Of the address they do so too.)
+    /// bits. (Likewise those of the address.)
     fn piece_offset(&self, offset: u64, bytes: usize) -> u64 {
         match self.swizzles() && !self.gfx.buffer_unaligned() {
             true => offset & !(bytes.min(4) as u64 - 1),
@@ -204,12 +205,12 @@ impl Exec<'_, '_> {
         };
         buffer.addr64 = inst.mem.addr64;
         buffer.idxen = inst.mem.idxen;
-        // Without a range check there is nothing unbound.
+        // Without a range check the buffer cannot be unbound.
         buffer.unbound &= !buffer.addr64;
         Ok(buffer)
     }
 
-    /// Every lane's place.
+    /// Every lane's position.
     fn buffer_places(&self, buffer: &Buffer) -> Run<[At; 64]> {
         let mem = &self.inst.mem;
         let mut next = 0;
@@ -239,7 +240,7 @@ impl Exec<'_, '_> {
         }))
     }
 
-    /// Reads one piece that lies at `offset`; a swizzled one has at most a dword.
+    /// Reads one piece at `offset`; in a swizzled buffer it has at most a dword.
     fn buffer_read_piece(&self, buffer: &Buffer, at: At, offset: u64, bytes: usize) -> Run<Raw> {
         let offset = buffer.piece_offset(offset, bytes);
         let address = buffer.address(at, offset);
@@ -283,14 +284,14 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Is an access without a format one piece? It is where nothing is swizzled and every dword in
-    /// range; 64-bit atomic loads and stores are such accesses.
+    /// Is an access without a format one piece? It is if the buffer is not swizzled and every dword
+    /// is in range; 64-bit atomic loads and stores are such accesses.
     fn buffer_is_one_piece(&self, buffer: &Buffer, at: At, bytes: usize) -> bool {
         let mut starts = (0..bytes).step_by(4);
         !buffer.swizzles() && starts.all(|start| buffer.inside(at, at.offset + start as u64))
     }
 
-    /// Reads without a format; each dword is checked on its own and out of range gives 0.
+    /// Reads without a format; each dword is checked individually and out of range gives 0.
     fn buffer_read(&self, buffer: &Buffer, at: At, bytes: usize) -> Run<Raw> {
         let mut raw = [0; 16];
         if buffer.unbound {
@@ -350,7 +351,7 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Reads one texel and arranges its components as the descriptor says.
+    /// Reads one texel and arranges its components by the descriptor.
     fn buffer_read_texel(&self, buffer: &Buffer, format: Option<Format>, at: At) -> Run<[u32; 4]> {
         let typed = self.inst.desc.encoding == Encoding::Mtbuf;
         let Some(format) = format else {
@@ -374,7 +375,7 @@ impl Exec<'_, '_> {
             false => [0; 4],
         };
         if typed {
-            // Identity: what is not in memory is 0.
+            // Identity: components missing in memory are 0.
             let count = format.components();
             return Ok(std::array::from_fn(
                 |i| if i < count { texel[i] } else { 0 },
@@ -542,7 +543,7 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// Byte offsets in LDS for moves between memory and LDS; lanes without room do not act.
+    /// Byte offsets in LDS for moves between memory and LDS; lanes without room are skipped.
     fn lds_move_slots(&mut self) -> Lanes {
         let inst_offset = if self.gfx.is_gfx9() {
             self.inst.mem.offset as u32

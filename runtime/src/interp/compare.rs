@@ -1,5 +1,4 @@
-//! VOPC: vector compares. The mask gets 0 for lanes that do not act; the `cmpx` forms write EXEC
-//! as well.
+//! VOPC: vector compares. The mask gets 0 for inactive lanes; the `cmpx` forms write EXEC as well.
 
 use std::cmp::Ordering;
 
@@ -35,7 +34,7 @@ fn holds(cmp: Cmp, order: Option<Ordering>) -> bool {
     }
 }
 
-/// An f16 as a number that compares the same.
+/// An f16 as a number with the same order.
 fn half(x: u32) -> f32 {
     f32::from_bits(crate::math::f16_to_f32(x as u16, false))
 }

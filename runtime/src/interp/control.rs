@@ -28,7 +28,7 @@ fn hwreg_field(simm16: u32) -> (u32, u32, u32) {
     (simm16 & 63, simm16 >> 6 & 31, mask)
 }
 
-/// Where the wave goes after an instruction.
+/// Continuation of the wave after an instruction.
 pub(crate) enum Control {
     /// To the next instruction.
     Next,
@@ -38,7 +38,7 @@ pub(crate) enum Control {
     Indirect(u64),
     /// Nowhere.
     End,
-    /// To the next instruction, when the group's other waves have come there.
+    /// To the next instruction, once the group's other waves have arrived.
     Barrier,
 }
 
@@ -163,7 +163,7 @@ impl Exec<'_, '_> {
         self.wave.mode = self.wave.mode & !mode::CSP | depth << 29;
     }
 
-    /// Fork on the mask S0: the side with fewer lanes goes first, the other one is pushed.
+    /// Fork on the mask S0: the side with fewer lanes runs first, the other one is pushed.
     fn fork(&mut self, target: u64) -> Run<Control> {
         let s0 = self.uniform64(self.inst.src[0])?;
         let exec = self.wave.exec();
@@ -192,7 +192,7 @@ impl Exec<'_, '_> {
         Ok(flow)
     }
 
-    /// Join: at the depth S0 both sides are done; else the pushed side runs.
+    /// Join: at the depth S0 both sides are complete; otherwise the pushed side runs.
     fn join(&mut self) -> Run<Control> {
         let s0 = self.uniform32(self.inst.src[0])?;
         let depth = self.stack_depth();

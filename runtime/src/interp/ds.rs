@@ -85,8 +85,8 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Where in LDS an access of `bytes` bytes lies; `None` when out of range. Addresses wrap at 32
-    /// bits. `aligned`: the low bits are ignored whatever the target.
+    /// LDS offset of an access of `bytes` bytes; `None` if out of range. Addresses wrap at 32 bits.
+    /// `aligned`: the low bits are ignored on every target.
     pub(crate) fn lds_slot(
         &mut self,
         lane: usize,
@@ -102,7 +102,7 @@ impl Exec<'_, '_> {
             address &= !(align - 1);
         }
         let start = address as usize;
-        // gfx6 checks the base on its own: a negative one is outside even if the sum is not.
+        // gfx6 checks the base separately: a negative one is outside even if the sum is not.
         let negative = self.gfx.lds_checks_base() && base >> 31 != 0;
         let limit = self.lds_limit();
         let inside = !negative && start + bytes <= limit;
@@ -460,7 +460,7 @@ impl Exec<'_, '_> {
     }
 
     /// `ds_permute_b32`: each lane sends to the lane that its address names; the highest sender
-    /// wins, and lanes that nobody sends to get 0.
+    /// wins, and lanes without a sender get 0.
     fn ds_permute(&mut self) -> Run<()> {
         let addresses = self.ds_addresses()?;
         let from = self.memory_vgpr(self.inst.src[1], 1)?;

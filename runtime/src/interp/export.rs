@@ -1,4 +1,4 @@
-//! EXP and the interpolation of parameters: what only a graphics pipeline has.
+//! EXP and the interpolation of parameters: instructions of the graphics pipeline.
 
 use frontend::LANES;
 use frontend::inst::Operand;
@@ -8,8 +8,8 @@ use super::stop::{Run, Stop};
 use crate::export::Export;
 
 impl Exec<'_, '_> {
-    /// `exp`: behind a compute kernel there is no pipeline that would take the values; they are
-    /// recorded and change nothing.
+    /// `exp`: a compute kernel has no pipeline that consumes the values; they are recorded without
+    /// further effect.
     pub(crate) fn exec_export(&mut self) -> Run<()> {
         let mem = &self.inst.mem;
         let exec = self.wave.exec();

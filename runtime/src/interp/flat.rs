@@ -1,6 +1,6 @@
 //! FLAT, GLOBAL and SCRATCH.
 //!
-//! FLAT decides lane by lane: the high dword of the address (offset included) picks LDS, scratch or
+//! FLAT selects by lane: the high dword of the address (offset included) selects LDS, scratch or
 //! global memory. Accesses through an aperture that leave LDS or scratch are faults.
 
 use frontend::inst::Operand;
@@ -15,7 +15,7 @@ use crate::engine::{PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::math::Denorm;
 
-/// Where one lane's access goes.
+/// Target of one lane's access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Global(u64),
@@ -309,8 +309,8 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Base of the scratch for an access. That of FLAT must be inside; SCRATCH goes where its offset says,
-    /// unless checked mode asks.
+    /// Base of the scratch for an access. That of FLAT must be inside; SCRATCH uses its offset
+    /// unchecked, except in checked mode.
     fn scratch_base(&self, lane: usize, access: Access, offset: u32, bytes: usize) -> Run<u64> {
         let (base, size) = self.scratch_window();
         let offset = u64::from(offset);
@@ -325,7 +325,7 @@ impl Exec<'_, '_> {
         self.inst.desc.encoding == Encoding::Scratch
     }
 
-    /// Checked mode looks at all lanes of SCRATCH before any of them acts.
+    /// Checked mode checks all lanes of SCRATCH before any of them acts.
     fn check_scratch(&self, access: Access, addresses: &Lanes64, bytes: usize) -> Run<()> {
         if self.group.checked && self.is_scratch() {
             for lane in lanes(self.active) {
@@ -335,8 +335,8 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// The order in which the dwords of a SCRATCH access go, as (dword, lane): those of all lanes lie
-    /// side by side and are one access.
+    /// The order of the dwords of a SCRATCH access, as (dword, lane): those of all lanes are
+    /// adjacent and are one access.
     fn scratch_dwords(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let active = self.active;
         (0..count).flat_map(move |i| lanes(active).map(move |lane| (i, lane)))
@@ -364,7 +364,7 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// Nobody else sees the lane's scratch, so that a load and a store are as good as an atomic.
+    /// A lane's scratch is not shared, so a load and a store suffice for an atomic.
     fn scratch_atomic(
         &mut self,
         lane: usize,
@@ -395,8 +395,8 @@ impl Exec<'_, '_> {
     }
 }
 
-/// The pieces of a scratch access as (first byte, bytes): what lies in one dword is one piece, what
-/// does not goes byte by byte.
+/// The pieces of a scratch access as (first byte, bytes): an access within one dword is one piece,
+/// otherwise it is done byte by byte.
 fn scratch_pieces(offset: u32, bytes: usize) -> impl Iterator<Item = (usize, usize)> {
     let piece = bytes.min(4);
     let whole = offset as usize % 4 + piece <= 4;

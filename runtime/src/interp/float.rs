@@ -1,10 +1,10 @@
-//! Float operations that the interpreter writes for itself: minimum and maximum, classification,
+//! Float operations that the interpreter defines itself: minimum and maximum, classification,
 //! rounding to an integer, conversion to integers and normalised formats, cube maps, the legacy
 //! multiplications, and the output modifiers.
 //!
-//! All on raw bits. Unless a function says otherwise it neither flushes denormal numbers nor
-//! depends on MODE: the caller flushes sources and results where the generation does. Sums and
-//! products with explicit rounding come from [`crate::math`].
+//! All on raw bits. Unless a function states otherwise it neither flushes denormals nor depends on
+//! MODE: the caller flushes sources and results where the generation does. Sums and products with
+//! explicit rounding come from [`crate::math`].
 
 use crate::math::{self, Round};
 

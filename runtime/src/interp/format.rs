@@ -2,7 +2,7 @@
 
 use crate::math::{self, ToHalf};
 
-/// What the bits of a component mean.
+/// Interpretation of a component's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
     Unorm,
@@ -33,7 +33,7 @@ impl Number {
         matches!(self, Number::Uint | Number::Sint)
     }
 
-    /// The value 1 of a component that is not there.
+    /// The value 1 of a missing component.
     pub(crate) fn one(self) -> u32 {
         if self.is_integer() { 1 } else { 0x3f80_0000 }
     }
@@ -90,7 +90,7 @@ impl Format {
         self.widths.iter().map(|&w| usize::from(w)).sum::<usize>() / 8
     }
 
-    /// Components of a texel as 32-bit values. Those that are not there are 0, 0, 0, 1.
+    /// Components of a texel as 32-bit values. Missing ones are 0, 0, 0, 1.
     pub(crate) fn unpack(&self, raw: &[u8; 16]) -> [u32; 4] {
         let texel = u128::from_le_bytes(*raw);
         let mut components = [0, 0, 0, self.number.one()];
@@ -185,7 +185,7 @@ fn to_component(number: Number, width: u8, bits: u32) -> u32 {
     }
 }
 
-/// One component as it goes to memory: rounded to nearest even and limited to what fits.
+/// One component in its memory format: rounded to nearest even and clamped to the range.
 fn from_component(number: Number, width: u8, value: u32) -> u32 {
     let float = f64::from(f32::from_bits(value));
     let max = f64::from(largest(width));

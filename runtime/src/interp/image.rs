@@ -1,5 +1,5 @@
-//! MIMG: images. Linear surfaces of one level in one to three dimensions, their arrays, and sampling
-//! with nearest and linear filters; what needs a tiling, several levels or a cube is refused.
+//! MIMG: images. Linear surfaces of one level in one to three dimensions, their arrays, and
+//! sampling with nearest and linear filters; tiled, multi-level and cube images are refused.
 
 mod sample;
 
@@ -59,7 +59,7 @@ struct Image {
 }
 
 impl Image {
-    /// The descriptor; the error says what of it is not supported.
+    /// Decodes the descriptor; the error names the unsupported feature.
     fn new(words: [u32; 8], gfx: Gfx) -> Result<Image, String> {
         let [w0, w1, w2, w3, w4, w5, w6, _] = words;
         let shape = match w3 >> 28 {
@@ -80,7 +80,8 @@ impl Image {
         }
         let (data, number) = (w1 >> 20 & 63, w1 >> 26 & 15);
         let format = match (data, number) {
-            // Normalised or scaled components have at most 16 bits, packed ones no other meaning.
+            // Normalised or scaled components have at most 16 bits, packed ones no other
+            // interpretation.
             (4 | 11 | 13 | 14, 0..=3) | (6 | 7, 0..=6) | (16..=19, 1..) => None,
             _ => Format::from_fields(data, number),
         }
@@ -141,8 +142,8 @@ impl Image {
         Some(self.base.wrapping_add(index * self.format.bytes() as u64))
     }
 
-    /// The components of a texel from those that a store sends: the way back through DST_SEL.
-    /// Components that nothing selects become 0.
+    /// The components of a texel from those that a store sends: the inverse of DST_SEL. Components
+    /// that nothing selects become 0.
     fn route(&self, components: [u32; 4]) -> [u32; 4] {
         std::array::from_fn(|channel| {
             let mut sources = self.dst_sel.iter();
@@ -194,7 +195,7 @@ impl Exec<'_, '_> {
         if op != ImageOp::GetResinfo && image.levels != [0, 0] {
             return Err(self.image_unsupported("an image of several mip levels"));
         }
-        // By whole coordinates it makes no difference; AMD's kernels that copy images do so.
+        // With integer coordinates it makes no difference; AMD's kernels that copy images do so.
         let whole = matches!(
             op,
             ImageOp::Load { mip: false, .. } | ImageOp::Store { mip: false, .. }
@@ -263,7 +264,7 @@ impl Exec<'_, '_> {
         })
     }
 
-    /// Integer coordinates of a lane, and how many address values they took.
+    /// Integer coordinates of a lane, and the number of their address values.
     fn image_coordinates(&self, image: &Image, lane: usize) -> Run<([u64; 3], usize)> {
         let mut at = [0; 3];
         let dimensions = image.shape.dimensions();
@@ -281,7 +282,7 @@ impl Exec<'_, '_> {
         Ok((at, used))
     }
 
-    /// Where a load or store of a lane goes; `None` outside the image, which has one level.
+    /// Target of a lane's load or store; `None` outside the image, which has one level.
     fn image_place(&self, image: &Image, mip: bool, lane: usize) -> Run<Option<u64>> {
         let (at, used) = self.image_coordinates(image, lane)?;
         if mip && self.image_address(used, lane)? != 0 {
@@ -323,12 +324,12 @@ impl Exec<'_, '_> {
             };
             count += 1;
         }
-        // Without a format the halves are 0 anyway.
+        // Without a format the halves are 0 in any case.
         self.write_image_words(self.inst.dst[0], lane, &words[..count], self.packs_halves())
     }
 
-    /// Writes results of one lane to consecutive registers, halves two in a register where that is
-    /// so, and the status behind them: everything is resident.
+    /// Writes results of one lane to consecutive registers, packed halves two in a register, and
+    /// the residency status after them: always resident.
     fn write_image_words(
         &mut self,
         to: Operand,
@@ -374,7 +375,7 @@ impl Exec<'_, '_> {
     fn image_load(&mut self, image: &Image, mip: bool, pck: bool, sgn: bool) -> Run<()> {
         let mut image = *image;
         if pck {
-            // The bits as they are, zero- or sign-extended.
+            // The raw bits, zero- or sign-extended.
             image.format.number = if sgn { Number::Sint } else { Number::Uint };
         }
         for lane in lanes(self.active) {
@@ -464,7 +465,7 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// Dwords of an atomic's memory word, which DMASK tells: a bit for each dword that is sent.
+    /// Dwords of an atomic's memory word, by DMASK: one bit for each dword.
     fn atomic_dwords(&self, op: Atomic) -> Run<usize> {
         let swap = matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap);
         match (self.inst.mem.dmask & 15, swap) {
@@ -474,7 +475,7 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// Writes what was in memory before an atomic, where that is wanted.
+    /// Writes the old value of an atomic, if it is returned.
     fn write_image_atomic(&mut self, lane: usize, count: usize, old: u64) -> Run<()> {
         let words = [old as u32, (old >> 32) as u32];
         if self.inst.dst[0] == Operand::None {

@@ -10,7 +10,7 @@ use super::operand::{Exec, Lanes};
 use super::stop::Run;
 
 impl Exec<'_, '_> {
-    /// One of the instructions of this chapter but interpolation.
+    /// One of the instructions of this chapter except interpolation.
     pub(crate) fn exec_lane(&mut self) -> Run<()> {
         let inst = self.inst;
         match inst.op() {

@@ -53,7 +53,7 @@ fn dpp_known(gfx: Gfx, ctrl: u16) -> bool {
     }
 }
 
-/// What a lane gets as S0 under DPP.
+/// S0 of a lane under DPP.
 enum Fetch {
     From(usize),
     Zero,
@@ -89,7 +89,7 @@ pub(crate) fn select(value: u32, sel: Sel, sext: bool) -> u32 {
     }
 }
 
-/// Puts a result where the SDWA selection says; `old` is the destination before.
+/// Places a result by the SDWA selection; `old` is the previous destination.
 pub(crate) fn place(result: u32, old: u32, sel: Sel, unused: Unused) -> u32 {
     let (shift, mask) = match sel {
         Sel::Byte0 => (0, 0xff),
@@ -117,7 +117,7 @@ pub(crate) fn place(result: u32, old: u32, sel: Sel, unused: Unused) -> u32 {
 }
 
 impl Exec<'_, '_> {
-    /// Narrows the acting lanes to those that DPP lets write.
+    /// Restricts the active lanes to those that DPP writes.
     pub(crate) fn apply_dpp_to_active(&mut self) -> Run<()> {
         let Some(dpp) = self.inst.mods.dpp else {
             return Ok(());
@@ -154,8 +154,8 @@ impl Exec<'_, '_> {
         })
     }
 
-    /// Do `abs` and `neg` act on a source of type `ty`? They are sign-bit operations of float
-    /// sources; rows like `v_cndmask_b32` say that theirs count as f32.
+    /// Do `abs` and `neg` apply to a source of type `ty`? They are sign-bit operations of float
+    /// sources; rows like `v_cndmask_b32` declare theirs as f32.
     fn has_sign(&self, ty: Ty) -> bool {
         let as_float = self.inst.desc.forms.has(Forms::FLOAT_MODS);
         matches!(ty, Ty::F16 | Ty::F32 | Ty::F64) || as_float && ty == Ty::B32
@@ -213,8 +213,8 @@ impl Exec<'_, '_> {
         Ok(values)
     }
 
-    /// The destination's own value as accumulator of `v_mac` and its like. In GPR index mode the
-    /// bit of source 2 decides.
+    /// The destination's own value as accumulator of `v_mac` and the like. In GPR index mode the
+    /// bit of source 2 applies.
     pub(crate) fn accumulator(&self) -> Run<Lanes> {
         let Operand::Vgpr(reg) = self.inst.dst[0] else {
             return self.unknown();
@@ -255,8 +255,8 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// Does a 16-bit result leave the destination's upper half alone? Never on gfx8; on gfx9 for
-    /// the rows that say so.
+    /// Does a 16-bit result preserve the destination's upper half? Never on gfx8; on gfx9 for the
+    /// rows that declare it.
     fn keeps_upper_half(&self) -> bool {
         self.gfx.is_gfx9() && self.inst.desc.forms.has(Forms::KEEPS_HI16)
     }
@@ -282,7 +282,7 @@ impl Exec<'_, '_> {
         Ok(self.vgpr_dest(reg, regs)?.is_none())
     }
 
-    /// Does CLAMP saturate integer results? The row says so, and gfx6 and gfx7 ignore it.
+    /// Does CLAMP saturate integer results? Declared by the row; gfx6 and gfx7 ignore it.
     pub(crate) fn saturates(&self) -> bool {
         self.inst.mods.clamp && self.gfx.is_gfx8_up() && self.inst.desc.forms.has(Forms::INT_CLAMP)
     }

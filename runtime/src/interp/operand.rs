@@ -28,7 +28,7 @@ pub(crate) fn lanes(mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The instruction being executed and what it acts on.
+/// The instruction being executed and its state.
 pub(crate) struct Exec<'e, 'g> {
     pub(crate) wave: &'e mut WaveState,
     pub(crate) group: &'e mut Group<'g>,
@@ -37,7 +37,7 @@ pub(crate) struct Exec<'e, 'g> {
     pub(crate) gfx: Gfx,
     /// Address of the next instruction.
     pub(crate) next_pc: u64,
-    /// Lanes that act: EXEC, less what DPP takes away.
+    /// Active lanes: EXEC, without those that DPP excludes.
     pub(crate) active: u64,
 }
 
@@ -47,7 +47,7 @@ impl Exec<'_, '_> {
         self.inst.desc.name_on(self.gfx)
     }
 
-    /// The fault for an operation that the chapter at hand does not know.
+    /// The fault for an operation that the current chapter does not implement.
     #[cold]
     pub(crate) fn unknown<T>(&self) -> Run<T> {
         Err(Stop::unsupported(format!(
@@ -143,8 +143,8 @@ impl Exec<'_, '_> {
         self.set_uniform(operand, &[value as u32, (value >> 32) as u32])
     }
 
-    /// LDS_DIRECT: one value at M0[15:0], of the kind M0[18:16], for all lanes. Its dword is read, which checked
-    /// mode tells of lane 0.
+    /// LDS_DIRECT: one value at M0[15:0], of the kind M0[18:16], for all lanes. Checked mode
+    /// reports its dword as read by lane 0.
     fn lds_direct(&self) -> Run<u32> {
         let m0 = self.wave.m0();
         let lds = &self.group.lds;
@@ -206,8 +206,8 @@ impl Exec<'_, '_> {
         }
     }
 
-    /// `count` vector registers from `reg` on are inside the file. (Not what the wave allocated:
-    /// only indexed accesses are checked against that.)
+    /// `count` vector registers from `reg` on are inside the file. (Not the wave's allocation: only
+    /// indexed accesses are checked against that.)
     pub(crate) fn vgpr_range(&self, reg: u8, count: usize) -> Run<usize> {
         let first = usize::from(reg);
         if first + count > self.wave.vgpr.len() {

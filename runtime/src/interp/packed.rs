@@ -1,7 +1,7 @@
-//! VOP3P: two halves at a time, mixed precision, and dot products.
+//! VOP3P: packed halves, mixed precision, and dot products.
 //!
-//! The low result takes the halves that OP_SEL names and NEG, the high result those of OP_SEL_HI and
-//! NEG_HI. Signs are changed on floats only.
+//! The low result uses the halves selected by OP_SEL and NEG, the high result those of OP_SEL_HI
+//! and NEG_HI. Only signs of floats are changed.
 
 use frontend::inst::Operand;
 use frontend::{Encoding, Op, Ty, ops};
@@ -212,7 +212,7 @@ impl Exec<'_, '_> {
 
     // ---- mixed precision
 
-    /// Source `n` of a MIX instruction as f32: an f32, or a half when OP_SEL_HI says so.
+    /// Source `n` of a MIX instruction as f32: an f32, or a half if OP_SEL_HI is set.
     fn mix_source(&self, n: usize, flush_half: bool) -> Run<Lanes> {
         let mods = &self.inst.mods;
         let is_half = mods.op_sel_hi >> n & 1 != 0;
@@ -267,7 +267,7 @@ impl Exec<'_, '_> {
                 false => half,
             })
         });
-        // The other half of the register stays.
+        // The other half of the register is preserved.
         let Operand::Vgpr(reg) = self.inst.dst[0] else {
             return self.unknown();
         };

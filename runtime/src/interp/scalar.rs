@@ -1,4 +1,4 @@
-//! The scalar ALU: SOP1, SOP2, SOPC and SOPK, less what changes the PC.
+//! The scalar ALU: SOP1, SOP2, SOPC and SOPK, except instructions that change the PC.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use frontend::{Op, Ty, ops};
 use super::operand::Exec;
 use super::stop::Run;
 
-/// What an operation gives: the value for D and the booleans that the row's SCC rule chooses from.
+/// Result of an operation: the value for D and the booleans that the row's SCC rule selects from.
 #[derive(Clone, Copy, Default)]
 struct Out {
     d: u64,
@@ -266,7 +266,7 @@ fn compute(inst: &Inst, s0: u64, s1: u64, old: u64, scc: u32) -> Option<Out> {
             Out::word((product >> 32) as u32)
         }
         Op::MulHi => Out::word(((u64::from(a) * u64::from(b)) >> 32) as u32),
-        // SCC tells that S0 was chosen by the strict comparison.
+        // SCC is set if S0 was chosen by the strict comparison.
         Op::Min | Op::Max => {
             let less = if ty.is_signed() {
                 (a as i32).cmp(&(b as i32))
@@ -392,7 +392,7 @@ fn first_one(s0: u64) -> u32 {
     }
 }
 
-/// Zeros above the first one of the low `bits` bits; -1 when there is none.
+/// Zeros above the highest one of the low `bits` bits; -1 for 0.
 fn leading(s0: u64, bits: u32) -> u32 {
     if s0 == 0 {
         u32::MAX

@@ -14,7 +14,7 @@ use super::stop::{Run, Stop};
 use crate::math::Denorm;
 use crate::memory::MemoryError;
 
-/// Nanoseconds since the first question; never goes backward.
+/// Nanoseconds since the first call; monotonic.
 fn clock() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
@@ -116,7 +116,7 @@ impl Exec<'_, '_> {
         let register = if inst.src[1] == Operand::None {
             0
         } else if space == Space::ScalarScratch {
-            // Scratch counts 64 bytes, so there every bit counts.
+            // Scratch offsets are in units of 64 bytes, so every bit counts there.
             u64::from(self.uniform32(inst.src[1])?) * 64
         } else {
             u64::from(self.uniform32(inst.src[1])? & !3)

@@ -1,4 +1,4 @@
-//! What the tests of the chapters share: a wave with code, memory and LDS around it.
+//! Shared by the tests of the chapters: a wave with code, memory and LDS.
 
 use frontend::{Gfx, WaveState};
 
@@ -64,7 +64,7 @@ impl Machine {
         Interpreter.run(&mut self.wave, &mut group, &mut 1000)
     }
 
-    /// As [`Machine::run`], and the program must come to its end.
+    /// As [`Machine::run`], and the program must reach its end.
     #[track_caller]
     pub(crate) fn ends(&mut self, words: &[u32]) -> &mut Machine {
         assert_eq!(self.run(words), Exit::End, "{words:08x?}");

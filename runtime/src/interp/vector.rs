@@ -1,12 +1,12 @@
 //! The vector ALU: from sources through the chapters' arms to the destination. Arms compute values
-//! for lanes; EXEC, modifiers and registers are dealt with here.
+//! for lanes; EXEC, modifiers and registers are handled here.
 
 use frontend::{Op, Ty, ops};
 
 use super::operand::{Exec, Lanes, Lanes64, lanes};
 use super::stop::Run;
 
-/// A result for each acting lane, and a mask beside it for carries.
+/// A result for each active lane, and a mask for carries.
 pub(crate) struct Carried {
     pub(crate) values: Lanes,
     pub(crate) mask: u64,
@@ -62,7 +62,7 @@ pub(crate) fn mask_of(active: u64, f: impl Fn(usize) -> bool) -> u64 {
     lanes(active).fold(0, |mask, l| mask | u64::from(f(l)) << l)
 }
 
-/// Sources of up to 32 bits, exchanged for rows marked `rev`. What is not there is zero.
+/// Sources of up to 32 bits, exchanged for rows marked `rev`. Missing ones are zero.
 pub(crate) struct Sources {
     pub(crate) s0: Lanes,
     pub(crate) s1: Lanes,

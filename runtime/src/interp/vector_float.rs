@@ -1,8 +1,8 @@
 //! Float operations of the vector ALU on 32 and 16 bits.
 //!
-//! Order of everything: sources flushed, operation, rounding, OMOD, CLAMP, result flushed. OMOD acts
-//! only where MODE flushes results of the type, so that an operation whose result goes through it
-//! leaves the flushing to it.
+//! Order: sources flushed, operation, rounding, OMOD, CLAMP, result flushed. OMOD applies only
+//! where MODE flushes results of the type, so an operation followed by it leaves the flushing to
+//! it.
 
 use frontend::state::mode;
 use frontend::{Op, Ty, ops};
@@ -13,7 +13,7 @@ use super::stop::Run;
 use super::vector::{Carried, map1, map2, map3};
 use crate::math::{self, Denorm, Env, TrigRange};
 
-/// The environment of one type, and what else of MODE float arms need.
+/// The environment of one type, and the other parts of MODE that float arms need.
 #[derive(Clone, Copy)]
 pub(crate) struct FloatMode {
     /// Rounding and denormals of MODE; results are not flushed where OMOD will do it.
@@ -41,8 +41,8 @@ pub(crate) fn is_inf16(x: u16) -> bool {
     x & 0x7fff == 0x7c00
 }
 
-/// `a * b + c` in two roundings. A NaN that is only in `c` passes even where the product is one of
-/// its own making.
+/// `a * b + c` in two roundings. A NaN that is only in `c` is the result even if the product
+/// generates one.
 pub(crate) fn mad_f32(a: u32, b: u32, c: u32, product: Env, sum: Env) -> u32 {
     if is_nan32(c) && !is_nan32(a) && !is_nan32(b) {
         return c | 0x0040_0000;
@@ -58,7 +58,7 @@ fn mad_f16(a: u16, b: u16, c: u16, product: Env, sum: Env) -> u16 {
 }
 
 impl Exec<'_, '_> {
-    /// What MODE and the modifiers say for results of type `ty`.
+    /// MODE and modifiers for results of type `ty`.
     pub(crate) fn float_mode(&self, ty: Ty) -> FloatMode {
         let bits = self.wave.mode;
         let mut env = match matches!(ty, Ty::F32 | Ty::PkF32) {
@@ -239,7 +239,7 @@ impl Exec<'_, '_> {
             Op::CubeMa => map3(on, s0, s1, s2, |x, y, z| {
                 settle(float::cube_ma_f32(flush(x), flush(y), flush(z), env.round))
             }),
-            // With a mask beside the result; of doubles only.
+            // With an additional mask result; doubles only.
             Op::DivScale | Op::TrigPreop => return self.unknown(),
             ops!(moves | integer | logic | shifts | bits | compare) => return self.unknown(),
             ops!(special | vector | vector_wide | convert) => return self.unknown(),

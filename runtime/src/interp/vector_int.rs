@@ -132,7 +132,7 @@ const SCREEN_PARTITION: [u64; 16] = [
     0xfec8_ffff_fffd_fff9, 0x764f_ffff_ffef_f66f, 0x32fb_ffff_f7ff_f6ff, 0x1fd9_ffff_bfff_9ff9,
 ];
 
-/// The four bits that tell which shader engines the rectangle `S0[7:0]` covers.
+/// The four bits of the shader engines that the rectangle `S0[7:0]` covers.
 fn screen_partition(s0: u32) -> u32 {
     let row = SCREEN_PARTITION[(s0 >> 4 & 15) as usize];
     (row >> (4 * (s0 & 15))) as u32 & 15

@@ -1,6 +1,6 @@
-//! Translated code by content: of all engines of the process in memory, and on disk where a folder is
-//! given. The key is a hash of everything that decides what code comes out, so what is found is what would
-//! be made.
+//! Translated code by content: of all engines of the process in memory, and on disk if a directory
+//! is given. The key is a hash of all inputs of code generation, so a cached object equals a newly
+//! compiled one.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::LoadedCode;
 
-/// A hash of everything that decides what code comes out of a region.
+/// A hash of all inputs of a region's code generation.
 pub(super) type Key = [u8; 32];
 
 /// Hash of a loaded code object's code, wherever it lies.
@@ -28,7 +28,7 @@ pub(super) fn content(code: &LoadedCode) -> Key {
     hash.finalize().into()
 }
 
-/// The key of a region: its code, and the rest of what decides as text.
+/// The key of a region: its code, and the other inputs as text.
 pub(super) fn key(content: &Key, rest: &str) -> Key {
     let mut hash = Sha256::new();
     hash.update(content);
@@ -37,8 +37,7 @@ pub(super) fn key(content: &Key, rest: &str) -> Key {
     hash.finalize().into()
 }
 
-/// Code of all engines of the process. What was not used for longest is forgotten beyond
-/// [`MEMORY_BYTES`].
+/// Code of all engines of the process. The least recently used is dropped beyond [`MEMORY_BYTES`].
 #[derive(Default)]
 struct InMemory {
     objects: HashMap<Key, Arc<Object>>,
@@ -47,7 +46,7 @@ struct InMemory {
     bytes: usize,
 }
 
-/// Host code kept in memory beside what engines run.
+/// Size of host code kept in memory in addition to the code of running engines.
 const MEMORY_BYTES: usize = 32 << 20;
 
 static MEMORY: LazyLock<Mutex<InMemory>> = LazyLock::new(Mutex::default);
@@ -58,7 +57,7 @@ pub(super) fn recall(key: &Key) -> Option<Arc<Object>> {
     memory.objects.get(key).cloned()
 }
 
-/// Keeps what was translated.
+/// Stores a translation.
 pub(super) fn remember(key: Key, object: &Arc<Object>) {
     let mut memory = MEMORY.lock().expect("no holder of the lock panics");
     if memory.objects.insert(key, Arc::clone(object)).is_some() {
@@ -91,7 +90,7 @@ const HEADER: usize = 8 + 16 + 32;
 const MAX_FILE: u64 = 256 << 20;
 
 impl Folder {
-    /// Makes the folder unless it is there, and tries whether files can be written into it.
+    /// Creates the directory if missing, and tests that files can be written into it.
     pub(super) fn open(path: &Path) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
         let folder = Folder { path: path.into() };
@@ -113,8 +112,8 @@ impl Folder {
         self.path.join(name + ".code")
     }
 
-    /// The object under `key`. What is not just as it was written, by this very translator, is not
-    /// there.
+    /// The object under `key`. Files that are damaged, or written by another version of the
+    /// translator, are ignored.
     pub(super) fn read(&self, key: &Key) -> Option<Object> {
         let file = File::open(self.file(key)).ok()?;
         let mut bytes = Vec::new();
@@ -139,14 +138,14 @@ impl Folder {
             .and_then(|mut file| file.write_all(&bytes))
             .and_then(|()| fs::rename(&temporary, self.file(key)));
         if written.is_err() {
-            // There may be nothing to remove.
+            // The file may not exist.
             let _ = fs::remove_file(&temporary);
         }
         written
     }
 }
 
-/// What a file under `key` begins with.
+/// The header of a file under `key`.
 fn header(key: &Key) -> Vec<u8> {
     let mut header = MAGIC.to_vec();
     header.extend_from_slice(FINGERPRINT.as_bytes());
@@ -154,7 +153,7 @@ fn header(key: &Key) -> Vec<u8> {
     header
 }
 
-/// Appends an object's bytes. Lengths come before lists; all numbers are little-endian.
+/// Appends an object's bytes. Lengths precede lists; all numbers are little-endian.
 fn encode(object: &Object, out: &mut Vec<u8>) {
     let number = |out: &mut Vec<u8>, n: u64| out.extend_from_slice(&n.to_le_bytes());
     let bytes = |out: &mut Vec<u8>, bytes: &[u8]| {
@@ -180,7 +179,7 @@ fn encode(object: &Object, out: &mut Vec<u8>) {
         number(out, word);
     }
     number(out, u64::from(object.writes_from));
-    number(out, u64::from(object.relays));
+    number(out, u64::from(object.switches_waves));
     number(out, u64::from(object.straight));
     number(out, object.sites.len() as u64);
     for &site in &object.sites {
@@ -259,7 +258,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         *word = reader.number()?;
     }
     let writes_from = reader.small()?;
-    let relays = reader.truth()?;
+    let switches_waves = reader.truth()?;
     let straight = reader.truth()?;
     let mut sites = Vec::new();
     for _ in 0..reader.count()? {
@@ -283,7 +282,7 @@ fn decode(bytes: &[u8]) -> Option<Object> {
         vgprs,
         reads,
         writes_from,
-        relays,
+        switches_waves,
         straight,
         sites,
         fallbacks,

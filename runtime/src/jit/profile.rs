@@ -1,5 +1,5 @@
-//! What a translator that profiles has found out: regions with the shapes chosen for them and the time spent in them,
-//! or executions of their blocks and the lanes that were active.
+//! The profile of a translating engine: regions with their chosen shapes and times, or executions
+//! of their blocks and active lanes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::engine::{Engine, Exit, Group, Session};
 
 mod joined;
 
-/// The translating engine with a clock around its code, and counters in it where they are asked for. It runs code of
-/// its own; that of other engines has no trace of profiling.
+/// The translating engine with timed code, or with counters in it. It runs code of its own; that of
+/// other engines has no trace of profiling.
 pub struct Profiler(pub(super) JitEngine);
 
 impl Engine for Profiler {
@@ -74,11 +74,11 @@ pub struct Count {
     pub lanes: u64,
 }
 
-/// What was found out since the profile was last taken.
+/// The profile since it was last taken.
 pub struct Profile {
     /// Regions that were run.
     pub regions: Vec<RegionProfile>,
-    /// What the interpreter ran because only it does.
+    /// Instructions that only the interpreter runs.
     pub interpreted: HashMap<Place, Count>,
 }
 
@@ -88,16 +88,17 @@ pub struct RegionProfile {
     pub code: u64,
     /// Guest address.
     pub entry: u64,
-    /// The MODE bits that it is for, and what else of the wave's state ([`lower::lift::region::mode_key`]).
+    /// The MODE bits that it is specialised on, and the rest of the key
+    /// ([`lower::lift::region::mode_key`]).
     pub mode: u32,
-    /// What it takes for granted of the registers it is entered with, as [`WaveState::START`] has it.
+    /// Its assumptions on the registers at entry, as in [`WaveState::START`].
     pub start: u64,
     compiled: Arc<Compiled>,
     counts: Vec<u64>,
 }
 
 impl RegionProfile {
-    /// Adds what was found out about the region since.
+    /// Adds a later profile of the region.
     pub fn add(&mut self, other: &RegionProfile) {
         for (sum, n) in self.counts.iter_mut().zip(&other.counts) {
             *sum += n;
@@ -138,12 +139,12 @@ impl RegionProfile {
         }
     }
 
-    /// What the wide emitter lacked, where Cranelift had to do.
+    /// What the wide back end refused, if Cranelift compiled the region.
     pub fn refused(&self) -> Option<&str> {
         self.compiled.refused()
     }
 
-    /// What was chosen for it.
+    /// Its chosen shape.
     fn shape(&self) -> Option<&Shape> {
         self.compiled.shape()
     }

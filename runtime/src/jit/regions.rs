@@ -1,5 +1,5 @@
-//! The regions that an engine has: looked up by PC and MODE, and by number when a wave comes back; what is
-//! new is taken from the caches or translated.
+//! The regions of an engine: looked up by PC and MODE, and by number on re-entry; new ones are
+//! taken from the caches or translated.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::LoadedCode;
 use crate::engine::{Emitter, Group, Profiling};
 use crate::fault::FaultKind;
 
-/// What makes a region another one.
+/// The identity of a region.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     /// The code object's load.
@@ -34,12 +34,12 @@ pub(super) struct Key {
     counting: bool,
     /// Checks of checked mode are compiled in.
     checked: bool,
-    /// What is known of the registers: `WaveState::START` of a wave that begins here, else 0.
+    /// Facts about the registers: `WaveState::START` of a wave that begins here, else 0.
     pub(super) start: u64,
 }
 
 impl Key {
-    /// Of the region at the wave's PC; `start` is what is known of its registers.
+    /// The key of the region at the wave's PC; `start` are the facts about its registers.
     pub(super) fn new(wave: &WaveState, group: &Group<'_>, start: u64) -> Key {
         Key {
             code: group.code.id(),
@@ -57,7 +57,7 @@ impl Key {
         group == (self.code, self.counting, self.checked)
     }
 
-    /// Is it the region that a wave of a group of its begins with? `start` is what is known of the registers.
+    /// Is it the first region of waves of its group? `start` are the facts about the registers.
     #[inline]
     pub(super) fn begins(&self, wave: &WaveState, start: u64) -> bool {
         let mode = region::mode_key(wave.mode, wave.m0());
@@ -71,35 +71,35 @@ const RECENT: usize = 64;
 /// Engine, its generation, key and region of a recent lookup.
 type Recent = Option<(u64, u64, Key, Rc<Region>)>;
 
-/// A compiled region and its number, by which waves come back to it.
+/// A compiled region and its number, by which waves re-enter it.
 pub(super) struct Region {
     pub(super) number: usize,
     pub(super) code: Arc<Compiled>,
-    /// It is translated again when it is hot.
-    pub(super) again: bool,
-    /// What entering asks of the code each time: its frame slots and VGPRs.
+    /// It is translated retranslate when it is hot.
+    pub(super) retranslate: bool,
+    /// Requirements checked at each entry: its frame slots and VGPRs.
     pub(super) slots: usize,
     pub(super) vgprs: u32,
-    /// Behind the last VGPR that it reads before it writes it; see [`Compiled::reads`].
+    /// Number after the last VGPR that it reads before it writes it; see [`Compiled::reads`].
     pub(super) reads_end: [u32; 2],
     /// The first VGPR that it writes to the wave.
     pub(super) writes_from: u32,
-    /// Waves go on to others by themselves; see [`Compiled::relays`].
-    pub(super) relays: bool,
+    /// It switches between waves; see [`Compiled::switches_waves`].
+    pub(super) switches_waves: bool,
     /// A wave burns no fuel in it; see [`Compiled::straight`].
     pub(super) straight: bool,
 }
 
 impl Region {
-    fn new(number: usize, code: &Arc<Compiled>, again: bool) -> Region {
+    fn new(number: usize, code: &Arc<Compiled>, retranslate: bool) -> Region {
         Region {
             number,
             code: Arc::clone(code),
-            again,
+            retranslate,
             slots: code.frame_slots() as usize,
             vgprs: code.vgprs(),
             writes_from: code.writes_from(),
-            relays: code.relays(),
+            switches_waves: code.switches_waves(),
             straight: code.straight(),
             reads_end: [false, true].map(|full| {
                 let mut words = code.reads(full).iter().enumerate().rev();
@@ -109,20 +109,20 @@ impl Region {
         }
     }
 
-    /// What a wave that leaves it and comes back at `entry` has in `resume`; never 0.
+    /// The `resume` of a wave that leaves it and re-enters at `entry`; never 0.
     #[inline]
     pub(super) fn token(&self, entry: u32) -> u64 {
         (self.number as u64 + 1) << ENTRY_BITS | u64::from(entry)
     }
 
-    /// Did a wave leave it, by what it has in `resume`?
+    /// Did a wave with this `resume` leave it?
     #[inline]
     pub(super) fn was_left(&self, token: u64) -> bool {
         self.number as u64 + 1 == token >> ENTRY_BITS
     }
 }
 
-/// The number of the way back in, by what a wave has in `resume`; 0 of a new wave.
+/// The entry in a wave's `resume`; 0 for a new wave.
 #[inline]
 pub(super) fn entry_of(token: u64) -> u32 {
     match token & WaveState::FRESH {
@@ -147,8 +147,8 @@ struct Entry {
     key: Key,
     code: Arc<Compiled>,
     allocation: Allocation,
-    /// Is it to be translated again when it is hot?
-    again: bool,
+    /// Is it translated retranslate when it is hot?
+    retranslate: bool,
 }
 
 impl Regions {
@@ -160,7 +160,7 @@ impl Regions {
     /// The region with a number.
     fn numbered(&self, number: usize) -> Option<Region> {
         let entry = self.by_number.get(number)?;
-        Some(Region::new(number, &entry.code, entry.again))
+        Some(Region::new(number, &entry.code, entry.retranslate))
     }
 
     fn add(
@@ -168,26 +168,26 @@ impl Regions {
         key: Key,
         code: Arc<Compiled>,
         allocation: Allocation,
-        again: bool,
+        retranslate: bool,
     ) -> Region {
         let number = self.by_number.len();
         self.by_key.insert(key, number);
-        let region = Region::new(number, &code, again);
+        let region = Region::new(number, &code, retranslate);
         self.by_number.push(Entry {
             key,
             code,
             allocation,
-            again,
+            retranslate,
         });
         region
     }
 
-    /// Puts the second translation in place of the first.
+    /// Replaces the first translation by the second.
     pub(super) fn replace(&mut self, number: usize, code: Arc<Compiled>) {
         if let Some(entry) = self.by_number.get_mut(number) {
             entry.code = code;
             entry.allocation = Allocation::Optimizing;
-            entry.again = false;
+            entry.retranslate = false;
             self.improved += 1;
         }
     }
@@ -197,13 +197,13 @@ impl Regions {
         self.improved
     }
 
-    /// How many have the translation that is made quickly.
-    pub(super) fn quick(&self) -> usize {
-        let quick = |entry: &&Entry| entry.allocation == Allocation::Baseline;
-        self.by_number.iter().filter(quick).count()
+    /// Number of regions in the baseline tier.
+    pub(super) fn baseline(&self) -> usize {
+        let baseline = |entry: &&Entry| entry.allocation == Allocation::Baseline;
+        self.by_number.iter().filter(baseline).count()
     }
 
-    /// All that there are, with their keys.
+    /// All regions, with their keys.
     pub(super) fn all(&self) -> impl ExactSizeIterator<Item = (&Key, &Arc<Compiled>)> {
         self.by_number.iter().map(|entry| (&entry.key, &entry.code))
     }
@@ -237,7 +237,7 @@ impl JitEngine {
         })
     }
 
-    /// The region that a wave left at a barrier or a yield, with the number of its way back in.
+    /// The region that a wave left at a barrier or a yield, with the number of its entry.
     pub(super) fn left(&self, token: u64) -> Option<(Rc<Region>, u32)> {
         let number = usize::try_from(token >> ENTRY_BITS).ok()?.checked_sub(1)?;
         let entry = entry_of(token);
@@ -263,7 +263,7 @@ impl JitEngine {
             let regions = self.shared.regions.read();
             regions.expect("no holder of the lock panics").get(&key)
         };
-        self.shared.tell(group.stats);
+        self.shared.report_to(group.stats);
         if let Some(region) = known() {
             return Ok(region);
         }
@@ -280,13 +280,13 @@ impl JitEngine {
         let code = Arc::new(self.place(object, group)?);
         let mut regions = self.shared.regions.write();
         let regions = regions.as_mut().expect("no holder of the lock panics");
-        let again = self.options.tier == Tier::Auto && allocation == Allocation::Baseline;
-        let region = regions.add(key, code, allocation, again);
+        let retranslate = self.options.tier == Tier::Auto && allocation == Allocation::Baseline;
+        let region = regions.add(key, code, allocation, retranslate);
         group.stats.translate_seconds += start.elapsed().as_secs_f64();
         Ok(region)
     }
 
-    /// What is translated under a key, and how.
+    /// The translation request for a key.
     fn request(&self, key: &Key, group: &Group<'_>) -> (Request, Options) {
         let request = Request {
             gfx: group.gfx,
@@ -310,7 +310,7 @@ impl JitEngine {
         (request, options)
     }
 
-    /// A region without a place: kept in memory or on disk, or translated now; and which translation it is.
+    /// An object for a region: from memory or disk, or translated now; and its tier.
     fn object(
         &self,
         compiler: &mut Jit,
@@ -319,11 +319,11 @@ impl JitEngine {
     ) -> Result<(Arc<Object>, Allocation), FaultKind> {
         let code = group.code;
         let (request, options) = self.request(key, group);
-        let wanted = self.options.tier.wanted();
-        // Profiles know shapes, which are not kept.
+        let acceptable = self.options.tier.acceptable();
+        // Profiles need shapes, which are not cached.
         let keep = self.options.profile.is_none();
         let folder = self.folder.as_ref().filter(|_| keep);
-        for &allocation in wanted.iter().filter(|_| keep) {
+        for &allocation in acceptable.iter().filter(|_| keep) {
             let cache_key = self.cache_key(&request, &options, allocation, code);
             let object = cache::recall(&cache_key).or_else(|| {
                 let object = folder.and_then(|folder| folder.read(&cache_key));
@@ -337,7 +337,7 @@ impl JitEngine {
                 return Ok((object, allocation));
             }
         }
-        let allocation = *wanted.last().expect("a tier wants a translation");
+        let allocation = *acceptable.last().expect("a tier accepts a translation");
         let func = region::build(&request, &|pc| code.bytes_at(pc));
         let object = compiler.object(&func, &options, code.base(), allocation);
         let object = Arc::new(object.map_err(|e| FaultKind::Unsupported {
@@ -357,8 +357,8 @@ impl JitEngine {
         Ok((object, allocation))
     }
 
-    /// Notes that a region that was translated quickly ran: it was entered, and jumped back that often. When
-    /// that makes it hot, it is translated again.
+    /// Records runs of a region in the baseline tier: its entry, and this number of back edges. If
+    /// that makes it hot, it is translated retranslate.
     pub(super) fn warm(&self, region: &Region, jumps: u64, group: &mut Group<'_>) {
         let more = 1 + jumps.min(u64::from(HOT)) as u32;
         let before = region.code.heat.fetch_add(more, Relaxed);
@@ -387,7 +387,7 @@ impl JitEngine {
         self.improver.improve(self.options.host, &self.shared, job);
     }
 
-    /// What a region's code is kept under. Only distances within the load enter it.
+    /// The key under which a region's code is cached. It contains distances within the load only.
     fn cache_key(
         &self,
         request: &Request,
@@ -409,7 +409,7 @@ impl JitEngine {
         cache::key(&content, &rest)
     }
 
-    /// Puts a region in place for a load.
+    /// Places a region for a load.
     fn place(&self, object: Arc<Object>, group: &Group<'_>) -> Result<Compiled, FaultKind> {
         let code = group.code;
         let (sites, fallbacks) = sites(&object, code).ok_or_else(|| FaultKind::Unsupported {
@@ -427,8 +427,8 @@ impl JitEngine {
     }
 }
 
-/// The instructions that an object refers to, and the names of those that fall back, in a load that it is
-/// for; `None` when it is not for it.
+/// The instructions that an object refers to, and the names of those that fall back, in a load;
+/// `None` if the object does not fit.
 fn sites(object: &Object, code: &LoadedCode) -> Option<(Vec<Site>, Vec<&'static str>)> {
     let sites = object.sites.iter().map(|&offset| {
         let pc = code.base().wrapping_add(offset);

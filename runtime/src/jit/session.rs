@@ -1,5 +1,5 @@
-//! One worker's way into the translator: what it ran last is at hand, so that entering a wave costs little
-//! more than setting up its registers.
+//! One worker's session with the translator: caches its recent regions, so that entering a wave
+//! costs little more than setting up its registers.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -14,14 +14,14 @@ use lower::profile::Shape;
 
 use super::JitEngine;
 use super::regions::{Key, Region, entry_of};
-use crate::engine::{Exit, Following, Group, Session, Stop, Turn};
+use crate::engine::{Exit, Following, Group, Session, Stop, WaveSets};
 use crate::fault::{FaultKind, WaveFault};
 use crate::helpers::Host;
 
-/// How often the waves of a workgroup may come to a barrier before the dispatcher looks after them.
+/// Maximum number of rounds of barriers of a workgroup before control returns to the dispatcher.
 const ROUNDS: u32 = 64;
 
-/// A temporary of 64 lanes, none of whose host vectors lies in two lines.
+/// A temporary of 64 lanes, aligned so that no host vector crosses a cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 #[expect(dead_code, reason = "only code looks into it")]
@@ -38,7 +38,7 @@ pub(super) struct JitSession<'e, const PROFILE: bool> {
     machine: Machine<PROFILE>,
 }
 
-/// What a session has at hand of its engine's regions.
+/// A session's cached references to its engine's regions.
 struct Nearby<'e> {
     engine: &'e JitEngine,
     /// The region of the last wave that began. Of this iteration or still the newest: see `settle`.
@@ -55,7 +55,7 @@ struct Last {
     region: Rc<Region>,
 }
 
-/// What code works with, and on.
+/// The state of running code.
 struct Machine<const PROFILE: bool> {
     /// Frame slots of the regions.
     frame: Vec<Slot>,
@@ -72,15 +72,15 @@ impl<const PROFILE: bool> Drop for Machine<PROFILE> {
 }
 
 impl Nearby<'_> {
-    /// An iteration of waves of `group` begins: forgets what has been translated again since, and what is another
-    /// group's.
+    /// Begins to run waves of `group`: drops regions that have been retranslated, and those of
+    /// another group.
     fn settle(&mut self, group: &Group<'_>) {
         let now = self.engine.shared.generation();
         self.last
             .take_if(|last| last.generation != now || !last.key.is_of(group));
     }
 
-    /// The region to run next and where to enter it. `token` is what the wave had in `resume`.
+    /// The region to run next and its entry. `token` is the wave's `resume`.
     #[inline(always)]
     fn next(
         &mut self,
@@ -154,7 +154,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         self.ctx.set_memory(group.memory.limit(), lds, lds_len);
     }
 
-    /// Makes room for a region that wants so many slots.
+    /// Allocates frame slots for a region.
     #[cold]
     fn enlarge(&mut self, slots: usize) {
         self.frame.resize(slots, Slot([0; LANES]));
@@ -169,12 +169,12 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             self.enlarge(region.slots);
         }
         self.ctx.entry = entry;
-        self.ctx.ticket = fuel.min(i32::MAX as u64) as u32;
+        self.ctx.fuel_quantum = fuel.min(i32::MAX as u64) as u32;
         (self.ctx.last, self.ctx.rounds) = (0, 0);
     }
 
     /// Runs the region of `prepare` of a wave once; the fault of [`ExitCode::Fault`] is in `host`.
-    /// Inlined: the call would be a part of what coming back from a barrier costs.
+    /// Inlined: the call would add to the cost of each barrier.
     #[inline(always)]
     #[expect(
         unsafe_code,
@@ -188,7 +188,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
     ) -> ExitCode {
         let ctx = &mut self.ctx;
         ctx.wave = ptr::from_mut(wave);
-        ctx.fuel = ctx.ticket;
+        ctx.fuel = ctx.fuel_quantum;
         ctx.resume = 0;
         ctx.set_scratch(host.group.inline_scratch());
         ctx.host = ptr::from_mut(host).cast();
@@ -198,11 +198,11 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             ctx.counters = counts.as_mut_ptr();
             Instant::now()
         });
-        // SAFETY: the wave is exclusively ours, as are those of `waves` where there is a `last`, the frame has the slots that the region asks for, there
-        // are as many counters as it has (none unless it profiles), the
-        // LDS buffer belongs to the group and is neither moved nor resized while its waves run, the function
-        // table is in the order of `functions`, the arena up to its limit is mapped for as long as the memory
-        // lives, and `host` outlives the call.
+        // SAFETY: the wave is exclusively ours, as are those of `waves` if there is a `last`, the
+        // frame has the slots that the region requires, there are as many counters as it has (none
+        // unless it profiles), the LDS buffer belongs to the group and is neither moved nor resized
+        // while its waves run, the function table is in the order of `functions`, the arena up to
+        // its limit is mapped for as long as the memory lives, and `host` outlives the call.
         let exit = unsafe { region.code.run(ctx) };
         if let Some(start) = start {
             counts[Shape::ENTERED] = 1;
@@ -216,23 +216,23 @@ impl<const PROFILE: bool> Machine<PROFILE> {
         if ctx.resume != 0 && matches!(exit, ExitCode::Barrier | ExitCode::Yield) {
             wave.resume = region.token(ctx.resume);
         }
-        if region.again {
+        if region.retranslate {
             engine.warm(region, self.burned(), host.group);
         }
         exit
     }
 
-    /// Runs all waves of a workgroup by the entry of `prepare`, where all of them stand and are ready, in code that goes
-    /// on from one to the next; those that end or come to a barrier are taken out of `turn` or put there. Gives how the
-    /// code came back, and with which wave.
+    /// Runs all waves of a workgroup by the entry of `prepare`, where all of them are ready, in
+    /// code with wave switches; updates `sets` for those that end or arrive at a barrier. Returns
+    /// the exit code, and the wave that returned.
     fn relay(
         &mut self,
         (engine, region): (&JitEngine, &Region),
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         host: &mut Host<'_, '_>,
     ) -> (ExitCode, u32) {
-        // A box is a pointer to what is in it.
+        // A box is a pointer to its contents.
         self.ctx.waves = waves.as_mut_ptr().cast();
         (self.ctx.index, self.ctx.last) = (0, waves.len() as u32 - 1);
         (self.ctx.rounds, self.ctx.arrived, self.ctx.ended) = (ROUNDS, 0, 0);
@@ -250,35 +250,35 @@ impl<const PROFILE: bool> Machine<PROFILE> {
             (ExitCode::Barrier | ExitCode::Yield, entry @ 1..) => region.token(entry),
             _ => 0,
         };
-        // In the first round they stand where they stood, new ones perhaps.
+        // In the first round they are at their previous entries, possibly new.
         if self.ctx.entry != entry {
             behind
                 .iter_mut()
                 .for_each(|wave| wave.resume = region.token(self.ctx.entry));
         }
         let here = 1 << index;
-        turn.ready &= !(here | (here - 1));
+        sets.ready &= !(here | (here - 1));
         let gone = match exit {
             ExitCode::Barrier => here | (here - 1),
             _ => here - 1,
         };
-        turn.waiting |= gone & !self.ctx.ended;
+        sets.waiting |= gone & !self.ctx.ended;
         (exit, index)
     }
 
-    /// Has the waves of a workgroup, all of which have ended in code that hands them over, begin at a place as those of the
-    /// next one in x: with the scalar registers of `starts` but for its number.
+    /// Restarts the waves of a workgroup, all of which have ended in code with wave switches, as
+    /// those of the next one in x: with the scalar registers of `starts` except for its number.
     fn start_next(
         &mut self,
         region: &Region,
         (pc, mode): (u64, u32),
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         host: &mut Host<'_, '_>,
     ) {
-        let Following { number, resume, .. } = turn.following;
-        let id = begin_next(turn, host.group);
-        turn.ready = u32::MAX >> (32 - waves.len());
+        let Following { number, resume, .. } = sets.following;
+        let id = begin_next(sets, host.group);
+        sets.ready = u32::MAX >> (32 - waves.len());
         for (wave, start) in waves.iter_mut().zip(&self.starts) {
             wave.sgpr = *start;
             wave.sgpr[number] = id;
@@ -291,7 +291,7 @@ impl<const PROFILE: bool> Machine<PROFILE> {
 
     /// What the last wave burned of its fuel.
     fn burned(&self) -> u64 {
-        u64::from(self.ctx.ticket.saturating_sub(self.ctx.fuel))
+        u64::from(self.ctx.fuel_quantum.saturating_sub(self.ctx.fuel))
     }
 }
 
@@ -307,7 +307,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         }
     }
 
-    /// Runs the region at the PC once, from its beginning; a yield says that the wave goes on.
+    /// Runs the region at the PC once, from its beginning; a yield means that the wave continues.
     pub(super) fn step(
         &mut self,
         wave: &mut WaveState,
@@ -337,25 +337,25 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         })
     }
 
-    /// Runs those waves that are ready and stand where the first of them stands, as long as each of them ends or comes
-    /// to a barrier without leaving the region; gives why waves are not run on, if so. What this loop does is what a
-    /// wave costs beside its instructions.
+    /// Runs the ready waves that are at the same place as the first of them, as long as each of
+    /// them ends or arrives at a barrier without leaving the region; returns why to stop, if so.
+    /// This loop is the overhead of a wave.
     fn together(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         host: &mut Host<'_, '_>,
         fuel: u64,
     ) -> Option<Stop> {
         let engine = self.nearby.engine;
-        let index = turn.ready.trailing_zeros();
+        let index = sets.ready.trailing_zeros();
         let wave = &waves[index as usize];
         let (token, place) = (wave.resume, (wave.pc, wave.mode));
         let fresh = token & WaveState::FRESH != 0;
         let (region, entry) = match self.nearby.next(wave, host.group, token) {
             Ok(next) => next,
             Err(kind) => {
-                turn.ready &= turn.ready - 1;
+                sets.ready &= sets.ready - 1;
                 let (pc, lane) = (wave.pc, None);
                 return Some(Stop::Fault(index, WaveFault { kind, pc, lane }));
             }
@@ -364,9 +364,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         // The token names the region and where to enter it, but for new waves.
         let stands_there =
             |wave: &WaveState| wave.resume == token && (!fresh || (wave.pc, wave.mode) == place);
-        if region.relays
+        if region.switches_waves
             && !PROFILE
-            && turn.ready == u32::MAX >> (32 - waves.len())
+            && sets.ready == u32::MAX >> (32 - waves.len())
             && host.group.scratch.lane_bytes == 0
             && waves.iter().all(|wave| stands_there(wave))
         {
@@ -376,22 +376,22 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                     clear(wave, region);
                 }
             }
-            let follows = fresh && turn.following.count != 0 && may_follow(waves, region);
+            let follows = fresh && sets.following.count != 0 && may_follow(waves, region);
             if follows {
                 let starts = waves.iter().map(|wave| wave.sgpr);
                 self.machine.starts.clear();
                 self.machine.starts.extend(starts);
             }
             let (exit, index) = loop {
-                let back = self.machine.relay((engine, region), waves, turn, host);
-                let end = back.0 == ExitCode::End && turn.ready | turn.waiting == 0;
-                let more = follows && end && turn.following.count != 0;
-                // Others have written registers of a wave whose `start` is 0.
+                let back = self.machine.relay((engine, region), waves, sets, host);
+                let end = back.0 == ExitCode::End && sets.ready | sets.waiting == 0;
+                let more = follows && end && sets.following.count != 0;
+                // Registers of a wave whose `start` is 0 were written elsewhere.
                 if !more || waves.iter().any(|wave| wave.start == 0) {
                     break back;
                 }
                 self.machine.prepare(region, entry, fuel);
-                self.machine.start_next(region, place, waves, turn, host);
+                self.machine.start_next(region, place, waves, sets, host);
             };
             if fresh && self.machine.ctx.entry == entry {
                 // Those that have not begun may begin with another region, which reads other registers.
@@ -403,15 +403,15 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 return None;
             }
             let wave = (index, &mut *waves[index as usize]);
-            return self.onward(exit, wave, turn, host, fuel);
+            return self.onward(exit, wave, sets, host, fuel);
         }
-        while turn.ready != 0 {
-            let index = turn.ready.trailing_zeros();
+        while sets.ready != 0 {
+            let index = sets.ready.trailing_zeros();
             let wave = &mut *waves[index as usize];
             if !stands_there(wave) {
                 break;
             }
-            turn.ready &= turn.ready - 1;
+            sets.ready &= sets.ready - 1;
             host.group.select(index);
             wave.resume = 0;
             admit(wave, region);
@@ -420,23 +420,23 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             }
             let exit = self.machine.enter((engine, region), wave, host);
             if exit == ExitCode::Barrier {
-                turn.waiting |= 1 << index;
+                sets.waiting |= 1 << index;
             } else if exit == ExitCode::End {
                 note_end(wave, region, fresh);
             } else {
-                return self.onward(exit, (index, wave), turn, host, fuel);
+                return self.onward(exit, (index, wave), sets, host, fuel);
             }
         }
         None
     }
 
-    /// The wave with a number has left a region other than by its end or for a barrier, having had so much fuel: runs
-    /// it on if it goes on; gives why waves are not run on, if so.
+    /// The wave with this number, which had this fuel, has left a region other than by its end or
+    /// at a barrier: runs it on if it continues; returns why to stop, if so.
     fn onward(
         &mut self,
         exit: ExitCode,
         (index, wave): (u32, &mut WaveState),
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         host: &mut Host<'_, '_>,
         fuel: u64,
     ) -> Option<Stop> {
@@ -445,22 +445,22 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
             Some(exit) => exit,
             None => self.wave(wave, host, &mut fuel),
         };
-        turn.left(index, exit)
+        sets.left(index, exit)
     }
 
-    /// Runs the workgroups that follow one of which all waves have ended, as long as all of theirs do so, too, without
-    /// leaving the region and without having written what they began with, and together burn less than one wave may;
-    /// gives why waves are not run on, if so. What the inner loop does is all that such a wave costs beside its
-    /// instructions.
+    /// Runs the workgroups that follow one of which all waves have ended, as long as all of theirs
+    /// do so, too, without leaving the region and without having overwritten their initial
+    /// registers, and together burn less than one wave's fuel; returns why to stop, if so. The
+    /// inner loop is the whole overhead of such a wave.
     fn follow(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         host: &mut Host<'_, '_>,
         fuel: u64,
     ) -> Option<Stop> {
         let engine = self.nearby.engine;
-        let Following { number, resume, .. } = turn.following;
+        let Following { number, resume, .. } = sets.following;
         let last = self.nearby.last.as_ref()?;
         let region = &*last.region;
         let as_before = |wave: &WaveState| {
@@ -469,13 +469,13 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                 && last.key.begins(wave, resume & WaveState::START)
                 && is_clear(wave, region)
         };
-        if PROFILE || region.again || !waves.iter().all(|wave| as_before(wave)) {
+        if PROFILE || region.retranslate || !waves.iter().all(|wave| as_before(wave)) {
             return None;
         }
         self.machine.prepare(region, 0, fuel);
         let mut left = fuel;
-        while turn.following.count != 0 && left != 0 {
-            let id = begin_next(turn, host.group);
+        while sets.following.count != 0 && left != 0 {
+            let id = begin_next(sets, host.group);
             for index in 0..waves.len() {
                 let wave = &mut *waves[index];
                 wave.sgpr[number] = id;
@@ -485,7 +485,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                     left = left.saturating_sub(self.machine.burned());
                     continue;
                 }
-                // This workgroup is one like others: `kept` says nothing of its waves any more.
+                // The workgroup is no longer the one that `kept` refers to.
                 wave.kept = 0;
                 for wave in &mut waves[index + 1..] {
                     wave.sgpr[number] = id;
@@ -493,9 +493,9 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
                     wave.resume = resume;
                     wave.vgprs_stale[1] = wave.vgprs_touched;
                 }
-                turn.ready = ((1 << waves.len()) - 1) & !((2 << index) - 1);
+                sets.ready = ((1 << waves.len()) - 1) & !((2 << index) - 1);
                 let wave = (index as u32, &mut *waves[index]);
-                return self.onward(exit, wave, turn, host, fuel);
+                return self.onward(exit, wave, sets, host, fuel);
             }
         }
         None
@@ -526,7 +526,7 @@ impl<'e, const PROFILE: bool> JitSession<'e, PROFILE> {
         }
     }
 
-    /// A wave has left a region: how it is left, unless it goes on.
+    /// A wave has left a region: why it stops, unless it continues.
     fn left(
         &mut self,
         exit: ExitCode,
@@ -574,20 +574,20 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
     fn run(
         &mut self,
         waves: &mut [Box<WaveState>],
-        turn: &mut Turn,
+        sets: &mut WaveSets,
         group: &mut Group<'_>,
         fuel: u64,
     ) -> Stop {
         self.nearby.settle(group);
         self.machine.surround(group);
         let mut host = Host::new(group);
-        while turn.ready != 0 {
-            if let Some(stop) = self.together(waves, turn, &mut host, fuel) {
+        while sets.ready != 0 {
+            if let Some(stop) = self.together(waves, sets, &mut host, fuel) {
                 return stop;
             }
-            if turn.following.count != 0
-                && turn.ready | turn.waiting == 0
-                && let Some(stop) = self.follow(waves, turn, &mut host, fuel)
+            if sets.following.count != 0
+                && sets.ready | sets.waiting == 0
+                && let Some(stop) = self.follow(waves, sets, &mut host, fuel)
             {
                 return stop;
             }
@@ -596,7 +596,7 @@ impl<const PROFILE: bool> Session for JitSession<'_, PROFILE> {
     }
 }
 
-/// What went wrong in the code that said so. Quick code leaves it to the fault where the wave stands.
+/// The fault of code that returned one. The baseline tier leaves the wave's location to the fault.
 #[cold]
 fn fault(wave: &mut WaveState, host: &mut Host<'_, '_>) -> WaveFault {
     let fault = host.fault.take().expect("bug: a fault without its cause");
@@ -610,39 +610,40 @@ fn admit(wave: &mut WaveState, region: &Region) {
     wave.vgprs_touched = wave.vgprs_touched.max(region.vgprs);
 }
 
-/// Does the region read none but the work-item ids of the VGPRs that the dispatch left? Mostly it does so.
+/// Of the VGPRs that the dispatch left uninitialized, does the region read none but the work-item
+/// ids? This is the usual case.
 #[inline]
 fn is_clear(wave: &WaveState, region: &Region) -> bool {
     let full = wave.exec() == u64::MAX;
     region.reads_end[usize::from(full)] <= wave.vgprs_stale[0]
 }
 
-/// Before the first region of a wave: makes 0 what the dispatch left to the engine of the VGPRs that the
-/// region may read before it writes them, ways out included.
+/// Before the first region of a wave: zeroes the stale VGPRs that the region may read before it
+/// writes them, including at exits.
 #[inline]
 fn clear(wave: &mut WaveState, region: &Region) {
     if !is_clear(wave, region) {
         clear_some(wave, region.code.reads(wave.exec() == u64::MAX));
     }
-    // What still is not 0 lies below `vgprs_touched`, so that the next wave here sees nothing of it.
+    // Nonzero VGPRs are below `vgprs_touched`, so that the next wave here does not see them.
     wave.vgprs_stale[1] = 0;
 }
 
-/// At the end of a wave that ran nothing but `region`, from its start if it was `fresh`: notes whether its registers
-/// are what the dispatcher put there.
+/// At the end of a wave that ran only `region`, from its start if it was `fresh`: records whether
+/// its registers still have their initial values.
 #[inline]
 fn note_end(wave: &mut WaveState, region: &Region, fresh: bool) {
     let ids = wave.vgprs_stale[0];
-    // Code that hands waves over writes scalar registers to them.
-    if fresh && !region.relays && ids <= region.writes_from {
+    // Code with wave switches writes scalar registers to the waves.
+    if fresh && !region.switches_waves && ids <= region.writes_from {
         wave.kept = wave.start;
     }
 }
 
 /// The first of the workgroups that follow begins; gives its number.
 #[inline]
-fn begin_next(turn: &mut Turn, group: &mut Group<'_>) -> u32 {
-    turn.following.count -= 1;
+fn begin_next(sets: &mut WaveSets, group: &mut Group<'_>) -> u32 {
+    sets.following.count -= 1;
     group.workgroup[0] += 1;
     if group.lds.size() != 0 {
         group.lds.reset(group.lds.size() as usize);
@@ -650,8 +651,9 @@ fn begin_next(turn: &mut Turn, group: &mut Group<'_>) -> u32 {
     group.workgroup[0]
 }
 
-/// Can the waves of a workgroup that are about to begin begin again as those of the next one, when they have ended in a
-/// region that hands them over? None burns fuel that nobody counts, nor writes work-item ids.
+/// Can the waves of a workgroup that is about to begin be restarted as those of the next one when
+/// they have ended in a region with wave switches? None may burn uncounted fuel or write work-item
+/// ids.
 fn may_follow(waves: &[Box<WaveState>], region: &Region) -> bool {
     let keeps = |wave: &WaveState| wave.start != 0 && wave.vgprs_stale[0] <= region.writes_from;
     region.straight && waves.iter().all(|wave| keeps(wave))

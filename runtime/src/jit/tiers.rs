@@ -1,8 +1,9 @@
-//! Tiers. A region is first translated to little code with an allocation of registers that is made in no time,
-//! so that the wave begins soon. What runs often is translated once more on a thread beside, from the same lane
-//! IR, in the shape that runs fastest and with registers allocated with care; waves change over when they next
-//! enter the region. Both translations have the same entries and registers in the wave, and keep nothing in the
-//! frame when they leave, so that a change is nothing that a wave could notice.
+//! Tiers. A region is first translated by the baseline tier, with little code and linear-scan
+//! register allocation, so that the wave starts soon. The background compiler translates hot
+//! regions retranslate from the same lane IR, in the fastest shape and with thorough register allocation;
+//! waves switch when they next enter the region. Both translations have the same entries and
+//! registers in the wave, and keep nothing in the frame when they leave, so that the change is not
+//! observable.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -22,7 +23,7 @@ use crate::Stats;
 /// Which translations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// The baseline tier first, the optimizing tier for what runs often.
+    /// The baseline tier first, the optimizing tier for hot regions.
     #[default]
     Auto,
     /// The baseline tier only, for tests.
@@ -32,9 +33,9 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Translations that may be taken from where they are kept, the best one first. The last is made where
+    /// Translations that may be taken from the caches, the best one first. The last is made if
     /// there is none.
-    pub(super) fn wanted(self) -> &'static [Allocation] {
+    pub(super) fn acceptable(self) -> &'static [Allocation] {
         match self {
             Tier::Auto => &[Allocation::Optimizing, Allocation::Baseline],
             Tier::Baseline => &[Allocation::Baseline],
@@ -43,20 +44,20 @@ impl Tier {
     }
 }
 
-/// Entries of a region, and jumps back in it, after which it is hot. A region's second translation takes as
-/// long as it takes to run through its first some hundreds of times, whatever its size.
+/// Number of entries and back edges after which a region is hot. Its second translation takes as
+/// long as several hundred runs of the first, regardless of its size.
 pub(super) const HOT: u32 = 256;
 
-/// What an engine shares with the thread that translates hot regions.
+/// State that an engine shares with the background compiler.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) regions: RwLock<Regions>,
-    /// Changes with each region that is replaced: what threads remember of before is old.
+    /// Incremented with each replaced region: invalidates what threads have cached.
     generation: AtomicU64,
     done: Mutex<Done>,
 }
 
-/// Second translations that no dispatch has been told of.
+/// Second translations not yet reported to a dispatch.
 #[derive(Default)]
 struct Done {
     regions: u64,
@@ -69,8 +70,8 @@ impl Shared {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Adds to the counters of a dispatch what was done meanwhile.
-    pub(super) fn tell(&self, stats: &mut Stats) {
+    /// Adds the work since the last call to the counters of a dispatch.
+    pub(super) fn report_to(&self, stats: &mut Stats) {
         let mut done = self.done.lock().expect("no holder of the lock panics");
         let done = std::mem::take(&mut *done);
         stats.regions_improved += done.regions;
@@ -92,17 +93,17 @@ pub(super) struct Job {
     pub(super) folder: Option<Arc<cache::Folder>>,
 }
 
-/// The way to the thread, which begins with the first job and ends with the engine.
+/// Handle of the background compiler, which starts with the first job and ends with the engine.
 #[derive(Default)]
 pub(super) struct Improver {
     thread: Mutex<Option<Thread>>,
 }
 
-/// The list of jobs and the thread that works on it, where there is one.
+/// The job queue and the thread, if started.
 type Thread = (Sender<Job>, Option<JoinHandle<()>>);
 
 impl Improver {
-    /// Has a region translated. Where that does not work, its first translation goes on running.
+    /// Requests the second translation of a region. On failure the first one stays in use.
     pub(super) fn improve(&self, host: HostLevel, shared: &Arc<Shared>, job: Job) {
         let mut thread = self.thread.lock().expect("no holder of the lock panics");
         let (jobs, _) = thread.get_or_insert_with(|| {
@@ -119,19 +120,20 @@ impl Improver {
 }
 
 impl Drop for Improver {
-    /// Waits for the region that is being translated, so that no file is left half written. The engine's
+    /// Waits for the current translation, so that no file is left half written. The engine's
     /// regions are gone by now: the thread does nothing further.
     fn drop(&mut self) {
         let thread = self.thread.get_mut().ok().and_then(Option::take);
         if let Some((jobs, Some(thread))) = thread {
             drop(jobs);
-            // A panic of the thread was told on standard error; the first translation did for all.
+            // A panic of the thread was reported on standard error; the first translation stays in
+            // use.
             let _ = thread.join();
         }
     }
 }
 
-/// The thread's work, until there is no engine any more.
+/// The background compiler's loop, until the engine is gone.
 fn work(host: HostLevel, shared: &Weak<Shared>, jobs: &Receiver<Job>) {
     let Ok(mut compiler) = Jit::new(host) else {
         return;

@@ -36,7 +36,7 @@ impl Snapshot {
         })
     }
 
-    /// Makes memory what it was.
+    /// Restores memory.
     pub fn restore(&self, memory: &Memory) -> Result<(), MemoryError> {
         for (address, bytes) in &self.blocks {
             memory.write_bytes(*address, bytes)?;
@@ -44,7 +44,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What is different in memory now, in ascending order of addresses.
+    /// The differences in memory, in ascending order of addresses.
     pub fn changes(&self, memory: &Memory) -> Result<Vec<Change>, MemoryError> {
         let mut out: Vec<Change> = Vec::new();
         let mut now = vec![0; CHUNK];
@@ -62,7 +62,7 @@ impl Snapshot {
         Ok(out)
     }
 
-    /// As [`Snapshot::changes`], and makes memory what it was.
+    /// As [`Snapshot::changes`], and restores memory.
     pub fn undo(&self, memory: &Memory) -> Result<Vec<Change>, MemoryError> {
         let changes = self.changes(memory)?;
         for change in &changes {

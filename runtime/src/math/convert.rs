@@ -84,8 +84,8 @@ pub fn f64_to_f16(x: u64, how: ToHalf) -> u16 {
 }
 
 /// `v_cvt_pkrtz_f16_f32`: `a` in the low half, `b` in the high half, both rounded towards zero
-/// whatever MODE says, so that a finite source never becomes an infinity. `denorm` says how
-/// denormal sources (f32) and results (f16) are handled.
+/// regardless of MODE, so that a finite source never becomes an infinity. `denorm` controls
+/// denormal sources (f32) and results (f16).
 #[inline]
 pub fn pkrtz_f16_f32(a: u32, b: u32, denorm: Denorm) -> u32 {
     let how = ToHalf {

@@ -17,7 +17,7 @@ use super::format::{
 use super::soft::{self, Host};
 use super::{Env, Round};
 
-/// What differs between the f32 and the f64 form.
+/// Parameters of the f32 and the f64 form.
 trait Division: Host {
     /// Scaling works in steps of `2^STEP`.
     const STEP: i32 = if Self::FRACTION == 23 { 64 } else { 128 };

@@ -1,15 +1,15 @@
-//! `v_exp`, `v_log`, `v_sin`, `v_cos`, correctly rounded to nearest even whatever MODE says.
+//! `v_exp`, `v_log`, `v_sin`, `v_cos`, correctly rounded to nearest even regardless of MODE.
 //!
 //! Each function is a short polynomial in f64, evaluated with plain `+ - * /` in a fixed order, so
-//! that every host computes the same bits and a compiler may run lanes side by side. The f64 value
-//! is off by less than three of its last places; one rounding to f32 or f16 then gives the correctly
-//! rounded result unless the true one lies that close to the middle between two numbers. Going
-//! through all f32 arguments found two, of `exp`, which are listed; the test `every_f32_argument` does
-//! so again.
+//! that every host computes the same bits and a compiler may vectorise over lanes. The f64 value
+//! has an error below three of its last places; one rounding to f32 or f16 then gives the correctly
+//! rounded result unless the exact one is that close to a midpoint of two numbers. An exhaustive
+//! search over f32 arguments found two such cases, of `exp`, which are listed; the test
+//! `every_f32_argument` repeats the search.
 //!
 //! The polynomials are interpolations at Chebyshev nodes, computed with 60 digits. The f32 forms of
-//! `exp` and `log` flush denormal sources and results regardless of MODE; `sin` and `cos` take
-//! denormal sources as they are (Vega ISA: "denormals are supported"), and so do all f16 forms.
+//! `exp` and `log` flush denormal sources and results regardless of MODE; `sin` and `cos` keep
+//! denormal sources (Vega ISA: "denormals are supported"), and so do all f16 forms.
 
 use super::flush_f32;
 use super::format::{F16, F32, Format};

@@ -249,7 +249,7 @@ fn round_off(significand: u128, by: u32, round: Round, negative: bool) -> u64 {
     kept as u64 + u64::from(up)
 }
 
-/// What a value too large for the format becomes.
+/// The result of an overflow.
 pub(super) fn overflow<F: Format>(negative: bool, round: Round) -> u64 {
     let infinite = match round {
         Round::NearestEven => true,

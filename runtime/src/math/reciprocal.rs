@@ -1,12 +1,12 @@
 //! `v_rcp`, `v_rsq`, `v_sqrt`, and their clamped and legacy variants. All correctly rounded to
-//! nearest even, whatever MODE says.
+//! nearest even, regardless of MODE.
 //!
-//! The hardware promises 1 ulp for f32, 0.51 ulp for f16 and about 24 good bits for f64; the
+//! The hardware promises 1 ulp for f32, 0.51 ulp for f16 and about 24 correct bits for f64; the
 //! correctly rounded value is within all of them. The f32 forms flush denormal sources and results
 //! regardless of MODE, the f16 and f64 forms keep them. Special values are those of the Vega ISA
-//! (VOP1 34 to 40, 61 to 63): the reciprocal of `±0` is `±infinity` and back; square roots of
-//! numbers below zero are the *negative* default NaN (`0xffc00000`); `sqrt(-0)` is `-0` and
-//! `rsq(-0)` is `-infinity`. A NaN source gives itself, quieted.
+//! (VOP1 34 to 40, 61 to 63): the reciprocal of `±0` is `±infinity` and vice versa; square roots of
+//! negative numbers are the *negative* default NaN (`0xffc00000`); `sqrt(-0)` is `-0` and `rsq(-0)`
+//! is `-infinity`. A NaN source is returned, quieted.
 
 use super::format::{Exact, F16, F32, F64, Format, is_nan, is_zero, round};
 use super::soft::{Host, narrow_f16, widen_f16};
@@ -83,8 +83,8 @@ pub fn rsq_f32(x: u32) -> u32 {
     if let Some(result) = no_root::<F32>(x.into()) {
         return result as u32;
     }
-    // The f64 value is off by less than two of its last places, and no f32 has a root whose
-    // reciprocal lies that close to the middle between two f32: the tests go through all of them.
+    // The f64 value has an error below two of its last places, and no f32 has a reciprocal root
+    // that close to a midpoint of two f32: tested exhaustively.
     let root = f64::from(f32::from_bits(x)).sqrt();
     ((1.0 / root) as f32).to_bits()
 }
@@ -116,7 +116,7 @@ pub fn rsq_f64(x: u64) -> u64 {
     let s = value.significand << up;
     let k = (value.exponent - up) / 2;
     // y = floor(2^80 / sqrt(s)) has 54 bits: one more than the result. An estimate from f64 is a
-    // few units off; `rest` = 2^160 - y^2 * s leads to the floor. Its true value fits in 128 bits,
+    // few units off; `rest` = 2^160 - y^2 * s leads to the floor. Its exact value fits in 128 bits,
     // so it may be computed modulo 2^128, where 2^160 is 0.
     let mut y = ((1.0 / (s as f64).sqrt()) * f64::from_bits((1023 + 80) << 52)) as u128;
     let mut rest = y.wrapping_mul(y).wrapping_mul(s).wrapping_neg() as i128;

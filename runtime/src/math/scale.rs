@@ -22,7 +22,7 @@ fn ldexp<F: Format>(x: u64, exponent: i32, env: Env) -> u64 {
 }
 
 /// `v_ldexp_f32`: `x * 2^exponent`, rounded once, also into the denormal range. The exponent is a
-/// full signed 32-bit integer and saturates in effect. Zeros and infinities stay.
+/// full signed 32-bit integer and saturates in effect. Zeros and infinities are unchanged.
 #[inline]
 pub fn ldexp_f32(x: u32, exponent: i32, env: Env) -> u32 {
     ldexp::<F32>(x.into(), exponent, env) as u32

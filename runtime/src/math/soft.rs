@@ -101,7 +101,7 @@ impl Host for F16 {
     }
 }
 
-/// The exact f64 of an f16. A NaN stays some NaN.
+/// The exact f64 of an f16. A NaN stays a NaN.
 #[inline]
 pub(super) fn widen_f16(x: u16) -> f64 {
     let magnitude = u64::from(x & 0x7fff);
@@ -367,9 +367,9 @@ operations!(F32, u32, "f32", add_f32, sub_f32, mul_f32, fma_f32, div_rne_f32, sq
 operations!(F64, u64, "f64", add_f64, sub_f64, mul_f64, fma_f64, div_rne_f64, sqrt_rne_f64,
     add_f64_flush, sub_f64_flush, mul_f64_flush, fma_f64_flush);
 
-/// The effect of MODE.FP16_OVFL (gfx9) on an f16 result: an infinity that comes from overflow
-/// becomes the largest finite number, a true infinity (from an infinite source, or a division by
-/// zero) stays. Vega ISA, table 4.
+/// The effect of MODE.FP16_OVFL (gfx9) on an f16 result: an infinity from overflow becomes the
+/// largest finite number, a true infinity (from an infinite source, or a division by zero) is kept.
+/// Vega ISA, table 4.
 #[inline]
 pub fn clamp_overflow_f16(result: u16, true_infinity: bool) -> u16 {
     if result & 0x7fff == 0x7c00 && !true_infinity {

@@ -1,6 +1,6 @@
-//! What the tests of this module share: random bits with a taste for edges, and an exact oracle
-//! that shares no idea with the code under test. A value is a fixed-point integer of thousands of
-//! bits; rounding searches the floats for the two neighbours and compares.
+//! Shared by the tests of this module: random bits with many edge cases, and an exact oracle
+//! independent of the code under test. A value is a fixed-point integer of thousands of bits;
+//! rounding searches the floats for the two neighbours and compares.
 
 use super::Round;
 use super::format::Format;

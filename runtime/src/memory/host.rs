@@ -22,12 +22,12 @@ pub(super) struct HostRanges {
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// Ranges that this thread has looked at, with their number. Threads look at them for each access, and would hinder
-    /// each other at a lock.
+    /// This thread's copy of the ranges, with their version. They are read for each access, and a
+    /// shared lock would contend.
     static SEEN: RefCell<(u64, Vec<Range>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// Guest addresses and the host memory behind them.
+/// Guest addresses and their host memory.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     start: u64,

@@ -36,7 +36,7 @@ impl ScratchRegions {
         regions.retain(|&region, _| region < start || region - start >= len);
     }
 
-    /// Notes a write, refuses a read of what was not written.
+    /// Records a write; refuses a read of unwritten bytes.
     pub(super) fn check(
         &self,
         access: Access,

@@ -1,14 +1,16 @@
-//! Sixteen aligned bytes of guest memory in one access of the host.
+//! Sixteen aligned bytes of guest memory in one host access.
 //!
-//! Intel and AMD guarantee that an aligned 16-byte move of SSE or AVX is one access on processors that have AVX. Those
-//! without, and hosts of other architectures, see two accesses of eight bytes here: what the widest atomic type gives.
+//! Intel and AMD guarantee that an aligned 16-byte move of SSE or AVX is one access on processors
+//! that have AVX. Those without, and hosts of other architectures, use two accesses of eight bytes,
+//! the widest atomic type.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::{asm, x86_64::__m128i};
 #[cfg(not(target_arch = "x86_64"))]
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Loads 16 bytes. `AVX`: the caller is compiled for AVX, where moves of SSE would wait for the high halves of registers.
+/// Loads 16 bytes. `AVX`: the caller is compiled for AVX, where SSE moves would incur a transition
+/// penalty.
 ///
 /// # Safety
 /// `from` is aligned to 16 bytes of guest memory.
@@ -18,7 +20,8 @@ pub(crate) unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
     #[cfg(target_arch = "x86_64")]
     {
         let value: __m128i;
-        // SAFETY: the caller's contract; the instructions do nothing else. Callers with `AVX` run on hosts that have it.
+        // SAFETY: the caller's contract; the instructions have no other effect. Callers with `AVX`
+        // run on hosts that have it.
         unsafe {
             if AVX {
                 asm!("vmovdqa {value}, xmmword ptr [{from}]", from = in(reg) from, value = lateout(xmm_reg) value,
@@ -28,7 +31,7 @@ pub(crate) unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
                     options(nostack, preserves_flags, readonly));
             }
         }
-        // SAFETY: both are 16 bytes, and any are good.
+        // SAFETY: both are 16 bytes, and any bits are valid.
         unsafe { std::mem::transmute::<__m128i, [u32; 4]>(value) }
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -38,7 +41,7 @@ pub(crate) unsafe fn load<const AVX: bool>(from: *mut u8) -> [u32; 4] {
             let half = unsafe { AtomicU64::from_ptr(from.wrapping_add(8 * n).cast()) };
             half.load(Relaxed)
         };
-        // SAFETY: both are 16 bytes, and any are good.
+        // SAFETY: both are 16 bytes, and any bits are valid.
         unsafe { std::mem::transmute::<[u64; 2], [u32; 4]>([half(0), half(1)]) }
     }
 }
@@ -52,9 +55,10 @@ pub(crate) unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]) {
     debug_assert!(to.addr().is_multiple_of(16), "bug: misaligned piece");
     #[cfg(target_arch = "x86_64")]
     {
-        // SAFETY: both are 16 bytes, and any are good.
+        // SAFETY: both are 16 bytes, and any bits are valid.
         let value = unsafe { std::mem::transmute::<[u32; 4], __m128i>(words) };
-        // SAFETY: the caller's contract; the instructions do nothing else. Callers with `AVX` run on hosts that have it.
+        // SAFETY: the caller's contract; the instructions have no other effect. Callers with `AVX`
+        // run on hosts that have it.
         unsafe {
             if AVX {
                 asm!("vmovdqa xmmword ptr [{to}], {value}", to = in(reg) to, value = in(xmm_reg) value,
@@ -67,7 +71,7 @@ pub(crate) unsafe fn store<const AVX: bool>(to: *mut u8, words: [u32; 4]) {
     }
     #[cfg(not(target_arch = "x86_64"))]
     {
-        // SAFETY: both are 16 bytes, and any are good.
+        // SAFETY: both are 16 bytes, and any bits are valid.
         let halves = unsafe { std::mem::transmute::<[u32; 4], [u64; 2]>(words) };
         for (n, half) in halves.into_iter().enumerate() {
             // SAFETY: the caller's contract; all accesses to guest memory are atomic.

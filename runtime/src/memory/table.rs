@@ -1,9 +1,9 @@
-//! Which parts of the arena are handed out: a first-fit allocator on offsets, with red zones, and
-//! the record of what was allocated where. Knows nothing of host memory.
+//! The allocator of the arena: first-fit on offsets, with red zones, and a record of allocations.
+//! Independent of host memory.
 
 use std::collections::BTreeMap;
 
-/// Bytes between allocations that belong to nobody.
+/// Unallocated bytes between allocations.
 pub(super) const RED_ZONE: u64 = 256;
 
 /// Every allocation begins at a multiple of this.
@@ -14,7 +14,7 @@ pub(super) const MIN_ALIGN: u64 = 256;
 pub(super) struct Block {
     /// Offset of the first byte.
     pub(super) start: u64,
-    /// Bytes that were asked for.
+    /// Requested size in bytes.
     pub(super) len: u64,
 }
 
@@ -24,13 +24,13 @@ impl Block {
         self.start + self.len.next_multiple_of(4)
     }
 
-    /// First byte behind the red zone.
+    /// First byte after the red zone.
     const fn reserved_end(self) -> u64 {
         (self.start + self.len).next_multiple_of(MIN_ALIGN) + RED_ZONE
     }
 }
 
-/// Where an allocation came from.
+/// Origin of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) block: Block,
@@ -42,7 +42,7 @@ pub(super) struct Placed {
 #[derive(Debug)]
 pub(super) struct Table {
     len: u64,
-    /// Nothing at or above was ever handed out.
+    /// Nothing at or above was ever allocated.
     fresh: u64,
     live: BTreeMap<u64, u64>,
     /// Freed, for messages; overwritten when reused.
@@ -62,7 +62,7 @@ impl Table {
         }
     }
 
-    /// Hands out `len` bytes at a multiple of `align` (a power of two) relative to an arena that
+    /// Allocates `len` bytes at a multiple of `align` (a power of two) relative to an arena that
     /// begins at `base`.
     pub(super) fn alloc(&mut self, base: u64, len: u64, align: u64) -> Option<Placed> {
         let align = align.max(MIN_ALIGN);
@@ -143,8 +143,8 @@ impl Table {
             .is_some_and(|block| offset < block.extent() && block.extent() - offset >= len)
     }
 
-    /// The allocation, live or freed, that lies nearest to `offset`; the flag tells that it is
-    /// freed. A live one wins when both are as near.
+    /// The allocation, live or freed, nearest to `offset`; the flag is set if it is freed. On a tie
+    /// a live one wins.
     pub(super) fn nearest(&self, offset: i128) -> Option<(Block, bool)> {
         let distance = |block: Block| {
             let (start, end) = (i128::from(block.start), i128::from(block.start + block.len));

@@ -215,8 +215,8 @@ fn first_bytes(bytes: &[u8]) -> String {
     shown.join(" ")
 }
 
-/// The entries that suit `wanted`: the best one of each bundle. Without a target, each bundle must have
-/// exactly one for a GPU.
+/// The entries that match `wanted`: the best one of each bundle. Without a target, each bundle must
+/// have exactly one for a GPU.
 pub fn candidates<'a>(
     entries: &'a [Entry],
     wanted: Option<&TargetId>,
@@ -256,7 +256,7 @@ pub fn candidates<'a>(
     Ok(chosen)
 }
 
-/// The one code object in a file that suits `wanted`, or the only one there is.
+/// The one code object in a file that matches `wanted`, or the only one.
 pub fn select<'a>(bytes: &'a [u8], wanted: Option<&TargetId>) -> Result<&'a [u8], LoadError> {
     let entries = entries(bytes)?;
     let chosen = candidates(&entries, wanted)?;

@@ -1,5 +1,5 @@
-//! The kernel descriptor: 64 bytes that tell the hardware how to start a kernel. The fields are kept as they
-//! stand; the methods take them apart. Fields whose meaning depends on the processor take it as an argument.
+//! The kernel descriptor: 64 bytes that define a kernel's initial state. The fields are kept raw;
+//! the methods decode them. Fields whose meaning depends on the processor take it as an argument.
 
 use frontend::Gfx;
 use frontend::state::mode;
@@ -14,7 +14,7 @@ pub struct KernelDescriptor {
     pub group_segment_fixed_size: u32,
     /// Scratch per work-item in bytes.
     pub private_segment_fixed_size: u32,
-    /// Size of the kernel arguments in bytes; 0 when the compiler did not say.
+    /// Size of the kernel arguments in bytes; 0 if the compiler did not state it.
     pub kernarg_size: u32,
     /// The entry point relative to the descriptor's own address.
     pub entry_byte_offset: i64,
@@ -38,7 +38,7 @@ fn bit(word: u32, at: u32) -> bool {
     word >> at & 1 != 0
 }
 
-/// A switch of the descriptor: its position and the way to read it.
+/// A flag of the descriptor: its position and accessor.
 macro_rules! flags {
     ($($(#[$doc:meta])* $name:ident = $field:ident [$at:literal];)*) => {
         $($(#[$doc])* pub fn $name(&self) -> bool { bit(u32::from(self.$field), $at) })*
@@ -46,7 +46,7 @@ macro_rules! flags {
 }
 
 impl KernelDescriptor {
-    /// Takes the 64 bytes apart; the error says which reserved bytes are not zero.
+    /// Decodes the 64 bytes; the error lists reserved bytes that are not zero.
     pub fn parse(bytes: &[u8; 64]) -> Result<KernelDescriptor, String> {
         for (from, to) in [(12, 16), (24, 44), (60, 64)] {
             if bytes[from..to].iter().any(|&byte| byte != 0) {
@@ -205,7 +205,7 @@ impl KernelDescriptor {
         private_segment_size = properties[6];
         /// Waves of 32 lanes (gfx10 and later).
         wave32 = properties[10];
-        /// Scratch use is not known when compiling.
+        /// Scratch use is unknown at compile time.
         uses_dynamic_stack = properties[11];
     }
 
@@ -226,7 +226,7 @@ impl KernelDescriptor {
         bits(self.rsrc2, 15, 9)
     }
 
-    /// User SGPRs that the switches in `kernel_code_properties` and the preloading ask for.
+    /// User SGPRs that the flags in `kernel_code_properties` and the preloading request.
     pub fn enabled_user_sgprs(&self) -> u32 {
         [
             (self.private_segment_buffer(), 4),

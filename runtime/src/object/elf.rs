@@ -85,7 +85,7 @@ impl Segment {
     }
 }
 
-/// What a symbol names.
+/// Kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// Data.
@@ -96,14 +96,14 @@ pub enum SymbolKind {
     Other(u8),
 }
 
-/// Where a symbol's value comes from.
+/// Section of a symbol's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// An address in the image.
     Image,
     /// A number that does not move with the image.
     Absolute,
-    /// Nowhere: somebody else must define it.
+    /// Undefined: must be resolved by the loader.
     Undefined,
 }
 
@@ -114,11 +114,11 @@ pub struct Symbol {
     pub name: String,
     /// Virtual address in the image, or the absolute value.
     pub value: u64,
-    /// Size in bytes; 0 when not known.
+    /// Size in bytes; 0 if unknown.
     pub size: u64,
-    /// What it names.
+    /// Its kind.
     pub kind: SymbolKind,
-    /// Where its value comes from.
+    /// Its section.
     pub place: Place,
     /// Whether other objects see it (it is in the dynamic symbol table).
     pub exported: bool,
@@ -126,7 +126,7 @@ pub struct Symbol {
     pub weak: bool,
 }
 
-/// What the loader needs from the ELF file.
+/// The parts of the ELF file that the loader needs.
 pub(crate) struct Elf<'data> {
     pub(crate) version: Version,
     pub(crate) target: Target,
@@ -165,7 +165,7 @@ fn damaged(what: &'static str) -> impl Fn(object::read::Error) -> LoadError {
     }
 }
 
-/// The ELF header of a 64-bit little-endian file, whatever machine it is for.
+/// The ELF header of a 64-bit little-endian file, for any machine.
 pub(crate) fn header(bytes: &[u8]) -> Result<&Header, LoadError> {
     if bytes.len() < size_of::<Header>() {
         return Err(LoadError::Truncated {
@@ -194,7 +194,7 @@ pub(crate) fn header(bytes: &[u8]) -> Result<&Header, LoadError> {
     Header::parse(bytes).map_err(damaged("header"))
 }
 
-/// Version and target from a header that is known to be amdgcn's.
+/// Version and target from a header of an amdgcn file.
 pub(crate) fn identify(header: &Header) -> Result<(Version, Target), LoadError> {
     if header.e_machine(LE).0 != EM_AMDGPU {
         return Err(LoadError::Header {
@@ -275,7 +275,8 @@ impl<'data> Elf<'data> {
         sections: &SectionTable<'data, Header>,
         bytes: &'data [u8],
     ) -> Result<(), LoadError> {
-        // Names may share one long string, so copying them all could take the square of the file's size.
+        // Names may share one long string, so copying them all could be quadratic in the file's
+        // size.
         let mut budget = (bytes.len() as u64)
             .saturating_mul(8)
             .saturating_add(0x1000);
@@ -318,7 +319,7 @@ impl<'data> Elf<'data> {
         Ok(())
     }
 
-    /// The dynamic symbol table by way of the dynamic segment, when there are no section headers.
+    /// The dynamic symbol table from the dynamic segment, if there are no section headers.
     fn dynamic_table(&self) -> Result<Option<SymbolTable<'_>>, LoadError> {
         let dynamic = &self.dynamic;
         let (Some(symbols), Some(strings), Some(hash)) =
@@ -519,7 +520,7 @@ fn dynamic(programs: &[ProgramHeader64<LittleEndian>], bytes: &[u8]) -> Result<D
     Ok(found)
 }
 
-/// Where the relocations are: the dynamic segment says it; without one, the loaded sections do.
+/// Location of the relocations: from the dynamic segment; without one, from the loaded sections.
 fn relocation_tables(
     dynamic: &Dynamic,
     programs: &[ProgramHeader64<LittleEndian>],

@@ -1,5 +1,5 @@
-//! What can be wrong with a file of device code. Every variant is one kind of defect and says where it
-//! is; `is_unsupported` separates what wavelift does not do from what is damaged.
+//! Errors of files with device code. Every variant is one kind of defect and names its location;
+//! `is_unsupported` separates unsupported features from damage.
 
 /// Why a code object, or the file that wraps it, cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +60,7 @@ pub enum LoadError {
         /// The processor's name.
         name: String,
     },
-    /// A machine number in `e_flags` that belongs to no known processor.
+    /// A machine number in `e_flags` of no known processor.
     #[error("unsupported target: e_flags {flags:#x} name no known processor")]
     UnknownMachine {
         /// The whole of `e_flags`.
@@ -71,7 +71,7 @@ pub enum LoadError {
     Elf {
         /// Which table.
         what: &'static str,
-        /// What is wrong with it.
+        /// The defect.
         detail: String,
     },
     /// There is nothing to load.
@@ -86,7 +86,7 @@ pub enum LoadError {
         index: usize,
         /// Its virtual address.
         address: u64,
-        /// What is wrong.
+        /// The defect.
         defect: String,
     },
     /// The segments span more memory than a code object may take.
@@ -102,9 +102,9 @@ pub enum LoadError {
         "an image of {needed} bytes aligned to {align} does not go into {given} bytes at {base:#x}"
     )]
     Placement {
-        /// Address where the image was to go.
+        /// Requested address of the image.
         base: u64,
-        /// Bytes available there.
+        /// Bytes available at the address.
         given: u64,
         /// Bytes needed.
         needed: u64,
@@ -155,7 +155,7 @@ pub enum LoadError {
         /// Number of the symbol.
         symbol: u32,
     },
-    /// A relocation refers to a symbol that nobody defines.
+    /// A relocation refers to an undefined symbol.
     #[error(
         "undefined symbol `{symbol}`, needed by relocation {name} at address {offset:#x}; define it in the code object"
     )]
@@ -184,7 +184,7 @@ pub enum LoadError {
     Metadata {
         /// Where in the document, such as `amdhsa.kernels[1].args[0].size`.
         path: String,
-        /// What is wrong there.
+        /// The defect.
         defect: String,
     },
     /// The metadata names a kernel descriptor that the symbol tables lack.
@@ -204,10 +204,10 @@ pub enum LoadError {
         kernel: String,
         /// Address of the descriptor.
         address: u64,
-        /// What is wrong.
+        /// The defect.
         defect: String,
     },
-    /// A kernel that needs what wavelift does not do.
+    /// A kernel that requires an unsupported feature.
     #[error("kernel `{kernel}`: {what} is not supported")]
     UnsupportedKernel {
         /// The kernel's name.
@@ -218,17 +218,17 @@ pub enum LoadError {
     /// A kernel name that the code object lacks.
     #[error("no kernel `{name}`; the code object has {available}")]
     UnknownKernel {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What there is, as a list.
+        /// The available names, as a list.
         available: String,
     },
-    /// An offload bundle whose table is wrong.
+    /// An offload bundle with an invalid table.
     #[error("offload bundle at offset {offset:#x}: {defect}")]
     Bundle {
         /// Where the bundle begins in the file.
         offset: u64,
-        /// What is wrong.
+        /// The defect.
         defect: String,
     },
     /// A compressed offload bundle.
@@ -259,18 +259,18 @@ pub enum LoadError {
         /// The machine number of the ELF header.
         machine: u16,
     },
-    /// No code object suits the target asked for.
+    /// No code object matches the requested target.
     #[error("no code object for {wanted}; the file has {available}")]
     NoMatch {
-        /// The target asked for, or `amdgcn`.
+        /// The requested target, or `amdgcn`.
         wanted: String,
-        /// What there is, as a list.
+        /// The available ones, as a list.
         available: String,
     },
     /// Several code objects are possible.
     #[error("several code objects for {wanted}: {available}; name the target")]
     Ambiguous {
-        /// The target asked for, or `amdgcn`.
+        /// The requested target, or `amdgcn`.
         wanted: String,
         /// The possible ones, as a list.
         available: String,
@@ -280,13 +280,13 @@ pub enum LoadError {
     TargetId {
         /// The text.
         text: String,
-        /// What is wrong.
+        /// The defect.
         defect: &'static str,
     },
 }
 
 impl LoadError {
-    /// Whether the file is sound but asks for something that wavelift does not do.
+    /// Whether the file is valid but requires an unsupported feature.
     pub fn is_unsupported(&self) -> bool {
         matches!(
             self,

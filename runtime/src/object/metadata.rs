@@ -1,6 +1,6 @@
-//! The metadata note of a code object: a MessagePack document with the kernels, their arguments and the
-//! resources that they use. Keys that nobody here knows are skipped, wrong types and missing required keys
-//! are errors with the path of the key. Depth and size are limited before anything is built.
+//! The metadata note of a code object: a MessagePack document with the kernels, their arguments and
+//! the resources that they use. Unknown keys are skipped, wrong types and missing required keys are
+//! errors with the path of the key. Depth and size are limited before anything is built.
 
 use rmpv::ValueRef;
 
@@ -26,7 +26,7 @@ pub struct Metadata {
     pub kernels: Vec<KernelMetadata>,
 }
 
-/// What the compiler says about one kernel.
+/// Metadata of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelMetadata {
     /// Name in the source.
@@ -51,23 +51,23 @@ pub struct KernelMetadata {
     pub vgpr_count: Option<u32>,
     /// Accumulation registers used (gfx908, gfx90a).
     pub agpr_count: Option<u32>,
-    /// SGPRs stored elsewhere for want of registers.
+    /// Number of spilled SGPRs.
     pub sgpr_spill_count: Option<u32>,
-    /// VGPRs stored in scratch for want of registers.
+    /// Number of VGPRs spilled to scratch.
     pub vgpr_spill_count: Option<u32>,
     /// The largest workgroup.
     pub max_flat_workgroup_size: Option<u32>,
     /// The only workgroup size that is allowed.
     pub reqd_workgroup_size: Option<[u32; 3]>,
-    /// The workgroup size that the author expects.
+    /// The author's workgroup size hint.
     pub workgroup_size_hint: Option<[u32; 3]>,
-    /// The vector type that the author expects.
+    /// The author's vector type hint.
     pub vec_type_hint: Option<String>,
     /// The most workgroups in each dimension.
     pub max_num_workgroups: [Option<u32>; 3],
     /// Whether all workgroups are full.
     pub uniform_work_group_size: Option<bool>,
-    /// Whether scratch use is not known when compiling.
+    /// Whether scratch use is unknown at compile time.
     pub uses_dynamic_stack: bool,
     /// Whether workgroups run in work-group processor mode (gfx10 and later).
     pub workgroup_processor_mode: Option<bool>,
@@ -81,7 +81,7 @@ pub struct KernelMetadata {
     pub device_enqueue_symbol: Option<String>,
 }
 
-/// What the compiler says about one argument.
+/// Metadata of one argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgMetadata {
     /// Name in the source; compilers often leave it out.
@@ -92,7 +92,7 @@ pub struct ArgMetadata {
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: ArgKind,
     /// `global`, `constant`, `local`, `private`, `generic` or `region`.
     pub address_space: Option<String>,
@@ -108,7 +108,7 @@ pub struct ArgMetadata {
     pub is_volatile: bool,
     /// Declared `pipe`.
     pub is_pipe: bool,
-    /// Alignment of what a pointer to LDS points to.
+    /// Alignment of the pointee of an LDS pointer.
     pub pointee_align: Option<u32>,
 }
 
@@ -127,11 +127,11 @@ impl ArgMetadata {
 /// Declares the kinds of arguments with the names that the metadata uses.
 macro_rules! arg_kinds {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What an argument is, `.value_kind` in the metadata.
+        /// Kind of an argument, `.value_kind` in the metadata.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum ArgKind {
             $($(#[$doc])* $variant,)*
-            /// A kind that is not known here.
+            /// An unknown kind.
             Unknown(String),
         }
 
@@ -387,13 +387,13 @@ fn arg(map: &Map<'_>) -> Result<ArgMetadata, LoadError> {
     })
 }
 
-/// A value and the way to it.
+/// A value and its path.
 struct Node<'a> {
     path: String,
     value: &'a ValueRef<'a>,
 }
 
-/// A map and the way to it.
+/// A map and its path.
 struct Map<'a> {
     path: String,
     entries: &'a [(ValueRef<'a>, ValueRef<'a>)],

@@ -98,10 +98,10 @@ impl RelocKind {
     }
 }
 
-/// One place to patch.
+/// One relocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relocation {
-    /// Virtual address of the place (P before the image moves).
+    /// Virtual address of the relocated field (P before the image moves).
     pub offset: u64,
     /// What to compute.
     pub kind: RelocKind,

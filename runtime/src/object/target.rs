@@ -7,14 +7,14 @@ use frontend::Gfx;
 
 use super::error::LoadError;
 
-/// One processor that LLVM knows by name.
+/// A processor in LLVM's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {
     /// The machine number, `e_flags & 0xff`.
     pub machine: u8,
     /// LLVM's name.
     pub name: &'static str,
-    /// Which guest runs its code; `None` when there is none.
+    /// The target that runs its code; `None` if unsupported.
     pub gfx: Option<Gfx>,
     /// Whether the processor can replay page faults.
     pub xnack: bool,
@@ -181,7 +181,7 @@ impl Setting {
         }
     }
 
-    /// What a target id says about it: nothing, off or on.
+    /// The setting in a target id: absent, off or on.
     pub fn wanted(self) -> Option<bool> {
         match self {
             Setting::Unsupported | Setting::Any => None,
@@ -191,7 +191,7 @@ impl Setting {
     }
 }
 
-/// What a code object was compiled for.
+/// Target of a code object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The guest that runs it.
@@ -247,7 +247,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// A processor with feature settings, as offload bundles and command lines write it.
+/// A processor with feature settings, as in offload bundles and command lines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TargetId {
     /// The processor's name.
@@ -264,8 +264,8 @@ impl TargetId {
         Processor::by_name(&self.processor).and_then(|processor| processor.gfx)
     }
 
-    /// How well code for `self` suits somebody who asks for `wanted`: 0 not at all, then the same guest,
-    /// the same processor, the very same id.
+    /// How well code for `self` matches a request for `wanted`: 0 not at all, then the same guest,
+    /// the same processor, the identical id.
     pub(crate) fn suits(&self, wanted: &TargetId) -> u32 {
         let agree = |have: Option<bool>, want: Option<bool>| {
             have.is_none() || want.is_none() || have == want

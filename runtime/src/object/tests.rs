@@ -460,7 +460,7 @@ fn objects_without_metadata_or_section_headers_load() {
     );
 }
 
-/// Everything that a runner would do with a file; only the absence of panics counts.
+/// All operations of a runner on a file; the test is that none panics.
 fn exercise(bytes: &[u8]) -> Option<Vec<u8>> {
     let Ok(entries) = entries(bytes) else {
         return None;

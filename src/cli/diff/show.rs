@@ -1,4 +1,4 @@
-//! What a reader sees of a difference.
+//! Output of a difference.
 
 use std::collections::BTreeSet;
 
@@ -70,7 +70,7 @@ fn memory(
     for &address in elements.iter().take(SHOWN) {
         let (name, dtype, _) = element_at(session, address);
         let mut now = vec![0; dtype.size()];
-        // What neither engine changed stands in memory still.
+        // Memory that neither engine changed.
         session.device.memory().read_bytes(address, &mut now)?;
         let value = |changes: &[Change]| {
             let bytes = now.iter().enumerate().map(|(i, &byte)| {
@@ -96,7 +96,7 @@ fn memory(
     Ok(())
 }
 
-/// What stood at an address that one of the engines changed.
+/// The old value at an address that one of the engines changed.
 fn old_at(reference: &[Change], other: &[Change], address: u64) -> Option<u8> {
     [reference, other].into_iter().find_map(|changes| {
         let after = changes.partition_point(|change| change.address <= address);
@@ -119,7 +119,7 @@ fn element_at(session: &Session, address: u64) -> (String, Dtype, u64) {
     (format!("0x{address:x}"), Dtype::U8, address)
 }
 
-/// The place where the engines part, with the registers of both.
+/// The point where the engines diverge, with the registers of both.
 pub(super) fn parting(
     session: &Session,
     planned: &Planned,

@@ -11,8 +11,8 @@ pub(super) fn directives(d: &KernelDescriptor, target: &Target) -> Vec<(&'static
     put("group_segment_fixed_size", d.group_segment_fixed_size);
     put("private_segment_fixed_size", d.private_segment_fixed_size);
     put("kernarg_size", d.kernarg_size);
-    // The counts are those that give the granules back. What is reserved beside them is what must
-    // be: assemblers insist that XNACK_MASK is, where the target may have XNACK on.
+    // The counts give back the descriptor's granules. Reserved registers are the required ones:
+    // assemblers insist on XNACK_MASK where the target may have XNACK on.
     let xnack = matches!(target.xnack, Setting::Any | Setting::On);
     put("next_free_vgpr", d.vgpr_count(gfx));
     put("reserve_vcc", 0);

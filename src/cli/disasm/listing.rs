@@ -1,5 +1,4 @@
-//! What a code object's code is made of: instructions, data between them, functions and the
-//! addresses that branches lead to.
+//! Contents of a code object's code: instructions, data between them, functions and branch targets.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -28,7 +27,7 @@ pub(super) struct Line<'a> {
 pub(super) struct Function<'a> {
     pub(super) name: &'a str,
     pub(super) address: u64,
-    /// 0 when not known.
+    /// 0 if unknown.
     pub(super) size: u64,
     pub(super) exported: bool,
 }
@@ -39,7 +38,7 @@ pub(super) struct Part<'a> {
     pub(super) lines: Vec<Line<'a>>,
 }
 
-/// All the code that is to be shown.
+/// All code to print.
 pub(super) struct Listing<'a> {
     pub(super) gfx: Gfx,
     pub(super) parts: Vec<Part<'a>>,
@@ -202,8 +201,8 @@ impl Line<'_> {
         })
     }
 
-    /// The instruction's text would assemble to other bytes: a literal that fits the instruction
-    /// itself is written by assemblers without the literal.
+    /// The instruction's text would assemble to other bytes: assemblers encode a literal that fits
+    /// the instruction itself without the literal.
     pub(super) fn assembles_shorter(&self) -> bool {
         let Item::Inst(inst) = &self.item else {
             return false;

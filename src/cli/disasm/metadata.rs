@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rmpv::Value;
 
-/// The note's contents as YAML lines; `None` when they are no message.
+/// The note's contents as YAML lines; `None` if they are not valid MessagePack.
 pub(super) fn yaml(note: &[u8]) -> Option<String> {
     let mut rest = note;
     let value = rmpv::decode::read_value(&mut rest).ok()?;
@@ -95,7 +95,7 @@ fn scalar(out: &mut String, value: &Value) {
     written.expect("writing to a string does not fail");
 }
 
-/// A string, in quotes where YAML would read something else.
+/// A string, quoted where YAML would parse something else.
 fn string(out: &mut String, text: &str) {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ' ');
     let starts_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.' || c == '_');

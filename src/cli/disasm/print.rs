@@ -9,7 +9,7 @@ use super::listing::{Function, Item, Line, Listing, Part};
 use super::metadata;
 use crate::cli::output::Output;
 
-/// What is added to each line as a comment.
+/// Comment added to each line.
 #[derive(Clone, Copy)]
 pub(super) struct Comments {
     pub(super) addresses: bool,
@@ -49,7 +49,7 @@ fn dwords(bytes: &[u8]) -> String {
     words.join(", ")
 }
 
-/// A name that assemblers take: in quotes unless it is plain.
+/// A symbol name for assemblers, quoted if necessary.
 fn symbol(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
     if name.chars().all(plain) && !name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -70,7 +70,7 @@ pub(super) fn text(
         "\t.amdgcn_target \"amdgcn-amd-amdhsa--{}\"",
         object.target
     )?;
-    // Assemblers of today know version 3 no more; version 4 differs in the target's features only.
+    // Current assemblers lack version 3; version 4 differs in the target's features only.
     let version = object.version.max(Version::V4).number();
     writeln!(out, "\t.amdhsa_code_object_version {version}")?;
     writeln!(out, "\t.text")?;
@@ -111,7 +111,7 @@ fn print_part(
     comments: Comments,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    // Kernels begin at multiples of 256, also when the part is assembled anew.
+    // Kernels begin at multiples of 256, also when the part is reassembled.
     writeln!(out, "\t.p2align 8")?;
     for line in &part.lines {
         if out.closed() {

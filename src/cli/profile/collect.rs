@@ -1,4 +1,4 @@
-//! What two runs of a manifest found out, put together by kernel, region, block and instruction.
+//! Joins two runs of a manifest by kernel, region, block and instruction.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,7 +10,7 @@ use wavelift::{Device, Error, Kernel};
 use super::super::session::Session;
 use super::shape::{AccessLine, Interchanged, Ran, Segment, Uncounted, assumptions};
 
-/// What one kernel did in all its launches.
+/// The profile of a kernel over all its launches.
 #[derive(Serialize)]
 pub(in super::super) struct KernelProfile {
     pub(in super::super) kernel: String,
@@ -18,7 +18,7 @@ pub(in super::super) struct KernelProfile {
     pub(in super::super) waves: u64,
     pub(in super::super) instructions: u64,
     pub(in super::super) lane_instructions: u64,
-    /// In translated code and what it calls, over all threads.
+    /// Time in translated code and its callees, over all threads.
     pub(in super::super) seconds: f64,
     pub(in super::super) regions: Vec<Region>,
     #[serde(skip)]
@@ -30,17 +30,17 @@ pub(in super::super) struct KernelProfile {
 pub(in super::super) struct Region {
     pub(super) place: String,
     pub(super) emitter: &'static str,
-    /// What the wide emitter lacked.
+    /// What the wide back end refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) refused: Option<String>,
-    /// What it takes for granted of the registers that a wave begins with.
+    /// Its assumptions on the registers of a wave that begins.
     pub(super) assumes: Vec<String>,
     pub(super) guest_instructions: u32,
     pub(super) host_bytes: usize,
     pub(super) entered: u64,
     pub(super) seconds: f64,
     pub(super) share: f64,
-    /// `None` where both runs came by.
+    /// `None` if it ran in both runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) only: Option<Ran>,
     pub(super) fallbacks: Vec<&'static str>,
@@ -58,12 +58,12 @@ pub(in super::super) struct Block {
     /// `None` without vector instructions.
     pub(super) mean_lanes: Option<f64>,
     pub(super) share: f64,
-    /// `None` unless it is a loop that also runs inside the lane groups, whose iterations were counted.
+    /// `None` unless it is a loop that also runs inside the lane groups, with counted iterations.
     pub(super) interchanged: Option<Interchanged>,
-    /// The form that the loop beginning here has, where iterations cannot be counted by form.
+    /// The form of the loop that begins here, if iterations cannot be counted by form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uncounted: Option<Uncounted>,
-    /// The loop of several blocks whose form this one has a part in.
+    /// The loop of several blocks of whose form this one is a part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) part_of: Option<String>,
     pub(super) segments: Vec<Segment>,
@@ -83,7 +83,7 @@ pub(super) struct Line {
     pub(super) address: u64,
     pub(super) text: String,
     pub(super) executions: u64,
-    /// `None` of scalar instructions and of what never ran.
+    /// `None` for scalar instructions and for those that never ran.
     pub(super) mean_lanes: Option<f64>,
     /// Of the kernel's time.
     pub(super) share: f64,
@@ -93,11 +93,11 @@ pub(super) struct Line {
     pub(super) shape: String,
 }
 
-/// What makes a region of a kernel another one, whatever the device: the distance of its beginning in the load, MODE
-/// and what is known of registers.
+/// Identity of a region of a kernel, on any device: the distance of its beginning in the load,
+/// MODE, and facts about registers.
 type RegionKey = (u64, u32, u64);
 
-/// What a run found out about a kernel.
+/// A run's profile of a kernel.
 struct Raw {
     /// A dispatch of it.
     dispatch: usize,
@@ -107,7 +107,7 @@ struct Raw {
     interpreted: HashMap<u64, Count>,
 }
 
-/// What one run of a manifest found out, by kernel.
+/// A run's profile of a manifest, by kernel.
 pub(in super::super) struct Run(Vec<Raw>);
 
 impl Run {
@@ -155,7 +155,7 @@ impl Run {
 }
 
 impl Raw {
-    /// Adds what the device found out since it was last asked.
+    /// Adds the device's profile since the last call.
     fn add(&mut self, device: &Device, code: &LoadedCode) {
         let Some(profile) = device.take_profile() else {
             return;
@@ -182,11 +182,11 @@ struct Tally {
     lanes: Option<u64>,
     share: f64,
     leads: bool,
-    /// How it was translated, and the executions of the block that says so.
+    /// How it was translated, and the executions of the respective block.
     shape: Option<(u64, String)>,
 }
 
-/// `name+0x10`, or the address where there is no name.
+/// `name+0x10`, or the address if there is no name.
 fn place(code: &LoadedCode, pc: u64) -> String {
     match code.symbol_at(pc) {
         Some((symbol, 0)) => symbol.name.clone(),
@@ -195,7 +195,7 @@ fn place(code: &LoadedCode, pc: u64) -> String {
     }
 }
 
-/// `part` of `all`; 0 where there is nothing.
+/// `part` of `all`; 0 if `all` is.
 pub(super) fn ratio(part: f64, all: f64) -> f64 {
     if all > 0.0 { part / all } else { 0.0 }
 }
@@ -325,8 +325,8 @@ fn tally(
     }
 }
 
-/// Notes how a block was translated at its first instruction and at those that access memory. Of several
-/// translations the one that ran most often is told.
+/// Records how a block was translated at its first instruction and at those that access memory. Of
+/// several translations the most frequently run one is shown.
 fn tally_shape(block: &Block, profile: &BlockProfile<'_>, tallies: &mut BTreeMap<u64, Tally>) {
     let mut words: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     let summary = block.summary();
@@ -358,7 +358,7 @@ fn functions(code: &LoadedCode, tallies: &BTreeMap<u64, Tally>) -> Vec<Function>
                 symbol.address,
                 symbol.address + symbol.size,
             ),
-            // Only what ran is known to be code.
+            // Only code that ran is recognized as code.
             _ => ("(no function)".to_owned(), pc, pc + 1),
         };
         next = end;

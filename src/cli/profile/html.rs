@@ -46,8 +46,8 @@ pub(super) fn write(file: impl Write, title: &str, kernels: &[KernelProfile]) ->
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <title>Profile of {title}</title>\n<style>\n{STYLE}\n</style>\n</head>\n<body>\n\
          <h1>Profile of {title}</h1>\n\
-         <p>Times, shapes and host bytes are of a run of the code that other runs have, executions and lanes of a second \
-         run, with counters.</p>"
+         <p>Times, shapes and host bytes are those of a run without counters, executions and lanes those of a second \
+         run with counters.</p>"
     )?;
     let all: f64 = kernels.iter().map(|kernel| kernel.seconds).sum();
     summary(&mut out, kernels, all)?;
@@ -117,7 +117,7 @@ fn flame(out: &mut impl Write, kernel: &KernelProfile, share: f64) -> io::Result
     writeln!(out, "</div>")
 }
 
-/// What was chosen for a region.
+/// The shapes chosen for a region.
 fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
     writeln!(
         out,
@@ -160,7 +160,7 @@ fn shapes(out: &mut impl Write, region: &Region) -> io::Result<()> {
     writeln!(out, "</table></details>")
 }
 
-/// A block's loops and memory instructions, a line each.
+/// A block's loops and memory instructions, one per line.
 fn shape(block: &Block) -> String {
     let accesses = block.accesses.iter();
     let accesses = accesses.map(|a| format!("{}  {}: {}", a.place, a.text, a.how));

@@ -10,11 +10,11 @@ use super::collect::{Block, Region};
 #[derive(Serialize)]
 pub(in super::super) struct Interchanged {
     group: u8,
-    turns: u64,
+    iterations: u64,
     host_bytes: u32,
 }
 
-/// The form of a loop of which it cannot be counted which iterations were made so (see [`Order`]).
+/// The form of a loop whose iterations cannot be counted by form (see [`Order`]).
 #[derive(Serialize)]
 pub(in super::super) struct Uncounted {
     #[serde(flatten)]
@@ -22,13 +22,13 @@ pub(in super::super) struct Uncounted {
     host_bytes: u32,
 }
 
-/// In which order lanes make their iterations.
+/// In which order lanes run their iterations.
 #[derive(Serialize)]
 #[serde(tag = "form", rename_all = "snake_case")]
 enum LoopForm {
-    Groups { lanes: u8, quick: bool },
-    FirstTurns { lanes: u8 },
-    Alone,
+    Groups { lanes: u8, unmasked: bool },
+    Peeled { lanes: u8 },
+    LaneSerial,
 }
 
 /// The only run that a region ran in.
@@ -48,12 +48,12 @@ impl Ran {
         }
     }
 
-    /// What that means, in words.
+    /// A description.
     pub(super) fn text(self) -> &'static str {
         match self {
-            Ran::Timed => "ran only in the run that was timed: its instructions are not counted",
+            Ran::Timed => "ran only in the timed run: its instructions are not counted",
             Ran::Counted => {
-                "ran only in the run that counted: it has no time, and shapes and host bytes are of code that counts"
+                "ran only in the counting run: it has no time, and shapes and host bytes are of code with counters"
             }
         }
     }
@@ -93,9 +93,9 @@ impl AccessLine {
                 let checked = if guarded { ", checked" } else { "" };
                 format!("inline, affine with stride {stride}{checked}")
             }
-            Access::Table => "inline, distances of lanes known, checked".to_owned(),
+            Access::Table => "inline, constant lane offsets, checked".to_owned(),
             Access::Runs => {
-                "inline where lanes follow one another, else a call of the runtime".to_owned()
+                "inline where lanes are contiguous, else a call of the runtime".to_owned()
             }
             Access::Scratch => {
                 "inline in the wave's scratch, else a call of the runtime".to_owned()
@@ -124,7 +124,7 @@ impl Segment {
         }
     }
 
-    /// Width and masks in words; `executions` are those from instruction to instruction, where that can be told.
+    /// Width and masks in words; `executions` are those outside the loop's second form, if counted.
     fn versions(&self, executions: Option<u64>) -> String {
         let group = self.group;
         match (self.unmasked, self.masked, executions) {
@@ -156,28 +156,28 @@ impl Interchanged {
         let form = block.shape.interchanged.as_ref()?;
         Some(Interchanged {
             group: form.group,
-            turns: block.turns()?,
+            iterations: block.iterations()?,
             host_bytes: form.bytes,
         })
     }
 
     /// The shape in words.
     fn text(&self, executions: u64) -> String {
-        let (group, turns) = (self.group, self.turns);
-        format!("runs inside the lane groups, {group} lanes ({turns} of {executions})")
+        let (group, iterations) = (self.group, self.iterations);
+        format!("runs inside the lane groups, {group} lanes ({iterations} of {executions})")
     }
 }
 
 impl Uncounted {
     pub(super) fn of(block: &BlockProfile<'_>) -> Option<Uncounted> {
         let shape = block.shape.interchanged.as_ref();
-        let shape = shape.filter(|_| block.turns().is_none())?;
+        let shape = shape.filter(|_| block.iterations().is_none())?;
         let lanes = shape.group;
         Some(Uncounted {
             form: match shape.order {
-                Order::Groups { unmasked: quick } => LoopForm::Groups { lanes, quick },
-                Order::Peeled => LoopForm::FirstTurns { lanes },
-                Order::LaneSerial => LoopForm::Alone,
+                Order::Groups { unmasked } => LoopForm::Groups { lanes, unmasked },
+                Order::Peeled => LoopForm::Peeled { lanes },
+                Order::LaneSerial => LoopForm::LaneSerial,
             },
             host_bytes: shape.bytes,
         })
@@ -186,33 +186,36 @@ impl Uncounted {
     /// The form in words.
     fn text(&self) -> String {
         match self.form {
-            LoopForm::Groups { lanes, quick } => {
-                let masks = if quick {
-                    ", without masks while all that act go on"
+            LoopForm::Groups { lanes, unmasked } => {
+                let masks = if unmasked {
+                    ", unmasked while all active lanes continue"
                 } else {
                     ""
                 };
                 format!("runs inside the lane groups, {lanes} lanes{masks}")
             }
-            LoopForm::FirstTurns { lanes } => {
-                format!("runs the turns that all lanes make inside the lane groups, {lanes} lanes")
+            LoopForm::Peeled { lanes } => {
+                format!(
+                    "runs the iterations common to all lanes inside the lane groups, {lanes} lanes"
+                )
             }
-            LoopForm::Alone => "runs lane by lane, each with all its turns".to_owned(),
+            LoopForm::LaneSerial => "runs lane by lane, all iterations of each".to_owned(),
         }
     }
 }
 
 impl Block {
-    /// Executions that went from instruction to instruction; `None` where that cannot be told.
+    /// Executions outside the loop's second form; `None` if not counted.
     fn outside(&self) -> Option<u64> {
         match (&self.interchanged, &self.uncounted, &self.part_of) {
-            (Some(form), ..) => Some(self.executions.saturating_sub(form.turns)),
+            (Some(form), ..) => Some(self.executions.saturating_sub(form.iterations)),
             (None, None, None) => Some(self.executions),
             _ => None,
         }
     }
 
-    /// The form of the loop that it is or has a part in, with its host bytes where they are this block's, and in short.
+    /// The form of the loop that it begins or is a part of, with its host bytes if they are this
+    /// block's, and in short.
     fn form(&self) -> Option<(String, String)> {
         let with = |text: String, bytes: u32| (format!("{text}, {bytes} host bytes"), text);
         if let Some(form) = &self.interchanged {
@@ -225,7 +228,7 @@ impl Block {
         Some((text.clone(), text))
     }
 
-    /// Its loops, a line each.
+    /// Its loops, one per line.
     pub(super) fn loops(&self) -> Vec<String> {
         let form = self.form().map(|(long, _)| long);
         let outside = self.outside();
@@ -248,7 +251,7 @@ impl Block {
 }
 
 impl Region {
-    /// The emitter, and what the code takes for granted.
+    /// The back end, and the assumptions of the code.
     pub(super) fn how(&self) -> String {
         let facts = self.assumes.iter().map(|fact| format!(", {fact}"));
         let refused = self.refused.iter();
@@ -258,7 +261,7 @@ impl Region {
     }
 }
 
-/// What `start` says of the registers that a wave begins with, in words.
+/// The facts of `start` about the registers of a wave that begins, in words.
 pub(super) fn assumptions(start: u64) -> Vec<String> {
     let mut facts = Vec::new();
     if start & WaveState::V0_COUNTS != 0 {

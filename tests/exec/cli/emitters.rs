@@ -1,4 +1,4 @@
-//! Who makes host code: what the CPU decides, and what is asked for.
+//! Choice of the back end: by the CPU, and by option.
 
 use super::{json, wavelift_in};
 
@@ -34,7 +34,7 @@ fn emitters(emitter: &str, cpu: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_cpu_chooses_unless_it_is_told() {
+fn the_cpu_selects_the_default() {
     let all = |names: &[String], name: &str| !names.is_empty() && names.iter().all(|n| n == name);
     if lower::host::is_supported() {
         assert!(all(&emitters("auto", 0), "wide"));
@@ -47,7 +47,7 @@ fn the_cpu_chooses_unless_it_is_told() {
 }
 
 #[test]
-fn the_wide_emitter_wants_avx2() {
+fn the_wide_emitter_requires_avx2() {
     let run = wavelift_in(&["run", MANIFEST, "--emitter", "wide"], CPUS[1], "");
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     assert_eq!(

@@ -35,8 +35,8 @@ fn cells(row: &str) -> Vec<&str> {
 
 #[test]
 fn a_profile_counts_what_the_interpreter_counts() {
-    // On one thread, because compare-and-swap loops depend on who comes first.
-    // Divergent loops, LDS and barriers, several kernels, many launches of one kernel.
+    // On one thread, because compare-and-swap loops depend on scheduling. Divergent loops, LDS and
+    // barriers, several kernels, many launches of one kernel.
     for example in [
         "mandelbrot",
         "matmul",
@@ -119,9 +119,9 @@ fn bench_says_how_a_kernel_was_translated() {
 }
 
 #[test]
-fn loops_inside_the_lane_groups_are_told() {
+fn loops_inside_the_lane_groups_are_shown() {
     // Buffers of a few KiB: the guest's memory is small.
-    for (manifest, turns) in [
+    for (manifest, iterations) in [
         ("benches/manifests/small/matmul-512.gfx900.toml", 4096),
         ("benches/manifests/small/alu-64k.gfx900.toml", 256),
     ] {
@@ -148,37 +148,39 @@ fn loops_inside_the_lane_groups_are_told() {
         assert_eq!(shown.len(), 1, "{manifest}");
         let (block, form) = (shown[0], &shown[0]["interchanged"]);
         assert_eq!(
-            (&form["turns"], &block["executions"]),
-            (&turns.into(), &turns.into())
+            (&form["iterations"], &block["executions"]),
+            (&iterations.into(), &iterations.into())
         );
         assert!(form["host_bytes"].as_u64().expect("a number") > 100);
         assert!(block["share"].as_f64().expect("a number") > 0.5, "{block}");
         let group = &form["group"];
-        let line =
-            format!("\n      runs inside the lane groups, {group} lanes ({turns} of {turns}), ");
+        let line = format!(
+            "\n      runs inside the lane groups, {group} lanes ({iterations} of {iterations}), "
+        );
         let text = wavelift(&["profile", manifest]);
         assert!(text.stdout.contains(&line), "{line} in {}", text.stdout);
     }
 }
 
-/// Times are of code as other runs have it, in whose loops turns cannot be counted; executions are of code that counts.
+/// Times are of code without counters, in whose loops iterations cannot be counted; executions are
+/// of code with counters.
 #[test]
-fn forms_that_cannot_be_counted_are_told_with_executions() {
+fn uncounted_forms_are_shown_with_executions() {
     for (benchmark, form, words) in [
         (
             "mandelbrot-2048",
-            serde_json::json!({"form": "groups", "lanes": 8, "quick": true}),
-            "runs inside the lane groups, 8 lanes, without masks while all that act go on",
+            serde_json::json!({"form": "groups", "lanes": 8, "unmasked": true}),
+            "runs inside the lane groups, 8 lanes, unmasked while all active lanes continue",
         ),
         (
             "reduction-16m",
-            serde_json::json!({"form": "first_turns", "lanes": 16}),
-            "runs the turns that all lanes make inside the lane groups, 16 lanes",
+            serde_json::json!({"form": "peeled", "lanes": 16}),
+            "runs the iterations common to all lanes inside the lane groups, 16 lanes",
         ),
         (
             "spmv-256k",
-            serde_json::json!({"form": "alone"}),
-            "runs lane by lane, each with all its turns",
+            serde_json::json!({"form": "lane_serial"}),
+            "runs lane by lane, all iterations of each",
         ),
     ] {
         let manifest = format!("benches/manifests/small/{benchmark}.gfx900.toml");
@@ -223,7 +225,7 @@ fn forms_that_cannot_be_counted_are_told_with_executions() {
             bytes.is_some_and(|bytes| bytes.as_u64() > Some(100)) && told == form
         });
         let head = loops.unwrap_or_else(|| panic!("{form} in {blocks:?}"));
-        // The loop, all blocks of it together, is where the time goes.
+        // The loop, all its blocks together, dominates the time.
         let share: f64 = blocks
             .iter()
             .filter(|block| *block == head || block["part_of"] == head["place"])
@@ -325,7 +327,7 @@ fn the_page_stands_alone_and_counts_every_instruction() {
 }
 
 #[test]
-fn accesses_of_the_own_scratch_are_told_as_inline() {
+fn accesses_to_own_scratch_are_shown_as_inline() {
     let profile = wavelift(&["profile", "benches/open/small/solve-32.gfx906.toml"]);
     assert_eq!(profile.status, 0, "{}", profile.stderr);
     let lines = profile.stdout.lines();

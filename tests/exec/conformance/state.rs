@@ -43,7 +43,7 @@ pub(super) struct World {
 
 /// One run of some lines.
 pub(super) struct Run<'a> {
-    /// Lane l holds line `l % lines.len()`, turned by `turn`.
+    /// Lane l holds line `l % lines.len()`, rotated by `turn`.
     pub(super) lines: &'a [&'a Line],
     pub(super) exec: u64,
     pub(super) turn: usize,

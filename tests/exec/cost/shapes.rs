@@ -62,10 +62,10 @@ fn code_with_and_without_notes_is_the_same() {
                         };
                         let order = match form.order {
                             Order::Groups { unmasked } => {
-                                ["groups", "groups, quick"][usize::from(unmasked)]
+                                ["groups", "groups, unmasked"][usize::from(unmasked)]
                             }
-                            Order::Peeled => "first turns",
-                            Order::LaneSerial => "alone",
+                            Order::Peeled => "peeled",
+                            Order::LaneSerial => "lane-serial",
                         };
                         forms.insert((order, b.interchanged.is_some()));
                     }
@@ -74,13 +74,13 @@ fn code_with_and_without_notes_is_the_same() {
         }
     }
     let all = [
-        ("alone", false),
-        ("first turns", false),
+        ("lane-serial", false),
+        ("peeled", false),
         ("groups", true),
-        ("groups, quick", false),
+        ("groups, unmasked", false),
     ];
     for form in all {
         assert!(forms.contains(&form), "{form:?} in {forms:?}");
     }
-    assert!(!forms.contains(&("alone", true)) && !forms.contains(&("first turns", true)));
+    assert!(!forms.contains(&("lane-serial", true)) && !forms.contains(&("peeled", true)));
 }

@@ -1,8 +1,7 @@
-//! The shapes that the translator can give to code: host instructions, lanes of a group, masked loops only,
-//! loads and stores inside their loops or not, in runs where only their addresses show them or not, loops inside the
-//! lane groups or not and with their checks before the turns or
-//! in each, dead registers kept or not, counters compiled in or not, long and short regions, first and second
-//! translations.
+//! Translation options under test: host instructions, lanes of a group, masked loops only, fused
+//! loads and stores or not, contiguous accesses checked at run time or not, loops inside the lane
+//! groups or not and with their checks before the iterations or in each, dead registers kept or
+//! not, counters compiled in or not, long and short regions, both tiers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,10 +12,10 @@ use lower::options::{FarMemory, Forms};
 use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
-/// One way of translating.
+/// One set of options.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// What the engine is told.
+    /// Options of the engine.
     options: JitOptions,
     /// Instructions are counted.
     pub(super) counting: bool,
@@ -55,8 +54,8 @@ impl Shape {
                             .map(|tier| (host, tier, Emitter::Cranelift))
                     });
                     let narrow = narrow.map(|how| (how, false));
-                    // On a CPU with AVX-512 the wide emitter writes that, with vectors of 512 bits or without, and
-                    // AVX2 when it is told to.
+                    // On a CPU with AVX-512 the wide back end generates that, with vectors of 512
+                    // bits or without, and AVX2 if requested.
                     let hosts = [
                         (HostLevel::Native, false),
                         (HostLevel::Native, true),
@@ -164,7 +163,7 @@ impl Jits {
         self.shapes.len()
     }
 
-    /// The engine of a shape whose blocks have so many instructions at most.
+    /// The engine of a shape with a maximum number of instructions in a block.
     pub(super) fn get(&self, shape: usize, max_block: usize) -> Rc<JitEngine> {
         let options = JitOptions {
             max_block,

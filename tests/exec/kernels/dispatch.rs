@@ -63,7 +63,7 @@ impl Grid {
 }
 
 #[test]
-fn work_items_know_who_they_are() {
+fn work_items_get_their_ids() {
     let grids = [
         Grid::new(&[200], &[64], [0; 3]),
         Grid::new(&[1], &[256], [5, 0, 0]),

@@ -241,7 +241,7 @@ fn arbitrary_instructions() {
 /// Runs a program on all engines: did it end, or what is different.
 fn compare(gfx: Gfx, bytes: &[u8], seed: u64) -> Result<bool, String> {
     let bare = Bare::new(seed.is_multiple_of(3));
-    // The emitters take turns.
+    // The back ends alternate.
     let jit = ENGINES[1 + usize::from(seed.is_multiple_of(2))];
     let runs = [ENGINES[0], jit].into_iter().map(|(kind, emitter)| {
         let engine_options = runtime::engine::EngineOptions {

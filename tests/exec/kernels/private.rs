@@ -31,8 +31,8 @@ fn waves_begin_with_zeros_everywhere() {
     });
 }
 
-/// What a wave leaves in registers, in whatever way it wrote them, is not there for the next one, nor are its work-item
-/// ids others.
+/// Registers written by a wave, in any way, are not visible to the next one, nor do its work-item
+/// ids change.
 #[test]
 fn waves_do_not_see_registers_of_earlier_ones() {
     const GROUP: u32 = 128;
@@ -126,7 +126,7 @@ impl Checked {
 }
 
 #[test]
-fn checked_mode_finds_lds_that_nobody_wrote_and_that_is_not_there() {
+fn checked_mode_finds_uninitialized_and_missing_lds() {
     // Lanes below 32 have written their dword of 256 bytes.
     let cases = [
         (

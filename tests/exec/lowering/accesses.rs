@@ -12,8 +12,8 @@ use super::words::{
     vop2, vop3,
 };
 
-/// Accesses one behind the other to memory at v[2:3] and v[4:5], which may be the same or meet, and to LDS at v6
-/// and v7.
+/// Consecutive accesses to memory at v[2:3] and v[4:5], which may be equal or overlap, and to LDS
+/// at v6 and v7.
 fn accesses(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     let scales = [2u32, 2, 2, 3, 4, 4, 0, 6];
@@ -84,7 +84,7 @@ fn small(r: &mut Random, register: u32, offset: i32) -> [u32; 2] {
     }
 }
 
-/// An expression of the work-item's number in v6, with the constants at which lanes part ways.
+/// An expression of the work-item's number in v6, with the constants at which lanes diverge.
 fn expression(r: &mut Random) -> Vec<u32> {
     let mut code = vec![vop1(1, 6, v(*r.pick(&[0, 0, 0, 1])))];
     // s26 is a multiple of 64 or of 16, s27 is not.
@@ -123,7 +123,7 @@ fn expression(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// Accesses at addresses that are almost on a line.
+/// Accesses at addresses that are almost affine.
 fn bent(r: &mut Random) -> Vec<u32> {
     let mut code = expression(r);
     let scale = *r.pick(&[0, 1, 2, 2, 2, 3, 4]);
@@ -176,8 +176,8 @@ fn bent(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// Loads and stores with copies and little arithmetic between them, to elements that are often the same; mostly
-/// nobody wants the registers afterwards.
+/// Loads and stores with copies and few arithmetic operations between them, to elements that are
+/// often the same; mostly the registers are dead afterwards.
 fn copies(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     for (pair, lds) in [(2, 6), (4, 7)] {
@@ -260,7 +260,7 @@ fn accesses_that_almost_count_by_lane() {
     );
 }
 
-/// A result of a load that only a store wants, behind a store to where it came from.
+/// A load's result used only by a store, after a store to the loaded address.
 #[test]
 fn what_was_loaded_is_older_than_what_is_stored() {
     let bench = Bench::new();

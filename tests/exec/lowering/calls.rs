@@ -1,5 +1,6 @@
-//! Operands of calls of the runtime's functions: a pass may find that a register is the same in all lanes after the arm has
-//! made the call, so that the same operand is a word of the wave in one translation and the lanes' words in another.
+//! Operands of calls of the runtime's functions: a pass may find a register to be uniform after the
+//! arm has emitted the call, so that the same operand is a word of the wave in one translation and
+//! the lanes' words in another.
 
 use frontend::Gfx;
 use frontend::op::Space;
@@ -85,7 +86,7 @@ fn state(bench: &Bench, r: &mut Random) -> State {
     before
 }
 
-/// Compares in all ways of making code, with blocks cut in these.
+/// Compares with all options, and these block limits.
 fn compare(words: &[u32], limits: &[usize]) {
     let bench = Bench::new();
     let loaded = bench.load(Gfx::Gfx900, &bytes(words));
@@ -117,7 +118,7 @@ fn compare(words: &[u32], limits: &[usize]) {
     bench.unload(&loaded);
 }
 
-/// Data operands of buffer stores that are the wave's, before writes are put off and behind that.
+/// Data operands of buffer stores that are the wave's, before and after sinking.
 fn wave_operands(words: &[u32]) -> [usize; 2] {
     let bytes = bytes(words);
     let request = Request {

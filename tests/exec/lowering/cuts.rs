@@ -9,7 +9,7 @@ const GFX: Gfx = Gfx::Gfx900;
 // v_add_u32 v6, v6, v7
 const ADD: u32 = 0x680c_0f06;
 
-/// Loops of `body` instructions and a branch, one behind the other, then the end.
+/// Consecutive loops of `body` instructions and a branch, then the end.
 fn loops(count: usize, body: usize) -> Vec<u32> {
     let mut words = Vec::new();
     for _ in 0..count {
@@ -22,7 +22,7 @@ fn loops(count: usize, body: usize) -> Vec<u32> {
     words
 }
 
-/// Every region that is reached from the beginning: its entry, instructions and ways out.
+/// Every region that is reached from the beginning: its entry, instructions and exits.
 fn regions(words: &[u32], max_insts: usize) -> Vec<(u64, u32, Vec<u64>)> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let fetch = |pc: u64| bytes.get(pc as usize..).filter(|bytes| !bytes.is_empty());
@@ -73,7 +73,8 @@ fn a_loop_too_large_for_a_region_is_cut_all_the_same() {
     let words = loops(1, 3000);
     let all = regions(&words, 1024);
     assert!(all.iter().all(|(_, insts, _)| *insts <= 1024), "{all:?}");
-    // The loop's head is where the first region begins, so that going around makes no further ones.
+    // The loop's header is where the first region begins, so that iterating creates no further
+    // ones.
     assert_eq!(all.len(), 3, "{all:?}");
 }
 

@@ -61,7 +61,7 @@ const NEAR: [u32; 10] = [
     0x3f35_04f4,
 ];
 
-/// Arguments of `exp` whose logarithms are hardest to round.
+/// Arguments of `exp` whose results are hardest to round.
 const HARD: [u32; 4] = [0x3b42_9d37, 0xbcf3_a937, 0xb52d_1f9a, 0xb8d3_d026];
 
 /// Arguments of `rsq` whose results are hardest to round.

@@ -1,4 +1,4 @@
-//! Workgroups that are run one behind the other without going back to the dispatcher are workgroups like others.
+//! Workgroups that run consecutively without returning to the dispatcher behave like others.
 
 use harness::random::Random;
 use runtime::Interpreter;

@@ -1,11 +1,11 @@
-//! Loops whose addresses come from memory or from each lane's own arithmetic, in which every lane goes round
-//! alone, against the interpreter: with lanes that leave, blocks under masks, fuel that runs out and accesses
+//! Lane-serial loops, whose addresses come from memory or from each lane's own arithmetic, against
+//! the interpreter: with lanes that leave, blocks under masks, fuel that runs out and accesses
 //! outside memory.
 
 use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
-use lower::analysis::interchange::lane_serial::{self, trip_count::Course};
+use lower::analysis::interchange::lane_serial::{self, trip_count::Recurrence};
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
@@ -66,8 +66,8 @@ fn guarded(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// A turn's loads and arithmetic.
-fn turn(r: &mut Random, code: &mut Vec<u32>) {
+/// The loads and arithmetic of an iteration.
+fn iteration(r: &mut Random, code: &mut Vec<u32>) {
     for _ in 0..1 + r.below(3) {
         match r.below(8) {
             0..=2 => {
@@ -117,7 +117,7 @@ fn program(r: &mut Random) -> Vec<u32> {
     ];
     for (pair, source) in [(2, 23), (4, 24)] {
         if r.once_in(24) {
-            // Anywhere.
+            // Arbitrary.
             continue;
         }
         code.extend(masked(pair, *r.pick(&[0x3fc, 0x3fc, 0x3ff]), source));
@@ -130,7 +130,7 @@ fn program(r: &mut Random) -> Vec<u32> {
     code.extend(masked(7, if r.once_in(16) { u32::MAX } else { 0x1fc }, 25));
     let start = code.len();
     code.push(vop2(ADD, 20, 129, 20));
-    turn(r, &mut code);
+    iteration(r, &mut code);
     if r.once_in(4) {
         count_down(&mut code, start);
     } else {
@@ -155,8 +155,8 @@ fn program(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// How many loops of a program are planned, in how many of them turns are counted ahead, and how many of their loads
-/// step through memory or take elements of arrays.
+/// How many loops of a program are planned, how many of them have trip counts, and how many of
+/// their loads step through memory or load elements of arrays.
 fn planned(round: &Round<'_>) -> [usize; 4] {
     let (func, facts) = round.analysed();
     let live = lower::analysis::liveness::lives(&func).start;
@@ -166,13 +166,13 @@ fn planned(round: &Round<'_>) -> [usize; 4] {
         let Some(mut plan) = lane_serial::plan(&func, head, &live, &strides) else {
             continue;
         };
-        plan.foresee();
+        plan.find_trip_count();
         found[0] += 1;
         found[1] += usize::from(plan.count.is_some());
-        for course in plan.courses.values() {
-            found[match course {
-                Course::Steps(_) => 2,
-                Course::Element(..) => 3,
+        for recurrence in plan.recurrences.values() {
+            found[match recurrence {
+                Recurrence::Steps(_) => 2,
+                Recurrence::Element(..) => 3,
             }] += 1;
         }
     }
@@ -189,7 +189,7 @@ fn lanes_that_go_round_alone() {
         program,
         prepare: |r, before| {
             if r.once_in(4) {
-                // All lanes make the same turns.
+                // All lanes run the same iterations.
                 before.vgpr[22] = [r.next() as u32; LANES];
             }
             if r.once_in(2) {
@@ -206,7 +206,7 @@ fn lanes_that_go_round_alone() {
         }
     });
     let [alone, counted, steps, elements] = found;
-    println!("lanes go round alone in {alone} of {total} loops, {counted} with turns counted");
+    println!("{alone} of {total} loops are lane-serial, {counted} with a trip count");
     println!("{steps} loads step through memory, {elements} take elements of arrays");
     assert!(alone * 4 > total, "{alone} of {total} loops");
     assert!(counted * 4 > alone, "{counted} of {alone} loops");

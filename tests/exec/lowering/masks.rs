@@ -1,6 +1,7 @@
-//! Accesses at numbers on a line under a mask that the translator does not know, or a constant that keeps the low bits:
-//! their addresses are on a line as long as the mask keeps all bits in which the lanes differ. Against the interpreter:
-//! masks with each of their low bits off, lines that cross what the mask cuts and that wrap, lanes off, memory and LDS.
+//! Accesses at affine values under a run-time mask, or a constant that keeps the low bits: their
+//! addresses are affine as long as the mask keeps all bits in which the lanes differ. Against the
+//! interpreter: masks with each of their low bits off, values that cross the mask's edge and that
+//! wrap, inactive lanes, memory and LDS.
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};

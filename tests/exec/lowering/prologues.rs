@@ -1,5 +1,5 @@
-//! What kernels begin with: addresses made of the work-item's number, compared with a size, and a branch around
-//! the rest for lanes that are beyond it; against the interpreter.
+//! Prologues of kernels: addresses computed from the work-item's number, compared with a size, and
+//! a branch around the rest for lanes beyond it; against the interpreter.
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, set64};
@@ -66,7 +66,7 @@ fn mask(r: &mut Random) -> Vec<u32> {
     code
 }
 
-/// What only some lanes do.
+/// Code for some lanes only.
 fn rest(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     for _ in 0..1 + r.below(5) {
@@ -115,7 +115,7 @@ fn program(r: &mut Random) -> Vec<u32> {
         code.push(vop2(ADD, 9, v(*r.pick(&[2, 3, 6, 7, 0])), 9));
     }
     if r.once_in(2) {
-        // Nobody wants any register.
+        // No register is live.
         code.push(ENDPGM);
     }
     code.extend([BARRIER, END]);
@@ -149,7 +149,7 @@ fn numbers_of_work_items_and_limits() {
         let (func, _) = round.analysed();
         let (after, lives) = sink(&func, lower::analysis::liveness::lives(&func));
         sunk += usize::from(after.is_some());
-        // What is live is found again only where a write that was put off may have changed it.
+        // Liveness is updated only where a sunk write may have changed it.
         assert_eq!(
             lives,
             lower::analysis::liveness::lives(&after.unwrap_or(func))

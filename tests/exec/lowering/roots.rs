@@ -112,7 +112,7 @@ fn reciprocals_of_roots_of_doubles() {
         let mut frame = vec![[0; LANES]; 64];
         let mut r = Random::new(0x2545_f491);
         for round in 0..rounds {
-            // One special lane makes its group go the long way.
+            // One special lane makes its group take the slow path.
             let specials = round % 3;
             let sources: [u64; LANES] = std::array::from_fn(|_| match specials {
                 0 if r.once_in(16) => *r.pick(&SPECIAL),

@@ -78,7 +78,7 @@ impl Round<'_> {
         matches!(outcome.exit, Exit::End)
     }
 
-    /// The region of a program, and what is known of its addresses.
+    /// The region of a program, and its uniformity facts.
     pub(super) fn analysed(&self) -> (Func, Facts) {
         let request = Request {
             gfx: Gfx::Gfx900,
@@ -211,7 +211,7 @@ pub(super) fn compare_in(
     bytes: &[u8],
     what: &str,
 ) {
-    // Behind the end of a wave nobody looks at its registers.
+    // After the end of a wave its registers are dead.
     let gone = bytes.chunks_exact(4).any(|w| w == ENDPGM.to_le_bytes());
     let outcome = |engine: &dyn runtime::engine::Engine| {
         let mut outcome = bench.run(engine, loaded, before);
@@ -223,7 +223,7 @@ pub(super) fn compare_in(
         outcome
     };
     let want = outcome(&Interpreter);
-    // A program runs once, so what is made of hot code must be asked for.
+    // A program runs once, so the optimizing tier must be requested.
     let hot = |&(name, options): &(&'static str, JitOptions)| {
         let tier = Tier::Optimizing;
         (name, JitOptions { tier, ..options })

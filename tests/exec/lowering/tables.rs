@@ -1,6 +1,6 @@
-//! Loads and stores at addresses made of bits of the lane's number, so that each lane's distance from the others is
-//! known, against the interpreter: in LDS and memory, with lanes off, behind branches that lanes took in part, with
-//! scalars that hold constants, at the end of LDS and where words wrap.
+//! Loads and stores at addresses made of bits of the lane's number, so that each lane's offset is
+//! constant, against the interpreter: in LDS and memory, with inactive lanes, behind divergent
+//! branches, with scalars that hold constants, at the end of LDS and where words wrap.
 
 use frontend::state::LANES;
 use harness::random::Random;
@@ -67,7 +67,7 @@ fn access(r: &mut Random, code: &mut Vec<u32>) {
     code.push(vop2(ADD, 20 + r.below(4), v(register), 8 + r.below(8)));
 }
 
-/// Something that only some lanes do: other EXECs, with a branch or without, and the way back to all.
+/// Code for some lanes only: other EXECs, with a branch or without, and the restore.
 fn in_part(r: &mut Random, code: &mut Vec<u32>) {
     let mut body = Vec::new();
     match r.below(3) {
@@ -156,7 +156,7 @@ fn prepare(r: &mut Random, s: &mut State) {
 }
 
 #[test]
-fn accesses_at_known_distances() {
+fn accesses_at_constant_offsets() {
     let (mut ended, mut known) = (0, 0);
     let rounds = Rounds {
         count: 600,

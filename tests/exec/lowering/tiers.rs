@@ -1,4 +1,4 @@
-//! Hot regions are translated again, and waves change over without noticing.
+//! Hot regions are translated again, and waves switch without an observable effect.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ const CODE: [u32; 9] = [
     0xbf8a_0000,
 ];
 
-/// `group` is the number of lanes in a group; by itself the first translation has smaller ones.
+/// `group` is the number of lanes in a group; by default the baseline tier has smaller ones.
 fn engine(tier: Tier, group: Option<u8>) -> JitEngine {
     let mut options = JitOptions {
         observe: true,
@@ -37,8 +37,9 @@ fn engine(tier: Tier, group: Option<u8>) -> JitEngine {
     JitEngine::new(options).expect("this host has a code generator")
 }
 
-/// Runs the code with `turns` of its loop until `enough`, for half a minute at most; every run has the same
-/// outcome. Tests with the same turns share translations, which are kept by content.
+/// Runs the code with `iterations` of its loop until `enough`, for half a minute at most; every run
+/// has the same outcome. Tests with the same number share translations, which are cached by
+/// content.
 fn run(engine: &JitEngine, turns: u32, enough: impl FnMut(usize) -> bool) {
     let mut words = CODE.to_vec();
     words[0] += turns;
@@ -89,19 +90,20 @@ fn a_forced_tier_stays() {
         run(&engine, 21, |runs| runs == 600);
         let all = engine.translated();
         assert_eq!(all.improved, 0, "{tier:?}");
-        let quick = if tier == Tier::Baseline {
+        let baseline = if tier == Tier::Baseline {
             all.regions
         } else {
             0
         };
-        assert_eq!(all.quick, quick, "{tier:?}");
+        assert_eq!(all.baseline, baseline, "{tier:?}");
     }
-    // Where none is forced the one follows the other. (With other turns, of which no translation is there yet.)
+    // Without an explicit tier one follows the other. (With another number of iterations, which has
+    // no cached translation yet.)
     let engine = engine(Tier::Auto, Some(8));
     let mut seen = Vec::new();
     run(&engine, 22, |_| {
         let now = engine.translated();
-        assert_eq!(now.quick + now.improved, now.regions);
+        assert_eq!(now.baseline + now.improved, now.regions);
         seen.push(now.improved);
         now.improved == now.regions && now.regions != 0
     });
@@ -109,7 +111,7 @@ fn a_forced_tier_stays() {
     assert_eq!(seen.last(), Some(&engine.translated().regions));
 }
 
-/// Where there are many loops, those that the first translation has one form of only come out the same.
+/// With many loops, those that have one form only in the baseline tier give the same results.
 #[test]
 fn of_many_loops_the_first_translation_has_few_forms() {
     // The loop of the code above, and its barrier.
@@ -117,7 +119,7 @@ fn of_many_loops_the_first_translation_has_few_forms() {
         let loops = (0..loops).flat_map(|n| [&[CODE[0] + 3 + n % 5], &CODE[1..6]].concat());
         loops.chain([CODE[6]]).collect::<Vec<u32>>()
     };
-    // One loop alone has two. Among others most take less than half of that.
+    // One loop has two forms. Among others most take less than half of the size.
     let bytes = [1, 16, 32].map(|loops| {
         let engine = engine(Tier::Baseline, None);
         run_words(&engine, words(loops), |runs| runs == 10);

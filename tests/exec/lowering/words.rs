@@ -21,9 +21,9 @@ pub(super) const EXEC: u32 = 126;
 pub(super) const ENDPGM: u32 = 0xbf81_0000;
 /// The buffer's address.
 pub(super) const BASE: u32 = 20;
-/// Turns to go.
+/// Remaining iterations.
 pub(super) const COUNT: u32 = 30;
-/// A scalar that changes every turn.
+/// A scalar that changes in every iteration.
 pub(super) const STEP: u32 = 28;
 /// Lanes that have left.
 pub(super) const LEFT: u32 = 40;
@@ -72,7 +72,7 @@ pub(super) fn branch_to(code: &mut Vec<u32>, op: u32, start: usize) {
     code.push(branch(op, back));
 }
 
-/// The end of a loop from word number `start` on that makes as many turns as the count says.
+/// The end of a loop from word number `start` on, with a trip count in [`COUNT`].
 pub(super) fn count_down(code: &mut Vec<u32>, start: usize) {
     // s_cmp_lg_u32 count, 0
     code.extend([sop2(0, COUNT, COUNT, 193), 0xbf07_0000 | 128 << 8 | COUNT]);

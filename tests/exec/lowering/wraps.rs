@@ -1,5 +1,5 @@
-//! Words that wrap between the lanes before they are made wider: what looks like a line of addresses, or of numbers that are
-//! compared, breaks off there. Against the interpreter.
+//! Words that wrap between the lanes before they are extended: apparently affine addresses, or
+//! compared numbers, that are not. Against the interpreter.
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};

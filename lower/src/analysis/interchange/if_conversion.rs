@@ -1,11 +1,11 @@
-//! Loops of several blocks as one. What a branch around a few blocks skips when EXEC is 0 changes nothing on
-//! lanes that do not act, so it may as well run: the blocks of a loop whose only other branches are of this
-//! kind become one straight block. That it changes nothing is proved for each register, on one lane whose bit
-//! of EXEC is 0; what cannot be proved (a scalar written, say) is unknown from there on, and a loop that needs
-//! it stays as it is.
+//! If-conversion of loops. Blocks that a branch skips when EXEC is 0 change nothing on inactive
+//! lanes, so they may run unconditionally: a loop whose only other branches are of this kind
+//! becomes one straight block. That nothing changes is proved for each register, on a lane whose
+//! bit of EXEC is 0. A register without proof (a written scalar, for instance) is unknown from
+//! there on, and a loop that needs it is not converted.
 //!
-//! The same proof lets groups leave a loop whose exit is taken when EXEC is 0 before others do: the iterations that
-//! they miss would have changed nothing on their lanes.
+//! The same proof allows groups to leave a loop that exits when EXEC is 0 before others do: the
+//! iterations that they skip would not have changed their lanes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,48 +16,48 @@ use crate::maps::{HashMap, HashSet};
 /// A loop as one block.
 #[derive(Debug)]
 pub struct IfConverted {
-    /// Its nodes, effects and writes; its terminator means nothing.
+    /// Its nodes, effects and writes; its terminator is meaningless.
     pub block: Block,
-    /// Registers that have no known value at the end.
+    /// Registers with unknown values at the end.
     pub unknown_s: BTreeSet<Slot>,
     /// See `unknown_s`.
     pub unknown_v: BTreeSet<u8>,
-    /// Scalar slots that an iteration does not change on lanes that do not act when it begins.
+    /// Scalar slots that an iteration does not change on lanes that are inactive when it begins.
     pub kept_s: BTreeSet<Slot>,
     /// VGPRs likewise.
     pub kept_v: BTreeSet<u8>,
     /// How it ends.
     pub latch: Latch,
-    /// Where it leaves for.
+    /// Its exit.
     pub exit: Target,
-    /// The blocks that it was.
+    /// The blocks of the loop.
     pub blocks: Vec<usize>,
 }
 
-/// What decides whether a loop iterates once more.
+/// Condition for another iteration.
 #[derive(Clone, Debug)]
 pub enum Latch {
     /// A truth value of the wave.
     Uniform {
-        /// It.
+        /// The condition.
         cond: Val,
-        /// Does it iterate when it is true?
+        /// The outcome for which the loop continues.
         back_when: bool,
     },
-    /// It iterates as long as this (W64) has a bit: EXEC at the end.
+    /// The loop continues while this (W64) is not 0: EXEC at the end.
     Exec {
         /// EXEC at the end of an iteration.
         exec: Val,
     },
 }
 
-/// Blocks of a loop at most.
+/// Maximum number of blocks of a loop.
 const MAX_BLOCKS: usize = 24;
 
 /// Most nodes of a loop.
 const MAX_NODES: usize = 600;
 
-/// Registers while the blocks are gone through; nothing where the value is unknown.
+/// Registers during the walk over the blocks; `None` for unknown values.
 #[derive(Clone, Default, PartialEq)]
 struct State {
     slots: BTreeMap<Slot, Option<Val>>,
@@ -76,11 +76,11 @@ struct IfConverter<'a> {
 
 /// How a walk through blocks ended.
 enum End {
-    /// It came where it was to stop.
+    /// Reached the given end.
     Reached,
-    /// It came to the head again, without a condition.
+    /// Reached the head, unconditionally.
     Back,
-    /// It came to the loop's last branch.
+    /// Reached the loop's latch.
     Latch(LatchAt),
 }
 
@@ -90,8 +90,8 @@ struct LatchAt {
     exit: Target,
 }
 
-/// The loop that begins at block `head`, as one block, if it is of the kind that can be run in the lane groups or
-/// by lanes alone.
+/// The loop that begins at block `head` as one block, if it can run in the lane groups or
+/// lane-serially.
 pub fn merge(f: &Func, head: usize) -> Option<IfConverted> {
     let mut m = IfConverter {
         f,
@@ -174,7 +174,7 @@ impl IfConverter<'_> {
         }
     }
 
-    /// Registers that are the same as before on a lane whose bit of `exec` is 0.
+    /// Registers that are unchanged on a lane whose bit of `exec` is 0.
     fn kept(&self, exec: Val) -> (BTreeSet<Slot>, BTreeSet<u8>) {
         let slots = self.state.slots.iter().filter(|&(&slot, &v)| {
             let old = self.b.leaf(Op::ReadS(slot), slot.ty());
@@ -190,7 +190,7 @@ impl IfConverter<'_> {
         )
     }
 
-    /// The wave value that a condition compares with 0, and the answer that means 0.
+    /// The wave value that a condition compares with 0, and the outcome that means 0.
     fn tests_zero(&self, cond: Val) -> Option<(Val, bool)> {
         let (op, args) = self.b.parts(cond);
         match op {
@@ -250,7 +250,7 @@ impl IfConverter<'_> {
                     let before = self.state.clone();
                     match self.walk(body.block()?, skip.block())? {
                         End::Reached => {}
-                        // A jump alone leads back.
+                        // A block that only jumps leads back.
                         End::Back if self.state == before => {
                             return Some(End::Latch(LatchAt {
                                 cond,
@@ -271,7 +271,7 @@ impl IfConverter<'_> {
         }
     }
 
-    /// Appends a block; gives what its nodes became.
+    /// Appends a block; returns the values of its nodes.
     fn append(&mut self, block: &Block) -> Option<Vec<Option<Val>>> {
         self.guest_insts += block.guest_insts;
         let effects: HashSet<Val> = block.effects.iter().copied().collect();
@@ -308,7 +308,7 @@ impl IfConverter<'_> {
         Some(values)
     }
 
-    /// A pure node; what is used under a mask only forgets merges under masks around that.
+    /// A pure node; values used under a mask drop merges under a containing mask.
     fn pure(&mut self, op: Op, args: &[Val]) -> Val {
         let mask_of = |m: &Self, v: Val| match m.b.parts(v) {
             (Op::ExecMask, args) => Some(args[0]),
@@ -334,7 +334,7 @@ impl IfConverter<'_> {
         self.b.pure(op, args)
     }
 
-    /// A lane value as it is on the lanes of `mask` (W64).
+    /// A lane value on the lanes of `mask` (W64).
     fn strip(&mut self, v: Val, mask: Val) -> Val {
         if let Some(&done) = self.stripped.get(&(v, mask)) {
             return done;
@@ -381,8 +381,8 @@ impl IfConverter<'_> {
         done
     }
 
-    /// Joins the way around some blocks, taken when `exec` is 0, with the way through them: registers keep
-    /// the value of the latter where that is the same.
+    /// Joins the edge that skips some blocks, taken when `exec` is 0, with the path through them:
+    /// registers keep the value of the path where both agree.
     fn join(&mut self, before: &State, exec: Val) {
         let slots: Vec<Slot> = self.state.slots.keys().copied().collect();
         for slot in slots {
@@ -416,25 +416,25 @@ impl IfConverter<'_> {
         }
     }
 
-    /// Are two wave values the same on a lane whose bit of `exec` is 0?
+    /// Are two wave values equal on a lane whose bit of `exec` is 0?
     fn same_without(&self, exec: Val, a: Val, b: Val) -> bool {
         if a == b {
             return true;
         }
-        let mut known = HashMap::default();
+        let mut memo = HashMap::default();
         let (a, b) = (
-            self.without(exec, a, &mut known),
-            self.without(exec, b, &mut known),
+            self.without(exec, a, &mut memo),
+            self.without(exec, b, &mut memo),
         );
         a.is_some() && a == b
     }
 
-    /// A mask, or a word of one, with 0 for `exec`; nothing for values that are more than bits of lanes.
-    fn without(&self, exec: Val, v: Val, known: &mut HashMap<Val, Option<Val>>) -> Option<Val> {
+    /// A mask, or a word of one, with 0 for `exec`; `None` for values other than masks of lanes.
+    fn without(&self, exec: Val, v: Val, memo: &mut HashMap<Val, Option<Val>>) -> Option<Val> {
         if v == exec {
             return Some(self.b.constant(Width::W64, 0));
         }
-        if let Some(&done) = known.get(&v) {
+        if let Some(&done) = memo.get(&v) {
             return done;
         }
         let (op, args) = self.b.parts(v);
@@ -442,12 +442,12 @@ impl IfConverter<'_> {
             Op::ReadS(_) | Op::Const(_) => Some(v),
             Op::And | Op::Or | Op::Xor | Op::Not | Op::Pair | Op::Lo | Op::Hi => {
                 let args: Option<Vec<Val>> =
-                    args.iter().map(|&a| self.without(exec, a, known)).collect();
+                    args.iter().map(|&a| self.without(exec, a, memo)).collect();
                 args.map(|args| self.b.pure(op, &args))
             }
             Op::Ballot => {
                 let none = self.b.confined(args[0]).into_iter().any(|m| {
-                    self.without(exec, m, known)
+                    self.without(exec, m, memo)
                         .is_some_and(|m| self.b.as_const(m) == Some(0))
                 });
                 Some(if none {
@@ -458,7 +458,7 @@ impl IfConverter<'_> {
             }
             _ => None,
         };
-        known.insert(v, done);
+        memo.insert(v, done);
         done
     }
 }

@@ -1,14 +1,14 @@
-//! Lane-serial loops. Where a loop's addresses come from memory or from each lane's
-//! own arithmetic, vectors are of no use: each lane's words would be taken out of them for the access and put
-//! back behind it, and lanes that left the loop would be carried along. Such a loop is made one lane after the other, all
-//! iterations of it, with scalars in host registers, as a compiler for the host would write it. Nothing is stored
-//! in it, so nobody can tell the order; lanes that do not act when it begins are left out, which the proof of
-//! [`super::if_conversion`] allows.
+//! Lane-serial loops. Where a loop's addresses come from memory or from each lane's own arithmetic,
+//! vectors do not help: every access would extract each lane's word and insert the result, and
+//! lanes that left the loop would still be processed. Such a loop runs one lane after the other,
+//! all iterations of a lane at once, with scalars in host registers. Nothing is stored in it, so
+//! the order is not observable; lanes that are inactive when it begins are skipped, which the proof
+//! of [`super::if_conversion`] allows.
 //!
-//! It does not pay where memory is not what takes the time, where neighbouring lanes read neighbouring
-//! elements (whole vectors are loaded then, and cache lines would be fetched by each lane anew), and where an
-//! address, or the end of the loop, depends on what was loaded: 64 lanes wait for memory together, lanes alone
-//! would wait one after the other.
+//! It does not pay where memory is not the bottleneck, where neighbouring lanes read neighbouring
+//! elements (vectors load them at once, and each lane would fetch the cache lines again), and where
+//! an address or the loop condition depends on a loaded value: 64 lanes wait for memory together,
+//! serial lanes one after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,51 +21,51 @@ use crate::ir::{Block, Func, Op, Slot, Target, Val, Vary, Width};
 
 pub mod trip_count;
 
-use trip_count::{Count, Course};
+use trip_count::{Count, Recurrence};
 
 /// The plan of a loop.
 #[derive(Debug)]
 pub struct LaneSerial {
     /// An iteration as one block.
     pub block: Block,
-    /// What decides whether the lane iterates once more.
+    /// Condition for another iteration of the lane.
     pub condition: LoopCondition,
-    /// The blocks that it was.
+    /// The blocks of the loop.
     pub blocks: Vec<usize>,
     /// VGPRs that are loop-carried or live behind the loop, with their new values.
     pub outs: BTreeMap<u8, Val>,
-    /// Pairs v[n:n+1] of those that iterate as one, with their new values.
+    /// Pairs v[n:n+1] of those that are loop-carried as one value, with their new values.
     pub pairs: BTreeMap<u8, Val>,
     /// Masks, with their new values.
     pub masks: BTreeMap<MaskPlace, Val>,
     /// Other scalars, with their new values.
     pub slots: Vec<(Slot, Val)>,
-    /// Where the loop leaves for.
+    /// The loop's exit.
     pub exit: Target,
-    /// Loads whose addresses are known when the loop begins.
+    /// Loads with addresses that are invariant in the loop.
     pub first: Vec<Val>,
-    /// The mask that collects the lanes that left: the loop ends for a lane that comes into it.
+    /// The mask that collects the lanes that left: the loop ends for a lane in it.
     pub left: Option<MaskPlace>,
-    /// Pairs that are held as distances from the arena's beginning: addresses, for the most part.
+    /// Pairs held relative to the arena's base: mostly addresses.
     pub based: BTreeSet<u8>,
-    /// Of those VGPRs, the ones that are wanted behind the loop.
+    /// Those of the VGPRs that are live after the loop.
     pub keep: BTreeSet<u8>,
-    /// The trip count and what follows from it: see [`LaneSerial::foresee`].
+    /// The trip count; see [`LaneSerial::find_trip_count`].
     pub count: Option<Count>,
-    /// Words and pairs that iterations which are counted do not hold: each adds a power of two, of which this is the
-    /// exponent.
+    /// Words and pairs that counted iterations do not hold: each is stepped by a power of two, of
+    /// which this is the exponent.
     pub steady: BTreeMap<u8, u32>,
-    /// Where addresses of loads go.
-    pub courses: BTreeMap<Val, Course>,
+    /// How the addresses of loads progress.
+    pub recurrences: BTreeMap<Val, Recurrence>,
     /// Which wave values are made of lanes' bits.
     is_mask: Vec<bool>,
-    /// Nodes that are the same in all iterations.
+    /// Nodes that are invariant.
     fixed: Vec<bool>,
-    /// Words loaded that are floats wherever they are used.
+    /// Loaded words used only as floats.
     floats: BTreeSet<Val>,
 }
 
-/// What is added in a sum.
+/// A term of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
     /// A 64-bit value.
@@ -85,14 +85,14 @@ impl Term {
     }
 }
 
-/// Lane operations for each load at most.
+/// Maximum number of lane operations for each load.
 const MAX_WORK: usize = 16;
 
-/// How the address of a block's load lies, as far as is known: the stride between lanes.
+/// The stride between lanes of the address of a block's load, if it is constant.
 pub type Strides<'a> = dyn Fn(usize, Val) -> Option<i64> + 'a;
 
-/// Plans the loop that begins at block `head`, if lanes going round alone suit it. `live` are the registers
-/// wanted where a block begins.
+/// Plans the loop that begins at block `head`, if it profits from running lane-serially. `live` are
+/// the registers live where a block begins.
 pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Option<LaneSerial> {
     let converted = if_conversion::merge(f, head)?;
     let block = &converted.block;
@@ -136,7 +136,7 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
         based: BTreeSet::new(),
         count: None,
         steady: BTreeMap::new(),
-        courses: BTreeMap::new(),
+        recurrences: BTreeMap::new(),
         is_mask: masks.nodes,
         fixed: Vec::new(),
         floats: BTreeSet::new(),
@@ -154,20 +154,20 @@ pub fn plan(f: &Func, head: usize, live: &[Live], strides: &Strides<'_>) -> Opti
     if work.count() > MAX_WORK * loads.len() || plan.waits() {
         return None;
     }
-    plan.first = plan.known_at_once();
+    plan.first = plan.independent_loads();
     plan.based = plan.addresses();
     plan.floats = plan.floats_only(&needed);
     Some(plan)
 }
 
 impl LaneSerial {
-    /// Is it EXEC as it stands when an iteration begins, of which the lane's bit is 1?
+    /// Is it EXEC at the start of an iteration, in which the lane's bit is 1?
     pub fn is_exec(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         self.is_mask[v.index()] && mask_read(&self.block, node) == Some(MaskPlace::Exec)
     }
 
-    /// Is it the mask of the lanes that left, of which the bit of a lane that acts is 0?
+    /// Is it the mask of the lanes that left, in which the bit of an active lane is 0?
     pub fn is_zero(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         self.left.is_some() && self.is_mask[v.index()] && mask_read(&self.block, node) == self.left
@@ -178,23 +178,23 @@ impl LaneSerial {
         self.is_mask[v.index()]
     }
 
-    /// Is it one bit of a lane? A mask that no iteration writes is not: it is 64 bits of the wave, of which the lane's bit
-    /// must still be extracted.
+    /// Is it one bit of a lane? A mask that no iteration writes is not: it is 64 bits of the wave,
+    /// from which the lane's bit must be extracted.
     fn is_bit(&self, v: Val) -> bool {
         self.block.nodes[v.index()].ty.width == Width::W1 || self.is_mask(v)
     }
 
-    /// Is it the same in all iterations?
+    /// Is it invariant?
     pub fn is_fixed(&self, v: Val) -> bool {
         self.fixed[v.index()]
     }
 
-    /// Is a loaded word a float wherever it is used?
+    /// Is a loaded word used only as a float?
     pub fn is_float(&self, v: Val) -> bool {
         self.floats.contains(&v)
     }
 
-    /// What a value is on a lane that acts: without merges, and without masks where those are known.
+    /// A value on an active lane: without merges, and without masks that are constant there.
     pub fn resolve(&self, v: Val) -> Val {
         let mut v = v;
         loop {
@@ -230,7 +230,7 @@ impl LaneSerial {
         }
     }
 
-    /// What a resolved value is computed from, resolved.
+    /// The operands of a resolved value, resolved.
     pub fn operands(&self, v: Val) -> Vec<Val> {
         let node = &self.block.nodes[v.index()];
         let args = match node.op {
@@ -242,7 +242,7 @@ impl LaneSerial {
         args.iter().map(|&a| self.resolve(a)).collect()
     }
 
-    /// The pair that a value is, of those that iterate as one.
+    /// The pair, loop-carried as one value, that a value is.
     pub fn pair_at(&self, v: Val) -> Option<u8> {
         let n = pair_read(&self.block, &self.block.nodes[v.index()])?;
         self.pairs.contains_key(&n).then_some(n)
@@ -264,7 +264,7 @@ impl LaneSerial {
         roots.iter().map(|&v| self.resolve(v)).collect()
     }
 
-    /// Is a VGPR a half of a loop-carried pair as one?
+    /// Is a VGPR half of a pair that is loop-carried as one value?
     pub fn in_pair(&self, n: u8) -> bool {
         let above = n.checked_sub(1);
         self.pairs.contains_key(&n) || above.is_some_and(|m| self.pairs.contains_key(&m))
@@ -282,7 +282,7 @@ impl LaneSerial {
         needed
     }
 
-    /// The mask that collects the lanes that left, if that is what ends the loop.
+    /// The mask that collects the lanes that left, if it ends the loop.
     fn collects(&self) -> Option<MaskPlace> {
         let LoopCondition::Lane(exec) = self.condition else {
             return None;
@@ -297,8 +297,8 @@ impl LaneSerial {
         found.map(|m| *m.0)
     }
 
-    /// The sum that a 64-bit value is, in terms that are the same in all iterations and others. Each is shifted left by
-    /// a number of bits.
+    /// The terms of the sum that a 64-bit value is, invariant or not. Each is shifted left by a
+    /// number of bits.
     pub fn terms(&self, v: Val) -> Vec<(Term, u32)> {
         let mut terms = Vec::new();
         self.add_terms(v, 0, 0, &mut terms);
@@ -332,7 +332,7 @@ impl LaneSerial {
         }
     }
 
-    /// The pair, of those that iterate, to which an address adds the rest.
+    /// The loop-carried pair to which an address adds the rest.
     pub fn base_pair(&self, terms: &[(Term, u32)]) -> Option<u8> {
         let mut pairs = terms.iter().filter_map(|&(term, shift)| match term {
             Term::Wide(v) if shift == 0 => self.pair_at(v),
@@ -352,7 +352,7 @@ impl LaneSerial {
         loads.collect()
     }
 
-    /// Finds the pairs that are read and written as one.
+    /// Finds the pairs that are read and written as one value.
     fn join_pairs(&mut self) {
         let mut last = None;
         let reads: BTreeSet<u8> = self
@@ -376,7 +376,7 @@ impl LaneSerial {
         }
     }
 
-    /// Does a value by itself differ from iteration to iteration?
+    /// Does a value itself differ between iterations?
     fn changes(&self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         match node.op {
@@ -390,8 +390,8 @@ impl LaneSerial {
         }
     }
 
-    /// The nodes of which `is` is true, or is true of something that they are computed from; addresses count
-    /// for what is loaded when `loads` is set.
+    /// The nodes for which `is` holds, or holds for a transitive operand; with `loads`, a load
+    /// depends on its address.
     fn spread(&self, is: &dyn Fn(&LaneSerial, Val) -> bool, loads: bool) -> Vec<bool> {
         let mut found = vec![false; self.block.nodes.len()];
         for i in 0..found.len() {
@@ -408,7 +408,7 @@ impl LaneSerial {
         found
     }
 
-    /// Does an address depend on what an earlier turn loaded, or the end of the loop on what any did?
+    /// Does an address depend on a load of an earlier iteration, or the loop condition on any load?
     fn waits(&self) -> bool {
         let mut slow = BTreeSet::new();
         let mut slow_masks = BTreeSet::new();
@@ -453,7 +453,7 @@ impl LaneSerial {
     }
 
     /// Loads whose addresses depend on no load of the iteration.
-    fn known_at_once(&self) -> Vec<Val> {
+    fn independent_loads(&self) -> Vec<Val> {
         let is_load = |p: &LaneSerial, v: Val| {
             matches!(
                 p.block.nodes[v.index()].op,
@@ -462,15 +462,15 @@ impl LaneSerial {
         };
         let loaded = self.spread(&is_load, true);
         let effects = self.block.effects.iter().copied();
-        let known = effects.filter(|&v| {
+        let independent = effects.filter(|&v| {
             let node = &self.block.nodes[v.index()];
             let address = self.resolve(node.args[0]);
             matches!(node.op, Op::Load(..)) && !loaded[address.index()]
         });
-        known.collect()
+        independent.collect()
     }
 
-    /// Words loaded that only f32 arithmetic uses.
+    /// Loaded words used only by f32 arithmetic.
     fn floats_only(&self, needed: &[bool]) -> BTreeSet<Val> {
         use crate::ir::Float::F32;
         let mut uses: BTreeMap<Val, bool> = BTreeMap::new();

@@ -25,7 +25,7 @@ pub(super) fn unmasked_form(p: &Strides, block: &Block, used: &Used) -> Option<U
     })?;
     let needed = needed(&unmasked, used)?;
     let kinds = p.of_form(&unmasked.block, &needed)?;
-    // Lanes that do not act keep what they have.
+    // Inactive lanes keep their values.
     let mut written = unmasked.vgprs.keys();
     let held = written.all(|n| p.carried.get(n) == Some(&Kind::Lanes));
     let constant = |v: &Val| match unmasked.block.nodes[v.index()].op {
@@ -77,7 +77,7 @@ fn needed(unmasked: &unmasked::Unmasked, used: &Used) -> Option<Vec<bool>> {
     Some(needed)
 }
 
-/// Plans a loop that loads and that lanes leave; `live` are the registers that are live where it begins.
+/// Plans a loop with loads that lanes leave; `live` are the registers live where it begins.
 pub(super) fn plan(
     f: &Func,
     (converted, masks): (if_conversion::IfConverted, &Masks),
@@ -133,7 +133,7 @@ pub(super) fn plan(
         condition: LoopCondition::Unmasked,
     };
     Some(Plan {
-        known: trips::known(&form, &strides.carried, &strides.pairs),
+        entry_facts: trips::entry_facts(&form, &strides.carried, &strides.pairs),
         form,
         unmasked: None,
         peel: Some(Peel {

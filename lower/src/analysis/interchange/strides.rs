@@ -1,5 +1,5 @@
-//! Which values of a loop inside the lane groups are scalars: those whose neighbours differ by a constant that
-//! no iteration changes.
+//! Finds the values of a loop inside the lane groups that are scalars: those whose neighbours
+//! differ by a constant that iterations preserve.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,28 +7,29 @@ use super::{Kind, LoopCondition, is_all, pair_read, unmerged};
 use crate::analysis::uniformity::{LoopEntry, pair_of};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 
-/// Largest stride of a word whose carry into the high word is taken to be rare.
+/// Largest stride of a word for which a carry into the high word is assumed to be rare.
 const SMALL: i64 = 1 << 24;
 
-/// How the values of a form of the iteration are held.
+/// Representation of the values of an iteration.
 pub(super) struct Strides {
     /// Of each node that is needed.
     pub(super) kinds: Vec<Option<Kind>>,
-    /// VGPRs as they stood before, as far as they are read.
+    /// VGPRs at the start of the iteration, if they are read.
     pub(super) vgprs: BTreeMap<u8, Kind>,
-    /// Loop-carried pairs, or stay, as one.
+    /// Pairs that are loop-carried or invariant as one value.
     pub(super) pairs: BTreeMap<u8, i64>,
     /// Their new values, if they have any.
     pub(super) pair_outs: BTreeMap<u8, Val>,
     /// Other loop-carried VGPRs.
     pub(super) carried: BTreeMap<u8, Kind>,
-    /// Other VGPRs with strides that stay.
+    /// Other invariant VGPRs with strides.
     pub(super) invariant: BTreeMap<u8, i64>,
 }
 
 impl Strides {
-    /// Finds them for the iteration in `block`, of whose wave values `is_mask` are lanes' bits. `needed` are the
-    /// nodes that are used, `written` the VGPRs that are live behind an iteration, `entry` is known where the loop begins.
+    /// Finds the strides for the iteration in `block`, where `is_mask` marks wave values made of
+    /// lanes' bits. `needed` are the nodes that are used, `written` the VGPRs that are live after
+    /// an iteration, `entry` are the facts where the loop begins.
     pub(super) fn find(
         (block, condition, is_mask): (&Block, LoopCondition, &[bool]),
         (needed, written): (&[bool], &BTreeMap<u8, Val>),
@@ -61,7 +62,7 @@ impl Strides {
                 .collect(),
         };
         p.separate();
-        // Strides that an iteration does not keep are given up until all are kept.
+        // Drops the strides that an iteration does not preserve, until all are preserved.
         let kinds = loop {
             let kinds = p.kinds(needed)?;
             if p.kept(&kinds, written) {
@@ -112,7 +113,7 @@ impl Strides {
         })
     }
 
-    /// How values are held in another form of the same iteration, with the strides of this one.
+    /// Representation in another form of the same iteration, with the strides of this one.
     pub(super) fn of_form(&self, block: &Block, needed: &[bool]) -> Option<Vec<Option<Kind>>> {
         let planner = Planner {
             block,
@@ -124,12 +125,12 @@ impl Strides {
         planner.kinds(needed)
     }
 
-    /// Is anything that was there before a scalar?
+    /// Is any value at the start of the iteration a scalar?
     pub(super) fn any(&self) -> bool {
         self.any_of(&self.vgprs)
     }
 
-    /// Does a scalar iterate?
+    /// Is a scalar loop-carried?
     pub(super) fn any_carried(&self) -> bool {
         self.any_of(&self.carried)
     }
@@ -139,7 +140,7 @@ impl Strides {
         !self.pairs.is_empty() || vgprs.values().any(affine)
     }
 
-    /// How many VGPRs iterate as vectors.
+    /// The number of VGPRs that are loop-carried as vectors.
     pub(super) fn vectors(&self) -> usize {
         self.carried.values().filter(|&&k| k == Kind::Lanes).count()
     }
@@ -201,9 +202,9 @@ impl Planner<'_> {
                 i64::from(s as i32)
             }
         };
-        let known = match node.op {
+        let result = match node.op {
             Op::LaneId => Some(1),
-            // Functions are computed in vectors only, of equal lanes too.
+            // Functions are computed in vectors only, of uniform lanes too.
             Op::MaskFromBits | Op::ExecMask | Op::Call(..) => None,
             Op::ReadV(n) => {
                 let above = n.checked_sub(1).and_then(|m| self.pairs.get(&m));
@@ -246,10 +247,10 @@ impl Planner<'_> {
                 uniform.then_some(0)
             }
         };
-        Some(known.map_or(Kind::Lanes, Kind::Affine))
+        Some(result.map_or(Kind::Lanes, Kind::Affine))
     }
 
-    /// Gives up the strides that an iteration does not keep; true if all were kept.
+    /// Drops the strides that an iteration does not preserve; true if all were preserved.
     fn kept(&mut self, kinds: &[Option<Kind>], written: &BTreeMap<u8, Val>) -> bool {
         let block = self.block;
         let before = (self.pairs.len(), self.vgprs.clone());

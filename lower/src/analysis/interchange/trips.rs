@@ -1,37 +1,41 @@
-//! What of a loop's iterations is known when it begins: values that no iteration changes, the number of iterations, and
-//! from both where a load's address ends, so that one check of its first and last address does for all iterations.
+//! Facts that hold when a loop begins: invariant values, the trip count, and from both the last
+//! address of a load, so that one check of its first and last address covers all iterations.
 
 use std::collections::BTreeMap;
 
 use super::{Form, Kind, LoopCondition, pair_read, unmerged};
 use crate::ir::{Icmp, Op, Slot, Val, Vary, Width};
 
-/// How many iterations a loop makes: as many as it takes a scalar, changed by a constant each iteration, to become
-/// equal to another that stays.
+/// The trip count of a loop: the number of iterations until a scalar, stepped by a constant in
+/// each, equals an invariant bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trips {
     /// The scalar.
     pub slot: Slot,
-    /// What is added to it each iteration: a power of two or its negative.
+    /// The step: a power of two or its negative.
     pub step: i32,
-    /// What it becomes equal to (W32, wave).
+    /// The bound (W32, wave).
     pub bound: Val,
 }
 
-/// What is known.
+/// The facts.
 #[derive(Debug, Default)]
-pub struct Known {
-    /// Scalars that no iteration changes and that are computed, in order.
+pub struct EntryFacts {
+    /// Computed invariant scalars, in order.
     pub fixed: Vec<Val>,
     /// The number of iterations.
     pub trips: Option<Trips>,
-    /// Loads whose addresses can be checked before the first iteration: what is added to the address each iteration,
-    /// if anything.
+    /// Loads whose addresses can be checked before the first iteration: the step of the address, if
+    /// any.
     pub checked: BTreeMap<Val, Option<Val>>,
 }
 
-/// Finds out what is known of a loop's iterations. `carried` are the loop-carried VGPRs by themselves.
-pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<u8, i64>) -> Known {
+/// Finds the facts of a loop. `carried` are the VGPRs that are loop-carried by themselves.
+pub(super) fn entry_facts(
+    form: &Form,
+    carried: &BTreeMap<u8, Kind>,
+    pairs: &BTreeMap<u8, i64>,
+) -> EntryFacts {
     let changes = |n: u8| {
         let in_pair = |n: u8| form.pair_outs.contains_key(&n);
         carried.contains_key(&n) || in_pair(n) || n.checked_sub(1).is_some_and(in_pair)
@@ -62,19 +66,19 @@ pub(super) fn known(form: &Form, carried: &BTreeMap<u8, Kind>, pairs: &BTreeMap<
             fixed.push(v);
         }
     }
-    let mut known = Known {
+    let mut entry_facts = EntryFacts {
         fixed,
         trips: trips(form, &stays),
         checked: BTreeMap::new(),
     };
     for &load in &form.block.effects {
         if let Some(advance) = advance(form, pairs, &stays, load)
-            && (advance.is_none() || known.trips.is_some())
+            && (advance.is_none() || entry_facts.trips.is_some())
         {
-            known.checked.insert(load, advance);
+            entry_facts.checked.insert(load, advance);
         }
     }
-    known
+    entry_facts
 }
 
 fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
@@ -109,7 +113,7 @@ fn trips(form: &Form, stays: &[bool]) -> Option<Trips> {
     (counts && fits && still).then_some(Trips { slot, step, bound })
 }
 
-/// What is added to a load's address each iteration; nothing if that is not known.
+/// The step of a load's address; `None` if it has no constant one.
 fn advance(
     form: &Form,
     pairs: &BTreeMap<u8, i64>,

@@ -1,7 +1,8 @@
-//! The unmasked iteration of a loop that EXEC ends: what an iteration is for a lane that acts and goes on. The conditions that
-//! decide it are taken to come out the way that keeps EXEC true; then masks fold to constants, merges disappear,
-//! and what is left is arithmetic and the test that the conditions did come out so on all lanes that act. Where
-//! they did not, the iteration is made again with masks. Lanes that have left change nothing any more.
+//! The unmasked iteration of a loop that EXEC ends: an iteration for an active lane that continues.
+//! The conditions are assumed to have the outcome that keeps EXEC set. Masks then fold to
+//! constants, merges disappear, and what remains is arithmetic and the test that the conditions
+//! have the assumed outcome on all active lanes. If they have not, the iteration is repeated with
+//! masks. Lanes that have left are not changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +15,21 @@ use super::{MaskPlace, mask_read};
 /// An unmasked iteration.
 #[derive(Debug)]
 pub struct Unmasked {
-    /// Its nodes, with the values that VGPRs, scalars and masks have behind it.
+    /// Its nodes, with the final values of VGPRs, scalars and masks.
     pub block: Block,
     /// VGPRs.
     pub vgprs: BTreeMap<u8, Val>,
     /// Scalars.
     pub slots: Vec<(Slot, Val)>,
-    /// Masks that it changes, to constants.
+    /// Masks that become constants.
     pub masks: BTreeMap<MaskPlace, Val>,
-    /// Lane conditions (W1), which must come out so on all lanes that act.
+    /// Lane conditions (W1) and their required outcome on all active lanes.
     pub tests: Vec<(Val, bool)>,
-    /// Masks that must be 0 on the lanes that act before it.
+    /// Masks that must be 0 on the active lanes before the iteration.
     pub zero: BTreeSet<MaskPlace>,
 }
 
-/// A test in the form that host vectors have: `a < b` unsigned is what `b <= a` is not.
+/// A test in the form that host vectors have: `a < b` unsigned is the negation of `b <= a`.
 fn cheaper(b: &Build, test: Val, when: bool) -> (Val, bool) {
     match b.parts(test) {
         (Op::Icmp(Icmp::Ult), args) => (b.pure(Op::Icmp(Icmp::Ule), &[args[1], args[0]]), !when),
@@ -36,10 +37,10 @@ fn cheaper(b: &Build, test: Val, when: bool) -> (Val, bool) {
     }
 }
 
-/// Conditions at most; each may come out in two ways.
+/// Maximum number of conditions; each may have either outcome.
 const MAX_CONDITIONS: usize = 3;
 
-/// What an iteration is made from.
+/// Input of the construction.
 pub(super) struct Iteration<'a> {
     pub(super) block: &'a Block,
     pub(super) needed: &'a [bool],
@@ -54,7 +55,7 @@ pub(super) fn unmasked(t: &Iteration<'_>) -> Option<Unmasked> {
     if conditions.is_empty() || conditions.len() > MAX_CONDITIONS {
         return None;
     }
-    // Conditions as they stand come first: they guard what is inside.
+    // Prefers conditions without negation: they guard what is inside.
     (0..1u32 << conditions.len()).find_map(|flips| {
         let assumed = conditions.iter().enumerate();
         let assumed: HashMap<Val, bool> = assumed
@@ -65,8 +66,8 @@ pub(super) fn unmasked(t: &Iteration<'_>) -> Option<Unmasked> {
 }
 
 impl Iteration<'_> {
-    /// Lane conditions that masks are made from, without negation, and what they are where that is said to
-    /// be true.
+    /// Lane conditions that masks are made from, without negation, and their value where the mask
+    /// is true.
     fn conditions(&self) -> Vec<(Val, bool)> {
         let mut found: Vec<(Val, bool)> = Vec::new();
         for (node, _) in self.block.nodes.iter().zip(self.needed).filter(|n| *n.1) {
@@ -148,7 +149,8 @@ impl Iteration<'_> {
         }
     }
 
-    /// Builds the iteration anew with what is assumed; gives what the nodes became, and what to test.
+    /// Rebuilds the iteration under the assumptions; returns the values of the nodes, and the
+    /// tests.
     #[allow(clippy::type_complexity, reason = "used once")]
     fn fold(
         &self,
@@ -170,7 +172,7 @@ impl Iteration<'_> {
                     let mut args: Option<Vec<Val>> =
                         node.args.iter().map(|a| values[a.index()]).collect();
                     if let Op::Load(..) = node.op {
-                        // Of lanes that all act.
+                        // The mask of lanes that are all active.
                         let (at, mask) =
                             (values[node.args[0].index()]?, values[node.args[1].index()]?);
                         if b.as_const(mask) != Some(1) {
@@ -180,7 +182,7 @@ impl Iteration<'_> {
                     }
                     let args = match args {
                         Some(args) => args,
-                        // The words of a mask are not wanted by themselves.
+                        // The words of a mask are not needed separately.
                         None if place.is_some() => node
                             .args
                             .iter()

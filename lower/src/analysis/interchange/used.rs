@@ -1,5 +1,5 @@
-//! What a loop inside the lane groups needs: followed from what is live behind it and from its loop-carried values, and
-//! refused where something of it is not to be had group by group.
+//! What a loop inside the lane groups computes: derived from its live-outs and loop-carried values.
+//! Fails where something needed cannot be computed group by group.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,7 @@ impl Masks {
     }
 }
 
-/// What is wanted of a loop.
+/// The values that a loop must compute.
 pub(super) struct Used {
     pub(super) needed: Vec<bool>,
     pub(super) vgprs: BTreeMap<u8, Val>,
@@ -105,20 +105,20 @@ pub(super) struct Used {
     pub(super) slots: Vec<(Slot, Val)>,
 }
 
-/// How a loop's iterations are run.
+/// Granularity of a loop's execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Granularity {
-    /// Lane group by lane group, in vectors of Cranelift's.
+    /// Lane group by lane group, in 128-bit vectors.
     Groups,
-    /// The same in those of the wide back end, which has more functions.
+    /// The same in the wide back end's vectors, which support more functions.
     WideGroups,
-    /// Each lane alone.
+    /// Lane-serial.
     LaneSerial,
 }
 
 impl Used {
-    /// Follows what the next iteration and what lies behind the loop read; nothing if something of it is not
-    /// computed at this granularity of the loop.
+    /// Derives the values needed by the next iteration and after the loop; `None` if one of them
+    /// cannot be computed at this granularity.
     pub(super) fn find(
         f: &Func,
         converted: &IfConverted,
@@ -135,7 +135,7 @@ impl Used {
             masks: BTreeMap::new(),
             slots: Vec::new(),
         };
-        // Lanes that do not act may miss iterations.
+        // Inactive lanes may skip iterations.
         let some = matches!(converted.latch, Latch::Exec { .. }) || lane_serial;
         let mut work = block.effects.clone();
         match condition {
@@ -203,7 +203,7 @@ impl Used {
             if masks.nodes[v.index()]
                 && let Some(place) = mask_read(block, node)
             {
-                // As one, not its words.
+                // The mask as one value, not its words.
                 slots.push(match place {
                     MaskPlace::Exec => Slot::Exec,
                     MaskPlace::Vcc => Slot::Vcc,
@@ -230,7 +230,7 @@ impl Used {
                     if let Op::Load(..) = node.op
                         && (lane_serial || matches!(condition, LoopCondition::Exec(_)))
                     {
-                        // Whether all lanes act is found out from its mask.
+                        // Whether all lanes are active is tested on its mask.
                         work.push(node.args[1]);
                     }
                     continue;
@@ -256,7 +256,7 @@ impl Used {
     }
 }
 
-/// May a load be done group by group? Not if it is to see what others store meanwhile.
+/// May a load be done group by group? Not if it must observe concurrent stores.
 fn suits(
     f: &Func,
     block: &Block,
@@ -267,7 +267,7 @@ fn suits(
     let coherent = |site: SiteId| f.sites[site.0 as usize].inst.mem.glc;
     match node.op {
         Op::Load(Space::Global | Space::Flat | Space::Lds, data, site) => {
-            let known = matches!(
+            let supported = matches!(
                 data,
                 Data::Dwords(_) | Data::U8 | Data::I8 | Data::U16 | Data::I16
             );
@@ -278,7 +278,7 @@ fn suits(
                     is_all(block, condition, mask) || matches!(condition, LoopCondition::Exec(_))
                 }
             };
-            known && place && !coherent(site)
+            supported && place && !coherent(site)
         }
         Op::ScalarLoad(_, site) => !coherent(site),
         _ => false,

@@ -1,5 +1,5 @@
-//! Scalar slots that are all ones wherever control gets to a block, if EXEC is when the region begins: guest code puts EXEC
-//! aside, narrows it, and makes it what it was.
+//! Scalar slots that are all ones at block entry, provided EXEC is all ones at the region's entry:
+//! guest code saves EXEC, narrows it, and restores it.
 
 use super::{DEPTH, Live};
 use crate::ir::{Block, Func, Op, Slot, Term, Val};
@@ -26,7 +26,7 @@ pub(super) fn find(f: &Func) -> Vec<Live> {
 
 /// The same at a block's end.
 fn at_end(block: &Block, start: &Live) -> Live {
-    // Others write scalar registers there.
+    // These write scalar registers outside of the block's own writes.
     if let Term::Fallback { .. } | Term::ScalarMove { .. } = block.term {
         return Live::default();
     }

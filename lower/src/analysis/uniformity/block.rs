@@ -10,7 +10,7 @@ use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
 use crate::maps::HashMap;
 
 impl Analysis<'_> {
-    /// Goes through a block; gives the registers at its end, and the facts about its addresses.
+    /// Visits a block; returns the registers at its end, and the facts about its addresses.
     pub(super) fn block(
         &mut self,
         b: usize,
@@ -80,7 +80,7 @@ impl Analysis<'_> {
                 }
             }
         }
-        // A store has no lane result, so its type is a wave's: look at effects apart.
+        // A store has no lane result, so its type is a wave's: effects are visited separately.
         if let Some(facts) = facts {
             for &v in &block.effects {
                 self.note_address(b, block, v, (&values, &tables), &sets, facts);
@@ -89,7 +89,7 @@ impl Analysis<'_> {
         self.exit(b, block, entry, (&values, &tables), &sets)
     }
 
-    /// The set of lanes that a 64-bit wave value holds as EXEC would.
+    /// The set of lanes that a 64-bit wave value denotes as EXEC.
     pub(super) fn exec_value(
         &mut self,
         b: usize,
@@ -121,8 +121,8 @@ impl Analysis<'_> {
                 let parent = match (set(0), set(1)) {
                     (Some(x), Some(y)) => match self.meet_sets(x, y) {
                         Some(smaller) => return Some(smaller),
-                        // Of two unrelated supersets the one that leads to EXEC is remembered: guest
-                        // code comes back to that.
+                        // Of two unrelated supersets the ancestor of EXEC is kept: guest code
+                        // restores it later.
                         None if self.within(y, entry.exec) => y,
                         None => x,
                     },
@@ -139,7 +139,7 @@ impl Analysis<'_> {
                 } else if self.within(y, x) {
                     Some(x)
                 } else {
-                    // Lanes that went two ways come together: they lie within what both lie within.
+                    // Lanes of both sides of a branch: they lie within a common superset of both.
                     let both = self.around(x, y)?;
                     self.put(here, both);
                     Some(here)
@@ -219,7 +219,7 @@ impl Analysis<'_> {
                 }
             )
         };
-        // EXEC is not what the block made it.
+        // EXEC is unrelated to the block's last value.
         let exec = Set::At(b, Val(u32::MAX));
         if matches!(block.term, Term::Fallback { .. }) || block.effects.iter().any(relative) {
             // The interpreter may change anything, a write by number any VGPR.
@@ -255,7 +255,7 @@ impl Analysis<'_> {
                 r.pair.remove(&below);
             }
         }
-        // Two halves of one 64-bit value written to neighbours under the same EXEC.
+        // Two halves of one 64-bit value written to adjacent registers under the same EXEC.
         for &(n, lo) in &block.writes_v {
             let Some(&(_, hi)) = block
                 .writes_v
@@ -321,7 +321,7 @@ impl Analysis<'_> {
             }
         }
         if let Term::ScalarMove { site, .. } = block.term {
-            // Any scalar register may be another. EXEC is when it has the destination's number.
+            // Any scalar register may have changed; EXEC if it has the destination's number.
             r.saved.clear();
             r.constants.clear();
             r.vcc = None;
@@ -334,7 +334,7 @@ impl Analysis<'_> {
         r
     }
 
-    /// A fact as others see it.
+    /// A fact as exposed to other modules.
     fn affine(&self, block: &Block, v: Val, fact: Fact) -> Affine {
         let wide = block.nodes[v.index()].ty.width == Width::W64;
         let stride = if wide {

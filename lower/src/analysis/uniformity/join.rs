@@ -1,10 +1,10 @@
-//! Where ways meet: what is known on all of them.
+//! Control-flow joins: the facts that hold on all incoming edges.
 
 use super::offset_tables::TableFact;
 use super::{Analysis, Fact, Registers, Set};
 
 impl Analysis<'_> {
-    /// The registers at the start of a block, from its predecessors that were reached.
+    /// The registers at the start of a block, from its reached predecessors.
     pub(super) fn entry(
         &mut self,
         b: usize,
@@ -16,7 +16,7 @@ impl Analysis<'_> {
             .filter_map(|&p| exits[p].as_ref())
             .collect();
         if b != 0 {
-            // EXEC on entry lies within what all predecessors' EXEC lie within.
+            // EXEC on entry lies within a common superset of the predecessors' EXEC.
             let mut parent: Option<Set> = None;
             for r in &from {
                 let up = self.surviving_parent(r.exec, b);
@@ -29,7 +29,7 @@ impl Analysis<'_> {
             }
             self.put(Set::Entry(b), parent.unwrap_or(Set::All));
         } else if !from.is_empty() {
-            // A region whose entry is a loop's head: nothing is assumed beyond the first time.
+            // A region whose entry is a loop header: start facts hold on the first entry only.
             let mut r = start.clone();
             r.vgpr.fill(None);
             return r;

@@ -1,4 +1,4 @@
-//! Which lanes: values of EXEC as sets, which of them survive, one within another.
+//! Sets of lanes: values of EXEC, their validity across blocks, and inclusion.
 
 use super::{Analysis, Set};
 use crate::ir::Block;
@@ -11,7 +11,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Is `small` known to be a subset of `big`?
+    /// Is `small` provably a subset of `big`?
     pub(super) fn within(&self, small: Set, big: Set) -> bool {
         let mut at = small;
         for _ in 0..10_000 {
@@ -37,7 +37,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The nearest superset of `a` that `b` lies within, unless only all lanes are known to be one.
+    /// The nearest superset of `a` that contains `b`, unless that is only the set of all lanes.
     pub(super) fn around(&self, a: Set, b: Set) -> Option<Set> {
         let mut at = a;
         while at != Set::All {
@@ -49,7 +49,7 @@ impl Analysis<'_> {
         None
     }
 
-    /// May a name that was valid at the end of a predecessor be used in `block`?
+    /// Is a name that was valid at the end of a predecessor valid in `block`?
     pub(super) fn survives(&self, set: Set, block: usize) -> bool {
         match set.block() {
             None => true,
@@ -61,7 +61,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The nearest superset that may be named in `block`.
+    /// The nearest superset whose name is valid in `block`.
     pub(super) fn surviving_parent(&self, set: Set, block: usize) -> Set {
         let mut at = set;
         while !self.survives(at, block) {
@@ -87,7 +87,7 @@ pub(super) fn successors(block: &Block) -> Vec<usize> {
     targets.filter_map(|target| target.block()).collect()
 }
 
-/// Strict dominators as bit sets, by the usual iteration.
+/// Strict dominators as bit sets, by the iterative algorithm.
 pub(super) fn dominators(preds: &[Vec<usize>]) -> Vec<Vec<u64>> {
     let n = preds.len();
     let words = n.div_ceil(64);

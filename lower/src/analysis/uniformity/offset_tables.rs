@@ -1,16 +1,16 @@
-//! Lane values that are no line and yet known but for one uniform part: `base + offset`, with an offset of its own for
-//! each lane. Kernels make them from bits of the lane's number, by masks and shifts: the element that lane n exchanges
-//! in a step of a bitonic sort, or the factor of its butterfly.
+//! Lane values that are not affine but have one uniform part: `base + offset`, with a constant
+//! offset for each lane. Kernels make them from bits of the lane's number, by masks and shifts: the
+//! partner of lane n in a step of a bitonic sort, or the factor of its butterfly.
 
 use super::{Analysis, Fact, Registers, Set};
 use crate::ir::{Block, Op, Val, Width};
 use crate::maps::HashMap;
 use frontend::state::LANES;
 
-/// What each lane has beyond the base, in bytes where it is an address.
+/// The offset of each lane from the base, in bytes for addresses.
 type Offsets = [i32; LANES];
 
-/// A memory node's addresses: that of the lowest lane, and how far the others are beyond it.
+/// A memory node's addresses: relative to that of the lowest lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     /// By lane; the lowest is 0.
@@ -33,12 +33,12 @@ impl Table {
         [lowest, highest]
     }
 
-    /// How far a lane is beyond the lowest.
+    /// The offset of a lane from the lowest.
     pub fn away(&self, lane: usize) -> i64 {
         i64::from(self.offsets[lane])
     }
 
-    /// What each bit of a lane's number adds to its address, if addresses are such sums.
+    /// The contribution of each bit of a lane's number to its address, if addresses are such sums.
     pub fn bits(&self) -> Option<[i64; 6]> {
         let beyond = |lane: usize| self.away(lane) - self.away(0);
         let bits = std::array::from_fn(|bit| beyond(1 << bit));
@@ -61,26 +61,27 @@ impl Table {
     }
 }
 
-/// What is known of a lane value on the lanes of a set.
+/// A fact about a lane value on the lanes of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TableFact {
     /// Number of its offsets.
     pub(super) offsets: usize,
-    /// Zero bits at the low end of the base.
+    /// Trailing zero bits of the base.
     pub(super) aligned: u32,
-    /// It is 64 bits wide, and true only if the 32-bit part that differs by lane does not wrap between the lanes.
+    /// It is 64 bits wide, and holds only if the 32-bit part that differs by lane does not wrap
+    /// between the lanes.
     pub(super) guarded: bool,
     pub(super) set: Set,
 }
 
-/// The offsets of a region, each once.
+/// The offset tables of a region, deduplicated.
 #[derive(Default)]
 pub(super) struct Pool {
     all: Vec<Offsets>,
     numbers: HashMap<Offsets, usize>,
 }
 
-/// Tables of a region at most.
+/// Maximum number of tables of a region.
 const MAX_TABLES: usize = 512;
 
 /// Largest offset.
@@ -107,7 +108,7 @@ impl Pool {
     }
 }
 
-/// What is known of the values of a block so far.
+/// Facts about the values of a block so far.
 pub(super) struct Known<'a> {
     pub(super) block: &'a Block,
     pub(super) entry: &'a Registers,
@@ -117,7 +118,7 @@ pub(super) struct Known<'a> {
 }
 
 impl Analysis<'_> {
-    /// What a fact says of addresses.
+    /// The addresses that a fact describes.
     pub(super) fn table(&self, fact: TableFact) -> Table {
         Table::new(self.offsets(fact.offsets))
     }
@@ -128,12 +129,13 @@ impl Analysis<'_> {
         pool.map_or([0; LANES], |pool| pool.all[number])
     }
 
-    /// The number of the offsets that `of` gives, unless some are too large or there are too many.
+    /// The index of the table of the offsets `of`, unless some are too large or there are too many
+    /// tables.
     fn number(&mut self, of: impl Fn(usize) -> i64) -> Option<usize> {
         self.pool.as_mut()?.number(of)
     }
 
-    /// What node `v` makes of its operands; nothing where it is a line.
+    /// Transfer function of node `v`; `None` where the result is affine.
     pub(super) fn table_fact(&mut self, k: &Known<'_>, v: Val) -> Option<TableFact> {
         let node = &k.block.nodes[v.index()];
         let constant = |i: usize| k.entry.constant(k.block, node.args[i]);
@@ -169,7 +171,7 @@ impl Analysis<'_> {
                 let a = self.offsets(x.offsets);
                 self.made(x, x, x.aligned + n, |lane| i64::from(a[lane]) << n)
             }
-            // The offsets lie in bits where the base has none.
+            // The offsets are in bits where the base is 0.
             Op::Lshr => {
                 let n = constant(1)? as u32 & 31;
                 let x = self.operand(k, node.args[0])?;
@@ -183,7 +185,7 @@ impl Analysis<'_> {
                     self.operand(k, node.args[0])?,
                     self.operand(k, node.args[1])?,
                 );
-                // Of a constant the bits below are offsets, which are the same for all lanes.
+                // The low bits of a constant are offsets, the same for all lanes.
                 let aligned = match (constant(0), constant(1)) {
                     (None, None) => x.aligned.min(y.aligned),
                     (Some(_), _) => y.aligned,
@@ -194,7 +196,7 @@ impl Analysis<'_> {
                 let a = low(0).or_else(|| self.low_bits(x, aligned))?;
                 let b = low(1).or_else(|| self.low_bits(y, aligned))?;
                 let op = node.op;
-                // A mask may leave nothing of the base.
+                // A mask may clear the whole base.
                 let left = match (op, constant(0).or(constant(1))) {
                     (Op::And, Some(c)) => (c as u32 >> aligned << aligned).trailing_zeros(),
                     _ => 0,
@@ -220,7 +222,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// The same of 64 bits: an address made of a uniform one and a word that differs by lane.
+    /// The same for 64 bits: an address made of a uniform one and a word that differs by lane.
     fn wide_table(&mut self, k: &Known<'_>, v: Val) -> Option<TableFact> {
         let node = &k.block.nodes[v.index()];
         let uniform = |i: usize| {
@@ -257,7 +259,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A word as a base and offsets, be it a line or a table.
+    /// A word as a base and offsets, whether affine or a table.
     fn operand(&mut self, k: &Known<'_>, v: Val) -> Option<TableFact> {
         if let Some(table) = k.tables[v.index()] {
             return Some(table);
@@ -272,7 +274,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// The offsets of a word if they lie within its lowest bits, of which its base has none.
+    /// The offsets of a word if they fit its lowest bits, in which its base is 0.
     fn low_bits(&self, x: TableFact, bits: u32) -> Option<Offsets> {
         let bits = bits.min(31);
         let offsets = self.offsets(x.offsets);
@@ -280,7 +282,7 @@ impl Analysis<'_> {
         (x.aligned >= bits && offsets.iter().all(within)).then_some(offsets)
     }
 
-    /// A fact with these offsets, made of two others.
+    /// A fact with these offsets, derived from two others.
     fn made(
         &mut self,
         x: TableFact,
@@ -296,7 +298,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// What holds where two ways meet.
+    /// The fact that holds after a join.
     pub(super) fn join_tables(&self, x: TableFact, y: TableFact) -> Option<TableFact> {
         if (x.offsets, x.guarded) != (y.offsets, y.guarded) {
             return None;

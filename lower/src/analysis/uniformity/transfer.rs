@@ -1,4 +1,4 @@
-//! What one operation makes of what is known of its operands.
+//! Transfer functions: the fact about a result from those about its operands.
 
 use super::{ALIKE, Analysis, Fact, Guard, Registers, SMALL, Set, Step, small};
 use crate::ir::{Block, Node, Op, Val, Width};
@@ -52,7 +52,8 @@ impl Analysis<'_> {
             let (x, y) = (arg(0)?, arg(1)?);
             let set = self.meet_sets(x.set, y.set)?;
             let guarded = x.guarded || y.guarded;
-            // Two wrapping parts must wrap in one direction, or the ends could agree by accident.
+            // Two wrapping parts must wrap in one direction, otherwise the ends could agree by
+            // accident.
             let opposite = (x.stride ^ y.stride) >> 63 != 0;
             let stepped = x.stepped || y.stepped;
             let whole = x.whole && y.whole;
@@ -135,7 +136,7 @@ impl Analysis<'_> {
                     set,
                 })
             }
-            // The same for all lanes between which the low word does not wrap.
+            // Uniform among lanes between which the low word does not wrap.
             Op::Hi if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
                 small(f.stride).then_some(Fact {
@@ -208,7 +209,7 @@ impl Analysis<'_> {
                     })
                 }
             }
-            // The bound is not met by any lane if it is not met at the ends.
+            // No lane reaches the bound if the ends do not.
             Op::MinS | Op::MaxS | Op::MinU | Op::MaxU
                 if node.ty.width == Width::W32 && self.varies(arg(0)?, arg(1)?) =>
             {
@@ -265,20 +266,20 @@ impl Analysis<'_> {
         }
     }
 
-    /// Bits that the lanes' differences span: stride times lane is below two to that many.
+    /// Number of bits that the lanes' differences span: stride times lane is below 2 to that.
     pub(super) fn reach(&self, f: Fact) -> Option<u32> {
         let lanes = if f.whole { LANES } else { self.row } as u64;
         (f.stride < SMALL).then(|| u64::BITS - (f.stride * (lanes - 1)).leading_zeros())
     }
 
-    /// May a word of so many bits wrap between the lanes? Not where they differ only in bits that lane 0, of the wave or
-    /// of each row, has not set.
+    /// May a word of this width wrap between the lanes? Not where they differ only in bits that are
+    /// 0 in lane 0, of the wave or of each row.
     pub(super) fn may_wrap(&self, f: Fact, bits: u32) -> bool {
         let within = |reach: u32| reach <= f.aligned && reach <= bits;
         f.stride != 0 && !self.reach(f).is_some_and(within)
     }
 
-    /// Zero bits at the low end of what lane 0 has, of the wave or of each row.
+    /// Trailing zero bits of lane 0's value, of the wave or of each row.
     pub(super) fn aligned_in(&self, f: Fact, whole: bool) -> u32 {
         if f.stride == 0 || f.whole == whole {
             return f.aligned;
@@ -287,14 +288,14 @@ impl Analysis<'_> {
         f.aligned.min(rows)
     }
 
-    /// Does one of two values differ by lane, and the other not?
+    /// Does one of two values differ by lane and the other not?
     pub(super) fn varies(&self, x: Fact, y: Fact) -> bool {
         (x.stride == 0) != (y.stride == 0)
     }
 
-    /// `x` that differs by lane, combined with the bits of a uniform value, which may be a constant. Where the
-    /// lanes differ in low bits only, which the rest of the value leaves 0, these may be kept, cleared or
-    /// joined with others apart from the rest.
+    /// `x`, which differs by lane, combined with the bits of a uniform value, which may be a
+    /// constant. Where the lanes differ only in low bits that are otherwise 0, these may be kept,
+    /// cleared or combined independently of the rest.
     pub(super) fn bitwise(
         &self,
         op: Op,
@@ -341,8 +342,8 @@ impl Analysis<'_> {
         }
     }
 
-    /// `x` that differs by lane, under a uniform mask, which may be a constant. It stays a line where the mask keeps all
-    /// bits in which lanes differ, which [`Step::Mask`] asks for.
+    /// `x`, which differs by lane, under a uniform mask, which may be a constant. It stays affine
+    /// where the mask keeps all bits in which lanes differ, which [`Step::Mask`] checks.
     fn under_mask(&self, x: Fact, mask: Fact, constant: Option<u64>) -> Option<Fact> {
         let low = (1u64 << self.reach(x)?) - 1;
         let may_keep = mask.aligned == 0 && constant.is_none_or(|c| c & low == low);
@@ -365,7 +366,7 @@ fn all_alike<const N: usize>(values: [Fact; N]) -> u32 {
     }
 }
 
-/// The 64-bit value of which `lo` and `hi` are the words, when they are known to be.
+/// The 64-bit value of which `lo` and `hi` are provably the words.
 pub(crate) fn pair_of(block: &Block, lo: Val, hi: Val) -> Option<Val> {
     let hi = &block.nodes[hi.index()];
     if hi.op != Op::Hi {
@@ -374,7 +375,7 @@ pub(crate) fn pair_of(block: &Block, lo: Val, hi: Val) -> Option<Val> {
     low_is(block, hi.args[0], lo).then_some(hi.args[0])
 }
 
-/// Is `low` the low word of `wide`, by the names that the builder gives?
+/// Is `low` the low word of `wide`, in the builder's canonical forms?
 pub(super) fn low_is(block: &Block, wide: Val, low: Val) -> bool {
     let node = &block.nodes[wide.index()];
     let l = &block.nodes[low.index()];
@@ -404,7 +405,8 @@ pub(super) fn sign(stride: u64) -> u64 {
     stride as u32 as i32 as i64 as u64
 }
 
-/// What is to be checked of a value with this fact where one depends on it that no word wraps.
+/// The runtime check of a value with this fact, required where another fact assumes that no word
+/// wraps.
 pub(super) fn step_of(
     node: &crate::ir::Node,
     fact: Option<Fact>,
@@ -429,7 +431,7 @@ pub(super) fn step_of(
     }
 }
 
-/// On what it depends that a value that was made wider is on a line, if it does; see [`super::Facts::guard`].
+/// The condition for a widened value to be affine, if any; see [`super::Facts::guard`].
 pub(super) fn guard_of(
     block: &Block,
     node: &Node,
@@ -442,7 +444,7 @@ pub(super) fn guard_of(
     let read = |v: Val| matches!(block.nodes[v.index()].op, Op::ReadV(_));
     let word = values[node.args[0].index()];
     Some(match (node.op, word) {
-        // It may be known as a pair.
+        // The pair may have a fact.
         (Op::Pair, _) if node.args.iter().all(|&half| read(half)) => None,
         (_, None) => None,
         (op, Some(word)) => Some(Guard {
@@ -452,7 +454,7 @@ pub(super) fn guard_of(
     })
 }
 
-/// Bits at the low end of a wave value that are known to be 0.
+/// Trailing bits of a wave value that are provably 0.
 pub(super) fn zeros(block: &Block, v: Val, depth: u32) -> u32 {
     let node = &block.nodes[v.index()];
     if depth == 8 {

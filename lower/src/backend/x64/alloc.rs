@@ -7,7 +7,8 @@ use super::inst::{FREE, HostFunc, KEPT, general, mask, vector, vector_count};
 use super::linear_scan;
 use crate::host::Isa;
 
-/// The registers to choose from: all but the stack's and those of pins, and the mask register that means none.
+/// The allocatable registers: all but the stack pointer, those of pins, and the mask register that
+/// means no mask.
 fn environment(isa: Isa) -> MachineEnv {
     let set = |numbers: &[u8]| {
         let mut set = PRegSet::empty();
@@ -34,17 +35,18 @@ fn environment(isa: Isa) -> MachineEnv {
     }
 }
 
-/// Gives every operand a register by a linear scan. In debug builds the result is checked.
-pub(super) fn allocate_quickly(func: &HostFunc) -> Result<Output, String> {
+/// Allocates registers by a linear scan. In debug builds the result is checked.
+pub(super) fn allocate_linear(func: &HostFunc) -> Result<Output, String> {
     let output = linear_scan::allocate(func)?;
     check(func, &output);
     Ok(output)
 }
 
-/// The same with care: by `regalloc2`, unless that spends clearly more on moves in inner loops than the linear scan. It is not asked
-/// about large functions, since the time that it takes grows faster than they do.
+/// Allocates registers by `regalloc2`, unless its result spends clearly more on moves in inner
+/// loops than the linear scan. Large functions use the linear scan only, since `regalloc2`'s time
+/// grows superlinearly.
 pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
-    let scanned = allocate_quickly(func);
+    let scanned = allocate_linear(func);
     if scanned.is_ok() && func.insts.len() > LARGE {
         return scanned;
     }
@@ -68,16 +70,19 @@ pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
     }
 }
 
-/// Instructions of the largest function that `regalloc2` is asked about.
+/// Number of instructions above which `regalloc2` is not used.
 const LARGE: usize = 10_000;
 
-/// How many times more what `regalloc2` gives must cost for the linear scan to be better: how often loops run is not known.
+/// Ratio of the cost of `regalloc2`'s result to that of the linear scan from which on the latter is
+/// used: trip counts are unknown.
 const CLEARLY: f64 = 1.5;
 
-/// Loops that a block is in at least for its moves to count: the outermost may be the one over the waves.
+/// Loop depth of a block from which on its moves count: the outermost loop may be the one over the
+/// waves.
 const INNER: u8 = 2;
 
-/// What the moves in inner loops cost that an allocation needs; only to compare two of a function.
+/// Estimated cost of an allocation's moves in inner loops, to compare two allocations of a
+/// function.
 fn cost(func: &HostFunc, output: &Output) -> f64 {
     let depths = func.depths();
     let mut cost = 0.0;
@@ -95,10 +100,11 @@ fn cost(func: &HostFunc, output: &Output) -> f64 {
     cost
 }
 
-/// Instructions of the largest function that is checked: the checker's time grows faster than the function.
+/// Number of instructions above which a function is not checked: the checker's time grows
+/// superlinearly.
 const CHECKED: usize = 5000;
 
-/// In debug builds: does everything have a place, and every operand the right value?
+/// In debug builds: does everything have a location, and every operand the right value?
 fn check(func: &HostFunc, output: &Output) {
     if cfg!(debug_assertions) && func.insts.len() <= CHECKED {
         let env = environment(func.isa);

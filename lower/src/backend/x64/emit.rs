@@ -1,4 +1,4 @@
-//! Bytes of a function whose operands have registers.
+//! Encodes a function with allocated registers.
 
 use regalloc2::{Allocation, Edit, InstOrEdit, Output, RegClass};
 
@@ -21,13 +21,13 @@ struct Emit<'a> {
     patches: Vec<Patch>,
     /// Begin of the spill slots.
     spills: i32,
-    /// Label of the way out.
+    /// Label of the epilogue.
     exit: u32,
     /// Label of the first constant.
     pool: u32,
     kept: Vec<u8>,
-    /// By the number of a block: where a jump to it leads.
-    ways: Vec<usize>,
+    /// By block number: the final target of a jump to it.
+    jump_targets: Vec<usize>,
 }
 
 fn reg(a: Allocation) -> u8 {
@@ -60,9 +60,9 @@ pub(super) fn emit(func: &HostFunc, output: &Output) -> super::Code {
             .into_iter()
             .chain(KEPT.into_iter().filter(|&n| used >> n & 1 != 0))
             .collect(),
-        ways: ways(func, output),
+        jump_targets: jump_targets(func, output),
     };
-    let order = order(func, &e.ways);
+    let order = order(func, &e.jump_targets);
     let mut places = vec![usize::MAX; blocks + 1 + func.pool.len()];
     let mut locs: Vec<(u32, u32)> = Vec::new();
     e.prologue();
@@ -117,12 +117,12 @@ fn on_stack(disp: i32) -> Mem {
     }
 }
 
-/// To what vectors are aligned.
+/// Alignment of vectors.
 fn align(func: &HostFunc) -> i32 {
     8 * vector_words(func.isa) as i32
 }
 
-/// Does a block nothing but jump?
+/// Is a block only a jump?
 fn is_idle(func: &HostFunc, output: &Output, block: usize) -> bool {
     let range = func.range(block);
     if range.len() != 1 || func.insts[range.start].op != HostOp::Jump {
@@ -135,16 +135,16 @@ fn is_idle(func: &HostFunc, output: &Output, block: usize) -> bool {
     })
 }
 
-/// Where a jump to each block leads: through blocks that do nothing but jump. One that leads to such blocks only, in
-/// a circle, stays as it is.
-fn ways(func: &HostFunc, output: &Output) -> Vec<usize> {
+/// The final target of a jump to each block, through blocks that only jump. A cycle of such blocks
+/// is left alone.
+fn jump_targets(func: &HostFunc, output: &Output) -> Vec<usize> {
     let blocks = func.blocks.len();
     let next = |b: usize| match is_idle(func, output, b) {
         true => func.succs(b)[0].index(),
         false => b,
     };
     let next: Vec<usize> = (0..blocks).map(next).collect();
-    let way = |b: usize| {
+    let target_of = |b: usize| {
         let mut at = b;
         for _ in 0..blocks {
             if next[at] == at {
@@ -154,14 +154,14 @@ fn ways(func: &HostFunc, output: &Output) -> Vec<usize> {
         }
         b
     };
-    (0..blocks).map(way).collect()
+    (0..blocks).map(target_of).collect()
 }
 
-/// The order of the blocks in memory: as they were made, parted edges behind where they come from, what is
-/// seldom executed at the end. Those that no jump leads to are not there.
-fn order(func: &HostFunc, ways: &[usize]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..ways.len())
-        .filter(|&b| b == 0 || ways[b] == b)
+/// The order of the blocks in memory: as created, split edges behind their source, cold blocks at
+/// the end. Unreachable blocks are omitted.
+fn order(func: &HostFunc, jump_targets: &[usize]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..jump_targets.len())
+        .filter(|&b| b == 0 || jump_targets[b] == b)
         .collect();
     order.sort_by_key(|&b| (func.blocks[b].cold, func.blocks[b].place));
     order
@@ -212,12 +212,12 @@ impl Emit<'_> {
         self.code.bytes.push(0xc3);
     }
 
-    /// Where the stack pointer is kept that there was before the function's words.
+    /// Offset of the saved stack pointer.
     fn saved(&self) -> i32 {
         self.spills + 8 * self.output.num_spillslots as i32
     }
 
-    /// No penalty for code that knows only the lower halves.
+    /// Avoids the transition penalty of code that uses only the lower halves.
     fn vzeroupper(&mut self) {
         self.code.bytes.extend([0xc5, 0xf8, 0x77]);
     }
@@ -227,7 +227,7 @@ impl Emit<'_> {
         on_stack(self.spills + 8 * slot.index() as i32)
     }
 
-    /// A move that the allocator asks for.
+    /// A move inserted by the allocator.
     fn copy(&mut self, from: Allocation, to: Allocation) {
         let register = from.as_reg().or(to.as_reg());
         let class = register.expect("bug: a move from slot to slot").class();
@@ -253,7 +253,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An instruction that has a VEX coding, in the EVEX coding where registers or length want that.
+    /// An instruction with a VEX encoding, in EVEX encoding where registers or length require it.
     fn vector(&mut self, row: Row, len: Len, r: u8, vvvv: u8, rm: Rm, imm: &[u8]) {
         let high = |r: u8| r >= 16;
         if len != Len::L512 && !high(r) && !high(vvvv) && !matches!(rm, Rm::Reg(r) if high(r)) {
@@ -265,7 +265,7 @@ impl Emit<'_> {
         self.code.evex(twin, len, With::default(), r, vvvv, rm, imm);
     }
 
-    /// What a form has in the fields reg, vvvv and rm of a vector instruction.
+    /// The fields reg, vvvv and rm of a vector instruction by its form.
     fn fields(&self, host: &HostInst, form: Form, a: &[Allocation]) -> (u8, u8, Rm) {
         let rm = |from: usize| self.rm(host, &a[from..]);
         match form {
@@ -289,7 +289,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The operand that may lie in memory; `rest` are the allocations from it on.
+    /// The operand that may be in memory; `rest` are the allocations from it on.
     fn rm(&self, host: &HostInst, rest: &[Allocation]) -> Rm {
         let Some(place) = host.mem else {
             return match rest[0].as_reg() {
@@ -377,7 +377,7 @@ impl Emit<'_> {
                 };
                 let r = reg(a[0]);
                 if self.func.isa == Isa::Avx512 && (r >= 16 || host.op == HostOp::Ones) {
-                    // All bits whatever the sources are, or the exclusive or.
+                    // All ones regardless of the sources, or the exclusive or.
                     let (row, imm) = match host.op {
                         HostOp::Ones => (evex::rows::VPTERNLOGD, &[0xff][..]),
                         _ => (evex::rows::VPXORD, &[][..]),
@@ -422,12 +422,15 @@ impl Emit<'_> {
                     .legacy(legacy::LOAD, true, false, pin.number(), value, &[]);
             }
             HostOp::Jump => {
-                let to = self.ways[self.func.succs(block)[0].index()];
+                let to = self.jump_targets[self.func.succs(block)[0].index()];
                 self.jump(to, next);
             }
             HostOp::Branch(compare) => {
                 let succs = self.func.succs(block);
-                let (yes, no) = (self.ways[succs[0].index()], self.ways[succs[1].index()]);
+                let (yes, no) = (
+                    self.jump_targets[succs[0].index()],
+                    self.jump_targets[succs[1].index()],
+                );
                 self.compare(compare, a);
                 if Some(yes) == next {
                     self.branch(compare.cc.not(), no);
@@ -457,7 +460,7 @@ impl Emit<'_> {
         let (wide, first) = (compare.wide, reg(a[0]));
         match compare.imm {
             Some(0) => {
-                // Less than zero and the rest of the conditions see the same flags.
+                // The sign condition and the others test the same flags.
                 self.code
                     .legacy(legacy::TEST, wide, false, first, Rm::Reg(first), &[]);
             }
@@ -485,14 +488,14 @@ impl Emit<'_> {
         }
     }
 
-    /// The byte of a register by a condition.
+    /// Sets a byte register by a condition.
     fn set(&mut self, cc: Cc, d: u8) {
         let row = super::encode::row(
             super::encode::Prefix::None,
             super::encode::Map::M0F,
             0x90 | cc as u8,
         );
-        // The digit 0 stands where a register would; it is below 4.
+        // The digit 0 is encoded in place of a register.
         self.code.legacy(row, false, true, 0, Rm::Reg(d), &[]);
     }
 
@@ -519,7 +522,7 @@ impl Emit<'_> {
     }
 }
 
-/// Memory whose index is a vector.
+/// A memory operand whose index is a vector.
 fn lanes(rm: Rm) -> Rm {
     match rm {
         Rm::Mem(mem) => Rm::Lanes(mem),

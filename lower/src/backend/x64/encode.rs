@@ -1,5 +1,5 @@
-//! Machine code of x86-64: instructions as rows of (prefix, map, W, opcode), in the legacy coding for
-//! general registers and in the VEX coding for vectors and the newer scalar instructions.
+//! Encoding of x86-64 instructions as rows of (prefix, map, W, opcode): legacy encoding for general
+//! registers, VEX encoding for vectors and the newer scalar instructions.
 
 /// The mandatory prefix of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Row {
     pub prefix: Prefix,
     /// Opcode map.
     pub map: Map,
-    /// The W bit of a VEX instruction; of a legacy one the operation's width is asked for apart.
+    /// The W bit of a VEX instruction; legacy instructions take the operation's width separately.
     pub w: bool,
     /// Opcode byte.
     pub opcode: u8,
@@ -58,38 +58,38 @@ pub enum Len {
     L128 = 0,
     /// 256 bits.
     L256 = 1,
-    /// 512 bits, which only the EVEX coding has.
+    /// 512 bits, EVEX encoding only.
     L512 = 2,
 }
 
-/// What an address begins with.
+/// Base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Base {
     /// A general register.
     Reg(u8),
-    /// A place that [`Code::fix`] is told of later.
+    /// A label, resolved by [`Code::fix`].
     Label(u32),
 }
 
-/// A place in memory.
+/// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mem {
-    /// Where it begins.
+    /// Its base.
     pub base: Base,
-    /// A register and the logarithm of what it is multiplied by; never general register 4.
+    /// An index register and the logarithm of its scale; never general register 4.
     pub index: Option<(u8, u8)>,
     /// Bytes to add.
     pub disp: i32,
 }
 
-/// The operand that may lie in memory.
+/// The operand that may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rm {
     /// A register.
     Reg(u8),
     /// Memory.
     Mem(Mem),
-    /// Memory of each lane: the index is a vector of as many distances.
+    /// One address for each lane: the index is a vector of offsets.
     Lanes(Mem),
 }
 
@@ -107,13 +107,13 @@ pub struct Code {
     /// The bytes so far.
     pub bytes: Vec<u8>,
     fixups: Vec<Fixup>,
-    /// Place of the displacement of the instruction that is being written, if it refers to a label.
+    /// Offset of the current instruction's displacement, if it refers to a label.
     open: Option<(usize, u32)>,
 }
 
 impl Code {
-    /// The instructions of one row: general registers, `wide` for 64 bits. `byte` says that registers
-    /// are bytes.
+    /// An instruction in legacy encoding: general registers, `wide` for 64 bits. `byte`: byte
+    /// registers.
     pub fn legacy(&mut self, row: Row, wide: bool, byte: bool, reg: u8, rm: Rm, imm: &[u8]) {
         match row.prefix {
             Prefix::None => {}
@@ -138,7 +138,8 @@ impl Code {
         self.operands(reg, rm, 1, imm);
     }
 
-    /// A VEX instruction: `reg` and `rm` as the row has them, `vvvv` the further source (or 0).
+    /// An instruction in VEX encoding: `reg` and `rm` as in the row, `vvvv` the further source (or
+    /// 0).
     pub fn vex(&mut self, row: Row, len: Len, reg: u8, vvvv: u8, rm: Rm, imm: &[u8]) {
         assert!(len != Len::L512, "bug: 512 bits in VEX");
         let (x, b) = extensions(rm);
@@ -155,7 +156,7 @@ impl Code {
         self.operands(reg, rm, 1, imm);
     }
 
-    /// The ModRM byte and what follows it; a short displacement is counted in `unit` bytes.
+    /// The ModRM byte and what follows it; a short displacement is in units of `unit` bytes.
     pub(super) fn operands(&mut self, reg: u8, rm: Rm, unit: i32, imm: &[u8]) {
         let reg = (reg & 7) << 3;
         match rm {
@@ -181,7 +182,7 @@ impl Code {
                 return;
             }
         };
-        // Registers 5 and 13 have no form without displacement, 4 and 12 none without a second byte.
+        // Registers 5 and 13 have no form without displacement, 4 and 12 none without a SIB byte.
         let short = match mem.disp % unit {
             0 => i8::try_from(mem.disp / unit).ok(),
             _ => None,
@@ -216,14 +217,14 @@ impl Code {
         }
     }
 
-    /// A jump or branch to a label, with the opcode bytes of its form that has a displacement of 32 bits.
+    /// A jump or branch to a label, given the opcode bytes of its form with a 32-bit displacement.
     pub fn branch(&mut self, opcode: &[u8], label: u32) {
         self.bytes.extend(opcode);
         self.open(label, 0);
         self.close();
     }
 
-    /// Fills in the distances of all labels, which are at the places that `place` gives.
+    /// Resolves all labels by their positions, given by `place`.
     pub fn fix(&mut self, place: impl Fn(u32) -> usize) {
         for fixup in self.fixups.drain(..) {
             let field = &mut self.bytes[fixup.at..fixup.at + 4];
@@ -235,7 +236,7 @@ impl Code {
     }
 }
 
-/// The upper bits of the registers in an operand: of the index, and of the base or register.
+/// The extension bits of the registers in an operand: of the index, and of the base or register.
 pub(super) fn extensions(rm: Rm) -> (u8, u8) {
     match rm {
         Rm::Reg(r) => (0, r >> 3),

@@ -1,14 +1,14 @@
-//! Machine code of AVX-512: the EVEX coding, with vectors of up to 512 bits, 32 vector registers, masks in k
-//! registers, a constant of memory in all lanes, and rounding of its own.
+//! EVEX encoding for AVX-512: vectors of up to 512 bits, 32 vector registers, masks in k registers,
+//! broadcasts from memory, and embedded rounding.
 
 use super::encode::{Code, Len, Map, Prefix, Rm, Row};
 
-/// How much memory an operand is, which is what short displacements are counted in.
+/// The size of a memory operand, which is the unit of short displacements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tuple {
-    /// The whole vector, or one lane of so many bytes for all lanes.
+    /// The whole vector, or a broadcast lane of this number of bytes.
     Full(u8),
-    /// Half of the vector, or one lane of so many bytes for all lanes.
+    /// Half of the vector, or a broadcast lane of this number of bytes.
     Half(u8),
     /// The whole vector.
     FullMem,
@@ -16,7 +16,7 @@ pub enum Tuple {
     HalfMem,
     /// A quarter of it.
     QuarterMem,
-    /// So many bytes at any length.
+    /// This number of bytes at any length.
     Fixed(u8),
 }
 
@@ -44,7 +44,7 @@ impl Evex {
         }
     }
 
-    /// Bytes that a short displacement is counted in.
+    /// The unit of short displacements in bytes.
     fn unit(self, len: Len, broadcast: bool) -> i32 {
         let whole = 16 << len as i32;
         match self.tuple {
@@ -57,7 +57,7 @@ impl Evex {
     }
 }
 
-/// Rounding that an instruction brings along; exceptions are suppressed.
+/// Embedded rounding; exceptions are suppressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the directions")]
 pub enum Rounding {
@@ -67,21 +67,22 @@ pub enum Rounding {
     Zero = 3,
 }
 
-/// What an instruction does besides.
+/// Modifiers of an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct With {
-    /// The k register with the lanes to write; 0: all.
+    /// The k register of the write mask; 0: no mask.
     pub mask: u8,
-    /// Other lanes become zero; else they stay.
+    /// Other lanes are zeroed, otherwise kept.
     pub zero: bool,
-    /// The operand in memory is one lane, for all.
+    /// The memory operand is one lane, broadcast.
     pub broadcast: bool,
-    /// With registers only; 512 bits or single floats.
+    /// With registers only; 512 bits or scalar floats.
     pub rounding: Option<Rounding>,
 }
 
 impl Code {
-    /// An EVEX instruction: `reg` and `rm` as the row has them, `vvvv` the further source (or 0).
+    /// An instruction in EVEX encoding: `reg` and `rm` as in the row, `vvvv` the further source (or
+    /// 0).
     #[allow(clippy::too_many_arguments, reason = "what an instruction has")]
     pub fn evex(
         &mut self,
@@ -94,11 +95,11 @@ impl Code {
         imm: &[u8],
     ) {
         let (x, b) = match rm {
-            // The fifth bit of a register is where that of an index would be.
+            // The fifth bit of a register is encoded as that of an index.
             Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
             Rm::Mem(_) | Rm::Lanes(_) => super::encode::extensions(rm),
         };
-        // So would that of a further source be that of an index of 32.
+        // The fifth bit of a vector index is encoded as that of a further source.
         let fifth = match rm {
             Rm::Lanes(mem) => mem.index.map_or(0, |(index, _)| index),
             _ => vvvv,
@@ -171,7 +172,7 @@ pub mod rows {
         // by a constant, with a digit
         VPSHIFTD_I = evex(P66, M0F, 0x72, D);    VPSHIFTQ_I = evex(P66, M0F, 0x73, Q).w1();
         VPSRAQ_I = evex(P66, M0F, 0x72, Q).w1(); VPSHIFTW_I = evex(P66, M0F, 0x71, FullMem);
-        // ---- comparisons, with a k register for the result
+        // ---- comparisons, into a k register
         VPCMPD = evex(P66, M0F3A, 0x1f, D);      VPCMPUD = evex(P66, M0F3A, 0x1e, D);
         VPCMPQ = evex(P66, M0F3A, 0x1f, Q).w1(); VPCMPUQ = evex(P66, M0F3A, 0x1e, Q).w1();
         VPTESTMD = evex(P66, M0F38, 0x27, D);    VPTESTNMD = evex(PF3, M0F38, 0x27, D);
@@ -179,7 +180,7 @@ pub mod rows {
         VCMPSS = evex(PF3, M0F, 0xc2, Fixed(4)); VCMPSD = evex(PF2, M0F, 0xc2, Fixed(8)).w1();
         VPMOVD2M = evex(PF3, M0F38, 0x39, FullMem); VPMOVQ2M = evex(PF3, M0F38, 0x39, FullMem).w1();
         VPMOVM2D = evex(PF3, M0F38, 0x38, FullMem); VPMOVM2Q = evex(PF3, M0F38, 0x38, FullMem).w1();
-        // ---- float: the single rows are those of vectors with another prefix
+        // ---- float: scalar rows are those of vectors with another prefix
         VADDPS = evex(None, M0F, 0x58, D);       VMULPS = evex(None, M0F, 0x59, D);
         VSUBPS = evex(None, M0F, 0x5c, D);       VDIVPS = evex(None, M0F, 0x5e, D);
         VMAXPS = evex(None, M0F, 0x5f, D);       VSQRTPS = evex(None, M0F, 0x51, D);
@@ -248,7 +249,7 @@ pub mod rows {
         VPMOVSXBD = evex(P66, M0F38, 0x21, QuarterMem); VPMOVZXBD = evex(P66, M0F38, 0x31, QuarterMem);
         VPMOVSXBW = evex(P66, M0F38, 0x20, HalfMem); VPMOVZXBW = evex(P66, M0F38, 0x30, HalfMem);
         VPMOVSXWD = evex(P66, M0F38, 0x23, HalfMem); VPMOVZXWD = evex(P66, M0F38, 0x33, HalfMem);
-        // of lanes wherever they are, with a mask that they destroy
+        // gather and scatter; they clear their mask
         VPGATHERDD = evex(P66, M0F38, 0x90, Fixed(4)); VPSCATTERDD = evex(P66, M0F38, 0xa0, Fixed(4));
         VPMOVDW = evex(PF3, M0F38, 0x33, HalfMem); VPMOVDB = evex(PF3, M0F38, 0x31, QuarterMem);
     }

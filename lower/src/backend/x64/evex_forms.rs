@@ -1,15 +1,15 @@
-//! Instructions of the VEX coding as the EVEX coding has them, for registers 16 to 31 and for 512 bits.
+//! EVEX encodings of VEX instructions, for registers 16 to 31 and for 512 bits.
 
 use super::encode::Row;
 use super::evex::{Evex, Tuple, rows};
 use super::rows::vex;
 
-/// A row in the EVEX coding, if it is there, with the same operands and the same constant.
+/// The EVEX encoding of a row, if it exists, with the same operands and the same constant.
 pub fn twin(row: Row) -> Option<Evex> {
     if let Some(twin) = same(row) {
         return Some(twin);
     }
-    // 64 bits are the W bit in both codings.
+    // 64 bits are the W bit in both encodings.
     let twin = same(Row { w: false, ..row }).filter(|_| row.w)?.w1();
     let tuple = match twin.tuple {
         Tuple::Full(_) => Tuple::Full(8),

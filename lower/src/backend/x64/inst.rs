@@ -1,5 +1,5 @@
-//! Host instructions before they have registers: static single assignment over virtual registers of three
-//! classes, general, vector and, for AVX-512, mask. What register allocation asks of a function is answered here.
+//! Host instructions before register allocation: SSA over virtual registers of three classes,
+//! general, vector and, for AVX-512, mask. Implements the interface of register allocation.
 
 use regalloc2::{Block, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 
@@ -12,7 +12,7 @@ use crate::maps::HashMap;
 
 mod blocks;
 
-/// Condition codes as the host numbers them.
+/// Condition codes in the host's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the suffixes of the mnemonics")]
 pub(super) enum Cc {
@@ -46,21 +46,21 @@ impl Cc {
     }
 }
 
-/// What an address begins with.
+/// Base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AddrBase {
     /// A register.
     Reg(VReg),
     /// A constant of the region.
     Pool(u32),
-    /// The words that the function keeps on the stack.
+    /// The function's own stack slots.
     Stack,
-    /// A register that the allocator does not give.
+    /// A register that is not allocatable.
     Pin(Pin),
 }
 
-/// A value that has a register of its own in the whole function: addresses begin with it all the time, and the
-/// allocator would take it from the stack again and again.
+/// A value pinned to a register for the whole function: it is the base of most addresses, and the
+/// allocator would reload it from the stack repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pin {
     /// The context, the function's parameter.
@@ -70,7 +70,7 @@ pub(super) enum Pin {
 }
 
 impl Pin {
-    /// The number of its general register, which a call keeps.
+    /// The number of its general register, which calls preserve.
     pub(super) fn number(self) -> u8 {
         match self {
             Pin::Context => RBP,
@@ -82,15 +82,15 @@ impl Pin {
 /// An address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Addr {
-    /// Where it begins.
+    /// Its base.
     pub(super) base: AddrBase,
-    /// A register to add, shifted left by so many bits, at most 3.
+    /// An index register, shifted left by this number of bits, at most 3.
     pub(super) index: Option<(VReg, u8)>,
     /// Bytes to add.
     pub(super) disp: i32,
 }
 
-/// An operand that may lie in memory.
+/// An operand that may be in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Src {
     /// A register.
@@ -99,13 +99,13 @@ pub(super) enum Src {
     Mem(Addr),
 }
 
-/// Where the registers of a coded instruction come from, in the order of its operands; `rm` is always
-/// last, as a register or as those of an address.
+/// The operands of an encoded instruction in their order; `rm` is always last, as a register or as
+/// those of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// reg (defined) from vvvv and rm.
     Rvm,
-    /// The same of registers alone, rounded in a direction of its own.
+    /// As `Rvm` with registers only, with embedded rounding.
     Rounded(Rounding),
     /// As [`Form::Fma`], likewise.
     RoundedFma(Rounding),
@@ -133,12 +133,12 @@ pub(super) enum Form {
     MergedRm,
     /// vvvv (defined) from itself outside a mask, and rm, with a digit.
     MergedDigit(u8),
-    /// reg (defined) and a mask (defined) from both, lanes outside the mask from reg itself and others from memory of
-    /// each lane.
+    /// reg (defined) and a mask (defined) from both: gathers the lanes in the mask, keeps the
+    /// others.
     Gather,
     /// rm (memory) from reg under a mask.
     StoreSome,
-    /// A mask (defined) from itself, and memory of each of its lanes from reg.
+    /// A mask (defined) from itself; scatters the lanes of reg.
     Scatter,
     /// reg (defined) from itself and rm.
     Tied,
@@ -148,18 +148,18 @@ pub(super) enum Form {
     Address(u8),
 }
 
-/// What an instruction compares before it acts.
+/// A comparison before the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Compare {
     /// The condition.
     pub(super) cc: Cc,
     /// 64 bits.
     pub(super) wide: bool,
-    /// The second source, when it is a constant; else it is a register.
+    /// The second source if it is a constant; otherwise it is a register.
     pub(super) imm: Option<i32>,
 }
 
-/// A constant behind an instruction.
+/// An immediate of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Imm {
     /// None.
@@ -170,7 +170,7 @@ pub(super) enum Imm {
     Word(i32),
 }
 
-/// What an instruction is.
+/// The operation of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HostOp {
     /// VEX coded.
@@ -181,7 +181,7 @@ pub(super) enum HostOp {
     Legacy(Row, bool, Form, Imm),
     /// A constant in a general register.
     MovImm(u64),
-    /// An address that is known when the code has its place.
+    /// An address that is resolved at placement.
     MovSymbol(Symbol, i64),
     /// All zeros in a vector.
     Zero,
@@ -189,13 +189,13 @@ pub(super) enum HostOp {
     Ones,
     /// 1 or 0 by a comparison: defined, sources.
     Set(Compare),
-    /// defined, taken otherwise (the same register), taken when true, sources.
+    /// defined, value if false (the same register), value if true, sources.
     Select(Compare),
     /// High half of a product: source in rax, source, defined in rdx; true: signed, 64 bits.
     MulHigh(bool, bool),
     /// A call of an address with arguments in their registers.
     Call,
-    /// Nothing: an instruction that stands elsewhere.
+    /// Nothing: an instruction that was moved elsewhere.
     Nothing,
     /// A value to its register.
     Pin(Pin),
@@ -207,22 +207,22 @@ pub(super) enum HostOp {
     Return,
 }
 
-/// What the memory operand of an instruction begins with.
+/// Base of an instruction's memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PlaceBase {
     /// A register among the operands.
     Operand,
     /// A constant.
     Pool(u32),
-    /// A register, by its number, that the allocator does not give.
+    /// A non-allocatable register, by its number.
     Fixed(u8),
 }
 
-/// How the memory operand of an instruction is made.
+/// Shape of an instruction's memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) base: PlaceBase,
-    /// There is an index among the operands, shifted left by so many bits.
+    /// The shift of the index among the operands, if any.
     pub(super) indexed: Option<u8>,
     /// Bytes to add.
     pub(super) disp: i32,
@@ -231,11 +231,11 @@ pub(super) struct Place {
 /// An instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostInst {
-    /// What it is.
+    /// The operation.
     pub(super) op: HostOp,
     /// Its operand in memory.
     pub(super) mem: Option<Place>,
-    /// What of the region it is for.
+    /// Its source location in the region.
     pub(super) loc: u32,
     operands: (u32, u32),
 }
@@ -246,8 +246,8 @@ pub(super) struct HostBlock {
     first: u32,
     end: u32,
     params: Vec<VReg>,
-    /// How many successors it has, and these.
-    ways: u8,
+    /// The number of successors, and these.
+    succ_count: u8,
     succs: [Block; 2],
     /// Arguments for each of them.
     args: [Vec<VReg>; 2],
@@ -255,8 +255,8 @@ pub(super) struct HostBlock {
     preds: (u32, u32),
     /// Seldom executed.
     pub(super) cold: bool,
-    /// Its place in memory among the others: the number of the block as it was made, and how many
-    /// parted edges of that block come before it.
+    /// Its position in memory: the number of the block when created, and how many split edges of
+    /// that block precede it.
     pub(super) place: (usize, usize),
 }
 
@@ -267,7 +267,7 @@ impl HostBlock {
             first: 0,
             end: 0,
             params: Vec::new(),
-            ways: 0,
+            succ_count: 0,
             succs: [Block::invalid(); 2],
             args: [Vec::new(), Vec::new()],
             preds: (0, 0),
@@ -277,7 +277,7 @@ impl HostBlock {
     }
 
     fn succs(&self) -> &[Block] {
-        &self.succs[..usize::from(self.ways)]
+        &self.succs[..usize::from(self.succ_count)]
     }
 }
 
@@ -288,7 +288,7 @@ pub(super) struct HostFunc {
     pub(super) insts: Vec<HostInst>,
     /// Blocks; 0 is the entry.
     pub(super) blocks: Vec<HostBlock>,
-    /// Predecessors of the blocks, one block's after the other's.
+    /// Predecessors of the blocks, concatenated.
     preds: Vec<Block>,
     pub(super) operands: Vec<Operand>,
     vregs: usize,
@@ -297,9 +297,9 @@ pub(super) struct HostFunc {
     pool_places: HashMap<Vec<u8>, u32>,
     /// What is written.
     pub(super) isa: Isa,
-    /// Bytes of the stack that the function's own words take.
+    /// Bytes of the function's own stack slots.
     pub(super) stack: u32,
-    /// What of the region is being emitted.
+    /// The current source location in the region.
     pub(super) loc: u32,
 }
 
@@ -320,10 +320,11 @@ pub(super) const RSI: u8 = 6;
 /// See [`RCX`].
 pub(super) const RDI: u8 = 7;
 
-/// General registers that a call keeps, but for those of pins; the frame saves those that are used.
+/// General registers that calls preserve, except those of pins; the frame saves those that are
+/// used.
 pub(super) const KEPT: [u8; 4] = [12, 13, 14, 15];
 
-/// All general registers that can be given, those that a call keeps last.
+/// All allocatable general registers, those that calls preserve last.
 pub(super) const FREE: [u8; 13] = [0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// A general register for the allocator.
@@ -344,7 +345,7 @@ pub(super) fn mask(n: u8) -> PReg {
 /// The class of mask registers.
 pub(super) const MASK: RegClass = RegClass::Vector;
 
-/// Words of 8 bytes in which a vector is kept.
+/// Number of 8-byte stack slots of a vector.
 pub(super) fn vector_words(isa: Isa) -> usize {
     match isa {
         Isa::Avx2 => 4,
@@ -352,7 +353,7 @@ pub(super) fn vector_words(isa: Isa) -> usize {
     }
 }
 
-/// Vector registers that there are.
+/// Number of vector registers.
 pub(super) fn vector_count(isa: Isa) -> u8 {
     match isa {
         Isa::Avx2 => 16,
@@ -360,7 +361,7 @@ pub(super) fn vector_count(isa: Isa) -> u8 {
     }
 }
 
-/// Does an instruction take a whole vector as its last operand, which may lie in memory?
+/// Is the last operand of an instruction a whole vector, which may be in memory?
 fn reads_vectors(op: HostOp) -> bool {
     let (HostOp::Vex(_, _, form, _) | HostOp::Evex(_, _, form, _)) = op else {
         return false;
@@ -404,7 +405,7 @@ impl HostFunc {
         self.blocks[index].end = self.insts.len() as u32;
     }
 
-    /// Ends block `index`, going to `targets` with their arguments.
+    /// Ends block `index` with edges to `targets`.
     pub(super) fn end(
         &mut self,
         index: usize,
@@ -414,9 +415,9 @@ impl HostFunc {
         let block = &mut self.blocks[index];
         block.end = end;
         for (to, args) in targets {
-            let n = usize::from(block.ways);
+            let n = usize::from(block.succ_count);
             (block.succs[n], block.args[n]) = (Block::new(to), args);
-            block.ways += 1;
+            block.succ_count += 1;
         }
     }
 
@@ -425,7 +426,7 @@ impl HostFunc {
         self.blocks[index].params = params;
     }
 
-    /// Appends an instruction with operands and at last an operand that may lie in memory.
+    /// Appends an instruction whose last operand may be in memory.
     pub(super) fn push(&mut self, op: HostOp, operands: &[Operand], rm: Option<Src>) {
         let first = self.operands.len() as u32;
         self.operands.extend(operands);
@@ -455,14 +456,15 @@ impl HostFunc {
         self.append(op, first, mem);
     }
 
-    /// Appends an instruction whose operands from `first` on are there.
+    /// Appends an instruction whose operands from `first` on are already pushed.
     fn append(&mut self, op: HostOp, first: u32, mem: Option<Place>) {
         if self.isa == Isa::Avx512
             && mem.is_none()
             && reads_vectors(op)
             && let Some(last) = self.operands[first as usize..].last_mut()
         {
-            // It may stay on the stack. (With AVX2's 16 registers nbody-16k takes 2 % more so, other kernels the same.)
+            // The operand may stay on the stack. (With AVX2's 16 registers one benchmark is 2 %
+            // slower this way, others are unchanged.)
             *last = Operand::any_use(last.vreg());
         }
         self.insts.push(HostInst {
@@ -473,7 +475,7 @@ impl HostFunc {
         });
     }
 
-    /// Appends an instruction whose operand in memory is given as that of another.
+    /// Appends an instruction with the memory operand of another.
     pub(super) fn push_at(&mut self, op: HostOp, operands: &[Operand], mem: Option<Place>) {
         let first = self.operands.len() as u32;
         self.operands.extend(operands);
@@ -485,7 +487,7 @@ impl HostFunc {
         self.vregs
     }
 
-    /// Is a register what the last instruction gives?
+    /// Is a register defined by the last instruction?
     pub(super) fn last_gives(&self, reg: VReg) -> bool {
         self.insts.last().is_some_and(|host| {
             let operand = self.operands.get(host.operands.0 as usize);
@@ -494,14 +496,14 @@ impl HostFunc {
         })
     }
 
-    /// The registers that an instruction takes, behind the one that it gives.
+    /// The source registers of an instruction, after its definition.
     pub(super) fn sources(&self, inst: usize) -> Vec<VReg> {
         let (first, end) = self.insts[inst].operands;
         let sources = &self.operands[first as usize + 1..end as usize];
         sources.iter().map(|operand| operand.vreg()).collect()
     }
 
-    /// Takes an instruction away: where its operand in memory is.
+    /// Removes an instruction; returns its memory operand.
     pub(super) fn take(&mut self, inst: usize) -> Option<Place> {
         let host = &mut self.insts[inst];
         host.op = HostOp::Nothing;
@@ -514,13 +516,13 @@ impl HostFunc {
         self.blocks[block].first as usize..self.blocks[block].end as usize
     }
 
-    /// Does an instruction destroy what registers hold that it does not name?
+    /// Does an instruction clobber registers that it does not name?
     #[inline]
     pub(super) fn clobbers(&self, inst: usize) -> bool {
         matches!(self.insts[inst].op, HostOp::Call | HostOp::MulHigh(..))
     }
 
-    /// Where a block goes.
+    /// Successors of a block.
     pub(super) fn succs(&self, block: usize) -> &[Block] {
         self.blocks[block].succs()
     }
@@ -590,7 +592,7 @@ impl regalloc2::Function for HostFunc {
         let mut set = PRegSet::empty();
         match self.insts[inst.index()].op {
             HostOp::Call => {
-                // What the host's calling convention does not keep; rax is defined.
+                // Caller-saved registers; rax is defined.
                 for n in [RCX, RDX, RSI, RDI, 8, 9, 10, 11] {
                     set.add(general(n));
                 }

@@ -1,7 +1,7 @@
-//! Registers by a linear scan: intervals in the order in which they begin take the first register that is free
-//! as long as they live. Where none is, the cheapest to keep in memory goes there, with a short interval for
-//! each of its uses and definitions. Much faster than `regalloc2`'s own allocators, whose checker accepts what
-//! comes out.
+//! Linear-scan register allocation: intervals in the order of their starts take the first register
+//! that is free during their lifetime. If there is none, the interval that is cheapest to spill is
+//! spilled, with a short interval for each of its uses and definitions. Much faster than
+//! `regalloc2`'s own allocators; its checker validates the result in debug builds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,74 +21,74 @@ mod output;
 use intervals::{Intervals, POINTS, READ, Range, WRITE, before};
 use occupancy::Taken;
 
-/// Who has a register for a while.
+/// Owner of a register during a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// An interval.
     Interval(u32),
-    /// An instruction that wants this virtual register there.
+    /// An instruction that requires this virtual register there.
     Fixed(u32),
-    /// An instruction that destroys what is there.
+    /// An instruction that clobbers the register.
     Clobber,
 }
 
-/// Where an interval lives.
+/// Location of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Home {
     Nowhere,
     Reg(PReg),
-    /// A word of the stack, by its number.
+    /// A stack slot.
     Slot(u32),
 }
 
 struct Scan<'a> {
     func: &'a HostFunc,
-    /// Of the virtual registers, then of single uses and definitions.
+    /// Those of the virtual registers, then of single uses and definitions.
     intervals: Intervals,
     homes: Vec<Home>,
-    /// Does a tied interval begin before its instruction, in a register that is not its operand's?
+    /// Does a tied interval begin before its instruction, in a register other than its operand's?
     copied: Vec<bool>,
-    /// The interval that follows a tied operand in its register, by that operand.
-    heirs: Vec<Option<u32>>,
+    /// The interval that is tied to an operand, by that operand.
+    followers: Vec<Option<u32>>,
     /// By class and number.
     taken: [Vec<Taken>; 3],
-    /// From where on each is surely free.
+    /// Point from which on each register is free.
     until: [[u32; 32]; 3],
-    /// Points where calls write.
+    /// Points at which calls write.
     calls: Vec<u32>,
-    /// The first of them behind the beginning that was asked for last.
-    near: usize,
-    /// Instructions that read or write each virtual register, only counted for those that are spilled.
+    /// Index of the first call after the most recently queried start.
+    next_call: usize,
+    /// Instructions that read or write each virtual register; counted for spilled ones only.
     places: Option<Lists<u32>>,
     /// Short intervals, by instruction and virtual register; reads, then writes.
     short: [HashMap<(u32, u32), u32>; 2],
-    /// When words of the stack are taken: those of general and mask registers, and those of vectors, which have
-    /// several words each.
+    /// Occupancy of stack slots: those of general and mask registers, and those of vectors, which
+    /// span several words.
     slots: [Vec<Taken>; 2],
-    /// Who comes in the order of beginnings.
+    /// The work list.
     queue: Queue,
 }
 
-/// Intervals in the order of their beginnings, then of their numbers.
+/// Intervals in the order of their starts, then of their numbers.
 struct Queue {
-    /// By point: one that begins there.
+    /// By point: an interval that begins there.
     first: Vec<u32>,
-    /// By number: the next that begins at the same point.
+    /// By number: the next interval that begins at the same point.
     next: Vec<u32>,
     at: usize,
-    /// Those that came later.
+    /// Intervals added during the scan.
     late: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 /// No interval.
-const NOBODY: u32 = u32::MAX;
+const UNOWNED: u32 = u32::MAX;
 
 impl Queue {
-    /// The intervals that are alive somewhere, the last of which begins before `end`.
+    /// The nonempty intervals; the last begins before `end`.
     fn new(intervals: &Intervals, end: u32) -> Queue {
         let count = intervals.all.len() as u32;
-        let mut first = vec![NOBODY; end as usize];
-        let mut next = vec![NOBODY; count as usize];
+        let mut first = vec![UNOWNED; end as usize];
+        let mut next = vec![UNOWNED; count as usize];
         for n in (0..count)
             .rev()
             .filter(|&n| !intervals.ranges(n).is_empty())
@@ -109,7 +109,7 @@ impl Queue {
     }
 
     fn pop(&mut self) -> Option<u32> {
-        while self.first.get(self.at) == Some(&NOBODY) {
+        while self.first.get(self.at) == Some(&UNOWNED) {
             self.at += 1;
         }
         let early = self.first.get(self.at).map(|&n| (self.at as u32, n));
@@ -129,12 +129,12 @@ fn class_index(class: RegClass) -> usize {
     class as usize
 }
 
-/// Which words of the stack a class has.
+/// The stack slots of a class.
 fn slot_index(class: RegClass) -> usize {
     usize::from(class == RegClass::Float)
 }
 
-/// Vector registers by number, as many as there are at most.
+/// Vector registers by number.
 const VECTORS: [u8; 32] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
     26, 27, 28, 29, 30, 31,
@@ -151,13 +151,13 @@ fn preg(class: RegClass, n: usize) -> PReg {
     }
 }
 
-/// Where an interval begins to want a register.
+/// Where an interval first needs a register.
 fn begin(intervals: &Intervals, n: u32) -> u32 {
     let tied = intervals.all[n as usize].tied;
     tied.map_or_else(|| intervals.ranges(n)[0].0, |(at, _)| at)
 }
 
-/// Gives every operand a register, or says why it cannot.
+/// Allocates a register for every operand, or explains why it cannot.
 pub(super) fn allocate(func: &HostFunc) -> Result<Output, String> {
     let mut scan = Scan::new(func);
     scan.fix();
@@ -178,7 +178,7 @@ impl<'a> Scan<'a> {
             func,
             homes: vec![Home::Nowhere; count],
             copied: vec![false; count],
-            heirs: vec![None; count],
+            followers: vec![None; count],
             until: [[0; 32]; 3],
             intervals,
             taken: [
@@ -187,7 +187,7 @@ impl<'a> Scan<'a> {
                 vec![Taken::default(); 8],
             ],
             calls: Vec::new(),
-            near: 0,
+            next_call: 0,
             places: None,
             short: [HashMap::default(), HashMap::default()],
             slots: [Vec::new(), Vec::new()],
@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes the registers that instructions name.
+    /// Reserves the registers that instructions name.
     fn fix(&mut self) {
         for inst in std::mem::take(&mut self.intervals.fixed) {
             let inst = inst as usize;
@@ -212,7 +212,7 @@ impl<'a> Scan<'a> {
                 self.take(preg, (start, end), owner);
             }
             if self.func.insts[inst].op == HostOp::Call {
-                // There are many, and they spare only KEPT: who lives across one is told what it may have.
+                // Calls preserve only KEPT; intervals live across one are restricted to it.
                 self.calls.push(at + WRITE);
                 continue;
             }
@@ -222,14 +222,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a register for some time.
+    /// Reserves a register for a range.
     fn take(&mut self, preg: PReg, (start, end): Range, owner: Owner) {
         let (class, n) = (class_index(preg.class()), preg.hw_enc());
         self.taken[class][n].insert((start, end), owner);
         self.until[class][n] = self.until[class][n].max(end);
     }
 
-    /// When an interval has its register: from before its instruction, when it is copied there.
+    /// First point at which an interval has its register: before its instruction if it is copied
+    /// there.
     #[inline]
     fn ranges(&self, n: u32) -> impl Iterator<Item = Range> + '_ {
         let ranges = self.intervals.ranges(n);
@@ -237,7 +238,7 @@ impl<'a> Scan<'a> {
         std::iter::once(first).chain(ranges[1..].iter().copied())
     }
 
-    /// From where on an interval has its register.
+    /// The point from which on an interval has its register.
     #[inline]
     fn start(&self, n: u32) -> u32 {
         match self.intervals.all[n as usize].tied {
@@ -246,7 +247,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The virtual register that an interval is, for what instructions fix.
+    /// The virtual register of an interval, compared with fixed operands.
     #[inline]
     fn is_mine(&self, n: u32, owner: Owner) -> bool {
         owner == Owner::Interval(n) || owner == Owner::Fixed(n)
@@ -258,7 +259,7 @@ impl<'a> Scan<'a> {
         self.is_free_in(n, (first, &ranges[1..]), preg)
     }
 
-    /// Is a register free for an interval, whose ranges are these?
+    /// Is a register free during an interval's ranges?
     #[inline]
     fn is_free_in(&self, n: u32, (first, rest): (Range, &[Range]), preg: PReg) -> bool {
         let (class, hw) = (class_index(preg.class()), preg.hw_enc());
@@ -275,7 +276,7 @@ impl<'a> Scan<'a> {
         let mut taken = std::mem::take(&mut self.taken[class][hw]);
         let mut until = self.until[class][hw];
         for range in self.ranges(n) {
-            // What an instruction fixes for the same virtual register is within it.
+            // A fixed operand of the same virtual register is within it.
             taken.cover(range, Owner::Interval(n));
             until = until.max(range.1);
         }
@@ -284,7 +285,7 @@ impl<'a> Scan<'a> {
         self.homes[n as usize] = Home::Reg(preg);
     }
 
-    /// Takes an interval out of its register.
+    /// Removes an interval from its register.
     fn unassign(&mut self, n: u32) {
         let Home::Reg(preg) = self.homes[n as usize] else {
             return;
@@ -298,22 +299,23 @@ impl<'a> Scan<'a> {
         self.homes[n as usize] = Home::Nowhere;
         self.refix(n, preg);
         if let Some((_, operand)) = self.intervals.all[n as usize].tied
-            && self.heirs[operand.vreg()] == Some(n)
+            && self.followers[operand.vreg()] == Some(n)
         {
-            self.heirs[operand.vreg()] = None;
+            self.followers[operand.vreg()] = None;
         }
         self.copied[n as usize] = false;
-        // Who was to follow in the same register looks for another.
-        let heirs = self.heirs.get_mut(n as usize);
-        if let Some(heir) = heirs.and_then(Option::take) {
-            self.unassign(heir);
-            self.queue.push(self.begin(heir), heir);
+        // An interval tied to it needs another register.
+        let followers = self.followers.get_mut(n as usize);
+        if let Some(follower) = followers.and_then(Option::take) {
+            self.unassign(follower);
+            self.queue.push(self.begin(follower), follower);
         }
     }
 
-    /// Takes a register again where instructions fix it for a virtual register that left it.
+    /// Reserves a register again where instructions fix it for a virtual register that was evicted
+    /// from it.
     fn refix(&mut self, n: u32, preg: PReg) {
-        if !self.intervals.wanted.iter(n as usize).any(|w| w == preg) {
+        if !self.intervals.hints.iter(n as usize).any(|w| w == preg) {
             return;
         }
         for inst in self.places_of(n) {
@@ -341,25 +343,25 @@ impl<'a> Scan<'a> {
         n as usize >= self.func.num_vregs()
     }
 
-    /// Does a call come while the interval lives?
+    /// Is the interval live across a call?
     fn crosses_call(&mut self, n: u32) -> bool {
-        // Intervals come in the order of their beginnings, so that the first call behind one is near that of the last.
+        // Starts ascend, so the first call behind one is next_call that of the previous.
         let start = self.start(n);
-        let mut near = self.near;
-        while near > 0 && self.calls[near - 1] >= start {
-            near -= 1;
+        let mut next_call = self.next_call;
+        while next_call > 0 && self.calls[next_call - 1] >= start {
+            next_call -= 1;
         }
-        while self.calls.get(near).is_some_and(|&call| call < start) {
-            near += 1;
+        while self.calls.get(next_call).is_some_and(|&call| call < start) {
+            next_call += 1;
         }
-        self.near = near;
+        self.next_call = next_call;
         self.ranges(n).any(|(start, end)| {
-            let later = &self.calls[near..];
+            let later = &self.calls[next_call..];
             if later.first().is_none_or(|&call| call >= end) {
                 return false;
             }
-            let first = near + later.partition_point(|&call| call < start);
-            // What a call defines begins where it writes.
+            let first = next_call + later.partition_point(|&call| call < start);
+            // The result of a call begins where the call writes.
             let mut calls = self.calls[first..].iter().take_while(|&&call| call < end);
             calls.any(|&call| call > start || start % POINTS != WRITE)
         })
@@ -385,13 +387,13 @@ impl<'a> Scan<'a> {
             Home::Reg(preg) => Some(preg),
             _ => None,
         });
-        let wanted = self.intervals.wanted.iter(n as usize).chain(partners);
-        let wanted = wanted.filter(|preg| allowed.contains(&(preg.hw_enc() as u8)));
+        let hints = self.intervals.hints.iter(n as usize).chain(partners);
+        let hints = hints.filter(|preg| allowed.contains(&(preg.hw_enc() as u8)));
         let any = allowed.iter().map(|&r| preg(class, usize::from(r)));
         let ranges = self.intervals.ranges(n);
         let ranges = ((self.start(n), ranges[0].1), &ranges[1..]);
         let free = |&preg: &PReg| self.is_free_in(n, ranges, preg);
-        let found = wanted.chain(any).find(free);
+        let found = hints.chain(any).find(free);
         if let Some(free) = found {
             self.assign(n, free);
             return Ok(());
@@ -401,7 +403,7 @@ impl<'a> Scan<'a> {
                 for other in others {
                     self.spill(other);
                 }
-                // Those that followed another may still be in the way.
+                // Intervals tied to another may still conflict.
                 match self.is_free(n, preg) {
                     true => self.assign(n, preg),
                     false => self.queue.push(self.begin(n), n),
@@ -413,7 +415,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Puts an interval that is tied to an operand which ends there into the operand's register.
+    /// Puts a tied interval into the register of its operand, which ends there.
     fn inherit(&mut self, n: u32) -> bool {
         self.copied[n as usize] = false;
         let Some((at, operand)) = self.intervals.all[n as usize].tied else {
@@ -434,7 +436,7 @@ impl<'a> Scan<'a> {
             return false;
         }
         self.assign(n, preg);
-        self.heirs[operand as usize] = Some(n);
+        self.followers[operand as usize] = Some(n);
         true
     }
 
@@ -445,11 +447,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The register that is freed for an interval at the least cost, with those who have to leave it; none when it
-    /// costs less to keep the interval in memory.
+    /// The register that is cheapest to free for an interval, with the intervals to evict; `None`
+    /// if spilling the interval itself is cheaper.
     fn cheapest(&self, n: u32, class: RegClass, allowed: &[u8]) -> Option<(PReg, Vec<u32>)> {
         let (mut least, mut best) = (self.weight(n), None);
-        // Of the best register and of the one at hand.
+        // For the best and for the current register.
         let (mut leave, mut others) = (Vec::new(), Vec::new());
         for &r in allowed {
             let preg = preg(class, usize::from(r));
@@ -461,8 +463,8 @@ impl<'a> Scan<'a> {
         best.map(|preg| (preg, leave))
     }
 
-    /// What it costs to free a register for an interval, and who would have to leave; none when someone
-    /// cannot, or the cost is not below `most`.
+    /// The cost of freeing a register for an interval, and the intervals to evict; `None` if one
+    /// cannot be evicted, or the cost is not below `most`.
     fn cost(&self, n: u32, preg: PReg, most: f32, others: &mut Vec<u32>) -> Option<f32> {
         let taken = &self.taken[class_index(preg.class())][preg.hw_enc()];
         let mut cost = 0f32;
@@ -507,7 +509,7 @@ impl<'a> Scan<'a> {
         places.iter(v as usize).collect()
     }
 
-    /// Moves a virtual register to the stack.
+    /// Spills a virtual register.
     fn spill(&mut self, v: u32) {
         self.unassign(v);
         self.homes[v as usize] = Home::Slot(self.slot(v));
@@ -525,10 +527,10 @@ impl<'a> Scan<'a> {
                 }
                 match (operand.kind(), operand.constraint()) {
                     (_, OperandConstraint::FixedReg(_)) => {}
-                    // It is read from where it is.
+                    // The use reads the stack slot directly.
                     (OperandKind::Use, OperandConstraint::Any) => {}
                     (OperandKind::Use, _) => reads |= !tied(k),
-                    // It is copied to its register before.
+                    // The operand is copied to the result's register before.
                     (_, OperandConstraint::Reuse(_)) => writes = Some(at),
                     _ => writes = Some(at + WRITE),
                 }
@@ -542,7 +544,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// An interval for one use or definition.
+    /// A short interval for one use or definition.
     fn shorten(&mut self, kind: usize, inst: u32, v: u32, range: Range) {
         let class = self.intervals.classes[v as usize];
         let n = self.intervals.shorten(class, range);
@@ -552,7 +554,7 @@ impl<'a> Scan<'a> {
         self.queue.push(range.0, n);
     }
 
-    /// A word of the stack for a virtual register, if it can be that of one it is moved to.
+    /// A stack slot for a virtual register, shared with one it is moved to if possible.
     fn slot(&mut self, v: u32) -> u32 {
         let ranges = self.intervals.ranges(v);
         let slots = &mut self.slots[slot_index(self.intervals.classes[v as usize])];

@@ -1,12 +1,12 @@
-//! Many short lists in one piece of memory.
+//! Many short lists in one allocation.
 
 const NONE: u32 = u32::MAX;
 
-/// A list of values for each of some numbers.
+/// A list of values for each key.
 pub(in crate::backend::x64) struct Lists<T> {
     /// First and last cell of each.
     ends: Vec<(u32, u32)>,
-    /// Values, each with the number of the next cell.
+    /// Values, each with the index of the next cell.
     cells: Vec<(T, u32)>,
 }
 
@@ -48,7 +48,7 @@ impl<T: Copy> Lists<T> {
         self.cells.get_mut(last as usize).map(|cell| &mut cell.0)
     }
 
-    /// The values in order; there are none for a number that has no list.
+    /// The values in order; none for a key without a list.
     #[inline]
     pub(in crate::backend::x64) fn iter(&self, list: usize) -> impl Iterator<Item = T> + '_ {
         let mut at = self.ends.get(list).map_or(NONE, |ends| ends.0);

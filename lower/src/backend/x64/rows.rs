@@ -1,4 +1,4 @@
-//! The instructions that the wide back end uses.
+//! The instructions of the wide back end.
 
 use super::encode::Map::{M0F, M0F3A, M0F38, One};
 use super::encode::Prefix::{None, P66, PF2, PF3};
@@ -13,7 +13,7 @@ macro_rules! rows {
     };
 }
 
-/// Vector instructions and the scalar ones of VEX coding.
+/// Vector instructions and the scalar ones with VEX encoding.
 pub mod vex {
     use super::*;
     #[rustfmt::skip]
@@ -45,7 +45,7 @@ pub mod vex {
         // by a constant, with a digit
         VPSHIFTD_I = row(P66, M0F, 0x72);    VPSHIFTQ_I = row(P66, M0F, 0x73);
         VPSHIFTW_I = row(P66, M0F, 0x71);
-        // ---- float: the single rows are those of vectors with another prefix
+        // ---- float: scalar rows are those of vectors with another prefix
         VADDPS = row(None, M0F, 0x58);       VMULPS = row(None, M0F, 0x59);
         VSUBPS = row(None, M0F, 0x5c);       VDIVPS = row(None, M0F, 0x5e);
         VMAXPS = row(None, M0F, 0x5f);       VSQRTPS = row(None, M0F, 0x51);
@@ -108,12 +108,12 @@ pub mod vex {
     }
 }
 
-/// Instructions of mask registers, in the VEX coding: of the low 16 or 8 bits.
+/// Instructions of mask registers, VEX-encoded: of the low 16 or 8 bits.
 pub mod masks {
     use super::*;
     #[rustfmt::skip]
     rows! {
-        // of 256 bits in length, as the coding has it
+        // 256-bit length in the encoding
         KANDW = row(None, M0F, 0x41);    KANDNW = row(None, M0F, 0x42);
         KORW = row(None, M0F, 0x45);     KXNORW = row(None, M0F, 0x46);
         KXORW = row(None, M0F, 0x47);
@@ -133,11 +133,11 @@ pub mod legacy {
         ADD = row(None, One, 0x03);   SUB = row(None, One, 0x2b);   AND = row(None, One, 0x23);
         OR = row(None, One, 0x0b);    XOR = row(None, One, 0x33);   CMP = row(None, One, 0x3b);
         IMUL = row(None, M0F, 0xaf);
-        // with a digit and a constant of 8 or 32 bits
+        // with a digit and an 8-bit or 32-bit immediate
         ALU_I8 = row(None, One, 0x83); ALU_I32 = row(None, One, 0x81);
         IMUL_I32 = row(None, One, 0x69);
         SHIFT_I = row(None, One, 0xc1);
-        // with a digit alone
+        // with a digit
         UNARY = row(None, One, 0xf7);  CALL = row(None, One, 0xff);
         TEST = row(None, One, 0x85);   LEA = row(None, One, 0x8d);
         LOAD = row(None, One, 0x8b);   STORE = row(None, One, 0x89);
@@ -145,7 +145,7 @@ pub mod legacy {
         MOVZX_W = row(None, M0F, 0xb7); MOVSX_B = row(None, M0F, 0xbe); MOVSX_W = row(None, M0F, 0xbf);
         STORE_B = row(None, One, 0x88); STORE_W = row(P66, One, 0x89);
         MOV_I32 = row(None, One, 0xc7);
-        // with a digit and memory alone
+        // with a digit and memory only
         PREFETCH = row(None, M0F, 0x18);
         POPCNT = row(PF3, M0F, 0xb8);  LZCNT = row(PF3, M0F, 0xbd);  TZCNT = row(PF3, M0F, 0xbc);
     }

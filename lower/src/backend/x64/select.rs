@@ -1,6 +1,5 @@
-//! Instruction selection: a function of the vector IR to host instructions.
-//! Constants are made anew where they are used, comparisons join the branch that they decide, sums join the
-//! address that they are.
+//! Instruction selection: vector IR to host instructions. Constants are rematerialized at each use,
+//! comparisons are fused with their branch, sums with the address that they are.
 
 use regalloc2::{Operand, RegClass, VReg};
 
@@ -33,35 +32,35 @@ mod shuffle;
 mod uses;
 mod vector;
 
-/// A block and the arguments for it.
+/// A block and its arguments.
 type Target = (usize, Vec<VReg>);
 
 pub(super) struct Select<'a> {
     func: &'a Func,
     h: HostFunc,
-    /// By the number of a value: what it stands for, without other names and changes of a vector's type.
+    /// By value number: the value without aliases and casts.
     same: Vec<Value>,
-    /// By the number of a value: the instruction that gives what it stands for, or none.
+    /// By value number: the defining instruction, if any.
     defs: Vec<Inst>,
-    /// By the number of a value: is it written down as an operand once?
+    /// By value number: is it an operand exactly once?
     once: Vec<bool>,
-    /// By the number of a value: the registers of those that are computed where they stand.
+    /// By value number: the register of those that are computed in place.
     values: Vec<VReg>,
-    /// Constants in registers: the block that they are for.
+    /// Constants in registers, with the block in which they are valid.
     here: Vec<(u32, VReg)>,
-    /// The block that is being selected for.
+    /// The current block.
     block: u32,
-    /// By the number of a block: its place in the host's function.
+    /// By block number: its index in the host function.
     blocks: Vec<usize>,
-    /// By the number of a stack slot: where it begins.
+    /// By stack slot number: its offset.
     slots: Vec<i32>,
-    /// The values that have registers of their own.
+    /// The values pinned to registers.
     pins: [(Value, Pin); 2],
-    /// Instructions that are selected for themselves.
+    /// Instructions that are selected on their own.
     needed: Vec<bool>,
-    /// Loads that the only instruction that uses them does itself.
+    /// Loads that are folded into their only use.
     folded: Vec<bool>,
-    /// For AVX-512: instructions that do the logic of others, too.
+    /// For AVX-512: instructions that absorb the logic of others.
     logic: HashMap<Inst, logic::Logic>,
     /// For AVX-512.
     masks: masks::Masks,
@@ -72,7 +71,8 @@ pub(super) struct Select<'a> {
 /// No register in no block.
 const NOWHERE: (u32, VReg) = (u32::MAX, VReg::invalid());
 
-/// Selects instructions for a function. In the `baseline` tier each value has one location for its whole lifetime.
+/// Selects instructions for a function. In the `baseline` tier each value has one location for its
+/// whole lifetime.
 pub(super) fn select(
     func: &Func,
     wave: Value,
@@ -127,7 +127,7 @@ pub(super) fn select(
 }
 
 impl Select<'_> {
-    /// The function; the tables are done with.
+    /// The finished function; returns the tables to `space`.
     fn done(self, space: &mut Space) -> HostFunc {
         space.same = self.same;
         space.defs = self.defs;
@@ -159,7 +159,8 @@ impl Select<'_> {
         self.h.vreg(RegClass::Float)
     }
 
-    /// The register that an instruction writes from up to two others, and from `rm` if it has that.
+    /// The register that an instruction defines from up to two others, and from `rm` if it has
+    /// that.
     fn define(&mut self, class: RegClass, op: HostOp, uses: &[VReg], rm: Option<Src>) -> VReg {
         let d = self.h.vreg(class);
         let mut operands = [Operand::reg_def(d); 3];
@@ -170,7 +171,7 @@ impl Select<'_> {
         d
     }
 
-    /// The vector that an instruction of [`Form::Fma`] writes over the first of its sources.
+    /// The vector that an instruction of [`Form::Fma`] writes over its first source.
     fn over_first(&mut self, op: HostOp, [first, second]: [VReg; 2], third: Src) -> VReg {
         let d = self.vec_reg();
         let operands = [
@@ -182,13 +183,13 @@ impl Select<'_> {
         d
     }
 
-    /// The register of its own that a value has.
+    /// The pinned register of a value, if any.
     fn pin(&self, v: Value) -> Option<Pin> {
         let mut pins = self.pins.iter();
         pins.find(|(value, _)| *value == v).map(|&(_, pin)| pin)
     }
 
-    /// Two values of which an address is the sum, the one with a register of its own first.
+    /// The two terms of an address, a pinned value first.
     fn base_first(&self, a: Value, b: Value) -> (Value, Value) {
         match self.pin(self.resolve(b)) {
             Some(_) => (b, a),
@@ -220,7 +221,7 @@ impl Select<'_> {
         }
         let def = self.def(v);
         if let Some(inst) = def.filter(|inst| self.folded[inst.index()]) {
-            // It stands here, after all.
+            // The load cannot be folded.
             self.folded[inst.index()] = false;
             self.inst(inst)?;
             return Ok(self.values[n]);
@@ -290,7 +291,7 @@ impl Select<'_> {
         })
     }
 
-    /// A value that an address begins with.
+    /// A value as the base of an address.
     fn base(&mut self, v: Value) -> Result<AddrBase, Refused> {
         Ok(match self.pin(self.resolve(v)) {
             Some(pin) => AddrBase::Pin(pin),
@@ -298,7 +299,7 @@ impl Select<'_> {
         })
     }
 
-    /// Where a stack slot begins.
+    /// Offset of a stack slot.
     fn slot(&self, slot: StackSlot) -> i32 {
         self.slots[slot.0 as usize]
     }
@@ -320,7 +321,7 @@ impl Select<'_> {
         })
     }
 
-    /// Gives the value of an instruction a register.
+    /// Assigns a register to the value of an instruction.
     fn set(&mut self, inst: Inst, reg: VReg) {
         let v = self.result(inst);
         if let Some(pin) = self.pin(v) {
@@ -361,8 +362,8 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// An edge's block with its arguments, and the values for pinned registers. If the block is `decided`, there are no
-    /// arguments.
+    /// The target of an edge with its arguments, and the values for pinned registers. If the block
+    /// is `decided`, there are no arguments.
     fn target(
         &mut self,
         edge: Edge,
@@ -409,7 +410,7 @@ impl Select<'_> {
         (at != first && self.func.params(at).is_empty()).then_some(at)
     }
 
-    /// What a block compares that does nothing else, and where that leads.
+    /// The comparison of a block that does nothing else, and its targets.
     fn compares(&self, block: Block) -> Option<(Value, &[Edge])> {
         let insts = self.func.insts(block);
         let is_end = |op: Op| matches!(op, Op::Iconst(_) | Op::Icmp(_) | Op::Brif(_));
@@ -495,7 +496,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// An instruction and the types of its sources.
+    /// An instruction and the types of its sources, for messages.
     fn described(&self, inst: Inst) -> String {
         let args = self.func.args(inst).iter();
         let types: Vec<String> = args.map(|&v| self.ty(v).to_string()).collect();
@@ -558,7 +559,7 @@ fn load_float(row: Row) -> HostOp {
     HostOp::Vex(row, Len::L128, Form::Rm, Imm::No)
 }
 
-/// Length of the operations on a type.
+/// Vector length of a type.
 fn length(ty: Type) -> Result<Len, Refused> {
     match ty.bits() {
         ..=128 => Ok(Len::L128),

@@ -1,5 +1,5 @@
-//! Memory in which one function after the other is made. What a large region's tables take the allocator would give back
-//! to the system, and get again for the next region, page by page.
+//! Memory reused from function to function. The allocator would return the tables of a large region
+//! to the system, and get them again for the next region, page by page.
 
 use regalloc2::{Operand, VReg};
 
@@ -7,7 +7,7 @@ use super::inst::{HostFunc, HostInst};
 use crate::host::Isa;
 use crate::vir::{Inst, Value};
 
-/// Tables of selection, without what was in them.
+/// Empty tables of selection.
 #[derive(Default)]
 pub struct Space {
     pub(super) insts: [Vec<HostInst>; 2],
@@ -26,7 +26,7 @@ pub struct Space {
     pub(super) made: Vec<u32>,
 }
 
-/// A table of so many entries that are all the same, in the memory of another.
+/// A table of equal entries, in recycled memory.
 pub(super) fn table<T: Copy>(memory: &mut Vec<T>, count: usize, entry: T) -> Vec<T> {
     let mut table = std::mem::take(memory);
     table.clear();
@@ -46,7 +46,7 @@ impl HostFunc {
         func
     }
 
-    /// Gives back the memory of a function that is done with.
+    /// Returns the memory of a finished function.
     pub(super) fn give_back(self, space: &mut Space) {
         space.insts[0] = self.insts;
         space.operands = self.operands;

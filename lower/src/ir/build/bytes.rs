@@ -1,4 +1,4 @@
-//! Where the bytes of words come from, so that what only moves bytes is one permutation of them.
+//! Tracks the origin of each byte of a word and folds chains of byte moves into one permutation.
 
 use super::Build;
 use crate::ir::{Op, Val, Width};
@@ -11,7 +11,7 @@ enum Byte {
     Ones,
 }
 
-/// How many operations are looked through.
+/// Maximum depth of the search.
 const DEPTH: u32 = 6;
 
 /// Selectors of `v_perm` for zeros and ones.
@@ -19,7 +19,8 @@ const ZERO: u8 = 12;
 const ONES: u8 = 13;
 
 impl Build {
-    /// A permutation by constant selectors as one of what its words are made of; nothing where that is no better.
+    /// Folds a permutation by constant selectors into one of the original words; `None` if that
+    /// does not save an operation.
     pub(super) fn fold_perm(&self, args: &[Val]) -> Option<Val> {
         self.as_const(args[2])?;
         let bytes = self.permuted(args, DEPTH)?;
@@ -56,7 +57,7 @@ impl Build {
         (new != *args).then(|| self.pure(Op::Perm, &new))
     }
 
-    /// The bytes of a permutation by constant selectors that want no signs.
+    /// The bytes of a permutation by constant selectors without sign selectors.
     fn permuted(&self, args: &[Val], depth: u32) -> Option<[Byte; 4]> {
         let selectors = (self.as_const(args[2])? as u32).to_le_bytes();
         if selectors.iter().any(|n| (8..12).contains(n)) {
@@ -71,7 +72,7 @@ impl Build {
         }))
     }
 
-    /// Where the bytes of a word come from.
+    /// The origin of each byte of a word.
     fn bytes(&self, word: Val, depth: u32) -> [Byte; 4] {
         let itself = [0, 1, 2, 3].map(|n| Byte::Of(word, n));
         let (op, args) = self.parts(word);
@@ -80,7 +81,7 @@ impl Build {
         }
         let arg = |i: usize| self.bytes(args[i], depth - 1);
         let constant = |i: usize| self.as_const(args[i]).map(|c| c as u32);
-        // Bytes that a shift by whole bytes moves up, or down where the number is negative.
+        // The bytes shifted up by whole bytes, or down if `by` is negative.
         let moved = |by: i32| {
             let from = arg(0);
             [0, 1, 2, 3].map(|n| match usize::try_from(n - by) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::ir::Slot;
 use crate::ir::build::{Build, types};
 
-/// A region of one block with these nodes, one site, and what may be wrong.
+/// Verifies a region of one block with these nodes and one site, after a modification.
 fn region(b: &Build, wrong: impl FnOnce(&mut Block)) -> Result<(), String> {
     let (nodes, effects) = b.finish();
     let mut block = Block {
@@ -27,7 +27,7 @@ fn region(b: &Build, wrong: impl FnOnce(&mut Block)) -> Result<(), String> {
     func(&Func::of(block, 0, vec![site])).map_err(|broken| broken.to_string())
 }
 
-/// What a store through a buffer descriptor takes, with two words of data.
+/// Operands of a store through a buffer descriptor, with two words of data.
 fn operands(b: &Build) -> Vec<Val> {
     let wide = |low| {
         let words = [low, low + 1].map(|n| b.leaf(Op::ReadS(Slot::Sgpr(n)), types::W32));
@@ -58,7 +58,7 @@ fn store(site: u32, lanes: u8) -> Op {
     }
 }
 
-/// The verdict about a store with other operands, or of another type.
+/// Verdict on a store with other operands or another type.
 fn stored(op: Op, ty: Type, change: impl FnOnce(&Build, &mut Vec<Val>)) -> Result<(), String> {
     let b = Build::new();
     let mut operands = operands(&b);
@@ -77,7 +77,7 @@ fn breaks(verdict: Result<(), String>, part: &str) {
 fn calls_take_what_their_signature_says() {
     let good = |change: fn(&Build, &mut Vec<Val>)| stored(store(0, 0), types::W32, change);
     assert_eq!(good(|_, _| ()), Ok(()));
-    // Either kind of data.
+    // Data may be uniform or differ by lane.
     assert_eq!(good(|_, v| v.swap(7, 8)), Ok(()));
     assert_eq!(good(|_, v| v.truncate(7)), Ok(()));
     breaks(good(|_, v| v.truncate(6)), "number of operands");
@@ -170,7 +170,7 @@ fn memory_nodes_take_address_mask_and_data() {
     breaks(buffer, "of the wave");
 }
 
-/// The verdict about two stores after something was made wrong.
+/// Verdict on two stores after a modification.
 fn with(wrong: impl FnOnce(&mut Block)) -> Result<(), String> {
     let b = Build::new();
     let operands = operands(&b);

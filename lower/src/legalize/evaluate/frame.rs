@@ -1,4 +1,5 @@
-//! The walk over lane IR, one for every frame in which values are scalars: the wave, a lane, the first lanes of groups.
+//! The recursive evaluation of lane IR in frames whose values are scalars: the wave, a lane, the
+//! first lanes of groups.
 
 use crate::analysis::schedule::Schedule;
 use crate::ir::{Block, Val, Vary};
@@ -6,25 +7,26 @@ use crate::legalize::Emitter;
 use crate::maps::HashMap;
 use crate::vir::Value;
 
-/// Where lane IR is evaluated: what is there, and what is not an operation on evaluated operands.
+/// A frame of evaluation: available values, and nodes that are not operations on evaluated
+/// operands.
 pub(in crate::legalize) trait Frame: Sized {
     /// The block whose values are evaluated, and its schedule.
     fn code(&self) -> (&Block, &Schedule);
 
-    /// Where values are kept for further uses.
+    /// The cache of values.
     fn kept<'k>(&'k mut self, e: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>>;
 
-    /// What stands for a value in this frame.
+    /// Resolves a value in this frame.
     fn resolve(&self, v: Val) -> Val {
         v
     }
 
-    /// Is it a value of the wave, which is evaluated in the wave's frame?
+    /// Is it a value of the wave, which the wave's frame evaluates?
     fn is_of_wave(&self, v: Val) -> bool {
         self.code().0.nodes[v.index()].ty.vary == Vary::Wave
     }
 
-    /// A value for which this frame has more than its operation: leaves, and whatever is at hand.
+    /// A value that this frame does not compute by its operation: leaves, and available values.
     fn leaf(&mut self, e: &mut Emitter<'_>, v: Val) -> Option<Value>;
 
     /// Operand `i` of a value.
@@ -39,8 +41,8 @@ pub(in crate::legalize) trait Frame: Sized {
     }
 }
 
-/// A value in a frame. The recursion is as deep as an expression, which a block's most instructions bound: 508 that
-/// depend on each other take less than 160 KiB of stack.
+/// Evaluates a value in a frame. The recursion depth is that of an expression, bounded by a block's
+/// maximum number of instructions: 508 dependent ones take less than 160 KiB of stack.
 pub(in crate::legalize) fn evaluate(e: &mut Emitter<'_>, frame: &mut impl Frame, v: Val) -> Value {
     let v = frame.resolve(v);
     if let Some(&value) = frame.kept(e).and_then(|kept| kept.get(&v)) {

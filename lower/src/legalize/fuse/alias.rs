@@ -1,7 +1,8 @@
-//! Which accesses of a segment must not meet in memory. In the segment's loop a group of lanes makes all of
-//! its accesses before the next group begins; the guest's program makes an access for all lanes before the
-//! next access. The two agree if no lane's store touches what another lane loads or stores by another
-//! instruction. What one lane does comes in the guest's order anyway, and one store's lanes come lowest first.
+//! Alias analysis of a segment's accesses. In the segment's loop a group of lanes performs all of
+//! its accesses before the next group begins; the guest's program performs an access for all lanes
+//! before the next access. Both agree if no lane's store overlaps what another lane loads or stores
+//! by another instruction. One lane's accesses keep the guest's order anyway, and one store's lanes
+//! are stored lowest first.
 
 use frontend::state::LANES;
 
@@ -10,10 +11,10 @@ use super::Fused;
 use super::range_check::Family;
 use crate::vir::{IntCC, Value};
 
-/// A span that is not too long to be compared with constants.
+/// Maximum length of a span, so that it can be compared with constants.
 const MAX_SPAN: i64 = 1 << 30;
 
-/// Would another lane's element meet a lane's, if both accesses had the base `a` has?
+/// Would elements of different lanes overlap, if both accesses had `a`'s base?
 fn lanes_meet(a: &Fused, b: &Fused) -> bool {
     let [size_a, size_b] = [a, b].map(|x| i64::from(access::bytes(x.data)));
     let away = i64::from(b.offset) - i64::from(a.offset);
@@ -24,26 +25,26 @@ fn lanes_meet(a: &Fused, b: &Fused) -> bool {
     })
 }
 
-/// Must the order of two different accesses be watched?
+/// Does the order of two different accesses matter?
 pub(super) fn concern(a: &Fused, b: &Fused) -> bool {
     (a.store || b.store) && a.lds == b.lds
 }
 
-/// Do two accesses that must not meet have one base and meet there? Of rows, which may be anywhere, those
-/// count that meet even in one lane.
+/// Do two accesses that must not overlap have one base and overlap there? Rows are at arbitrary
+/// addresses, so for them an overlap within one lane counts.
 pub(super) fn always_meet(a: &Fused, b: &Fused) -> bool {
     let same = a.base == b.base && a.affine == b.affine;
     concern(a, b) && same && (lanes_meet(a, b) || !a.affine.whole && touch(a, b))
 }
 
-/// Do the elements that one lane has of two accesses with one base meet?
+/// Do one lane's elements of two accesses with one base overlap?
 fn touch(a: &Fused, b: &Fused) -> bool {
     let [size_a, size_b] = [a, b].map(|x| i64::from(access::bytes(x.data)));
     let away = i64::from(b.offset) - i64::from(a.offset);
     -size_b < away && away < size_a
 }
 
-/// The bytes of a family's span, if they are known: there is one.
+/// The length of a family's span in bytes, if constant: there is one.
 fn length(family: &Family) -> Option<i64> {
     let (least, most) = family.reach;
     let lanes = family.affine.stride.checked_abs()? * (LANES as i64 - 1);
@@ -52,8 +53,8 @@ fn length(family: &Family) -> Option<i64> {
 }
 
 impl Emitter<'_> {
-    /// What must hold (I8) so that stores keep apart from accesses with other bases, or from other rows'; of each in
-    /// `either` the first, as mostly, or the second.
+    /// Conditions (I8) for stores to be disjoint from accesses with other bases, or in other rows;
+    /// for each in `either` the first, which usually holds, or the second.
     pub(super) fn apart(
         &mut self,
         accesses: &[Fused],
@@ -79,7 +80,8 @@ impl Emitter<'_> {
                 };
                 let good = match (length(one), length(other)) {
                     (Some(first), Some(second)) => {
-                        // How far the second is behind the end of the first; if it is before it, that is nearly 2^64.
+                        // Distance of the second from the end of the first; if it is before it,
+                        // nearly 2^64.
                         let behind = self.b.isub(y.0, x.1);
                         let order = IntCC::UnsignedLessThanOrEqual;
                         self.b.icmp_imm(order, behind, -(first + second))
@@ -101,14 +103,15 @@ impl Emitter<'_> {
         conditions
     }
 
-    /// The same for two accesses of one family whose rows are anywhere: never together with a store.
+    /// The same for two accesses of one family whose rows are at arbitrary addresses: never with a
+    /// store.
     fn rows_apart(&mut self, accesses: &[Fused], family: &Family, conditions: &mut Vec<Value>) {
         let Some((low, high)) = family.span else {
             return;
         };
         let members: Vec<&Fused> = family.members.iter().map(|&n| &accesses[n]).collect();
-        // The family's bytes are those of one access, moved: all of them keep apart if the steps between
-        // them are longer than what one takes.
+        // The family's spans are those of one access, shifted: they are disjoint if the steps
+        // between them exceed the length of one.
         let mut steps: Vec<i64> = members.iter().map(|a| i64::from(a.offset)).collect();
         steps.sort_unstable();
         let step = steps.windows(2).map(|two| two[1] - two[0]).min();
@@ -124,7 +127,7 @@ impl Emitter<'_> {
         conditions.push(self.b.icmp_imm(order, one, step));
     }
 
-    /// Do two spans of bytes not meet (I8)?
+    /// Are two byte ranges disjoint (I8)?
     fn disjoint(&mut self, x: (Value, Value), y: (Value, Value)) -> Value {
         let order = IntCC::UnsignedLessThanOrEqual;
         let below = self.b.icmp(order, x.1, y.0);

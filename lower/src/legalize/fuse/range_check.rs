@@ -1,4 +1,4 @@
-//! Whether the ranges of a segment's accesses are in bounds, once for the wave.
+//! Range checks of a segment's accesses, once for the wave.
 
 use frontend::op::Space;
 
@@ -12,19 +12,19 @@ use crate::ir::{Block, Val};
 use crate::maps::HashMap;
 use crate::vir::Value;
 
-/// Accesses that differ by constants only: one check is enough.
+/// Accesses that differ by constants only: one check covers them.
 pub(super) struct Family {
     pub(super) base: Val,
     pub(super) affine: Affine,
     pub(super) lds: bool,
-    /// Which ones.
+    /// Its accesses.
     pub(super) members: Vec<usize>,
-    /// The lowest byte and the end of the highest, relative to the address without constants of the lane that
-    /// has it.
+    /// The lowest byte and the end of the highest, relative to the address without constants of the
+    /// respective lane.
     pub(super) reach: (i64, i64),
     /// Address (in its space) without constants of lane 0, for those affine in the whole wave.
     pub(super) start: Option<Value>,
-    /// The first byte that any lane touches and the end of the last (in its space), when asked for.
+    /// The first byte that any lane touches and the end of the last (in its space), if requested.
     pub(super) span: Option<(Value, Value)>,
 }
 
@@ -58,8 +58,8 @@ fn families(accesses: &[Fused]) -> Vec<Family> {
 }
 
 impl Emitter<'_> {
-    /// Checks the accesses by their bases: in bounds, and stores apart from what they must not meet. All of what it
-    /// gives (I8) must hold.
+    /// Checks the accesses by their bases: in bounds, and stores disjoint from what they must not
+    /// overlap. All resulting conditions (I8) must hold.
     pub(super) fn check_ranges(
         &mut self,
         block: &Block,
@@ -118,19 +118,19 @@ impl Emitter<'_> {
         conditions
     }
 
-    /// Finds where accesses are expected next.
-    pub(in crate::legalize) fn expect_all(&mut self, fusion: &mut Fusion) {
+    /// Predicts the next addresses of accesses.
+    pub(in crate::legalize) fn predict_all(&mut self, fusion: &mut Fusion) {
         for (first, mut members) in std::mem::take(&mut fusion.firsts) {
             let access = &fusion.accesses[members[0]];
             let affine = access.affine;
-            // What is the same for all lanes mostly is for all waves.
+            // An address that is uniform over the lanes usually is over the waves.
             if affine.stride == 0 {
                 continue;
             }
-            if self.expect_stores(first, access) {
+            if self.predict_stores(first, access) {
                 continue;
             }
-            let Some(ahead) = self.expect(first, affine) else {
+            let Some(prefetch_at) = self.expect(first, affine) else {
                 return;
             };
             members.sort_by_key(|&n| fusion.accesses[n].offset);
@@ -141,8 +141,8 @@ impl Emitter<'_> {
                     lines = Some(access.offset);
                     let (offset, affine) = (access.offset, access.affine);
                     let load = !access.store && affine.whole;
-                    if !(load && self.defer(ahead, offset, affine.stride)) {
-                        fusion.accesses[n].ahead = Some(ahead);
+                    if !(load && self.defer(prefetch_at, offset, affine.stride)) {
+                        fusion.accesses[n].prefetch_at = Some(prefetch_at);
                     }
                 }
             }

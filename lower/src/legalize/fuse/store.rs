@@ -1,4 +1,4 @@
-//! Which stores a segment makes itself, and how.
+//! Selects and emits the stores that a segment fuses.
 
 use frontend::op::Data;
 
@@ -13,7 +13,8 @@ use crate::options::Forms;
 use crate::vir::Value;
 
 impl Emitter<'_> {
-    /// How many of the calls behind segment `number`, which makes the loads in `loads`, it may make too.
+    /// The number of calls after segment `number`, which fuses the loads in `loads`, that it may
+    /// fuse too.
     pub(in crate::legalize) fn fusable_stores(
         &self,
         block: &Block,
@@ -43,7 +44,7 @@ impl Emitter<'_> {
         all.len() - loads.len()
     }
 
-    /// May the segment whose wave values are those of the gaps up to `time` make this store?
+    /// May the segment whose wave values are those of the gaps up to `time` fuse this store?
     fn store_suits(
         &self,
         block: &Block,
@@ -59,7 +60,7 @@ impl Emitter<'_> {
         let Some(affine) = self.affine.get(&v) else {
             return false;
         };
-        // Of lanes at one address the highest is the last: no work for a loop.
+        // Of lanes at one address the highest wins: not fused.
         if affine.stride == 0 || self.f.sites[site.0 as usize].inst.mem.glc {
             return false;
         }
@@ -69,11 +70,11 @@ impl Emitter<'_> {
         let data = data_words(node);
         before.extend(node.args[2 + data.len()..].iter());
         let known = |&w: &Val| {
-            schedule::known_in(block, plan, w) <= time && !loads.contains(&source(block, w))
+            schedule::available_in(block, plan, w) <= time && !loads.contains(&source(block, w))
         };
         let there = |&w: &Val| match plan.class[w.index()] {
             Class::Lane => plan.time[w.index()] <= time + 1,
-            _ => schedule::known_in(block, plan, w) <= time,
+            _ => schedule::available_in(block, plan, w) <= time,
         };
         before.iter().all(known) && data.iter().all(there)
     }
@@ -87,7 +88,7 @@ impl Emitter<'_> {
     ) {
         let numbers = 0..self.fusion.accesses.len();
         let stores: Vec<usize> = numbers.filter(|&n| self.fusion.accesses[n].store).collect();
-        // What only stores want is not loaded yet, and may lie where one of them stores.
+        // Operands used only by stores are not loaded yet, and a store may overwrite them.
         for &n in &stores {
             let store = self.fusion.accesses[n].v;
             for &word in data_words(&block.nodes[store.index()]) {
@@ -129,8 +130,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many of these stores, the first ones, are made together: of words of lanes that fill all of memory from the
-    /// first lane's to the last one's. Else it is one.
+    /// The number of these stores, from the first on, emitted together: words of lanes that fill
+    /// memory contiguously from the first lane's to the last one's. Otherwise 1.
     fn without_gaps(&self, stores: &[usize]) -> usize {
         let accesses = stores.iter().map(|&n| &self.fusion.accesses[n]);
         let first = &self.fusion.accesses[stores[0]];
@@ -154,8 +155,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores a group's lanes, whose words follow one another, the first at `start` and a constant; `words` has the host
-    /// vectors of each word. The range was checked.
+    /// Stores a group's lanes, whose words are contiguous, the first at `start` plus a constant;
+    /// `words` has the host vectors of each word. The range is already checked.
     fn store_interleaved(&mut self, start: Value, offset: i32, words: &[&[Value]]) {
         let mut at = offset;
         for slice in 0..words[0].len() {
@@ -167,8 +168,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores a group's lanes, whose elements are `stride` apart, the first at `start` and a constant, lowest lane
-    /// first; `words` has the host vectors of each word. The range was checked.
+    /// Stores a group's lanes, whose elements are `stride` apart, the first at `start` plus a
+    /// constant, lowest lane first; `words` has the host vectors of each word. The range is already
+    /// checked.
     fn store_group(
         &mut self,
         start: Value,
@@ -186,7 +188,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Host vectors as vectors of so many lanes.
+    /// Host vectors split into vectors of this number of lanes.
     fn parts(&mut self, lanes: usize, word: &[Value]) -> Vec<Value> {
         let (mut parts, mut per) = (word.to_vec(), self.per());
         while per > lanes {

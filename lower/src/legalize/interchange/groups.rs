@@ -1,4 +1,4 @@
-//! Emission of a loop group by group.
+//! Emits a loop group by group.
 
 use std::mem::offset_of;
 
@@ -15,27 +15,27 @@ use crate::maps::HashMap;
 use crate::options::Forms;
 use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
-/// A loop while it is emitted.
+/// State of a loop's emission.
 struct Loop<'p> {
     plan: &'p Plan,
-    /// Where what is not as planned leaves for.
+    /// Target when an assumption fails.
     fail: vir::Block,
     /// Fuel when the loop began.
     fuel: Value,
-    /// Turns that a group may make.
+    /// Number of iterations that a group may run.
     budget: Variable,
-    /// What a group has left of them.
+    /// The group's remaining number of iterations.
     left: Variable,
-    /// Would the group have gone round once more?
+    /// Would the group have continued?
     taken: Variable,
     /// Scalars of the wave that iterations change.
     slots: Vec<Written>,
-    /// VGPRs wanted behind the loop, and where in the frame groups put them.
+    /// VGPRs live after the loop, and their frame slots.
     shadows: Vec<(u8, u32)>,
 }
 
 impl Emitter<'_> {
-    /// Emits the loop that begins at block `index` where control enters it.
+    /// Emits the loop that begins at block `index` at its entry.
     pub(in super::super) fn interchanged(&mut self, index: usize, plan: &Plan) {
         let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
@@ -73,7 +73,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves for `fail` where the loop does not begin as it was planned for.
+    /// Leaves for `fail` where the preconditions of the plan do not hold.
     fn as_planned(&mut self, plan: &Plan, exec: Value, fail: vir::Block) {
         if plan.full {
             let full = self.b.icmp_imm(IntCC::Equal, exec, -1);
@@ -86,7 +86,7 @@ impl Emitter<'_> {
         }
         let loads = plan.form.block.effects.iter();
         if let Some(reach) = loads.filter_map(|&v| span_in_arena(plan, v)).max() {
-            // So that a check may take the reach of a group from the arena's length.
+            // Allows checks to subtract the reach of a group from the arena's length.
             let len = self.context(types::I64, offset_of!(Context, arena_len));
             let large = IntCC::UnsignedGreaterThanOrEqual;
             let large = self.b.icmp_imm(large, len, reach);
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes what all groups share.
+    /// Emits the setup shared by all groups.
     fn begin_loop<'p>(&mut self, plan: &'p Plan, fail: vir::Block) -> Loop<'p> {
         let fuel = self.fuel();
         let left = self.variable(types::I32);
@@ -123,7 +123,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits the loop over the groups, each with all its iterations. Gives the block behind the last.
+    /// Emits the loop over the groups, each with all its iterations. Returns the block after the
+    /// last.
     fn each_group(&mut self, l: &Loop<'_>, results: &Results) -> vir::Block {
         let plan = l.plan;
         let (header, offset) = self.begin_offsets();
@@ -172,19 +173,19 @@ impl Emitter<'_> {
         done
     }
 
-    /// Emits the iterations of a group, and goes to where they end.
+    /// Emits the iterations of a group and the jump to their end.
     fn iterations(&mut self, iteration: &mut Iteration<'_>, l: &Loop<'_>) {
         let head = self.b.create_block();
         let group_end = self.b.create_block();
         let unmasked = match &l.plan.unmasked {
             Some(unmasked) => {
-                let ways = (head, group_end);
+                let targets = (head, group_end);
                 Some(self.unmasked_iterations(
                     iteration,
                     unmasked,
                     (l.left, l.taken),
                     &l.slots,
-                    ways,
+                    targets,
                 ))
             }
             None => {
@@ -203,18 +204,22 @@ impl Emitter<'_> {
         self.b.jump(group_end, &[]);
 
         self.b.switch_to_block(on);
-        let tired = self.b.create_block();
+        let out_of_fuel = self.b.create_block();
         let before = self.b.use_var(l.left);
         let now = self.b.iadd_imm(before, -1);
         self.b.def_var(l.left, now);
         let more = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
         let again = self.b.create_block();
-        let end = if l.plan.peel.is_some() { out } else { tired };
+        let end = if l.plan.peel.is_some() {
+            out
+        } else {
+            out_of_fuel
+        };
         self.b.brif(more, again, &[], end, &[]);
         self.b.switch_to_block(again);
         match (unmasked, acting) {
             (Some(unmasked), Some(acting)) => {
-                // Where lanes have left, the others may be quick again.
+                // After lanes have left, the others may run unmasked iterations again.
                 let now = self.mask_now(iteration, MaskPlace::Exec);
                 let pairs = acting.into_iter().zip(now);
                 let gone = pairs.map(|(a, b)| self.b.bxor(a, b)).collect();
@@ -225,14 +230,14 @@ impl Emitter<'_> {
                 self.b.jump(head, &[]);
             }
         }
-        self.b.switch_to_block(tired);
+        self.b.switch_to_block(out_of_fuel);
         let some = self.b.iconst(types::I8, 1);
         self.b.def_var(l.taken, some);
         self.b.jump(group_end, &[]);
         self.b.switch_to_block(group_end);
     }
 
-    /// Emits an iteration, which ends in `on` where the group iterates once more, else in `out`.
+    /// Emits an iteration, which ends in `on` if the group continues, else in `out`.
     fn iteration(
         &mut self,
         iteration: &mut Iteration<'_>,
@@ -249,7 +254,7 @@ impl Emitter<'_> {
             }
         }
         if let Some(peel) = &l.plan.peel {
-            // What is not as assumed is left to the general loop.
+            // Iterations that violate an assumption are left to the general loop.
             let good = self.all_go_on(iteration, &peel.tests);
             let as_assumed = self.b.create_block();
             self.b.brif(good, as_assumed, &[], out, &[]);
@@ -270,7 +275,7 @@ impl Emitter<'_> {
         };
     }
 
-    /// Behind the last group: the wave gets its results and leaves the loop.
+    /// After the last group: commits the results to the wave and leaves the loop.
     fn end_loop(&mut self, l: &Loop<'_>, results: &Results, index: usize) {
         self.commit(&l.shadows);
         self.commit_scalars(results, &l.slots);

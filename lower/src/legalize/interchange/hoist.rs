@@ -1,4 +1,4 @@
-//! What a loop inside the lane groups does once for a group, before its iterations.
+//! Code that a loop inside the lane groups runs once for a group, before its iterations.
 
 use super::{Iteration, Written, memory};
 use crate::analysis::interchange::trips::Trips;
@@ -7,8 +7,8 @@ use crate::legalize::Emitter;
 use crate::vir::{IntCC, Value, types};
 
 impl Emitter<'_> {
-    /// Computes once for the group what no iteration changes, and checks the addresses of all iterations where their
-    /// number is known.
+    /// Computes invariants once for the group, and checks the addresses of all iterations where the
+    /// trip count is entry_facts.
     pub(super) fn before_iterations(
         &mut self,
         t: &mut Iteration<'_>,
@@ -16,25 +16,27 @@ impl Emitter<'_> {
         fuel: Value,
     ) {
         self.iteration_scalars(t, slots);
-        let known = &t.plan.known;
-        for &v in &known.fixed {
+        let entry_facts = &t.plan.entry_facts;
+        for &v in &entry_facts.fixed {
             self.base(t, v);
         }
         let scalars = self.scalars.clone();
-        let fixed = |v: &Val| known.fixed.binary_search(v).is_ok();
+        let fixed = |v: &Val| entry_facts.fixed.binary_search(v).is_ok();
         t.fixed = scalars
             .iter()
             .filter(|s| fixed(s.0))
             .map(|(&v, &x)| (v, x))
             .collect();
         t.checked = true;
-        self.expect_iterations(t);
-        if known.checked.is_empty() {
+        self.predict_iterations(t);
+        if entry_facts.checked.is_empty() {
             return;
         }
         let bases = t.bases.clone();
-        let last = known.trips.map(|trips| self.last_iteration(t, trips, fuel));
-        for (&load, &advance) in &known.checked {
+        let last = entry_facts
+            .trips
+            .map(|trips| self.last_iteration(t, trips, fuel));
+        for (&load, &advance) in &entry_facts.checked {
             let start = self.load_start(t, load);
             let (space, span) = (memory::space_of(t.plan, load), memory::span(t.plan, load));
             self.inside(t, space, start, span);

@@ -1,9 +1,10 @@
-//! Emission of a lane-serial loop (see [`crate::analysis::interchange::lane_serial`]). For each acting lane, lowest first, its
-//! loop-carried values are loaded and all its iterations run with scalars. Results that are live behind the loop go to the
-//! frame, and from there to the lanes' registers once the last lane is done; the scalars of the lane with the most
-//! iterations become the wave's. What only iterations read is written back for lanes whose fuel is burned. What cannot be
-//! done inline (an address outside the arena or LDS) leaves for the general loop, which begins again from the registers
-//! as they were.
+//! Emits lane-serial loops (see [`crate::analysis::interchange::lane_serial`]). For each active
+//! lane, lowest first, its loop-carried values are loaded and all its iterations run with scalars.
+//! Live-out results go to the frame, and from there to the lanes' registers once the last lane is
+//! done; the scalars of the lane with the most iterations become the wave's. Values read only by
+//! iterations are written back for lanes that run out of fuel. An access that cannot be done inline
+//! (an address outside the arena or LDS) leaves for the general loop, which restarts from the
+//! unchanged registers.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 use frame::Shared;
 use trip_count::Array;
 
-/// What the emission of a loop knows.
+/// State of a lane's emission.
 struct Lane<'p> {
     plan: &'p LaneSerial,
     schedule: Schedule,
@@ -38,42 +39,43 @@ struct Lane<'p> {
     number: Value,
     /// The wave plus the lane's byte offset.
     wave: Value,
-    /// The number of the iteration, I64, from 0; none before the first one, or where iterations are not counted.
+    /// The number of the iteration, I64, from 0; `None` before the first one, or where iterations
+    /// are not counted.
     iteration: Option<Value>,
     /// Loop-carried VGPRs, other than pairs.
     words: BTreeMap<u8, Variable>,
     /// Loop-carried pairs.
     pairs: BTreeMap<u8, Variable>,
-    /// Words and pairs that are steady (see [`counted`]), as they were before the first iteration.
+    /// Steady words and pairs (see [`trip_count`]), as before the first iteration.
     origins: BTreeMap<u8, Value>,
     /// Bits of loop-carried masks, I8.
     masks: BTreeMap<MaskPlace, Variable>,
-    /// What was computed.
+    /// The values computed so far.
     values: HashMap<Val, Value>,
-    /// The parts of sums that are the same in all iterations, without the arena's beginning.
+    /// The invariant parts of sums, relative to the arena's base.
     starts: HashMap<Val, Value>,
-    /// Arrays that loads take elements of.
+    /// Arrays whose elements are loaded.
     arrays: BTreeMap<Val, Array>,
     memory: Reach,
     fail: vir::Block,
 }
 
-/// What the lanes have in common.
+/// State that the lanes share.
 struct Job {
     shared: Shared,
-    /// Fuel that the lane at hand has left, I32.
+    /// Remaining fuel of the current lane, I32.
     left: Variable,
     /// Loop-carried scalars, with their new values.
     slots: Vec<Written>,
-    /// What the wave gets.
+    /// The results for the wave.
     results: Results,
-    /// VGPRs that are wanted behind the loop, with frame slots.
-    wanted: Vec<(u8, u32)>,
+    /// VGPRs that are live after the loop, with frame slots.
+    live_outs: Vec<(u8, u32)>,
     /// Those that only iterations read.
     inner: Vec<(u8, u32)>,
 }
 
-/// What may be accessed.
+/// Bounds of inline accesses.
 #[derive(Clone)]
 struct Reach {
     /// Lowest address of the arena.
@@ -84,7 +86,7 @@ struct Reach {
     last: BTreeMap<(bool, u32), Value>,
 }
 
-/// A load, as far as its instruction says.
+/// Space and data of a load.
 fn shape(op: Op) -> Option<(bool, Data)> {
     match op {
         Op::Load(space, data, _) => Some((space == Space::Lds, data)),
@@ -93,7 +95,7 @@ fn shape(op: Op) -> Option<(bool, Data)> {
 }
 
 impl Emitter<'_> {
-    /// Plans the loop that begins at block `head` for lanes alone.
+    /// Plans the loop that begins at block `head` as a lane-serial loop.
     pub(super) fn plan_lane_serial(
         &self,
         head: usize,
@@ -110,12 +112,12 @@ impl Emitter<'_> {
         };
         let mut plan = interchange::lane_serial::plan(self.f, head, live, &strides)?;
         if self.o.has(Forms::HOISTED) {
-            plan.foresee();
+            plan.find_trip_count();
         }
         Some(plan)
     }
 
-    /// Emits the loop that begins at block `index` where control enters it.
+    /// Emits the loop that begins at block `index` at its entry.
     pub(in super::super) fn lane_serial(&mut self, index: usize, plan: &LaneSerial) {
         let Some((general, exec, fail)) = self.begin_form(index) else {
             return;
@@ -129,20 +131,20 @@ impl Emitter<'_> {
         }
         let slots = self.written(&plan.slots);
         let results = self.begin_results(&plan.masks, fuel, &slots);
-        // Bits of lanes that do not act stay.
+        // Bits of inactive lanes are unchanged.
         for (&place, &var) in &results.masks {
             let before = self.mask_before(place);
             let others = self.b.band_not(before, exec);
             self.b.def_var(var, others);
         }
         let outs = plan.outs.keys().map(|&n| (n, self.take_slot()));
-        let (wanted, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
+        let (live_outs, inner): (Vec<_>, Vec<_>) = outs.partition(|(n, _)| plan.keep.contains(n));
         let job = Job {
             shared: Shared::new(self.take_slot()),
             left: self.variable(types::I32),
             slots,
             results,
-            wanted,
+            live_outs,
             inner,
         };
         self.begin_shared(&job.shared, &memory, (exec, fuel));
@@ -173,15 +175,15 @@ impl Emitter<'_> {
         self.wave_fixed(&lane);
         self.lane_serial_loop(&mut lane, &job);
         self.all_done(&lane, &job, exec);
-        let tired = self.read_shared(job.shared.tired, types::I64);
+        let out_of_fuel = self.read_shared(job.shared.out_of_fuel, types::I64);
         let [again, out] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(again);
-        self.b.brif(tired, again, &[], out, &[]);
+        self.b.brif(out_of_fuel, again, &[], out, &[]);
         self.b.switch_to_block(again);
-        self.commit_some(&job.inner, tired);
+        self.commit_some(&job.inner, out_of_fuel);
         self.b.jump(out, &[]);
         self.b.switch_to_block(out);
-        self.leave_loop(tired, (index, plan.block.pc), &plan.exit);
+        self.leave_loop(out_of_fuel, (index, plan.block.pc), &plan.exit);
         self.b.switch_to_block(fail);
         self.b.jump(general, &[]);
     }
@@ -211,7 +213,7 @@ impl Emitter<'_> {
             let fuel = self.read_shared(shared.fuel, types::I32);
             self.b.def_var(job.left, fuel);
         }
-        self.begin_courses(t, more);
+        self.begin_recurrences(t, more);
 
         // An iteration.
         let head = self.b.create_block();
@@ -237,19 +239,19 @@ impl Emitter<'_> {
             }
         }
         let back = self.end_lane_serial(t, &job.slots);
-        let [tired, end] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(tired);
+        let [out_of_fuel, end] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(out_of_fuel);
         match more {
             Some(more) => {
                 self.end_counted(t, more, head);
-                let some = self.read_shared(shared.tired, types::I64);
-                self.b.brif(some, tired, &[], end, &[]);
+                let some = self.read_shared(shared.out_of_fuel, types::I64);
+                self.b.brif(some, out_of_fuel, &[], end, &[]);
             }
-            None => self.end_uncounted(back, job.left, (head, tired, end)),
+            None => self.end_uncounted(back, job.left, (head, out_of_fuel, end)),
         }
 
-        // Its fuel is burned, or another lane's is.
-        self.b.switch_to_block(tired);
+        // This lane or another one is out of fuel.
+        self.b.switch_to_block(out_of_fuel);
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         if more.is_none() {
@@ -264,7 +266,7 @@ impl Emitter<'_> {
         let rest = self.reload_shared(t, shared);
         self.place(t, rest);
         self.begin_steady(t);
-        self.keep_results(t, &job.wanted);
+        self.keep_results(t, &job.live_outs);
         self.lane_masks(t, &job.results);
         match more {
             Some(more) => self.lane_iterations(more, job),
@@ -277,15 +279,15 @@ impl Emitter<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// Behind the last lane: makes what the lanes in `exec` leave the wave's.
+    /// After the last lane: commits the results of the lanes in `exec` to the wave.
     fn all_done(&mut self, t: &Lane<'_>, job: &Job, exec: Value) {
-        let tired = self.read_shared(job.shared.tired, types::I64);
-        let left = self.b.band_not(exec, tired);
+        let out_of_fuel = self.read_shared(job.shared.out_of_fuel, types::I64);
+        let left = self.b.band_not(exec, out_of_fuel);
         for (place, &var) in &job.results.masks {
             if !t.masks.contains_key(place) {
                 let others = self.b.use_var(var);
                 let bits = match *place {
-                    MaskPlace::Exec => tired,
+                    MaskPlace::Exec => out_of_fuel,
                     // The lanes that left.
                     _ => left,
                 };
@@ -293,7 +295,7 @@ impl Emitter<'_> {
                 self.b.def_var(var, all);
             }
         }
-        self.commit_some(&job.wanted, exec);
+        self.commit_some(&job.live_outs, exec);
         self.commit_scalars(&job.results, &job.slots);
         let rest = match t.plan.count {
             Some(_) => {
@@ -301,35 +303,35 @@ impl Emitter<'_> {
                 let most = self.read_shared(job.shared.furthest, types::I32);
                 let rest = self.b.isub(fuel, most);
                 let none = self.b.iconst(types::I32, 0);
-                self.b.select(tired, none, rest)
+                self.b.select(out_of_fuel, none, rest)
             }
             None => self.read_shared(job.shared.fewest, types::I32),
         };
         self.set_fuel(rest);
     }
 
-    /// Notes that the lane has burned its fuel and wants to go on.
+    /// Records that the lane is out of fuel before its end.
     fn set_tired(&mut self, t: &Lane<'_>, shared: &Shared) {
         let bit = self.b.iconst(types::I64, 1);
         let bit = self.b.ishl(bit, t.number);
-        let others = self.read_shared(shared.tired, types::I64);
+        let others = self.read_shared(shared.out_of_fuel, types::I64);
         let with = self.b.bor(others, bit);
-        self.write_shared(shared.tired, with);
+        self.write_shared(shared.out_of_fuel, with);
     }
 
-    /// Lanes without the lowest of them.
+    /// Clears the lowest lane.
     fn but_first(&mut self, lanes: Value) -> Value {
         let less = self.b.iadd_imm(lanes, -1);
         self.b.band(lanes, less)
     }
 
-    /// Ends an iteration of which it is not known whether it is the last: goes to `head` for the next one, to `tired` if
-    /// it cannot, or to `end` if the lane has had enough.
+    /// Ends an iteration with a run-time condition: continues at `head`, leaves for `out_of_fuel` without
+    /// fuel, or for `end`.
     fn end_uncounted(
         &mut self,
         (cond, when): (Value, bool),
         left: Variable,
-        (head, tired, end): (vir::Block, vir::Block, vir::Block),
+        (head, out_of_fuel, end): (vir::Block, vir::Block, vir::Block),
     ) {
         let burnt = self.b.create_block();
         match when {
@@ -341,10 +343,10 @@ impl Emitter<'_> {
         let now = self.b.iadd_imm(before, -1);
         self.b.def_var(left, now);
         let on = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
-        self.b.brif(on, head, &[], tired, &[]);
+        self.b.brif(on, head, &[], out_of_fuel, &[]);
     }
 
-    /// Finds out what may be accessed; leaves for `fail` where nothing may.
+    /// Computes the bounds of inline accesses; leaves for `fail` where none is possible.
     fn reach(&mut self, plan: &LaneSerial, fail: vir::Block) -> Reach {
         let (base, len) = self.memory_of(Space::Global);
         let (lds, (_, lds_len)) = (self.lds_start(), self.memory_of(Space::Lds));
@@ -369,7 +371,8 @@ impl Emitter<'_> {
         Reach { base, lds, last }
     }
 
-    /// Declares loop-carried values. Words that an iteration makes as floats stay in the float registers.
+    /// Declares loop-carried values. Words that an iteration computes as floats stay in float
+    /// registers.
     fn declare(&mut self, t: &mut Lane<'_>) {
         let held = |n: &&u8| !t.plan.steady.contains_key(*n);
         for &n in t.plan.outs.keys().filter(held) {
@@ -393,8 +396,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves for the general loop if the first three lanes' elements follow one another: the general loop
-    /// goes through memory in that order. Only the time that it takes depends on this.
+    /// Leaves for the general loop if the elements of the first three lanes are contiguous: the
+    /// general loop accesses memory in that order. This affects performance only.
     fn not_in_order(&mut self, t: &mut Lane<'_>) {
         for &load in &t.plan.first {
             let node = &t.plan.block.nodes[load.index()];
@@ -419,7 +422,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Goes to the lowest lane in `rest`.
+    /// Selects the lowest lane in `rest`.
     fn place(&mut self, t: &mut Lane<'_>, rest: Value) {
         t.number = self.b.ctz(rest);
         let bytes = self.b.ishl_imm(t.number, 2);
@@ -451,7 +454,7 @@ impl Emitter<'_> {
         self.begin_steady(t);
     }
 
-    /// Loads what steady words and pairs were before the first iteration.
+    /// Loads the initial values of steady words and pairs.
     fn begin_steady(&mut self, t: &mut Lane<'_>) {
         for &n in t.plan.steady.keys() {
             let origin = match t.plan.pairs.contains_key(&n) {
@@ -465,7 +468,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A pair in the lane's registers, as it is held.
+    /// A pair in the lane's registers, in its representation in the loop.
     fn pair_at_home(&mut self, t: &Lane<'_>, n: u8) -> Value {
         let [low, high] = [n, n + 1].map(|n| {
             let at = Self::home_offset(n);
@@ -478,7 +481,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Does VGPR `n` iterate as a float?
+    /// Is VGPR `n` loop-carried as a float?
     fn is_f32(t: &Lane<'_>, n: u8) -> bool {
         let Some(&v) = t.plan.outs.get(&n) else {
             return false;
@@ -501,7 +504,7 @@ impl Emitter<'_> {
         self.b.ireduce(types::I8, bit)
     }
 
-    /// Puts the lane's registers into the frame.
+    /// Stores the lane's registers to the frame.
     fn keep_results(&mut self, t: &Lane<'_>, shadows: &[(u8, u32)]) {
         let bytes = self.b.ishl_imm(t.number, 2);
         let frame = self.b.iadd(self.frame, bytes);
@@ -528,7 +531,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes the fuel that a lane leaves and its scalars the wave's, if it made more iterations than those before.
+    /// Makes the lane's remaining fuel and its scalars the wave's, if it ran more iterations than
+    /// the lanes before.
     fn lane_fuel(&mut self, job: &Job) {
         let mine = self.b.use_var(job.left);
         let least = self.read_shared(job.shared.fewest, types::I32);
@@ -538,7 +542,7 @@ impl Emitter<'_> {
         self.scalars_of_furthest(job, further);
     }
 
-    /// The same for a lane whose iterations are counted: so many behind the first.
+    /// The same for a lane with a trip count: `more` iterations after the first.
     fn lane_iterations(&mut self, more: Value, job: &Job) {
         let mine = self.b.ireduce(types::I32, more);
         let most = self.read_shared(job.shared.furthest, types::I32);

@@ -9,8 +9,8 @@ use crate::ir::{Op, Val};
 use crate::legalize::{Emitter, access};
 use crate::vir::{IntCC, Memory, Op as VirOp, Value, types};
 
-/// Where the bytes that a group's load touches begin, from its first lane's address, and how many there
-/// are.
+/// Offset of the first byte that a group's load touches from its first lane's address, and the
+/// number of bytes.
 pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
     let block = &plan.form.block;
     let node = &block.nodes[load.index()];
@@ -27,7 +27,7 @@ pub(super) fn span(plan: &Plan, load: Val) -> (i64, i64) {
     (span.min(0), span.abs() + i64::from(bytes))
 }
 
-/// How many bytes of the arena a group's load touches, if it touches any.
+/// The number of bytes of the arena that a group's load touches, if any.
 pub(super) fn span_in_arena(plan: &Plan, load: Val) -> Option<i64> {
     (space_of(plan, load) != Space::Lds).then(|| span(plan, load).1)
 }
@@ -46,7 +46,7 @@ impl Emitter<'_> {
         let node = &t.form.block.nodes[v.index()];
         let start = self.scalar(&t.form.block, t.schedule, node.args[0]);
         let words = usize::from(n);
-        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+        if !(t.checked && t.plan.entry_facts.checked.contains_key(&v)) {
             self.inside(t, Space::Global, start, (0, 4 * words as i64));
         }
         for (i, other) in t.form.block.nodes.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a load begins (I64): its address in the group's first lane.
+    /// The address of a load (I64) in the group's first lane.
     pub(super) fn load_start(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
         let node = &t.form.block.nodes[v.index()];
         let address = unmerged(&t.form.block, t.form.condition, node.args[0]);
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Requires that the bytes from `below` on at `start` lie in memory of a space, `reach` of them.
+    /// Requires that `reach` bytes from `below` on at `start` are in bounds of a space.
     pub(super) fn inside(
         &mut self,
         t: &Iteration<'_>,
@@ -117,7 +117,7 @@ impl Emitter<'_> {
         };
         let start = self.load_start(t, v);
         let space = space_of(t.plan, v);
-        if !(t.checked && t.plan.known.checked.contains_key(&v)) {
+        if !(t.checked && t.plan.entry_facts.checked.contains_key(&v)) {
             self.inside(t, space, start, span(t.plan, v));
         }
         let start = match space {
@@ -132,7 +132,7 @@ impl Emitter<'_> {
             values.into_iter().map(Loaded::Scalar).collect()
         } else {
             let slices = t.body.slices;
-            if let Some(&delta) = t.later.get(&v) {
+            if let Some(&delta) = t.prefetch_distance.get(&v) {
                 let there = self.b.iadd(start, delta);
                 self.prefetch(VirOp::Prefetch, there, (0, stride, LANES));
             }

@@ -1,5 +1,5 @@
-//! A peeled loop (see [`crate::analysis::interchange::peel`]) besides its iterations: the test whether one more is run, and the
-//! same trip count for all groups.
+//! Peeled loops (see [`crate::analysis::interchange::peel`]) apart from their iterations: the test
+//! for another iteration, and a common number of iterations for all groups.
 
 use super::Iteration;
 use super::results::Results;
@@ -10,8 +10,8 @@ use crate::legalize::scalar::int_cc;
 use crate::vir::{self, IntCC, Value, Variable};
 
 impl Emitter<'_> {
-    /// Makes all groups run the same number of iterations, so that the wave is in one iteration again: where the numbers
-    /// differ, they begin again and run as many as the least was. Gives what is left of the
+    /// Makes all groups run the same number of iterations, so that the wave is in one iteration
+    /// again: where the numbers differ, they restart and run the minimum. Returns the rest of the
     /// budget.
     pub(super) fn same_iterations(
         &mut self,
@@ -32,7 +32,7 @@ impl Emitter<'_> {
         least
     }
 
-    /// Do all of `tests` come out as they must on all lanes of the group?
+    /// Do all of `tests` have the required outcome on all lanes of the group?
     pub(super) fn all_go_on(&mut self, t: &mut Iteration<'_>, tests: &[(Val, bool)]) -> Value {
         let (mut scalars, mut all, mut none) = (Vec::new(), Vec::new(), Vec::new());
         for &(v, when) in tests {
@@ -54,9 +54,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Whether a comparison of values that count by lane comes out so on all lanes, from the group's first and
-    /// last lane: what lies between them is then between their values, unless a value wraps, which counts
-    /// as otherwise.
+    /// Does a comparison of affine values have this outcome on all lanes, judged by the group's
+    /// first and last lane? The values between are then between theirs, unless a value wraps, which
+    /// counts as failure.
     fn at_both_ends(&mut self, t: &mut Iteration<'_>, v: Val, when: bool) -> Option<Value> {
         let node = &t.form.block.nodes[v.index()];
         if Self::kind(t, v) == Kind::Affine(0) {

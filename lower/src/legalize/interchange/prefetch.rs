@@ -1,6 +1,8 @@
-//! Prefetches of what a loop's iterations in the next workgroup will load: it is next to what this one loads in the same iteration. Loops
-//! whose lanes look at their end by themselves go over the grid, for the most part: they step far, where the processor expects
-//! nothing, and no other workgroup loads the same. Loops of products do, and have nothing to wait for.
+//! Prefetches of what a loop's iterations in the next workgroup will load: adjacent to what this
+//! one loads in the same iteration. Most loops whose lanes test their end themselves are
+//! grid-stride loops: their large steps defeat the hardware prefetcher, and no other workgroup
+//! loads the same data. Matrix product loops share their data between workgroups and need no
+//! prefetches.
 
 use frontend::op::Space;
 use frontend::state::LANES;
@@ -12,8 +14,9 @@ use crate::ir::{Block, Op, Val};
 use crate::legalize::Emitter;
 
 impl Emitter<'_> {
-    /// Finds how far from where the iterations of a group load the next workgroup will, before the first iteration.
-    pub(super) fn expect_iterations(&mut self, t: &mut Iteration<'_>) {
+    /// Computes the distance to the next workgroup's addresses of a group's iterations, before the
+    /// first iteration.
+    pub(super) fn predict_iterations(&mut self, t: &mut Iteration<'_>) {
         let over_grid = t.plan.peel.is_some() && t.plan.group == LANES && self.has_prefetches;
         if !over_grid || !self.o.is_memory_far() {
             return;
@@ -27,20 +30,20 @@ impl Emitter<'_> {
                 _ => false,
             };
             let global = memory::space_of(t.plan, load) != Space::Lds;
-            if !line || !global || !is_known_before(&t.form.block, address) {
+            if !line || !global || !is_independent_of_loads(&t.form.block, address) {
                 continue;
             }
             let start = self.load_start(t, load);
             if let Some(delta) = self.moved_on(start) {
-                t.later.insert(load, delta);
+                t.prefetch_distance.insert(load, delta);
             }
         }
         t.bases = bases;
     }
 }
 
-/// Does no iteration have to load anything for a value?
-fn is_known_before(block: &Block, v: Val) -> bool {
+/// Can a value be computed without loads of the iterations?
+fn is_independent_of_loads(block: &Block, v: Val) -> bool {
     is_made_without(block, v, |node| {
         let op = node.op;
         matches!(

@@ -1,5 +1,5 @@
-//! What the wave gets of the groups of a loop that ran inside them: fuel, scalars of the group that made most iterations,
-//! masks of all.
+//! Results of a loop inside the lane groups, for the wave: fuel, scalars of the group with the most
+//! iterations, masks of all.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use crate::legalize::boundary::slot_type;
 use crate::legalize::lanes::dwords_type;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
-/// What the wave gets of its groups.
+/// The results for the wave.
 pub(super) struct Results {
-    /// Fuel that the group with most iterations left.
+    /// Remaining fuel of the group with the most iterations.
     pub(super) left: Variable,
-    /// Would that group have gone round once more?
+    /// Would that group have continued?
     pub(super) taken: Variable,
     /// Its scalars.
     pub(super) slots: Vec<Variable>,
-    /// Fuel that the group with fewest iterations left.
+    /// Remaining fuel of the group with the fewest iterations.
     pub(super) most: Variable,
     /// Bits of all groups.
     pub(super) masks: BTreeMap<MaskPlace, Variable>,
 }
 
 impl Emitter<'_> {
-    /// Variables for what the wave gets of its groups, or of lanes alone. Bits of `masks` must be set.
+    /// Variables for the results of groups or lanes. Bits of `masks` must be set.
     pub(super) fn begin_results(
         &mut self,
         masks: &BTreeMap<MaskPlace, Val>,
@@ -46,7 +46,7 @@ impl Emitter<'_> {
                 .map(|&place| (place, self.variable(types::I64)))
                 .collect(),
         };
-        // More than any group leaves, and the least.
+        // More than any group leaves, and the minimum.
         let most = self.b.iadd_imm(fuel, 1);
         self.b.def_var(results.left, most);
         let least = self.b.iconst(types::I32, 0);
@@ -60,7 +60,8 @@ impl Emitter<'_> {
         results
     }
 
-    /// Adds a group's results: its masks' bits, and the scalars if it made more iterations than those before.
+    /// Merges a group's results: its masks' bits, and the scalars if it ran more iterations than
+    /// the groups before.
     pub(super) fn group_results(
         &mut self,
         t: &Iteration<'_>,
@@ -90,7 +91,7 @@ impl Emitter<'_> {
         for (from, to) in pairs {
             let (new, old) = (self.b.use_var(from), self.b.use_var(to));
             let chosen = match t.form.condition {
-                // All groups make the same iterations.
+                // All groups run the same iterations.
                 LoopCondition::While(..) | LoopCondition::Lane(_) => new,
                 LoopCondition::Exec(_) | LoopCondition::Unmasked => {
                     self.b.select(further, new, old)
@@ -165,8 +166,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of these bytes, and
-    /// the wave and the frame with it.
+    /// A loop over the wave, `step` bytes of each register at a time: `body` gets the offset of
+    /// these bytes, and the wave and the frame at this offset.
     fn through_wave(&mut self, step: usize, body: &mut dyn FnMut(&mut Self, Value, Value, Value)) {
         let (head, offset) = self.begin_offsets();
         let wave = self.b.iadd(self.wave, offset);

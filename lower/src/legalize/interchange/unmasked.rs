@@ -11,9 +11,9 @@ use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Value, Variable, types};
 
 impl Emitter<'_> {
-    /// Emits the iterations of a group whose lanes that act all go on; then control comes to `slow`, or to `end`
-    /// where fuel runs out. Lanes that do not act are computed as if they did, and get what they had back
-    /// behind the last iteration. Gives the block where control enters, again behind iterations with masks.
+    /// Emits the iterations of a group in which all active lanes continue; afterwards control
+    /// reaches `slow`, or `end` without fuel. Inactive lanes are computed too, and restored after
+    /// the last iteration. Returns the entry block, which is also entered after masked iterations.
     pub(super) fn unmasked_iterations(
         &mut self,
         t: &Iteration<'_>,
@@ -34,7 +34,7 @@ impl Emitter<'_> {
         let kept = self.keep(t, unmasked);
         let entered = self.b.use_var(left);
         let good = self.as_assumed(&exec, &[], &zero);
-        // Without a lane no iteration would be the last.
+        // Without an active lane no iteration would be the last.
         let any = self.any_lane(exec.clone());
         let any = self.b.icmp_imm(IntCC::NotEqual, any, 0);
         let good = self.b.band(good, any);
@@ -94,9 +94,9 @@ impl Emitter<'_> {
         let now = self.b.iadd_imm(before, -1);
         self.b.def_var(left, now);
         let more = self.b.icmp_imm(IntCC::SignedGreaterThan, now, 0);
-        let tired = self.b.create_block();
-        self.b.brif(more, head, &[], tired, &[]);
-        self.b.switch_to_block(tired);
+        let out_of_fuel = self.b.create_block();
+        self.b.brif(more, head, &[], out_of_fuel, &[]);
+        self.b.switch_to_block(out_of_fuel);
         self.give_back(t, unmasked, &exec, &kept);
         self.fix_masks(t, unmasked, &exec, (entered, left));
         let some = self.b.iconst(types::I8, 1);
@@ -105,7 +105,7 @@ impl Emitter<'_> {
         enter
     }
 
-    /// A mask of the group as it is now.
+    /// The current mask of the group.
     pub(super) fn mask_now(&mut self, t: &Iteration<'_>, place: MaskPlace) -> Vec<Value> {
         t.masks[&place].iter().map(|&x| self.b.use_var(x)).collect()
     }
@@ -124,7 +124,8 @@ impl Emitter<'_> {
         vectors.collect()
     }
 
-    /// Keeps what an unmasked iteration changes in the frame, where it takes no registers. Gives the slots.
+    /// Saves what an unmasked iteration changes to the frame, to occupy no registers. Returns the
+    /// slots.
     fn keep(&mut self, t: &Iteration<'_>, unmasked: &UnmaskedForm) -> Vec<u32> {
         let mut slots = Vec::new();
         for vars in Self::changed(t, unmasked) {
@@ -139,7 +140,7 @@ impl Emitter<'_> {
         slots
     }
 
-    /// Puts what was kept back on lanes outside of `exec`.
+    /// Restores the saved values on lanes outside of `exec`.
     fn give_back(
         &mut self,
         t: &Iteration<'_>,
@@ -157,8 +158,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Gives masks the constants that unmasked iterations make of them on the lanes of `exec`, if there was an iteration: if less
-    /// fuel is left than when they were entered.
+    /// Sets masks to the constants that unmasked iterations give them on the lanes of `exec`, if
+    /// one was run: if less fuel is left than at their entry.
     fn fix_masks(
         &mut self,
         t: &Iteration<'_>,
@@ -175,7 +176,7 @@ impl Emitter<'_> {
         let changed = self.lanes(&t.body).op(Op::And, Width::W1, &[exec, &some]);
         for (place, &v) in &unmasked.form.masks {
             let Op::Const(all) = unmasked.form.block.nodes[v.index()].op else {
-                unreachable!("bug: a quick turn makes a mask that is no constant")
+                unreachable!("bug: a mask of an unmasked iteration is not constant")
             };
             let old = self.mask_now(t, *place);
             let new = if all == 0 {

@@ -1,5 +1,4 @@
-//! Values inside a loop that runs inside the lane groups: scalars of what counts by lane, vectors of the
-//! rest.
+//! Values of a loop inside the lane groups: scalars for affine ones, vectors for the rest.
 
 use super::{Carried, Iteration, Loaded};
 
@@ -15,7 +14,7 @@ use crate::legalize::scalar::joined;
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, Variable, types};
 
-/// Scalars of an iteration: what is affine is held as its first lane.
+/// Scalars of an iteration: an affine value is represented by its first lane.
 impl Frame for Iteration<'_> {
     fn code(&self) -> (&Block, &Schedule) {
         (&self.form.block, self.schedule)
@@ -50,7 +49,7 @@ impl Frame for Iteration<'_> {
         }
     }
 
-    /// The words of which wider values are made must not wrap.
+    /// Words that are widened must not wrap.
     fn operand(&mut self, e: &mut Emitter<'_>, v: Val, i: usize) -> Value {
         let node = &self.form.block.nodes[v.index()];
         let value = evaluate(e, self, node.args[i]);
@@ -67,11 +66,12 @@ impl Frame for Iteration<'_> {
     }
 }
 
-/// Loop-carried host masks that stay in mask registers; the other registers are for masks that an iteration computes.
+/// Maximum number of loop-carried host masks in mask registers; the other registers hold masks that
+/// an iteration computes.
 const MOST_MASKS: usize = 4;
 
 impl Emitter<'_> {
-    /// Loads loop-carried values and what stays.
+    /// Loads loop-carried and invariant values.
     pub(super) fn begin_group(&mut self, t: &mut Iteration<'_>) {
         let wave = t.body.wave;
         let word = |e: &mut Self, n: u8, lane: i64| {
@@ -124,8 +124,8 @@ impl Emitter<'_> {
             };
             t.carried.insert(n, carried);
         }
-        // There are seven mask registers. More loop-carried masks than these are kept in vectors, whose logic takes three
-        // sources, instead of being spilled.
+        // There are seven mask registers. More loop-carried masks than these are kept in vectors,
+        // whose logic takes three sources, instead of being spilled.
         let masks = t.plan.form.masks.len() * t.body.slices;
         let ty = match dwords_type(self.per()) {
             ty if masks <= MOST_MASKS => ty.truth(),
@@ -144,7 +144,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The bits of a mask as it is outside of the iterations.
+    /// The bits of a mask outside of the iterations.
     pub(super) fn mask_before(&mut self, place: MaskPlace) -> Value {
         match place {
             MaskPlace::Exec => self.read_slot(Slot::Exec),
@@ -156,18 +156,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// Vectors of what a form of the iteration reads and no iteration writes, once for the group.
+    /// Vectors of VGPRs that a form of the iteration reads and no iteration writes, once for the
+    /// group.
     pub(super) fn fixed(&mut self, t: &Iteration<'_>, form: &Form) -> HashMap<Val, Vec<Value>> {
         let mut fixed = HashMap::default();
-        let mut wanted = vec![false; form.block.nodes.len()];
+        let mut read = vec![false; form.block.nodes.len()];
         for (i, node) in form.block.nodes.iter().enumerate() {
             if form.kinds[i] == Some(Kind::Lanes) && node.ty.vary != Vary::Wave {
                 for a in node.args.iter() {
-                    wanted[a.index()] = true;
+                    read[a.index()] = true;
                 }
             }
         }
-        for (i, node) in form.block.nodes.iter().enumerate().filter(|n| wanted[n.0]) {
+        for (i, node) in form.block.nodes.iter().enumerate().filter(|n| read[n.0]) {
             let value = match node.op {
                 Op::ReadV(n) if t.invariant.contains_key(&n) => {
                     let base = self.b.use_var(t.invariant[&n]);
@@ -196,7 +197,7 @@ impl Emitter<'_> {
         t.form.kinds[v.index()].unwrap_or_else(|| panic!("bug: %{} has no kind", v.0))
     }
 
-    /// The scalar of a value that is held as one.
+    /// The scalar of an affine value.
     pub(super) fn base(&mut self, t: &mut Iteration<'_>, v: Val) -> Value {
         evaluate(self, t, v)
     }
@@ -362,7 +363,7 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Makes the new values of what is loop-carried those of the next iteration.
+    /// Assigns the loop-carried values for the next iteration.
     pub(super) fn end_iteration(&mut self, t: &mut Iteration<'_>) {
         let mut news: Vec<(Variable, Value)> = Vec::new();
         for (&n, &v) in &t.form.pair_outs {
@@ -383,7 +384,7 @@ impl Emitter<'_> {
             let value = self.vectors_of(t, v);
             news.extend(vars.into_iter().zip(value));
         }
-        // Unmasked iterations have constants, which are seen to behind them.
+        // Masks of unmasked iterations are constants, which are set after them.
         let masks = t
             .form
             .masks
@@ -398,7 +399,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The group's lanes of VGPR `n` behind the loop.
+    /// The group's lanes of VGPR `n` after the loop.
     pub(super) fn out_value(&mut self, t: &Iteration<'_>, n: u8) -> Vec<Value> {
         let half = |e: &mut Self, m: u8, high: bool| {
             let wide = e.b.use_var(t.pairs[&m]);

@@ -1,20 +1,20 @@
-//! `v_perm` with selectors that no constant says, for the wide back end. What a selector wants is looked up in
-//! tables of 16 bytes: all selectors from 13 on want the same.
+//! `v_perm` with variable selectors, for the wide back end. Selectors are looked up in tables of 16
+//! bytes: all selectors from 13 on mean the same.
 
 use super::Lanes;
 use crate::vir::{Op as VirOp, Value, types};
 
-/// Where a byte is picked that is to be zero.
+/// Index that picks a zero byte.
 pub(super) const NO_BYTE: u8 = 0x80;
 
-/// What the selectors of a vector want, as bytes to pick. What is not used costs nothing.
+/// The selectors of a vector as byte indices. Unused parts are never emitted.
 #[derive(Clone, Copy)]
 pub(crate) struct Selectors {
-    /// Bytes of S1, of S0, and of either where both are the same.
+    /// Indices of bytes of S1, of S0, and of both where they are equal.
     bytes: [Value; 3],
-    /// Signs of such.
+    /// Indices of the bytes whose signs are selected, likewise.
     signs: [Value; 3],
-    /// All ones where that is wanted.
+    /// All ones where selected.
     ones: Value,
 }
 
@@ -23,7 +23,7 @@ fn byte(selector: u8) -> Option<(usize, u8)> {
     (selector < 8).then_some((usize::from(selector / 4), selector % 4))
 }
 
-/// The byte whose sign a selector wants: 1, 3, 5 or 7 of both.
+/// The byte whose sign a selector selects: 1, 3, 5 or 7 of both.
 fn sign(selector: u8) -> Option<(usize, u8)> {
     (8..12).contains(&selector).then(|| {
         let byte = 2 * (selector - 8) + 1;
@@ -38,7 +38,7 @@ impl Lanes<'_, '_> {
         self.permuted(s0, s1, &selectors)
     }
 
-    /// What a vector of selectors wants.
+    /// Decodes a vector of selectors.
     pub(crate) fn selectors(&mut self, selectors: Value) -> Selectors {
         let bytes = match self.per {
             16 => types::I8X64,
@@ -47,15 +47,15 @@ impl Lanes<'_, '_> {
         let last = self.dwords(0x0f0f_0f0f);
         let [selectors, last] = [selectors, last].map(|v| self.b.bitcast(bytes, v));
         let at = self.b.umin(selectors, last);
-        // The first byte of each lane within 128 bits; where there is no byte it changes nothing.
+        // The index of each lane's first byte within 128 bits; it does not change [`NO_BYTE`].
         let lane = self.dwords_by(|lane| 0x0404_0404 * (lane as u32 & 3));
         let mut picks = |of: fn(u8) -> Option<(usize, u8)>| {
             [Some(0), Some(1), None].map(|source| {
-                let wanted = |n: u8| match of(n) {
+                let index = |n: u8| match of(n) {
                     Some((from, byte)) if source.is_none_or(|source| source == from) => byte,
                     _ => NO_BYTE,
                 };
-                let byte = self.looked_up(at, wanted);
+                let byte = self.looked_up(at, index);
                 self.b.bor(byte, lane)
             })
         };
@@ -66,7 +66,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// The byte of a table at each byte, which is below 16.
+    /// Looks up each byte, which is below 16, in a table.
     fn looked_up(&mut self, at: Value, table: impl Fn(u8) -> u8) -> Value {
         let word = |n: usize| {
             let first = 4 * (n as u8 & 3);
@@ -81,7 +81,7 @@ impl Lanes<'_, '_> {
             .op(VirOp::PickBytes, &[source, at], self.dwords_type())
     }
 
-    /// `v_perm` on a vector by what its selectors want.
+    /// `v_perm` on a vector, given its decoded selectors.
     pub(crate) fn permuted(&mut self, s0: Value, s1: Value, selectors: &Selectors) -> Value {
         let sources = match s0 == s1 {
             true => vec![(s0, 2)],
@@ -89,7 +89,7 @@ impl Lanes<'_, '_> {
         };
         let mut result = selectors.ones;
         for (source, n) in sources {
-            // Of each two bytes the sign of the higher.
+            // The sign of the higher of each two bytes.
             let signs = self.b.op(VirOp::ShortSigns, &[source], self.dwords_type());
             let byte = self.picked_bytes(source, selectors.bytes[n]);
             let sign = self.picked_bytes(signs, selectors.signs[n]);

@@ -1,6 +1,7 @@
-//! Powers of two and logarithms of f32, correctly rounded to nearest even: polynomials in f64, evaluated with fused
-//! products for two halves of a vector side by side. That the one rounding to f32 gives the right result was found out
-//! by going through all arguments (`every_argument` among the tests of the lowering does).
+//! Powers of two and logarithms of f32, correctly rounded to nearest even: polynomials in f64,
+//! evaluated with fused products for two halves of a vector at once. An exhaustive test over all
+//! arguments shows that the rounding to f32 is correct (`every_argument` among the tests of the
+//! lowering).
 
 use super::Lanes;
 use crate::ir::Float;
@@ -8,7 +9,8 @@ use crate::legalize::evaluate::Shape;
 use crate::vir::fix::{By, Of};
 use crate::vir::{Fixes, FloatCC, IntCC, Op as VirOp, Value, types};
 
-/// (2^f - 1) / f for |f| <= 1/2, off by less than 2^-51 of 2^f, as coefficients of the powers of f.
+/// (2^f - 1) / f for |f| <= 1/2, with an error below 2^-51 of 2^f, as coefficients of the powers of
+/// f.
 const POWER: [f64; 10] = [
     0.6931471805599516,
     0.24022650695910472,
@@ -22,10 +24,11 @@ const POWER: [f64; 10] = [
     7.111758770636024e-09,
 ];
 
-/// The argument for which the f64 value is a tie, and the true one above it.
+/// The argument for which the f64 value is a tie and the exact one is above it.
 const TIE: u32 = 0xbcf3_a937;
 
-/// log2((1 + s) / (1 - s)) / s for |s| <= 0.1716, off by less than 2^-52 of it, as coefficients of the powers of s^2.
+/// log2((1 + s) / (1 - s)) / s for |s| <= 0.1716, with a relative error below 2^-52, as
+/// coefficients of the powers of s^2.
 const LOGARITHM: [f64; 7] = [
     2.885390081777927,
     0.9617966939243345,
@@ -36,7 +39,7 @@ const LOGARITHM: [f64; 7] = [
     0.2429160853987535,
 ];
 
-/// The first f32 above the root of 1/2.
+/// The first f32 above sqrt(1/2).
 const ROOT_HALF: u32 = 0x3f35_04f4;
 
 const MIN_NORMAL: u32 = 0x0080_0000;
@@ -65,7 +68,7 @@ impl Lanes<'_, '_> {
         self.b.op(VirOp::DemoteHalves, &halves, ty)
     }
 
-    /// The polynomial of f64 with these coefficients: that of the even powers plus x times that of the odd ones.
+    /// The polynomial of f64 with these coefficients: the even powers plus x times the odd ones.
     fn polynomial(&mut self, coefficients: &[f64], x: Value) -> Value {
         let square = self.b.fmul(x, x);
         let [even, odd] =
@@ -73,7 +76,7 @@ impl Lanes<'_, '_> {
         self.b.fma(odd, x, even)
     }
 
-    /// The same from the highest power on, which takes longer, but fewer registers and instructions.
+    /// Horner's scheme, which has a longer latency, but fewer registers and instructions.
     fn in_turn<'a>(
         &mut self,
         coefficients: impl DoubleEndedIterator<Item = &'a f64>,
@@ -93,13 +96,13 @@ impl Lanes<'_, '_> {
     pub(super) fn exp2(&mut self, bits: Value) -> Value {
         let x = self.as_float(Float::F32, bits);
         let ty = self.vector(Float::F32);
-        // x = n + f with |f| <= 1/2, exactly; the low bits of what is rounded by a large number's help are n, too.
+        // x = n + f with |f| <= 1/2, exactly; n is also in the low bits of the sum that rounds x.
         let (x, n, f, integer) = if self.masks {
-            // Of infinity that is 0.
+            // 0 for infinity.
             let f = self.b.op(VirOp::Rest, &[x], ty);
             (x, self.b.fsub(x, f), f, None)
         } else {
-            // From 128 on all give infinity.
+            // From 128 on the result is infinity.
             let most = self.single(128f32.to_bits());
             let x = self.b.op(VirOp::Least, &[most, x], ty);
             let large = self.single(12_582_912f32.to_bits());
@@ -141,7 +144,7 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Where x is a NaN, it as a quiet one; else other bits.
+    /// x quieted where it is a NaN; else other bits.
     fn quiet_or(&mut self, x: Value, bits: Value) -> Value {
         let nan = self.b.fcmp(FloatCC::Unordered, x, x);
         let quiet = self.b.fadd(x, x);
@@ -151,7 +154,7 @@ impl Lanes<'_, '_> {
 
     /// `v_log_f32` on bits: the logarithm to base 2, with denormals as zeros.
     pub(super) fn log2(&mut self, bits: Value) -> Value {
-        // x = m * 2^e with m from the root of 1/2 to that of 2.
+        // x = m * 2^e with m from sqrt(1/2) to sqrt(2).
         let root = self.dwords(ROOT_HALF);
         let above = self.b.isub(bits, root);
         let c23 = self.b.iconst(types::I32, 23);
@@ -194,8 +197,8 @@ impl Lanes<'_, '_> {
             let low = self.b.icmp(IntCC::Equal, field, zero);
             return self.blend(low, bottom, d);
         }
-        // Below the normal numbers there is -infinity, and NaN from the negative ones on; above them infinity and NaN
-        // stay what they are.
+        // -infinity below the normal numbers, NaN for negative ones; infinity and NaN are
+        // unchanged.
         let [least, negative, infinity] =
             [MIN_NORMAL, 1 << 31 | MIN_NORMAL, INFINITY].map(|b| self.single(b));
         let number = self.b.fcmp(FloatCC::LessThan, x, infinity);

@@ -1,4 +1,4 @@
-//! Exponents of f32 lanes: AVX-512 has instructions for them.
+//! Exponents of f32 lanes, by AVX-512 instructions.
 
 use super::Lanes;
 use crate::ir::{Float, Flush, Op, Width};
@@ -7,7 +7,7 @@ use crate::vir::fix::{By, Of};
 use crate::vir::patterns::{repeated, vector_constant};
 use crate::vir::{Fixes, IntCC, Op as VirOp, Value};
 
-/// What stands for f32 of which the integers are exponents.
+/// Replacement of special f32 whose integers are exponents.
 const LIKE_INTEGERS: Fixes = Fixes::NONE
     .with_nans(By::Zero)
     .with(Of::NegativeInfinity, By::Least)
@@ -19,7 +19,7 @@ impl Lanes<'_, '_> {
         if self.masks {
             return self.map2(a, n, |l, a, n| l.scaled(flush, a, n));
         }
-        // The product is exact in f64; beyond these exponents the result is settled.
+        // The product is exact in f64; beyond these exponents the result is constant.
         let a = match flush.src {
             true => self.map1(a, |l, a| l.flush(Float::F32, a)),
             false => a.to_vec(),
@@ -60,7 +60,7 @@ impl Lanes<'_, '_> {
             if !flush.dst {
                 return d;
             }
-            // As with f32: before it is rounded, with a greater exponent.
+            // As for f32: before rounding, with a greater exponent.
             let more = l.quads(64f64.to_bits());
             let more = l.as_float(Float::F64, more);
             let n = l.b.fadd(n, more);
@@ -86,7 +86,7 @@ impl Lanes<'_, '_> {
         if !flush.dst {
             return d;
         }
-        // Before it is rounded, as it is with an exponent greater by 32.
+        // Before rounding, with the exponent increased by 32.
         let more = self.single(32f32.to_bits());
         let n = self.b.fadd(n, more);
         let seen = self.b.op(VirOp::Scale, &[a, n], ty);
@@ -105,9 +105,10 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// Compilers divide mantissas (or make the reciprocal of one) and scale by the difference of the exponents. What that
-    /// is of, with the exponent as f32: zeros and infinities have infinite exponents then, which makes of mantissas that
-    /// are 1 what came of zeros and infinities as mantissas, NaNs included.
+    /// Compilers divide mantissas (or take the reciprocal of one) and scale by the difference of
+    /// the exponents. Returns the operands of that quotient, with the exponent as f32: zeros and
+    /// infinities then have infinite exponents and mantissas of 1, which gives the same results,
+    /// NaNs included.
     fn quotient(&mut self, a: Value, n: Value) -> Option<(Value, Value)> {
         let [from, exponent] = self.args_of(n, VirOp::Isub)?;
         let below = self.argument_of(exponent, VirOp::Exponent)?;
@@ -145,25 +146,25 @@ impl Lanes<'_, '_> {
         })
     }
 
-    /// The arguments of the instruction that gives a value, if it is such a one of two.
+    /// The arguments of the binary operation `of` that defines a value.
     fn args_of(&self, v: Value, of: VirOp) -> Option<[Value; 2]> {
         let (op, args) = self.made_by(v)?;
         (op == of).then_some(args)?.try_into().ok()
     }
 
-    /// The source of the operation that gives a value, if it is this one.
+    /// The argument of the unary operation `of` that defines a value.
     fn argument_of(&self, v: Value, of: VirOp) -> Option<Value> {
         let (op, args) = self.made_by(v)?;
         (op == of).then(|| self.uncast(args[0]))
     }
 
-    /// Is it a constant with this dword in all lanes?
+    /// Is it a constant that repeats this dword?
     fn is_all(&self, v: Value, word: u32) -> bool {
         let bytes = vector_constant(self.b.func, self.uncast(v));
         bytes.and_then(repeated) == Some(word.to_le_bytes())
     }
 
-    /// The f32 that i32 are, if they were made of whole f32.
+    /// The f32 from which i32 were converted, if those are integers.
     fn whole_float(&self, n: Value) -> Option<Value> {
         let (VirOp::FcvtToSintSat, &[float]) = self.made_by(n)? else {
             return None;
@@ -177,7 +178,7 @@ impl Lanes<'_, '_> {
         (self.b.func.ty(whole) == self.vector(Float::F32) && rounds).then_some(whole)
     }
 
-    /// The mantissa; what has no exponent stays what it is, NaNs quieted.
+    /// The mantissa; zeros and infinities unchanged, NaNs quieted.
     pub(super) fn frexp_mant(&mut self, a: Value) -> Value {
         if self.masks {
             let ty = self.vector(Float::F32);
@@ -196,7 +197,7 @@ impl Lanes<'_, '_> {
         self.quiet(Float::F32, d)
     }
 
-    /// The exponent, 0 where there is none.
+    /// The exponent; 0 for zeros, infinities and NaNs.
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         if self.masks {
             let x = self.as_float(Float::F32, a);
@@ -211,8 +212,8 @@ impl Lanes<'_, '_> {
         self.blend(none, zero, d)
     }
 
-    /// The magnitude as bits, made a normal number where it is a denormal one (times 2^149: the integer that its
-    /// bits are, as a float), whether it was, and whether it has no mantissa (zeros, infinities, NaNs).
+    /// The magnitude as bits, with denormals scaled by 2^149 (the integer that their bits are, as a
+    /// float), whether it was denormal, and whether it has no mantissa (zeros, infinities, NaNs).
     fn normalised(&mut self, a: Value) -> (Value, Value, Value) {
         let [all, least, most, zero] =
             [0x7fff_ffff, 0x0080_0000, 0x7f7f_ffff, 0].map(|bits| self.dwords(bits));

@@ -7,7 +7,7 @@ use crate::legalize::scalar::layout;
 use crate::vir::{IntCC, Op as VirOp, Value};
 
 impl Lanes<'_, '_> {
-    /// Zeros with their signs in place of denormals, not looked up.
+    /// Signed zeros in place of denormals, without value numbering.
     pub(super) fn flush_anew(&mut self, float: Float, v: Value) -> Value {
         let l = layout(float);
         if self.masks && self.baseline && float == Float::F32 {
@@ -15,7 +15,7 @@ impl Lanes<'_, '_> {
             return self.b.op(VirOp::Flush, &[v], ty);
         }
         if self.masks {
-            // Only the sign where the exponent is the least.
+            // Only the sign where the exponent is zero.
             let [exponent, sign, zero] =
                 [l.exponent, l.sign, 0].map(|bits| self.constant(float, bits));
             let field = self.b.band(v, exponent);
@@ -32,7 +32,7 @@ impl Lanes<'_, '_> {
         self.b.band_not(v, drop)
     }
 
-    /// f64 lanes to f32, scaled first when asked.
+    /// f64 lanes to f32, scaled first if requested.
     pub(super) fn demote(&mut self, wide: &[Value], scale: Option<f64>) -> Vec<Value> {
         wide.chunks_exact(2)
             .map(|w| {

@@ -1,6 +1,6 @@
-//! Functions of lanes that the wide back end computes inside segments: shifts by amounts that differ by
-//! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`), and f16 arithmetic in
-//! the MODE that compilers choose. Elsewhere they are calls for the whole wave.
+//! Lane functions that the wide back end computes inside segments: shifts by amounts that differ by
+//! lane, bytes by selectors (see `bytes.rs`), exponentials and logarithms (see `elementary.rs`),
+//! and f16 arithmetic in the MODE that compilers use. Elsewhere they are calls for the whole wave.
 
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::Float;
@@ -8,15 +8,15 @@ use crate::ir::functions::LaneFn;
 use crate::legalize::evaluate::Shape;
 use crate::vir::{FloatCC, IntCC, Op as VirOp, Type, Value, types};
 
-/// Cycles that a vector's power or logarithm is behind that of the one before it.
+/// Cycles by which the expansion of a power or logarithm follows that of the previous vector.
 const BEHIND: u32 = 26;
 
-/// The f16 whose power, rounded to f32, is in the middle between two f16, where the true one is above it. The powers of all
-/// others, and all logarithms and reciprocals of roots, may be rounded to f32 first.
+/// The f16 whose power, rounded to f32, is a tie between two f16 although the exact one is above
+/// it. All other powers, and all logarithms and reciprocal roots, may be rounded to f32 first.
 const TIE_OF_HALVES: u32 = 0x3a38_a000;
 
 impl Lanes<'_, '_> {
-    /// Such a function on a group: the words that it gives.
+    /// Such a function on a group: its result words.
     pub(crate) fn function(&mut self, f: LaneFn, args: &[&[Value]]) -> Vec<Vec<Value>> {
         if f == LaneFn::RsqF16 {
             return vec![self.rsq_of_halves(args[0])];
@@ -38,7 +38,7 @@ impl Lanes<'_, '_> {
             }
             ends.extend(self.last_inst());
         }
-        // With fewer registers more would be kept in memory.
+        // With fewer registers interleaving would spill.
         if self.masks && matches!(f, LaneFn::ExpF32 | LaneFn::LogF32) {
             self.interleave(last, &ends, BEHIND);
         }
@@ -142,8 +142,8 @@ impl Lanes<'_, '_> {
         [EVEN, ODD].map(|words| self.shuffle(dwords, shifted[0], shifted[1], words))
     }
 
-    /// AVX2 shifts quads to the right with zeros only: the sign bit, where it came to lie, is spread by
-    /// (x ^ m) - m.
+    /// AVX2 has only logical right shifts of quads: the shifted sign bit is extended by (x ^ m) -
+    /// m.
     fn shift_quads_signed(&mut self, x: Value, amount: Value) -> Value {
         let ty = self.quads_type();
         if self.masks {
@@ -159,7 +159,7 @@ impl Lanes<'_, '_> {
         let mask = self.dwords(31);
         let n = self.b.band(amount, mask);
         let right = self.b.op(VirOp::ShiftRight, &[low, n], self.dwords_type());
-        // 31 - n places after one.
+        // 31 - n bits after one.
         let rest = self.b.bxor(n, mask);
         let left = self.shift(high, 1, true);
         let left = self
@@ -168,7 +168,7 @@ impl Lanes<'_, '_> {
         self.b.bor(left, right)
     }
 
-    /// The field is moved to the top and back: by 32 places it is gone, as one of no bits must be.
+    /// The field is shifted to the top and back; a shift by 32 clears it, as required for width 0.
     fn signed_field(&mut self, x: Value, offset: Value, width: Value) -> Value {
         let ty = self.dwords_type();
         let field = self.shift_each(VirOp::ShiftArithmetic, x, offset);
@@ -206,8 +206,8 @@ impl Lanes<'_, '_> {
         self.b.op(half, &[x], self.floats_type())
     }
 
-    /// What becomes the right result when it is rounded to f16. Sums and products of f32 do: 24 bits are enough
-    /// that rounding twice is rounding once.
+    /// The result in f32 before rounding to f16. For sums and products of f32 the two roundings
+    /// equal one, as 24 bits suffice.
     fn half_arithmetic(&mut self, f: LaneFn, x: &[Value]) -> Value {
         let result = match f {
             LaneFn::AddF16 | LaneFn::PkAddF16 => self.b.fadd(x[0], x[1]),
@@ -224,8 +224,8 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// a * b + c for f16 in f32: the product is exact, the sum is rounded to odd, so that rounding it to f16 is
-    /// one rounding.
+    /// a * b + c for f16 in f32: the product is exact, the sum is rounded to odd, so that rounding
+    /// it to f16 is one rounding.
     fn fused_halves(&mut self, a: Value, b: Value, c: Value) -> Value {
         let product = self.b.fmul(a, b);
         if self.masks && self.per == 16 {
@@ -234,14 +234,14 @@ impl Lanes<'_, '_> {
             return self.b.op(VirOp::ToOdd, &sums, ty);
         }
         let sum = self.b.fadd(product, c);
-        // What the sum lost.
+        // The error of the sum.
         let c_part = self.b.fsub(sum, product);
         let product_part = self.b.fsub(sum, c_part);
         let product_rest = self.b.fsub(product, product_part);
         let c_rest = self.b.fsub(c, c_part);
         let error = self.b.fadd(product_rest, c_rest);
-        // An inexact sum is cut off toward zero, where what was lost has the other sign one step back, and made
-        // odd. What an infinite sum lost is a NaN, which counts as nothing.
+        // An inexact sum is truncated toward zero, one step back if the error has the other sign,
+        // and made odd. The error of an infinite sum is a NaN, which compares false.
         let zero = self.dwords(0);
         let nothing = self.as_float(Float::F32, zero);
         let inexact = self.b.fcmp(FloatCC::OrderedNotEqual, error, nothing);

@@ -1,4 +1,4 @@
-//! Integer operations on lanes that take several of the host's.
+//! Integer operations on lanes that are several host operations.
 
 use super::bytes::NO_BYTE;
 use super::{Lanes, ODD};
@@ -58,7 +58,7 @@ impl Lanes<'_, '_> {
         })
     }
 
-    /// `v_perm` by a constant selector that wants no sign bytes.
+    /// `v_perm` by a constant selector without sign bytes.
     pub(crate) fn perm_by_const(
         &mut self,
         s0: &[Value],
@@ -85,7 +85,7 @@ impl Lanes<'_, '_> {
             }
         }
         if self.per > 4 {
-            // The wide back end's shuffles make the zeros.
+            // The wide back end's shuffles produce the zeros.
             and = u32::MAX;
         } else {
             mask = mask.map(|byte| byte & 31);
@@ -159,8 +159,9 @@ impl Lanes<'_, '_> {
         )
     }
 
-    /// Zeros above the highest one of each dword, or below the lowest; 32 where there is none. The exponent of a float that has
-    /// only that one, or it and no next one which rounding could carry into, says where it is.
+    /// Zeros above the highest one of each dword, or below the lowest; 32 for 0. Found in the
+    /// exponent of a float of only that bit, or with the next one cleared so that rounding cannot
+    /// carry.
     pub(super) fn zeros(&mut self, x: Value, leading: bool) -> Value {
         let one = match leading {
             true => {
@@ -177,7 +178,7 @@ impl Lanes<'_, '_> {
         let float = self.b.fcvt_from_sint(ty, one);
         let bits = self.b.bitcast(self.dwords_type(), float);
         let shifted = self.shift(bits, 23, false);
-        // Without the sign that the highest bit gives.
+        // Without the sign that bit 31 gives.
         let field = self.dwords(0xff);
         let exponent = self.b.band(shifted, field);
         let all = self.dwords(32);
@@ -185,7 +186,7 @@ impl Lanes<'_, '_> {
             let highest = self.dwords(127 + 31);
             let n = self.b.isub(highest, exponent);
             let n = self.b.umin(n, all);
-            // A negative number is smaller than its highest bit.
+            // A negative number is below its highest bit.
             let amount = self.b.iconst(types::I32, 31);
             let negative = self.b.sshr(x, amount);
             self.b.band_not(n, negative)

@@ -1,13 +1,13 @@
-//! Interleaves the vectors of a long-latency expansion. Processors look ahead for instructions that need
-//! not wait, but not far among vectors: the one that follows had better be ready.
+//! Interleaves the vectors of a long-latency expansion. The out-of-order window is short among
+//! vector instructions, so the next instruction should be ready.
 //!
-//! (Without it loops of one exponential or logarithm take 2 to 15 % more, blackscholes 3 %.)
+//! (Without it loops of one exponential or logarithm take 2 to 15 % longer, a kernel with several 3
+//! %.)
 
 use super::Lanes;
 use crate::vir::{self, Op as VirOp};
 
-/// Cycles until the result of an operation is there, about. What will be selected for it is not known here: it may be
-/// several host instructions.
+/// Approximate latency of an operation in cycles. It may become several host instructions.
 fn latency(op: VirOp) -> u32 {
     match op {
         VirOp::Bitcast | VirOp::Vconst(_) | VirOp::Iconst(_) => 0,
@@ -27,9 +27,10 @@ impl Lanes<'_, '_> {
         self.b.func.last(self.b.current_block()?)
     }
 
-    /// Orders the instructions behind `last` by how long what follows from them takes. None of them has an effect;
-    /// those of each vector end with one of `ends`. A vector is so many cycles behind the one before it: its first steps
-    /// fill the time in which the others wait for their last ones. (All at once may want more registers than there are.)
+    /// List scheduler: orders the instructions after `last` by the critical path from them. None of
+    /// them has an effect; those of each vector end with one of `ends`. Each vector starts `behind`
+    /// cycles after the one before it: its first steps fill the time in which the others wait for
+    /// their last ones. (Starting all at once may exceed the registers.)
     pub(super) fn interleave(&mut self, last: Option<vir::Inst>, ends: &[vir::Inst], by: u32) {
         let (Some(last), Some(block)) = (last, self.b.current_block()) else {
             return;
@@ -50,7 +51,8 @@ impl Lanes<'_, '_> {
         let Some(&(first, ..)) = insts.first() else {
             return;
         };
-        // They are numbered as they were made. The third is the time from the beginning of each to the end of all.
+        // Numbered in order of creation. The third is the time from the start of each to the end of
+        // all.
         let func = &*self.b.func;
         let mut longest = 0;
         for i in (0..insts.len()).rev() {

@@ -1,5 +1,5 @@
-//! Quads by their dwords, where truth values are bits of mask registers: mostly the dwords are there already, a sum of them takes
-//! its carry from a mask, and what is found of dwords is in the order of lanes at once.
+//! Quads by their dwords, where truth values are in mask registers: usually the dwords are
+//! available, the carry of a sum is a mask, and comparisons of dwords are in lane order.
 
 use super::{EVEN, Lanes, ODD, UNPACK_HIGH, UNPACK_LOW};
 use crate::ir::Icmp;
@@ -59,10 +59,10 @@ impl Lanes<'_, '_> {
     /// The dwords of quads.
     pub(super) fn dwords_of(&mut self, quads: Quads) -> Dwords {
         let quads = quads.map(|v| self.uncast(v));
-        if let Some(dwords) = self.known_dwords(quads) {
+        if let Some(dwords) = self.available_dwords(quads) {
             return dwords;
         }
-        // What is made of more takes fewer instructions as quads.
+        // Longer chains take fewer instructions as quads.
         let made = self.dwords_of_sum(quads);
         let dwords = made.or_else(|| self.dwords_of_shift(quads));
         let ty = self.dwords_type();
@@ -74,8 +74,8 @@ impl Lanes<'_, '_> {
         dwords
     }
 
-    /// The same, if they are there.
-    fn known_dwords(&mut self, quads: Quads) -> Option<Dwords> {
+    /// The same, if the dwords are available.
+    fn available_dwords(&mut self, quads: Quads) -> Option<Dwords> {
         let quads = quads.map(|v| self.uncast(v));
         if let Some(dwords) = self.numbering.dwords(self.b, quads) {
             return Some(dwords);
@@ -88,7 +88,7 @@ impl Lanes<'_, '_> {
         Some(dwords)
     }
 
-    /// What quads were made of, if it was dwords.
+    /// The dwords that quads were unpacked from.
     fn unpacked(&mut self, [first, second]: Quads) -> Option<Dwords> {
         let (first, second) = (self.shuffled(first)?, self.shuffled(second)?);
         let made = first.1 == UNPACK_LOW && second.1 == UNPACK_HIGH;
@@ -97,7 +97,7 @@ impl Lanes<'_, '_> {
         Some(dwords.map(|v| self.b.bitcast(ty, v)))
     }
 
-    /// The dwords of a quad that all lanes have.
+    /// The dwords of a quad that is a broadcast.
     fn dwords_of_all(&mut self, quads: Value) -> Option<Dwords> {
         match self.b.func.made_by(quads)? {
             (VirOp::Vconst(constant), _) => {
@@ -125,14 +125,14 @@ impl Lanes<'_, '_> {
         }
     }
 
-    /// The dwords of a sum of quads whose dwords are known.
+    /// The dwords of a sum of quads whose dwords are available.
     fn dwords_of_sum(&mut self, [first, second]: Quads) -> Option<Dwords> {
         let f = &*self.b.func;
         let [first, second] = [first, second].map(|v| operands(f, v, VirOp::Iadd));
         let (first, second) = (first?, second?);
         let [a, b] = [0, 1].map(|n| [first[n], second[n]]);
-        let [al, ah] = self.known_dwords(a)?;
-        let [bl, bh] = self.known_dwords(b)?;
+        let [al, ah] = self.available_dwords(a)?;
+        let [bl, bh] = self.available_dwords(b)?;
         let low = self.b.iadd(al, bl);
         let carry = self.b.icmp(IntCC::UnsignedLessThan, low, bl);
         let high = match (self.is_zero(ah), self.is_zero(bh)) {
@@ -145,7 +145,7 @@ impl Lanes<'_, '_> {
         Some([low, self.blend(carry, more, high)])
     }
 
-    /// The dwords of quads shifted by a constant whose dwords are known.
+    /// The dwords of quads, whose dwords are available, shifted by a constant.
     fn dwords_of_shift(&mut self, quads: Quads) -> Option<Dwords> {
         let f = &*self.b.func;
         let shifted = |by: VirOp| {
@@ -158,8 +158,8 @@ impl Lanes<'_, '_> {
         if !(1..32).contains(&amount) {
             return None;
         }
-        let [low, high] = self.known_dwords(from)?;
-        // What leaves one of them comes into the other.
+        let [low, high] = self.available_dwords(from)?;
+        // Bits shifted out of one dword enter the other.
         let (whole, cut) = if left { (low, high) } else { (high, low) };
         let over = self.shift(whole, 32 - amount, !left);
         let whole = self.shift(whole, amount, left);

@@ -1,8 +1,10 @@
-//! Reciprocals of roots of f32 lanes, correctly rounded, and what those of f64 begin with.
+//! Reciprocal square roots of f32 lanes, correctly rounded, and the initial estimate of those of
+//! f64.
 //!
-//! Of a y that is off by at most one of its last places r = 1 - x * y^2, computed with the rounding error of x * y,
-//! leads to y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds right for every f32 (both parities of the
-//! exponent with all mantissas, and all three y for each, were gone through). No denormal occurs but as the source.
+//! For a y with an error of at most one last place, r = 1 - x * y^2, computed with the rounding
+//! error of x * y, gives y / sqrt(1 - r) = y + y/2 * r * (1 + 3/4 r + ...), which rounds correctly
+//! for every f32 (tested for both parities of the exponent with all mantissas, and all three y for
+//! each). Only the source can be denormal.
 
 use super::Lanes;
 use crate::ir::{Fcmp, Float, Flush, Halves, Op, Width};
@@ -11,9 +13,9 @@ use crate::vir::fix::{By, Of};
 use crate::vir::{Fixes, Op as VirOp, Value};
 
 const SIGN: u32 = 1 << 31;
-/// What an exponent counts by.
+/// Unit of the exponent field.
 const EXPONENT_ONE: u32 = 1 << 23;
-/// What is below zero has no root.
+/// The result for negative sources.
 const NO_ROOT: u32 = 0xffc0_0000;
 
 impl Lanes<'_, '_> {
@@ -24,12 +26,14 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// From the estimate of AVX-512, which is off by at most 2^-14 of it. Two steps of Newton, y + y * r with r = 1/2 -
-    /// x * y * y/2: the first leaves little more than its own rounding and half of that of x * y, which the second
-    /// takes into account. What the second leaves, 3/2 * r^2 of y, is always below: r rounded up to the next f32 makes
-    /// up for it. (All estimates that are that close were gone through, for both parities of the exponent with
-    /// all mantissas; as r is rounded else, two of these numbers come out wrong.) The estimates for NaNs and what is below
-    /// zero are the results; both steps leave them as they are. Of zeros and infinities they make anything.
+    /// From the estimate of AVX-512, with a relative error of at most 2^-14. Two Newton steps, y +
+    /// y * r with r = 1/2 - x * y * y/2: the first leaves little more than its own rounding error
+    /// and half of that of x * y, which the second takes into account. The error of the second,
+    /// 3/2 * r^2 of y, is always negative: rounding r up to the next f32 compensates for it. (Tested
+    /// for all estimates this close, for both parities of the exponent with all mantissas; with
+    /// other roundings of r two of these numbers are wrong.) The estimates for NaNs and negative
+    /// sources are the results; both steps preserve them. For zeros and infinities the result is
+    /// unspecified.
     pub(super) fn rsq(&mut self, bits: Value) -> Value {
         const FIXES: Fixes = Fixes::NONE
             .with(Of::Zero, By::SignedInfinity)
@@ -64,8 +68,8 @@ impl Lanes<'_, '_> {
         self.blend(special, fixed, d)
     }
 
-    /// Half of f32 that are zero or neither small nor infinite, without the unit that multiplies: their exponents less
-    /// one, but not below zero.
+    /// Half of f32 that are zero or neither small nor infinite, without the multiplier: their
+    /// exponents decremented, saturating at zero.
     fn halved(&mut self, y: Value) -> Value {
         let bits = self.as_bits(Float::F32, y);
         let one = self.dwords(EXPONENT_ONE);
@@ -73,7 +77,7 @@ impl Lanes<'_, '_> {
         self.as_float(Float::F32, bits)
     }
 
-    /// Half of what is twice the r of the second step, a little greater.
+    /// Half of twice the r of the second step, slightly increased.
     fn raised_half(&mut self, r: Value) -> Value {
         let ty = self.vector(Float::F32);
         let half = self.single(0.5f32.to_bits());
@@ -87,8 +91,9 @@ impl Lanes<'_, '_> {
         self.b.fma(square, r, r)
     }
 
-    /// About 1 / sqrt(x) of f64, off by less than 2^-50 of it: from the estimate of AVX-512, off by at most 2^-14, two steps
-    /// of Newton lead to 2^-27 and 2^-51; else by the root.
+    /// An approximation of 1 / sqrt(x) of f64 with a relative error below 2^-50: from the estimate
+    /// of AVX-512, with an error of at most 2^-14, two Newton steps give 2^-27 and 2^-51; otherwise
+    /// by the square root.
     pub(super) fn root_reciprocal(&mut self, x: Value) -> Value {
         let ty = self.vector(Float::F64);
         let constant = |l: &mut Self, value: f64| {
@@ -113,7 +118,7 @@ impl Lanes<'_, '_> {
         y
     }
 
-    /// From the reciprocal of the rounded root. Where r is no number, that is the answer.
+    /// From the reciprocal of the rounded root. Where r is not a number, that is the result.
     pub(super) fn rsq_by_root(&mut self, a: &Vec<Value>) -> Vec<Value> {
         const KEEP: Flush = Flush {
             src: false,

@@ -202,7 +202,7 @@ impl Shape for Lanes<'_, '_> {
             Icmp::Ule => IntCC::SignedLessThanOrEqual,
             Icmp::Eq | Icmp::Ne | Icmp::Slt | Icmp::Sle => int_cc(cond),
         };
-        // No unsigned comparison of 64-bit lanes: move the sign bit.
+        // Without unsigned comparisons of 64-bit lanes: flip the sign bit.
         let top = matches!(cond, Icmp::Ult | Icmp::Ule).then(|| self.quads(1 << 63));
         let wide = self.map2(a, b, |l, x, y| {
             let [x, y] = [x, y].map(|v| top.map_or(v, |top| l.b.bxor(v, top)));
@@ -381,7 +381,7 @@ impl Lanes<'_, '_> {
         [UNPACK_LOW, UNPACK_HIGH].map(|half| self.shuffle(ty, low, high, half))
     }
 
-    /// Quads of the low and the high two of four dwords, which are brought to the low half.
+    /// Quads of the low and the high two of four dwords, which are moved to the low half.
     fn by_half(&mut self, a: &[Value], f: impl Fn(&mut Self, Value) -> Value) -> Vec<Value> {
         let mut wide = Vec::with_capacity(a.len() * 2);
         for &x in a {
@@ -391,7 +391,7 @@ impl Lanes<'_, '_> {
         wide
     }
 
-    /// For each lane the number of the vector that it is in, and where in it.
+    /// For each lane its vector, and its position in it.
     fn places(&self, quads: bool) -> Vec<(usize, u8)> {
         let mut places = vec![(0, 0); self.slices * self.per];
         for slice in 0..self.slices {

@@ -1,6 +1,6 @@
-//! Lines that are asked for later. A wave that asks for all it wants at once waits until the lines before are there: about
-//! [`BURST`](super::BURST) can be under way. In code that all waves go through, a block behind the other, with barriers in
-//! between, the blocks behind that of the loads ask for some of them each.
+//! Deferred prefetches. A wave that requests all lines at once stalls until the earlier ones
+//! arrive: about [`BURST`](super::BURST) can be outstanding. In straight code with barriers in
+//! between, the blocks behind that of the loads each request a share.
 
 use std::mem::offset_of;
 
@@ -15,30 +15,30 @@ use crate::ir::{Func, Op, Term, Val};
 use crate::passes::sink;
 use crate::vir::{Memory, Op as VirOp, Value, types};
 
-/// Lines that follow one another.
+/// Consecutive cache lines.
 struct Lines {
-    /// Entry of [`WaveState::next`] that they count from.
+    /// The entry of [`WaveState::next`] that they are relative to.
     entry: usize,
-    /// How far the first one is from there.
+    /// Offset of the first line.
     away: i64,
     count: i64,
     into: VirOp,
 }
 
-/// What blocks have not asked for, and who will.
+/// Lines not requested yet, and the blocks that will.
 #[derive(Default)]
 pub(in crate::legalize) struct Deferred {
     lines: Vec<Lines>,
-    /// The blocks that wait for it.
+    /// The blocks that request them.
     blocks: Vec<usize>,
-    /// How many lines the block being emitted is to ask for.
-    wanted: i64,
-    /// Stores at the end that blocks before it ask for.
+    /// Number of lines that the current block requests.
+    share_size: i64,
+    /// Stores at the end whose lines earlier blocks request.
     stores: Vec<Stores>,
 }
 
 impl Deferred {
-    /// How many entries of [`WaveState::last`] are kept free for stores.
+    /// Number of entries of [`WaveState::last`] reserved for stores.
     pub(super) fn entries(&self) -> usize {
         self.stores.len()
     }
@@ -53,20 +53,20 @@ struct Stores {
     entry: usize,
 }
 
-/// Barriers that all waves come to at least: between few, blocks would have as many lines each as there were at once
-/// (`heat-256` and `blur-4096` take 5 % more with two).
+/// Minimum number of barriers that all waves reach: with fewer, each block would request as many
+/// lines as there were at once (two stencil kernels take 5 % longer with two).
 const FEWEST: usize = 4;
 
-/// Entries for stores at most.
+/// Maximum number of entries for stores.
 const MOST_STORES: usize = 4;
 
-/// What a loop over the lanes asks for in each iteration.
+/// Requests of a loop over the lanes in each iteration.
 pub(in crate::legalize) struct Requested {
     first: Value,
     into: VirOp,
 }
 
-/// The blocks that each wave goes through behind a block, those of loops left out.
+/// The blocks that each wave passes behind a block, without those of loops.
 fn behind(f: &Func, block: usize) -> Vec<usize> {
     let mut found = vec![block];
     while let Some(&at) = found.last()
@@ -75,18 +75,18 @@ fn behind(f: &Func, block: usize) -> Vec<usize> {
     {
         found.push(next);
     }
-    found.retain(|&at| at != block && !sink::goes_round(f, at));
+    found.retain(|&at| at != block && !sink::is_in_loop(f, at));
     found
 }
 
-/// Do a block and those that each wave goes through behind it share lines?
+/// Do a block and those that each wave passes behind it share requests?
 fn share_lines(f: &Func, block: usize, behind: &[usize]) -> bool {
     let all = behind.iter().chain([&block]);
     let barriers = all.filter(|&&at| matches!(f.blocks[at].term, Term::Barrier { .. }));
     barriers.count() >= FEWEST
 }
 
-/// The block that all ways out of a block lead to, of those that branch around a block or two.
+/// The common successor of a block's exits, across branches around a block or two.
 fn next(f: &Func, block: usize) -> Option<usize> {
     let only = |at: usize| match f.blocks[at].term {
         Term::Jump(next) => next.block(),
@@ -105,7 +105,7 @@ fn next(f: &Func, block: usize) -> Option<usize> {
     }
 }
 
-/// The blocks that a block leads to, those of loops left out.
+/// The blocks reachable from a block, without those of loops.
 fn reached(f: &Func, from: usize) -> Vec<usize> {
     let mut found = vec![from];
     let mut done = 0;
@@ -117,16 +117,17 @@ fn reached(f: &Func, from: usize) -> Vec<usize> {
             }
         }
     }
-    found.retain(|&at| at != from && !sink::goes_round(f, at));
+    found.retain(|&at| at != from && !sink::is_in_loop(f, at));
     found
 }
 
 impl Emitter<'_> {
-    /// Finds what is stored behind the last of some barriers, so that blocks before can ask for the lines.
+    /// Finds the stores behind the last of several barriers, so that earlier blocks can request
+    /// their lines.
     pub(in crate::legalize) fn find_last_stores(&mut self, facts: &Facts) {
         let barrier = |&at: &usize| {
             let barrier = matches!(self.f.blocks[at].term, Term::Barrier { .. });
-            barrier && !sink::goes_round(self.f, at)
+            barrier && !sink::is_in_loop(self.f, at)
         };
         let Some(first) = (0..self.f.blocks.len()).find(barrier) else {
             return;
@@ -142,7 +143,7 @@ impl Emitter<'_> {
         self.deferred.blocks = blocks;
     }
 
-    /// Finds what a block stores at lines.
+    /// Finds the affine stores of a block.
     fn find_stores(&mut self, number: usize, facts: &Facts) {
         let block = &self.f.blocks[number];
         self.learn(number, block, facts);
@@ -176,8 +177,8 @@ impl Emitter<'_> {
                 }
             };
             let away = i64::from(store.offset);
-            let mut asked = deferred.lines.iter().filter(|lines| lines.entry == entry);
-            if asked.all(|lines| away - lines.away >= LINE) {
+            let mut requested = deferred.lines.iter().filter(|lines| lines.entry == entry);
+            if requested.all(|lines| away - lines.away >= LINE) {
                 deferred.lines.push(Lines {
                     entry,
                     away,
@@ -188,8 +189,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Expects accesses, the first lane of the first one at `first`, if blocks before this one ask for their lines.
-    pub(in crate::legalize) fn expect_stores(&mut self, first: Value, access: &Fused) -> bool {
+    /// Predicts the accesses, the first lane of the first one at `first`, if earlier blocks request
+    /// their lines.
+    pub(in crate::legalize) fn predict_stores(&mut self, first: Value, access: &Fused) -> bool {
         let key = (self.current, access.base, access.affine);
         let mut stores = self.deferred.stores.iter();
         let Some(stores) = stores.find(|s| (s.block, s.base, s.affine) == key) else {
@@ -197,22 +199,22 @@ impl Emitter<'_> {
         };
         let entry = stores.entry;
         if self.prefetches {
-            let ahead = self.expect_in(entry, first, access.affine);
+            let ahead = self.predict_in(entry, first, access.affine);
             self.keep_next(ahead);
         }
         true
     }
 
-    /// Keeps where an access is expected.
+    /// Records a predicted address.
     fn keep_next(&mut self, ahead: Prefetch) {
         let at = next_at(ahead.entry);
         self.b.store(Memory::Trusted, ahead.start, self.wave, at);
     }
 
-    /// Leaves the lines of an access that is expected, `offset` from there with lanes `stride` apart, to the blocks behind
-    /// this one, if there are such.
+    /// Defers the lines of a predicted access, at `offset` with lanes `stride` apart, to the
+    /// following blocks, if any.
     pub(in crate::legalize) fn defer(&mut self, ahead: Prefetch, offset: i32, stride: i64) -> bool {
-        if sink::goes_round(self.f, self.current) {
+        if sink::is_in_loop(self.f, self.current) {
             return false;
         }
         let blocks = behind(self.f, self.current);
@@ -231,56 +233,56 @@ impl Emitter<'_> {
         true
     }
 
-    /// Begins a block, which asks for its share.
+    /// Begins a block, which requests its share.
     pub(in crate::legalize) fn begin_share(&mut self, block: usize) {
         let deferred = &mut self.deferred;
         let at = deferred.blocks.iter().position(|&waits| waits == block);
-        deferred.wanted = at.map_or(0, |at| {
+        deferred.share_size = at.map_or(0, |at| {
             let lines: i64 = deferred.lines.iter().map(|lines| lines.count).sum();
             let blocks = (deferred.blocks.len() - at) as i64;
             (lines + blocks - 1) / blocks
         });
     }
 
-    /// What the iterations of a loop over groups of so many lanes ask for.
+    /// The requests of a loop's iterations over groups of this number of lanes.
     pub(in crate::legalize) fn share(&mut self, group: usize) -> Vec<Requested> {
-        let turns = (LANES / group) as i64;
-        let mut asked = Vec::new();
+        let iterations = (LANES / group) as i64;
+        let mut requested = Vec::new();
         while self.prefetches
-            && self.deferred.wanted > 0
+            && self.deferred.share_size > 0
             && let Some(lines) = self.deferred.lines.first_mut()
         {
             let (entry, away, into) = (lines.entry, lines.away, lines.into);
-            lines.away += turns * LINE;
-            lines.count -= turns;
+            lines.away += iterations * LINE;
+            lines.count -= iterations;
             if lines.count <= 0 {
                 self.deferred.lines.remove(0);
             }
-            self.deferred.wanted -= turns;
+            self.deferred.share_size -= iterations;
             let at = next_at(entry);
             let start = self.b.load(types::I64, Memory::Trusted, self.wave, at);
             let first = self.b.iadd_imm(start, away);
-            asked.push(Requested { first, into });
+            requested.push(Requested { first, into });
         }
-        asked
+        requested
     }
 
-    /// Asks for it in the iteration of the group whose first lane is `lane`.
+    /// Emits the requests in the iteration of the group whose first lane is `lane`.
     pub(in crate::legalize) fn request_at(
         &mut self,
-        asked: &[Requested],
+        requested: &[Requested],
         lane: Value,
         group: usize,
     ) {
-        for asked in asked {
+        for requested in requested {
             let bytes = self.b.imul_imm(lane, LINE / group as i64);
-            let at = self.b.iadd(asked.first, bytes);
-            self.b.effect(asked.into, &[at]);
+            let at = self.b.iadd(requested.first, bytes);
+            self.b.effect(requested.into, &[at]);
         }
     }
 }
 
-/// Where an entry of [`WaveState::next`] is.
+/// Offset of an entry of [`WaveState::next`].
 fn next_at(entry: usize) -> i32 {
     offset32(offset_of!(WaveState, next) + size_of::<u64>() * entry)
 }

@@ -1,9 +1,9 @@
-//! Prefetches at addresses that were loaded: `table[index[i]]`. Where this wave's indices lay on a line, the next
-//! workgroup's lie as far on as these from the last; they are loaded now, and what they name is asked for. The
-//! processor's window never reaches that far: 64 lanes that wait for memory, each a place or more, and the
-//! instructions between two waves fill it.
+//! Prefetches at indirect addresses: `table[index[i]]`. Where this wave's indices are affine in
+//! memory, the next workgroup's are as far ahead as these are from the previous one's; they are
+//! loaded now, and the elements they select are prefetched. The out-of-order window never reaches
+//! that far: 64 lanes that wait for memory, and the instructions between two waves fill it.
 //!
-//! An element of a small table is in a cache anyhow, so lanes far apart are asked for only.
+//! Elements of a small table are cached anyway, so only lanes far apart are prefetched.
 
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
@@ -11,29 +11,30 @@ use frontend::state::LANES;
 use super::super::Emitter;
 use super::super::affine::{self, Lane};
 use crate::analysis::schedule::Schedule;
-use crate::ir::{Block, Op, Val, Vary};
+use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Op as VirOp, Value, types};
 
-/// Bytes that caches near the core hold of a table, about.
+/// Approximate number of bytes of a table that the core's caches hold.
 const NEAR: i64 = 1 << 18;
 
-/// Most loads that an address is made of.
+/// Maximum number of loads in an address.
 const MAX_LOADS: usize = 2;
 
-/// What an access in the next workgroup will want.
+/// The predicted access of the next workgroup.
 pub(in crate::legalize) struct Indirect {
     /// Its address.
     address: Val,
-    /// Where the dwords of the loads will lie that it is made of.
+    /// The addresses of the dwords loaded for it.
     starts: Vec<(Val, Value)>,
-    /// Is it to be asked for (I8)?
-    wanted: Value,
+    /// Is it to be requested (I8)?
+    requested: Value,
 }
 
 impl Emitter<'_> {
-    /// Foresees what an access in the next workgroup will want at addresses that are made of dwords which this one
-    /// loaded from a line, on the lanes in `exec`. The low words of its own addresses are at `low`.
+    /// Predicts an access of the next workgroup whose addresses are computed from dwords that this
+    /// one loaded at affine addresses, on the lanes in `exec`. The low words of its own addresses
+    /// are at `low`.
     pub(in crate::legalize) fn predict(
         &mut self,
         block: &Block,
@@ -45,9 +46,13 @@ impl Emitter<'_> {
             return None;
         }
         let address = block.nodes[v.index()].args[0];
+        if block.nodes[address.index()].ty.width != Width::W64 {
+            // LDS is near.
+            return None;
+        }
         let leaves = affine::leaves(block, address)?;
         let loads = self.loads_among(block, &leaves, exec)?;
-        let mut wanted = self.are_far(low);
+        let mut requested = self.are_far(low);
         let (base, len) = self.memory_of(Space::Global);
         let room = self.b.iadd_imm(len, -4 * LANES as i64);
         let mut starts = Vec::new();
@@ -59,11 +64,11 @@ impl Emitter<'_> {
             for (low, high) in [(zero, away), (away, room)] {
                 let order = IntCC::SignedLessThanOrEqual;
                 let inside = self.b.icmp(order, low, high);
-                wanted = self.b.band(wanted, inside);
+                requested = self.b.band(requested, inside);
             }
             starts.push((leaf, there));
         }
-        // They are wanted on all ways.
+        // They are used on all paths.
         for leaf in leaves {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
                 self.scalar(block, plan, leaf);
@@ -72,31 +77,32 @@ impl Emitter<'_> {
         Some(Indirect {
             address,
             starts,
-            wanted,
+            requested,
         })
     }
 
-    /// Asks for what so many lanes from `first` on will want. So many as a gather has, between one and the next: what the
-    /// processor cannot take all at once it may forget.
+    /// Requests the lines of this number of lanes from `first` on. As many as a gather has, between
+    /// one and the next: excess prefetches may be dropped.
     pub(in crate::legalize) fn request(
         &mut self,
         block: &Block,
         plan: &Schedule,
-        foreseen: &Indirect,
+        predicted: &Indirect,
         (first, lanes): (usize, usize),
     ) {
-        let [asked, done] = [(); 2].map(|()| self.b.create_block());
-        self.b.brif(foreseen.wanted, asked, &[], done, &[]);
-        self.enter(asked);
+        let [request_block, done] = [(); 2].map(|()| self.b.create_block());
+        self.b
+            .brif(predicted.requested, request_block, &[], done, &[]);
+        self.enter(request_block);
         for lane in first..first + lanes {
-            let words = foreseen.starts.iter().map(|&(leaf, start)| {
+            let words = predicted.starts.iter().map(|&(leaf, start)| {
                 let at = 4 * lane as i32;
                 (leaf, self.b.load(types::I32, Memory::Trusted, start, at))
             });
             let mut known: HashMap<Val, Value> = words.collect();
             let spot = self.spot(Lane::Number(lane as u8));
-            let there = self.at_lane(block, plan, foreseen.address, spot, &mut known);
-            // More lines can be under way to the second cache than to the first.
+            let there = self.at_lane(block, plan, predicted.address, spot, &mut known);
+            // More lines can be outstanding to the second-level cache than to the first.
             let into = match self.o.is_memory_far() {
                 true => VirOp::PrefetchSecond,
                 false => VirOp::Prefetch,
@@ -107,7 +113,7 @@ impl Emitter<'_> {
         self.enter(done);
     }
 
-    /// The loads among what an address is made of, if there are few and all of them are of dwords on a line, and the
+    /// The loads in an address, if there are few and all load dwords at affine addresses, and the
     /// addresses of their first lanes.
     fn loads_among(&self, block: &Block, leaves: &[Val], exec: Value) -> Option<Vec<(Val, Value)>> {
         let mut loads = Vec::new();
@@ -131,7 +137,7 @@ impl Emitter<'_> {
         (1..=MAX_LOADS).contains(&loads.len()).then_some(loads)
     }
 
-    /// Are the words at `low` of the first lane and the last far apart (I8)?
+    /// Are the words at `low` of the first and the last lane far apart (I8)?
     fn are_far(&mut self, low: Value) -> Value {
         let ends = [0, LANES as i32 - 1];
         let [first, last] = ends.map(|n| self.b.load(types::I32, Memory::Trusted, low, 4 * n));

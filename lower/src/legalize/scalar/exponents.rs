@@ -1,4 +1,4 @@
-//! Exponents of f32 wave values: by way of f64, in which every f32 but zero is a normal number.
+//! Exponents of f32 wave values, computed in f64, in which every f32 but zero is a normal number.
 
 use super::Scalars;
 use crate::ir::{Float, Flush, Op, Width};
@@ -18,7 +18,7 @@ impl Scalars<'_, '_> {
         } else {
             a
         };
-        // Beyond this the result is settled.
+        // Beyond this the result is constant.
         let [least, most] = [-400i32, 400].map(|n| self.iconst(types::I32, n as u32 as u64));
         let n = self.b.smax(n, least);
         let n = self.b.smin(n, most);
@@ -31,7 +31,7 @@ impl Scalars<'_, '_> {
         self.narrow(flush, &product)
     }
 
-    /// The f64 of an f32 as bits, its exponent field, and whether it is that of zeros, infinities and NaNs.
+    /// An f32 as f64 bits, its exponent field, and whether it is a zero, infinity or NaN.
     fn exponent(&mut self, a: Value) -> (Value, Value, Value) {
         let wide = self.promote(&a);
         let magnitude = self.b.ishl_imm(wide, 1);
@@ -43,7 +43,7 @@ impl Scalars<'_, '_> {
         (wide, field, none)
     }
 
-    /// The mantissa; what has no exponent stays what it is, NaNs quieted.
+    /// The mantissa; zeros and infinities unchanged, NaNs quieted.
     pub(super) fn frexp_mant(&mut self, a: Value) -> Value {
         let (wide, _, none) = self.exponent(a);
         let rest = self.iconst(types::I64, !FIELD);
@@ -54,7 +54,7 @@ impl Scalars<'_, '_> {
         self.narrow(Flush::default(), &d)
     }
 
-    /// The exponent, 0 where there is none.
+    /// The exponent; 0 for zeros, infinities and NaNs.
     pub(super) fn frexp_exp(&mut self, a: Value) -> Value {
         let (_, field, none) = self.exponent(a);
         let field = self.b.ireduce(types::I32, field);

@@ -1,11 +1,11 @@
-//! Wave values of which both halves are computed with: one after the other.
+//! Operations on both halves of wave values, one after the other.
 
 use super::Scalars;
 use crate::ir::Halves;
 use crate::vir::{Value, types};
 
 impl Scalars<'_, '_> {
-    /// The low and the high half of a word, with zeros or the sign above.
+    /// The low and the high half of a word, zero- or sign-extended.
     fn parts(&mut self, word: Value, signed: bool) -> [Value; 2] {
         match signed {
             true => {
@@ -32,7 +32,7 @@ impl Scalars<'_, '_> {
         self.b.bor(low, high)
     }
 
-    /// One half; what is above it in the result is anything.
+    /// One half; the upper bits of the result are unspecified.
     fn half(&mut self, op: Halves, args: &[Value]) -> Value {
         let (x, y) = (args[0], args[args.len() - 1]);
         match op {

@@ -1,5 +1,5 @@
-//! Scalar loads. Those that follow one another at one base, as a kernel's arguments do, are checked together and made by
-//! the runtime together where not all of them are in bounds.
+//! Scalar loads. Consecutive ones from one base, such as a kernel's arguments, share a check, and a
+//! call of the runtime if not all of them are in bounds.
 
 use std::mem::offset_of;
 
@@ -11,11 +11,10 @@ use crate::ir::functions::EffectFn;
 use crate::ir::{Block, Op, SiteId, Val};
 use crate::vir::{IntCC, Memory, Value, types};
 
-/// Dwords from the first to the last of loads that are checked together, at most: as many as `Context::scalar_starts` has
-/// an answer for.
+/// Maximum span in dwords of loads that share a check: as many as `Context::scalar_starts` covers.
 const REACH: i32 = 32;
 
-/// A scalar load of `count` dwords, so many bytes from its base.
+/// A scalar load of `count` dwords, at an offset from its base.
 #[derive(Clone, Copy)]
 struct Load {
     v: Val,
@@ -47,7 +46,7 @@ fn load(block: &Block, v: Val) -> Option<(Val, Load)> {
 }
 
 impl Emitter<'_> {
-    /// Emits the scalar loads that `calls` begins with, as far as they are checked together; gives how many.
+    /// Emits the leading scalar loads of `calls` that share a check; returns their number.
     pub(in crate::legalize) fn scalar_loads(
         &mut self,
         block: &Block,
@@ -60,7 +59,7 @@ impl Emitter<'_> {
         let mut loads: Vec<Load> = Vec::new();
         let (mut low, mut high) = (first.offset, first.end());
         for &v in calls {
-            // A new EXEC may be made of what was loaded.
+            // A new EXEC may depend on the loads.
             let same_exec = block.exec_at(v) == block.exec_at(first.v);
             let Some((_, load)) = load(block, v).filter(|(at, _)| *at == base && same_exec) else {
                 break;
@@ -76,7 +75,7 @@ impl Emitter<'_> {
         loads.len()
     }
 
-    /// Loads whose words lie from `first` to `end` beyond their base.
+    /// Loads whose words are from `first` to `end` beyond their base.
     fn checked_loads(
         &mut self,
         block: &Block,
@@ -127,7 +126,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Has the runtime make a load; gives where the words are.
+    /// Emits a load by the runtime; returns the address of the words.
     fn load_by_call(&mut self, address: Value, load: Load, new_exec: Option<Value>) -> Value {
         let count = self.b.iconst(types::I64, i64::from(load.count));
         let args = self.store_words(self.arg_slot, &[address, count]);
@@ -141,8 +140,8 @@ impl Emitter<'_> {
         self.b.iadd_imm(self.ctx, ret)
     }
 
-    /// The same of several, the first word of which lies at `start`; gives where the words are, as far from each other
-    /// as they were.
+    /// The same for several, the first word of which is at `start`; returns the address of the
+    /// words, with unchanged distances.
     fn load_by_calls(
         &mut self,
         start: Value,
@@ -163,7 +162,7 @@ impl Emitter<'_> {
         place
     }
 
-    /// Where words that the runtime loaded are put together.
+    /// The buffer for words that the runtime loaded.
     fn place_of_loaded(&mut self) -> Value {
         let slot = match self.loaded_slot {
             Some(slot) => slot,

@@ -21,7 +21,7 @@ impl Shape for Scalars<'_, '_> {
         self.iconst(int_type(float), bits)
     }
 
-    /// Bits of what was a float are that float, without a move through the integer registers.
+    /// Reuses the float that bits were cast from, without a move through the integer registers.
     fn as_float(&mut self, float: Float, v: Value) -> Value {
         if let Some((VirOp::Bitcast, &[from])) = self.b.func.made_by(v)
             && self.b.func.ty(from) == float_type(float)
@@ -251,7 +251,7 @@ impl Shape for Scalars<'_, '_> {
         }
     }
 
-    /// Both are computed: wave values are few.
+    /// Computes both: wave values are few.
     fn unless_any(
         &mut self,
         _: Width,

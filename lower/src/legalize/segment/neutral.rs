@@ -1,5 +1,5 @@
-//! Sums and products with a choice between a number and one that changes nothing: the guest's libraries scale
-//! arguments so.
+//! Sums and products with a select between a number and the neutral element: math libraries scale
+//! arguments this way.
 
 use super::super::Emitter;
 use super::super::evaluate::Shape;
@@ -11,9 +11,10 @@ use crate::ir::{Block, Float, Flush, Icmp, Node, Op, Val, Vary};
 use crate::vir::Value;
 
 impl Emitter<'_> {
-    /// x * (m ? k : 1) as m ? x * k : x, and x - (m ? k : 0) likewise, where x is as a result would be. The product does
-    /// not wait for the comparison then, and the choice is not made for itself. Where masks are vectors that gains
-    /// nothing. Where the mask is mostly false, the choice is branched around and nothing waits for it.
+    /// Rewrites x * (m ? k : 1) to m ? x * k : x, and x - (m ? k : 0) likewise, where x is flushed
+    /// and quieted like a result. The product then does not wait for the comparison, and the select
+    /// of constants is not computed. This does not help where masks are vectors. Where the mask is
+    /// rarely true, the operation is branched around.
     pub(super) fn around_neutral(
         &mut self,
         block: &Block,
@@ -30,13 +31,13 @@ impl Emitter<'_> {
             _ => return None,
         };
         let is_neutral = |v: Val| block.nodes[v.index()].op == Op::Const(neutral);
-        // Zero is no longer below zero when one is added.
+        // Adding 0 changes -0 to +0.
         let adds = matches!(node.op, Op::FAdd(..));
         let found = choices.into_iter().find_map(|i| {
             let choice = &block.nodes[node.args[i].index()];
             let made = choice.op == Op::Select && body.values.contains_key(&node.args[i]);
             let args = choice.args.iter();
-            // Of a choice that the group made all parts are there.
+            // All operands of a select that the group computed are available.
             if !made || !args.clone().all(|a| body.values.contains_key(a)) {
                 return None;
             }
@@ -81,10 +82,11 @@ impl Emitter<'_> {
     }
 }
 
-/// How far masks that are made of others are looked into.
+/// Maximum depth of the search through masks.
 const DEPTH: u32 = 8;
 
-/// Is a mask mostly false? Libraries scale what is outside of the range that they work in, which is one for all lanes.
+/// Is a mask rarely true? Libraries scale what is outside of their working range, which is the same
+/// for all lanes.
 fn is_rare(block: &Block, mask: Val, depth: u32) -> bool {
     let node = &block.nodes[mask.index()];
     let mut args = node.args.iter();
@@ -99,7 +101,7 @@ fn is_rare(block: &Block, mask: Val, depth: u32) -> bool {
     }
 }
 
-/// Is a value what arithmetic gives: no signalling NaN, and no denormal where those are flushed?
+/// Is a value a result of arithmetic: no signalling NaN, and no denormal where those are flushed?
 fn is_result(block: &Block, v: Val, float: Float, flush: Flush) -> bool {
     match block.nodes[v.index()].op {
         Op::FAdd(of, by)
@@ -107,7 +109,7 @@ fn is_result(block: &Block, v: Val, float: Float, flush: Flush) -> bool {
         | Op::FMul(of, by)
         | Op::Fma(of, by)
         | Op::FDiv(of, by) => of == float && (by.dst || !flush.src && !flush.dst),
-        // They give no denormals.
+        // These give no denormals.
         Op::FSqrt(of, _) | Op::FRsq(of) => of == float,
         Op::Call(LaneFn::ExpF32 | LaneFn::LogF32, _) => float == Float::F32,
         _ => false,

@@ -1,4 +1,4 @@
-//! `v_perm` by selectors that are wave values: what they want is found out once, before the loops.
+//! `v_perm` by uniform selectors: decoded once, before the loops.
 
 use super::Body;
 use crate::analysis::schedule::{Schedule, Segment};
@@ -10,7 +10,7 @@ use crate::legalize::lanes::{Selectors, dwords_type};
 use crate::maps::HashMap;
 use crate::vir::Value;
 
-/// Selectors that are constants and want no signs: a shuffle.
+/// Constant selectors without signs: a shuffle.
 pub(super) fn without_signs(block: &Block, v: Val) -> Option<u32> {
     let Op::Const(selectors) = block.nodes[v.index()].op else {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn without_signs(block: &Block, v: Val) -> Option<u32> {
 }
 
 impl Emitter<'_> {
-    /// What the selectors of a segment want, before its loops.
+    /// Decodes the selectors of a segment, before its loops.
     pub(super) fn selectors(
         &mut self,
         block: &Block,
@@ -44,14 +44,14 @@ impl Emitter<'_> {
             if of_wave && !known {
                 let word = self.scalar(block, plan, selector);
                 let words = self.b.splat(dwords_type(per), word);
-                let wanted = self.of_lanes(1, per).selectors(words);
-                all.insert(selector, wanted);
+                let decoded = self.of_lanes(1, per).selectors(words);
+                all.insert(selector, decoded);
             }
         }
         all
     }
 
-    /// `v_perm` by a selector that was seen to before; nothing for another.
+    /// `v_perm` by a decoded selector; `None` for another.
     pub(super) fn perm_by_wave(
         &mut self,
         block: &Block,

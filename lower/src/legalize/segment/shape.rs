@@ -1,4 +1,4 @@
-//! What a segment's loops look like, by its nodes and the loads that it makes.
+//! Group sizes of a segment's loops, by its nodes and the loads that it fuses.
 
 use frontend::op::Space;
 use frontend::state::LANES;
@@ -14,17 +14,18 @@ pub(super) fn is_empty(segment: &Segment) -> bool {
     segment.stores.is_empty() && segment.spills.is_empty() && segment.ballots.is_empty()
 }
 
-/// Lanes in a group of a segment at most, where they need not wait.
+/// Maximum number of lanes in a group, where latency is low.
 const MOST_LANES: usize = 32;
 
-/// Values of a segment that waits for memory more than it computes, at most.
+/// Maximum number of values of a segment that is bound by memory.
 const FEW: usize = 32;
 
 impl Emitter<'_> {
-    /// Lanes in a group of the unmasked loops of a segment that makes these loads. Where lanes wait long for results it
-    /// has more than there are registers for: `patience` times as many values may be alive. What all rows load is
-    /// loaded once. Where memory is far, and what is loaded from it hardly worked on, lines are taken one at a time: with two,
-    /// `saxpy-16m` takes 7.6 ms on one of Intel's servers, not 6.9.
+    /// Lanes in a group of the unmasked loops of a segment that fuses these loads. Where results
+    /// have a long latency the group is larger than the registers hold: the pressure limit is
+    /// `pressure` times their number. Loads that rows share are done once. Where memory is far, and
+    /// the loaded data is hardly used, lines are taken one at a time: with two, a streaming kernel
+    /// takes 7.6 ms on a server, not 6.9.
     pub(in crate::legalize) fn group_of(
         &self,
         block: &Block,
@@ -35,13 +36,13 @@ impl Emitter<'_> {
             let affine = self.affine.get(load);
             affine.is_some_and(|affine| affine.alike && !affine.whole)
         };
-        let (patience, most) = match waits(block, segment) && self.o.wide {
+        let (pressure, most) = match waits(block, segment) && self.o.wide {
             true if self.has_masks() => (4, LANES),
             true => (2, MOST_LANES),
             false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
             false => (1, MOST_LANES),
         };
-        let patience = if self.o.baseline { 1 } else { patience };
+        let pressure = if self.o.baseline { 1 } else { pressure };
         let line = |&load: &Val| {
             let access = load_or_store(block.nodes[load.index()].op);
             let memory = access.is_some_and(|(_, space, ..)| space != Space::Lds);
@@ -49,18 +50,17 @@ impl Emitter<'_> {
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
         let far = self.has_masks() && !self.o.baseline && self.o.is_memory_far();
-        let streams = far && patience == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
+        let streams = far && pressure == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
         let group = match self.o.group {
             Some(lanes) => usize::from(lanes),
             None if self.o.is_narrow(segment) || streams => self.per(),
-            None => self.per() * slices(block, segment, patience),
+            None => self.per() * slices(block, segment, pressure),
         };
         group.clamp(self.per(), most)
     }
 }
 
-/// Do lanes wait for results for long, so that others beside them gain more time than it takes to keep in memory what
-/// there are no registers for?
+/// Is latency so long that interleaving more lanes gains more than the spills cost?
 fn waits(block: &Block, segment: &Segment) -> bool {
     let slow = |&v: &Val| {
         matches!(
@@ -74,9 +74,9 @@ fn waits(block: &Block, segment: &Segment) -> bool {
     segment.nodes.iter().any(slow)
 }
 
-/// Host vectors in an unmasked group, by the most lane values alive at once; `patience` times as many values may be as
-/// there are registers for.
-fn slices(block: &Block, segment: &Segment, patience: usize) -> usize {
+/// Host vectors in an unmasked group, by the maximum number of live lane values; the pressure limit
+/// is `pressure` times the number of registers.
+fn slices(block: &Block, segment: &Segment, pressure: usize) -> usize {
     let mut last_use: HashMap<Val, usize> = HashMap::default();
     let here: HashMap<Val, usize> = segment
         .nodes
@@ -118,20 +118,20 @@ fn slices(block: &Block, segment: &Segment, patience: usize) -> usize {
         most = most.max(alive);
         alive -= ends[i].min(alive);
     }
-    match most.div_ceil(patience) {
+    match most.div_ceil(pressure) {
         0..=4 => 4,
         5..=8 => 2,
         _ => 1,
     }
 }
 
-/// May the masked loop skip groups without an active lane? Only when every result is confined to
+/// May the masked loop skip groups without an active lane? Only if every result is confined to
 /// active lanes: merged stores into the register itself, and masks and-ed with EXEC.
 pub(super) fn skippable(block: &Block, segment: &Segment) -> bool {
     let op = |v: Val| block.nodes[v.index()].op;
     let merged = |&(n, v): &(u8, Val)| {
         let node = &block.nodes[v.index()];
-        // A value from an earlier segment was merged under an EXEC that this one does not look at.
+        // A value from an earlier segment was merged under an EXEC that this one does not test.
         segment.nodes.contains(&v)
             && node.op == Op::Select
             && op(node.args[0]) == Op::ExecMask

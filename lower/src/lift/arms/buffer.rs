@@ -1,6 +1,6 @@
-//! MUBUF and MTBUF. ADDR64 accesses of gfx6 and gfx7 are plain addresses and become memory nodes;
-//! accesses that may be of scratch, which a descriptor says, are memory nodes, too; everything else that a buffer
-//! descriptor decides is in one function of the runtime for each kind.
+//! MUBUF and MTBUF. ADDR64 accesses of gfx6 and gfx7 are plain addresses and become memory nodes,
+//! and so do accesses whose descriptor may be that of scratch. Everything else is a call of one
+//! runtime function per kind, which evaluates the descriptor.
 
 use frontend::inst::{Inst, M0, Operand};
 use frontend::op::{Data, Op, Space};
@@ -72,7 +72,8 @@ fn is_raw(inst: &Inst) -> bool {
 
 // ---- scratch
 
-/// May the descriptor be that of scratch? Those that were loaded, or say something else, are not.
+/// May the descriptor be that of scratch? False for descriptors that were loaded or have other
+/// constant bits.
 fn may_be_scratch(g: &mut Guest<'_>, inst: &Inst) -> bool {
     if !is_raw(inst) || inst.mem.idxen || inst.mem.addr64 {
         return false;
@@ -90,7 +91,7 @@ fn may_be_scratch(g: &mut Guest<'_>, inst: &Inst) -> bool {
     })
 }
 
-/// An access at an offset in each lane's scratch if the descriptor says that, else through the descriptor.
+/// A scratch access if the descriptor matches at run time, else an access through the descriptor.
 fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     let b = g.b;
     let [w0, w1, w2, w3] = descriptor(g, inst.src[1])?;
@@ -101,7 +102,7 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
         (true, _) => return None,
     };
     let offset = from + from.k(inst.mem.offset as u64);
-    // Range checks, which gfx9 has none of for scratch, see the carry of the sum.
+    // Range checks include the carry of the sum, except on gfx9, which does not check scratch.
     let least = match !g.gfx.is_gfx9() && inst.mem.offen {
         true => inst.mem.offset as u32,
         false => 0,
@@ -127,8 +128,8 @@ fn scratch(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option
 
 // ---- ADDR64
 
-/// Is it an access by a 64-bit address without conversion? (A descriptor that is visibly unbound is
-/// left to the runtime.)
+/// Is it an access by a 64-bit address without conversion? (A provably unbound descriptor is left
+/// to the runtime.)
 fn is_plain(g: &mut Guest<'_>, inst: &Inst) -> bool {
     let mem = &inst.mem;
     let atomic = matches!(inst.op(), Op::Atomic(..)) && !mem.lds && !mem.tfe;
@@ -144,7 +145,7 @@ fn is_plain(g: &mut Guest<'_>, inst: &Inst) -> bool {
 fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<()> {
     let b = g.b;
     let [w0, w1, _, _] = descriptor(g, inst.src[1])?;
-    // 48 bits that wrap: compilers fold negative offsets into the base.
+    // 48 bits with wraparound: compilers fold negative offsets into the base.
     let base = w0.pair(w1.lo16s());
     let v = vgpr(inst.src[0])?;
     let (lo, hi) = (g.read_v(v), g.read_v(v.wrapping_add(1)));
@@ -193,13 +194,13 @@ fn plain(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<(
     Some(())
 }
 
-/// Bytes of the unit of data that alignment goes by.
+/// Alignment of data in bytes.
 fn unit(data: Data) -> u64 {
     match data {
         Data::Dwords(_) => 4,
         Data::U16 | Data::I16 => 2,
         Data::U8 | Data::I8 | Data::D16U8 | Data::D16I8 | Data::D16HiU8 | Data::D16HiI8 => 1,
-        // D16 forms are younger than ADDR64.
+        // Targets with ADDR64 have no D16 forms.
         Data::D16 | Data::D16Hi | Data::D16HiB8 => 1,
         Data::Format(_) | Data::FormatD16(_) | Data::FormatD16Hi => 1,
     }
@@ -255,7 +256,7 @@ fn described(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Opti
                 }
             }
             if mem.tfe {
-                // The status behind the data: everything is resident.
+                // The residency status after the data: always resident.
                 let zero = g.imm32(0);
                 g.write_v(d.wrapping_add(lanes), zero);
             }

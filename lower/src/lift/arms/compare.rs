@@ -50,7 +50,7 @@ fn float<'b>(cmp: Cmp, s0: F<'b>, s1: F<'b>) -> M<'b> {
     }
 }
 
-/// f16 values compare as the f32 values that they are.
+/// f16 values are compared as f32, which is exact.
 fn half<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
     let env = Env::of(Float::F32, args.mode).keeping();
     let wide = |i: usize| {
@@ -63,7 +63,7 @@ fn half<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
 
 fn integer<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
     let signed = args.ty(0).is_signed();
-    /// The six relations of a handle.
+    /// The six relations.
     macro_rules! relation {
         ($s0:expr, $s1:expr) => {{
             let (s0, s1) = ($s0, $s1);
@@ -93,20 +93,20 @@ fn integer<'b>(cmp: Cmp, args: &Args<'b>) -> Option<M<'b>> {
     })
 }
 
-/// Is an f32 of one of the classes in a mask known beforehand? Bits of the mask as the instruction has
-/// them: signalling and quiet NaN; negative infinity, normal, denormal, zero; the same positive, the other
-/// way round.
+/// Is an f32 in one of the classes of a constant mask? Mask bits as in the instruction: signalling
+/// and quiet NaN; negative infinity, normal, denormal, zero; positive zero, denormal, normal,
+/// infinity.
 fn class_of(x: U<'_>, mask: u64) -> M<'_> {
-    let wanted = |bit: u32| mask >> bit & 1 != 0;
+    let selected = |bit: u32| mask >> bit & 1 != 0;
     let magnitude = x & x.k(0x7fff_ffff);
     // From (included) to (not included).
     let between = |from: u64, to: u64| (magnitude - x.k(from)).lt_u(x.k(to - from));
     let negative = x.lt_s(x.k(0));
     let mut any = M::imm(x.builder(), false);
-    if wanted(0) {
+    if selected(0) {
         any = any | between(0x7f80_0001, 0x7fc0_0000);
     }
-    if wanted(1) {
+    if selected(1) {
         any = any | between(0x7fc0_0000, 0x8000_0000);
     }
     let classes = [
@@ -117,7 +117,7 @@ fn class_of(x: U<'_>, mask: u64) -> M<'_> {
     ];
     for (below, above, from, to) in classes {
         let inside = || between(from, to);
-        any = match (wanted(below), wanted(above)) {
+        any = match (selected(below), selected(above)) {
             (true, true) => any | inside(),
             (true, false) => any | (inside() & negative),
             (false, true) => any | (inside() & !negative),
@@ -127,7 +127,7 @@ fn class_of(x: U<'_>, mask: u64) -> M<'_> {
     any
 }
 
-/// The same with a mask that is not known: the bit of the class that the f32 is of is looked for in it.
+/// As [`class_of`] with a mask computed at run time: extracts the mask bit of the f32's class.
 fn class_by_mask<'b>(x: U<'b>, mask: U<'b>) -> M<'b> {
     let size = x & x.k(0x7fff_ffff);
     let negative = x.lt_s(x.k(0));
@@ -140,7 +140,7 @@ fn class_by_mask<'b>(x: U<'b>, mask: U<'b>) -> M<'b> {
     (class & mask).is_nonzero()
 }
 
-/// The same of an f64 with a mask that is not known.
+/// As [`class_by_mask`] for an f64.
 fn class_of_double_by_mask<'b>(x: Q<'b>, mask: U<'b>) -> M<'b> {
     let (low, high) = (x.lo(), x.hi());
     let size = high & high.k(0x7fff_ffff);
@@ -157,9 +157,10 @@ fn class_of_double_by_mask<'b>(x: Q<'b>, mask: U<'b>) -> M<'b> {
     (class & mask).is_nonzero()
 }
 
-/// The same of an f64, by comparisons of floats: hosts compare quads by halves of vectors, whichever way.
+/// As [`class_of`] for an f64, by float comparisons: hosts compare quads in half vectors either
+/// way.
 fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
-    let wanted = |bit: u32| mask >> bit & 1 != 0;
+    let selected = |bit: u32| mask >> bit & 1 != 0;
     let b = x.builder();
     let x = x.in_env(x.env.keeping());
     let size = x.abs();
@@ -168,7 +169,7 @@ fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
     let quiet = (high & high.k(1 << 19)).is_nonzero();
     let [zero, least, infinity] = [0, 0x0010 << 48, 0x7ff0 << 48].map(|bits| x.bits(bits));
     let mut any = M::imm(b, false);
-    any = match (wanted(0), wanted(1)) {
+    any = match (selected(0), selected(1)) {
         (true, true) => any | x.uno(x),
         (true, false) => any | (x.uno(x) & !quiet),
         (false, true) => any | (x.uno(x) & quiet),
@@ -181,7 +182,7 @@ fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
         (5, 6, &|| x.eq(zero)),
     ];
     for (below, above, inside) in classes {
-        any = match (wanted(below), wanted(above)) {
+        any = match (selected(below), selected(above)) {
             (true, true) => any | inside(),
             (true, false) => any | (inside() & negative),
             (false, true) => any | (inside() & !negative),
@@ -191,7 +192,7 @@ fn class_of_double<'b>(x: F<'b>, mask: u64) -> M<'b> {
     any
 }
 
-/// Class tests look at raw bits: no denormal is flushed.
+/// Class tests read raw bits: no denormal is flushed.
 fn class<'b>(args: &Args<'b>) -> Option<M<'b>> {
     let s1 = args.u(1)?;
     Some(match (args.ty(0), s1.as_const()) {

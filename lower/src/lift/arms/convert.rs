@@ -21,7 +21,7 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::CvtRpi => by_one(LaneFn::CvtRpi, u(0)?),
         Op::CvtFlr => args.f(0)?.flush_src().floor().to_s(),
         Op::CvtOffI4 => {
-            // A signed nibble in sixteenths is exact.
+            // A signed nibble divided by 16 is exact.
             let nibble = u(0)?.sext_from(4).cvt_s(f32_env.keeping());
             let exact = Env {
                 round: 0,
@@ -72,7 +72,7 @@ fn insert_byte<'b>(byte: U<'b>, s1: U<'b>, s2: U<'b>) -> U<'b> {
     (byte & byte.k(0xff)).shl(at) | (s2 & !hole)
 }
 
-/// Conversion by the types of source and destination.
+/// Conversion by source and destination type.
 fn number<'b>(to: Ty, args: &Args<'b>) -> Option<Out<'b>> {
     let mode = args.mode;
     let f32_env = Env::of(Float::F32, mode);

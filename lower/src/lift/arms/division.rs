@@ -1,23 +1,24 @@
-//! Division: its three instructions, and the sequences of them that compilers make.
+//! Division: its three instructions, and recognition of the compilers' sequences of them.
 
 use crate::ir::{Float, Flush, Op, Val};
 use crate::lift::guest::Guest;
 use crate::lift::value::{F, M};
 
-/// Fields of exponents: the first place of one, and bounds between which nothing special happens.
+/// Thresholds on exponent fields: the field's shift, and bounds within which no special case
+/// applies.
 struct Bounds {
     place: u32,
-    /// Denominators whose reciprocals are normal numbers are below 2 to this.
+    /// Denominators below 2 to this have normal reciprocals.
     denominators: u64,
-    /// Numerators above are not small.
+    /// Numerators above are not scaled.
     small: u64,
-    /// The least difference, numerator less denominator, with which quotients are normal numbers.
+    /// The least exponent difference, numerator less denominator, that gives normal quotients.
     least: i32,
-    /// The first difference with which they are huge.
+    /// The first exponent difference that gives overflowing quotients.
     huge: i32,
-    /// The least difference with which they are not zero.
+    /// The least exponent difference that gives nonzero quotients.
     nonzero: i32,
-    /// The field of infinities and NaNs.
+    /// The exponent field of infinities and NaNs.
     top: u64,
 }
 
@@ -79,23 +80,26 @@ pub(super) fn fixup<'b>(
     quotient.div_fixup(denominator, numerator, plain)
 }
 
-/// Is the source of a `v_div_fixup` what compilers compute, so that [`Op::Quotient`] is its result? Then how results are
-/// flushed.
+/// If the source of a `v_div_fixup` is a compiler's division sequence, so that [`Op::Quotient`] is
+/// its result: how the result is flushed.
 ///
-/// With d and n the scaled sources, y0 = 1/d and all steps fused, to nearest even with denormals kept, the last one by
-/// `v_div_fmas`:
+/// With d and n the scaled sources, y0 = 1/d and all steps fused, to nearest even with denormals
+/// kept, the last one by `v_div_fmas`:
 ///
-/// f32: y = y0 + y0 * (1 - d * y0), q0 = n * y, q1 = q0 + y * (n - d * q0), q = q1 + y * (n - d * q1)
+/// f32: y = y0 + y0 * (1 - d * y0), q0 = n * y, q1 = q0 + y * (n - d * q0), q = q1 + y * (n - d *
+/// q1)
 ///
-/// f64: y1 = y0 + y0 * (1 - d * y0), y = y1 + y1 * (1 - d * y1), q0 = n * y, q = q0 + y * (n - d * q0)
+/// f64: y1 = y0 + y0 * (1 - d * y0), y = y1 + y1 * (1 - d * y1), q0 = n * y, q = q0 + y * (n - d *
+/// q0)
 ///
-/// `v_div_scale` sees to it that nothing of it overflows or is denormal but the result. y0 is correctly rounded, and then so
-/// is y: the tests go through all f32; for f64 it is Markstein's theorem, but for a denominator of ones only, of which
-/// 1 - d * y0 and the sum can be written down. What is added to last, q1 or q0, is one of the two neighbours of n/d where
-/// that is near the middle between them, so that n - d * q1 is exact and the sum is off by less than the distance of n/d
-/// from the middle: q is correctly rounded. Denormal results have fewer places. For f32 that is no harm, since
-/// q1 is n/d if n/d has not more places than the format. For f64 q0 need not be, and a tie may be lost: these
-/// results are made by the steps themselves.
+/// `v_div_scale` ensures that only the result can overflow or be denormal. y0 is correctly rounded,
+/// and so is y: tested for all f32; for f64 it is Markstein's theorem, except for a denominator of
+/// all ones, where 1 - d * y0 and the sum have closed forms. The last addend, q1 or q0, is one of
+/// the two neighbours of n/d where n/d is near the midpoint between them, so n - d * q1 is exact
+/// and the error of the sum is below the distance of n/d from the midpoint: q is correctly rounded.
+/// Denormal results have fewer bits. For f32 this is harmless, since q1 equals n/d if n/d is
+/// representable. For f64 q0 need not, and a tie may be lost: the steps themselves compute these
+/// results.
 fn correct_quotient<'b>(
     g: &mut Guest<'b>,
     quotient: F<'b>,
@@ -152,7 +156,7 @@ fn correct_quotient<'b>(
         Float::F32 => refined(y)?,
         Float::F64 => refined(refined(y)?)?,
     };
-    // y0 = 1 / d: what is scaled is not denormal, nor is its reciprocal.
+    // y0 = 1 / d: neither the scaled denominator nor its reciprocal is denormal.
     let [one, of] = m.args(y0)?;
     let of = if let Op::FFlush(_) = m.op(of) {
         m.args::<1>(of)?[0]
@@ -168,7 +172,7 @@ const KEEP: Flush = Flush {
     dst: false,
 };
 
-/// Looks at what values are on active lanes.
+/// Matches values on active lanes.
 struct Match<'a, 'b> {
     g: &'a Guest<'b>,
     exec: Val,
@@ -193,7 +197,8 @@ impl Match<'_, '_> {
         }
     }
 
-    /// The other factor and the sum of a fused operation with `factor`, exact but for its one rounding.
+    /// The other factor and the addend of a fused operation with `factor`, which is exact but for
+    /// its one rounding.
     fn fused(&self, v: Val, factor: Val) -> Option<(Val, Val)> {
         if self.op(v) != Op::Fma(self.float, KEEP) {
             return None;
@@ -206,7 +211,7 @@ impl Match<'_, '_> {
         }
     }
 
-    /// What a value is the negative of.
+    /// The operand of a negation.
     fn negated(&self, v: Val) -> Option<Val> {
         let [x, sign] = self.args(v)?;
         let bit = match self.float {

@@ -24,12 +24,12 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
 }
 
 /// The LDS address of an access: base and offset, with the alignment and the clamp by M0 of the
-/// targets that have them. Out of range is an address beyond every LDS.
+/// targets that have them. An out-of-range access gets an address beyond every LDS.
 fn address<'b>(g: &mut Guest<'b>, base: U<'b>, offset: u32, bytes: u32, site: SiteId) -> U<'b> {
     place(g, base, offset, bytes, g.gfx.lds_unaligned(), site)
 }
 
-/// As [`address`] of an atomic access, which ignores the low bits of its address on every target.
+/// As [`address`] for an atomic access, which ignores the low bits of its address on every target.
 fn atomic_address<'b>(
     g: &mut Guest<'b>,
     base: U<'b>,
@@ -49,7 +49,7 @@ fn place<'b>(
     site: SiteId,
 ) -> U<'b> {
     let mut a = base + base.k(u64::from(offset));
-    // In checked mode what is out of range does not come further than this.
+    // In checked mode an out-of-range access faults in this call.
     let checked = g.checked && g.gfx.lds_limited_by_m0();
     if checked {
         let limit = lds_limit(g);
@@ -237,7 +237,7 @@ fn special(g: &mut Guest<'_>, inst: &Inst, op: DsOp, pc: u64, sites: &mut Sites)
         DsOp::Nop => {}
         DsOp::Swizzle => {
             let d = vgpr(inst.dst[0])?;
-            // Lanes that are off are read as 0, so that their registers do not matter.
+            // Inactive lanes are read as 0, so their registers are not live.
             let source = register(g, inst.src[0])?;
             let imm = offset & 0xffff | u32::from(g.gfx.has_swizzle_rotate()) << 31;
             let lanes = active(g);

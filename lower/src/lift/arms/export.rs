@@ -1,4 +1,4 @@
-//! EXP: no pipeline takes the values; the runtime records them.
+//! EXP: there is no pipeline to export to; the runtime records the values.
 
 use frontend::inst::{Inst, Operand};
 

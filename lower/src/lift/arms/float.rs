@@ -67,7 +67,7 @@ pub(super) fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Op
     }))
 }
 
-/// How the sum of an unfused multiply-add flushes: always, but for an output modifier behind it.
+/// Flushing of the sum of an unfused multiply-add: always, unless an output modifier follows.
 fn sum_env(env: Env, omod: bool) -> Env {
     env.with_flush(Flush {
         src: true,
@@ -75,7 +75,7 @@ fn sum_env(env: Env, omod: bool) -> Env {
     })
 }
 
-/// S0 * S1 + S2, both steps rounded; f32 denormals are flushed whatever MODE says.
+/// S0 * S1 + S2, both steps rounded; f32 denormals are flushed regardless of MODE.
 pub(super) fn mad<'b>(exact_nan: bool, omod: bool, s0: F<'b>, s1: F<'b>, s2: F<'b>) -> F<'b> {
     let env = s0.env.flushing();
     if env.round != 0 {
@@ -88,7 +88,7 @@ pub(super) fn mad<'b>(exact_nan: bool, omod: bool, s0: F<'b>, s1: F<'b>, s2: F<'
     if !exact_nan {
         return d;
     }
-    // A NaN that the product makes does not count as a source before S2.
+    // A NaN from the product does not precede S2 as a source.
     let only_s2 = s2.is_nan() & !(s0.is_nan() | s1.is_nan());
     only_s2.pick(s2.quiet().in_env(d.env), d)
 }
@@ -110,7 +110,7 @@ fn fract(s0: F<'_>) -> F<'_> {
     below_one.le(d).pick(below_one, d)
 }
 
-/// Can the values be equal and yet differ in bits (zeros)?
+/// Can the values be equal with different bits (zeros)?
 fn may_be_zeros<'b>(a: F<'b>, b: F<'b>) -> bool {
     let nonzero = |f: F<'b>| {
         let constant = f.builder().as_const(f.v);
@@ -126,7 +126,7 @@ fn may_be_zeros<'b>(a: F<'b>, b: F<'b>) -> bool {
 fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let first = if min { a.lt(b) } else { b.lt(a) };
     let other = if may_be_zeros(a, b) {
-        // Equal: the same bits, or zeros whose signs decide.
+        // Equal: identical bits, or zeros distinguished by sign.
         a.eq(b).pick(zero_of(min, a, b), b)
     } else {
         b
@@ -134,7 +134,7 @@ fn lesser_number<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     first.pick(a, other)
 }
 
-/// S1, or where both are equal and may be zeros of different signs, the one that counts as smaller (larger).
+/// S1; if both are equal and may be zeros of different signs, the smaller (larger) zero.
 fn equal_or<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     if may_be_zeros(a, b) {
         a.eq(b).pick(zero_of(min, a, b), b)
@@ -143,7 +143,7 @@ fn equal_or<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     }
 }
 
-/// Of equal numbers the smaller (larger): zeros differ by sign.
+/// The smaller (larger) of equal numbers: zeros are ordered by sign.
 fn zero_of<'b>(min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let builder = a.builder();
     let bits = match (a.env.ty, min) {
@@ -166,7 +166,7 @@ fn quieted(f: F<'_>) -> F<'_> {
     }
 }
 
-/// v_min and v_max. Before gfx9 they keep denormals whatever MODE says.
+/// v_min and v_max. Before gfx9 they keep denormals regardless of MODE.
 fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     let env = a.env;
     let (a, b) = if gfx9 {
@@ -175,7 +175,7 @@ fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
         (a, b)
     };
     let (a, b) = (a.in_env(env.keeping()), b.in_env(env.keeping()));
-    // With a NaN the comparison is false, which chooses S0: right unless that is the NaN.
+    // With a NaN the comparison is false and selects S0, which is correct unless S0 is the NaN.
     let second = if min { b.le(a) } else { a.le(b) };
     let mut d = second.pick(equal_or(min, a, b), a);
     let a_nan = a.is_nan();
@@ -188,8 +188,8 @@ fn lesser<'b>(gfx9: bool, min: bool, a: F<'b>, b: F<'b>) -> F<'b> {
     if gfx9 { d.flush_dst().in_env(env) } else { d }
 }
 
-/// May two of the three be zeros of different signs and the third below them? Then which of them the
-/// median is depends on their order.
+/// May two of the three be zeros of different signs and the third below them? Then their order
+/// determines the median.
 fn zeros_decide<'b>(x: F<'b>, y: F<'b>, z: F<'b>) -> bool {
     let pair = |p, q, third: F<'b>| {
         let positive = third.builder().as_const(third.v).is_some_and(|bits| {
@@ -226,7 +226,7 @@ fn med3<'b>(gfx9: bool, a: F<'b>, b: F<'b>, c: F<'b>) -> F<'b> {
     let (x, y, z) = (keep(x), keep(y), keep(z));
     let max = |p, q| lesser_number(false, p, q);
     let median = if zeros_decide(x, y, z) {
-        // The manual compares with the largest as numbers: zeros of either sign are equal.
+        // The manual compares with the largest numerically: zeros of either sign are equal.
         let largest = max(max(x, y), z);
         let second = largest.eq(y).pick(max(x, z), max(x, y));
         largest.eq(x).pick(max(y, z), second)
@@ -265,8 +265,8 @@ fn legacy_zero(f: F<'_>) -> F<'_> {
     f.with(inf.pick(word & word.k(0x8000_0000), word).v)
 }
 
-/// How reciprocals and roots are computed: to nearest even; f32 flushes denormals whatever MODE says,
-/// f64 as MODE says.
+/// Environment of reciprocals and roots: nearest even; f32 flushes denormals regardless of MODE,
+/// f64 by MODE.
 fn reciprocal_env(f: F<'_>) -> Env {
     let env = match f.env.ty {
         Float::F32 => f.env.flushing(),
@@ -280,15 +280,14 @@ fn rcp(s0: F<'_>) -> F<'_> {
     let env = reciprocal_env(s0);
     let flush = Flush {
         src: false,
-        // A mantissa's is from 1 to 2.
+        // The reciprocal of a mantissa is between 1 and 2.
         dst: env.flush.dst && !s0.is_mantissa(),
     };
     let x = s0.in_env(env).flush_src().in_env(env.with_flush(flush));
     x.k(1.0).div(x)
 }
 
-/// What is below zero gives the negative default NaN instead of a root. Without exact NaNs the root of that, which is
-/// one, will do.
+/// Negative sources give the negative default NaN. Without exact NaNs the host's NaN is used.
 fn root<'b>(exact_nan: bool, s0: F<'b>, root: F<'b>) -> F<'b> {
     if !exact_nan {
         return root;
@@ -308,7 +307,7 @@ fn sqrt(exact_nan: bool, s0: F<'_>) -> F<'_> {
     root(exact_nan, x, x.sqrt())
 }
 
-/// What goes through lane functions.
+/// Operations that are lane functions.
 fn functions<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let b = g.b;
     let (mode, exact_nan) = (args.mode, g.exact_nan);

@@ -1,5 +1,6 @@
-//! `s_cbranch_g_fork`, `s_cbranch_i_fork` and `s_cbranch_join`: a stack of what is still to run, in the
-//! first scalar registers. Entry n is s[4n..4n+3], EXEC below the address; MODE's bits 31:29 count.
+//! `s_cbranch_g_fork`, `s_cbranch_i_fork` and `s_cbranch_join`: a stack of pending paths in the
+//! first scalar registers. Entry n is s[4n..4n+3], EXEC below the address; MODE's bits 31:29 count
+//! the entries.
 
 use frontend::inst::Operand;
 use frontend::state::mode;
@@ -10,7 +11,7 @@ use crate::lift::arms::memory::effect;
 use crate::lift::guest::Guest;
 use crate::lift::value::{Q, U};
 
-/// Entries that the count can name.
+/// Maximum of the entry count.
 const ENTRIES: u8 = 8;
 
 /// The stack's count.
@@ -24,13 +25,12 @@ fn set_count<'b>(g: &mut Guest<'b>, n: U<'b>) {
     g.set_mode_reg(new.v, g.mode);
 }
 
-/// Faults where the stack does not allow what the instruction does: `wrong` is as
-/// [`EffectFn::ForkStack`] has it.
+/// Faults on stack overflow or underflow; `wrong` is the operand of [`EffectFn::ForkStack`].
 fn check(g: &mut Guest<'_>, site: SiteId, wrong: U<'_>) {
     effect(g, EffectFn::ForkStack, site, &[wrong.v], 0, 0);
 }
 
-/// Forks on the lanes of the pair in `mask`: gives the address that runs first.
+/// Forks on the lanes of the pair in `mask`; gives the address that runs first.
 pub(crate) fn fork(
     g: &mut Guest<'_>,
     mask: Operand,
@@ -50,7 +50,7 @@ pub(crate) fn fork(
     let (first, later) = (fail_first.pick(fail, pass), fail_first.pick(pass, fail));
     let later_at = fail_first.pick(to, next);
     let n = count(g);
-    // Six levels suffice, since the larger side waits.
+    // Six levels suffice, since the larger side is deferred.
     let full = n.k(6).lt_u(n) & !together;
     check(g, site, full.pick(n.k(2), n.k(0)));
     for entry in 0..ENTRIES {
@@ -67,7 +67,7 @@ pub(crate) fn fork(
     Some(together.pick(pass.eq(exec).pick(to, next), apart).v)
 }
 
-/// Joins: goes on with what is still to run, unless the stack is as deep as the register says.
+/// Joins: continues with the pending path, unless the stack depth equals the register.
 pub(crate) fn join(g: &mut Guest<'_>, depth: Operand, next: u64, site: SiteId) -> Option<Val> {
     let b = g.b;
     let Operand::Sgpr(s) = depth else { return None };

@@ -1,5 +1,4 @@
-//! Vector operations with f16 results. f16 arithmetic is not in the IR: everything that computes
-//! goes through lane functions.
+//! Vector operations with f16 results. The IR has no f16 arithmetic: all of it is lane functions.
 
 use frontend::inst::Inst;
 use frontend::op::Op;
@@ -13,7 +12,7 @@ use crate::lift::value::{U, call};
 pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     let s0 = args.u(0)?;
     let b = s0.builder();
-    // The functions that differ by target see gfx9 in bit 31.
+    // Functions that differ by target see gfx9 in bit 31.
     let mode = args.mode | u32::from(args.gfx9) << 31;
     let u = |i: usize| args.u(i);
     let one = |f: LaneFn| call(b, f, mode, &[s0]);
@@ -27,7 +26,7 @@ pub(super) fn compute<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Sub => two(LaneFn::SubF16, s0, u(1)?),
         Op::Mul => two(LaneFn::MulF16, s0, u(1)?),
         Op::Mad | Op::Mac => {
-            // An output modifier flushes the sum itself.
+            // An output modifier flushes the sum.
             let imm = mode | u32::from(args.omod) << 30;
             call(b, LaneFn::MadF16, imm, &[s0, u(1)?, u(2)?])
         }

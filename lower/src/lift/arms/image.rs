@@ -1,6 +1,6 @@
-//! MIMG. An image instruction is a call of the runtime with everything that it may read: how many
-//! addresses there are depends on the image's dimensions, which only the descriptor says. A call in
-//! front of it hands the descriptors over, for a node takes twelve arguments at most.
+//! MIMG. An image instruction is a call of the runtime with every register that it may read: only
+//! the descriptor has the image's dimensions and so the number of addresses. A preceding call
+//! passes the descriptors, since a node takes at most twelve arguments.
 
 use frontend::inst::{Inst, Operand};
 use frontend::op::{ImageOp, Op};
@@ -13,7 +13,7 @@ use crate::lift::arms::{Lowered, Sites};
 use crate::lift::guest::Guest;
 use crate::lift::value::U;
 
-/// Scalar registers that descriptors may lie in; behind them are registers of special meaning.
+/// Number of scalar registers that may hold descriptors; higher codes are special registers.
 const PLAIN_SGPRS: usize = 102;
 
 /// Lowers a MIMG instruction.
@@ -43,7 +43,7 @@ fn pairs<const N: usize>(g: &mut Guest<'_>, operand: Operand) -> Option<[Val; N]
     }))
 }
 
-/// Registers of the data that loads give and stores take.
+/// Number of data registers of loads and stores.
 fn data_regs(g: &Guest<'_>, inst: &Inst, op: ImageOp) -> u8 {
     let bits = (inst.mem.dmask & 15).count_ones() as u8;
     let components = match op {
@@ -128,7 +128,7 @@ fn image(g: &mut Guest<'_>, inst: &Inst, op: ImageOp, pc: u64, sites: &mut Sites
     for (i, n) in to.enumerate() {
         let word = match i < usize::from(given) {
             true => b.result(first, i as u8, types::L32),
-            // The status behind the data: everything is resident.
+            // The residency status after the data: always resident.
             false => g.imm32(0),
         };
         g.write_v(n, word);

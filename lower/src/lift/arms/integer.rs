@@ -33,7 +33,7 @@ fn saturate32<'b>(args: &Args<'b>, signed: bool, exact: impl Fn() -> Q<'b>, low:
         let high = max.lt_s(exact).pick(max, exact);
         exact.lt_s(min).pick(min, high).lo()
     } else {
-        // Unsigned results below zero come as negative numbers.
+        // Negative results of unsigned operations are sign-extended.
         let (zero, max) = (exact.k(0), exact.k(u64::from(u32::MAX)));
         let high = max.lt_s(exact).pick(max, exact);
         exact.lt_s(zero).pick(zero, high).lo()
@@ -44,7 +44,7 @@ fn extend<'b>(signed: bool, x: U<'b>) -> Q<'b> {
     if signed { x.sext() } else { x.zext() }
 }
 
-/// a + b, saturating when asked.
+/// a + b, saturating if the instruction clamps.
 fn add<'b>(args: &Args<'b>, signed: bool, a: U<'b>, b: U<'b>) -> U<'b> {
     saturate32(
         args,
@@ -54,7 +54,7 @@ fn add<'b>(args: &Args<'b>, signed: bool, a: U<'b>, b: U<'b>) -> U<'b> {
     )
 }
 
-/// A 32-bit sum `x + y` with unsigned saturation when asked.
+/// A 32-bit sum `x + y` with unsigned saturation if the instruction clamps.
 fn add_u<'b>(args: &Args<'b>, x: U<'b>, y: U<'b>) -> U<'b> {
     let sum = x + y;
     if args.saturate {
@@ -230,7 +230,7 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
         Op::Bfm => s0.low_mask().shl(u(1)?),
         Op::Bfe => bfe(signed, s0, u(1)?, u(2)?),
         Op::Bfi => {
-            // (S0 & S1) | (~S0 & S2), with one operation less
+            // (S0 & S1) | (~S0 & S2), with one operation fewer
             let s2 = u(2)?;
             ((u(1)? ^ s2) & s0) ^ s2
         }
@@ -270,7 +270,7 @@ fn word<'b>(d: Ty, op: Op, args: &Args<'b>) -> Option<Out<'b>> {
     }))
 }
 
-/// A sum or difference with its carry, saturating when asked.
+/// A sum or difference with its carry, saturating if the instruction clamps.
 fn carried<'b>(args: &Args<'b>, value: U<'b>, carry: M<'b>, up: bool) -> Out<'b> {
     let value = match (args.saturate, up) {
         (false, _) => value,
@@ -303,7 +303,7 @@ fn bfe<'b>(signed: bool, s0: U<'b>, s1: U<'b>, s2: U<'b>) -> U<'b> {
         (false, ..) => s0.lshr(offset) & width.low_mask(),
         (true, Some(0), Some(width)) => s0.sext_from(width as u8),
         (true, ..) => {
-            // Sign extension from what is there when the field ends above bit 31.
+            // A field that ends above bit 31 is sign-extended from bit 31.
             let up = width.k(32) - width;
             width
                 .is_zero()

@@ -10,7 +10,7 @@ use crate::lift::arms::operands::read32;
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, Q, U};
 
-/// Lowers an instruction that looks at one lane, whatever EXEC says.
+/// Lowers an instruction that accesses one lane, regardless of EXEC.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     let lowered = match inst.op() {
         Op::WriteLane => write_lane(g, inst),
@@ -25,7 +25,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     }
 }
 
-/// A source as its lanes stand, EXEC or not.
+/// All lanes of a source, regardless of EXEC.
 fn read_all<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     if let Operand::Vgpr(n) = operand {
         return Some(U::new(g.b, g.read_v_all(n)));
@@ -50,7 +50,7 @@ fn read_lane(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
     Some(())
 }
 
-/// A wave value that names a lane; a vector register cannot.
+/// A wave value that is a lane number; a vector register cannot be one.
 fn lane_number<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     if let Operand::Vgpr(_) = operand {
         return None;

@@ -14,7 +14,8 @@ use crate::lift::value::{Q, U};
 
 /// Lowers a FLAT, GLOBAL or SCRATCH instruction.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
-    // Loads to LDS do not exist on these targets' compilers; the interpreter knows them or says so.
+    // Compilers do not generate loads to LDS for these targets; the interpreter runs or refuses
+    // them.
     if inst.mem.lds || inst.mem.tfe {
         return Lowered::Fallback;
     }
@@ -88,7 +89,8 @@ fn address<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Q<'b>> {
 
 // ---- scratch
 
-/// FLAT_SCRATCH and the offset of a SCRATCH instruction in a lane's scratch, which wraps at 32 bits.
+/// FLAT_SCRATCH and the offset of a SCRATCH instruction in a lane's scratch, which wraps at 32
+/// bits.
 fn scratch_offset<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Q<'b>, U<'b>)> {
     let b = g.b;
     let from = match (inst.src[0], inst.src[2]) {
@@ -132,7 +134,7 @@ fn scratch_store(
 
 // ---- loads and stores of any space
 
-/// What the apertures of FLAT depend on beside the address: FLAT_SCRATCH, and what M0 limits LDS to.
+/// The inputs of FLAT's apertures besides the address: FLAT_SCRATCH and M0's LDS limit.
 fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
     if space != Space::Flat {
         return Vec::new();
@@ -140,7 +142,7 @@ fn bounds(g: &mut Guest<'_>, space: Space) -> Vec<Val> {
     vec![g.read_s64(g.gfx.flat_scratch()), lds_limit(g)]
 }
 
-/// What M0 limits LDS to.
+/// The LDS limit in M0.
 pub(super) fn lds_limit(g: &mut Guest<'_>) -> Val {
     if g.gfx.lds_limited_by_m0() {
         g.read_s32(M0)
@@ -149,7 +151,7 @@ pub(super) fn lds_limit(g: &mut Guest<'_>) -> Val {
     }
 }
 
-/// How D16 data lies in memory, and whether it belongs to the high half.
+/// The memory format of D16 data, and whether it fills the high half.
 fn d16_parts(data: Data) -> Option<(Data, bool)> {
     Some(match data {
         Data::D16U8 => (Data::U8, false),
@@ -164,7 +166,7 @@ fn d16_parts(data: Data) -> Option<(Data, bool)> {
     })
 }
 
-/// A half joined with the other half of the old value, where that is kept.
+/// A half combined with the preserved other half of the old value.
 pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -> U<'b> {
     let old = match g.gfx.d16_keeps_other_half() {
         true => U::new(g.b, g.read_v(d)),
@@ -177,12 +179,13 @@ pub(super) fn merge_d16<'b>(g: &mut Guest<'b>, half: U<'b>, high: bool, d: u8) -
     }
 }
 
-/// Registers that whole data fill. Formatted data are of one component here: others go through a descriptor.
+/// Number of registers of data that fill whole registers. Formatted data have one component here:
+/// others are accessed through a descriptor.
 fn registers(data: Data) -> u8 {
     if let Data::Dwords(n) = data { n } else { 1 }
 }
 
-/// Is it a D16 form that fills a half? Then: the half.
+/// For a D16 form that fills a half: is it the high half?
 pub(super) fn d16_half(data: Data) -> Option<bool> {
     d16_parts(data).map(|(_, high)| high)
 }
@@ -193,7 +196,7 @@ pub(super) fn load(g: &mut Guest<'_>, space: Space, data: Data, address: Val, d:
     load_behind(g, space, data, (address, &bounds), d, site);
 }
 
-/// The same, given what the node takes besides address, mask and data.
+/// As [`load`], given the node's trailing arguments.
 pub(super) fn load_behind(
     g: &mut Guest<'_>,
     space: Space,
@@ -236,7 +239,7 @@ pub(super) fn store(
     store_behind(g, space, data, (address, &bounds), s, site);
 }
 
-/// The same, given what the node takes besides address, mask and data.
+/// As [`store`], given the node's trailing arguments.
 pub(super) fn store_behind(
     g: &mut Guest<'_>,
     space: Space,
@@ -265,7 +268,7 @@ pub(super) fn store_behind(
 
 // ---- atomics
 
-/// Does the operation take a value to compare with?
+/// Does the operation take a compare value?
 pub(super) fn is_compare(op: Atomic) -> bool {
     matches!(op, Atomic::CmpSwap | Atomic::FCmpSwap)
 }
@@ -284,7 +287,7 @@ pub(super) fn atomic(
     let mask = g.exec_mask();
     let d = vgpr(d);
     let first = if matches!(op, Atomic::FAdd | Atomic::PkFAdd16) {
-        // MODE acts on these.
+        // These depend on MODE.
         let (lo, hi) = if b.ty(address).width == Width::W64 {
             let address = Q::new(b, address);
             (address.lo().v, address.hi().v)

@@ -59,7 +59,7 @@ fn on_sign<'b>(
     }
 }
 
-/// SDWA selection of source `i`: bits are moved, never converted.
+/// SDWA selection of source `i`: moves bits without conversion.
 fn select<'b>(sdwa: &Sdwa, i: usize, word: U<'b>) -> U<'b> {
     let sext = sdwa.sext[i];
     match (sdwa.src_sel[i], sext) {
@@ -92,7 +92,7 @@ pub(super) fn dpp<'b>(
     } else {
         read32(g, operand)?
     };
-    // Row and bank masks act on the write only, not on which lanes may be read.
+    // Row and bank masks affect the write only, not which lanes may be read.
     let mut written = 0u64;
     for lane in 0..64 {
         let (row, bank) = (lane / 16, lane / 4 % 4);
@@ -115,7 +115,7 @@ pub(super) fn dpp<'b>(
 
 // ---- results
 
-/// The result after OMOD, CLAMP and, for what does not fill the register, placement.
+/// The result after OMOD, CLAMP and, for results narrower than the register, placement.
 pub(super) fn result<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>) -> Out<'b> {
     let Some(&ty) = inst.desc.dst.first() else {
         return out;
@@ -165,7 +165,7 @@ fn modified<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
     word
 }
 
-/// Where MODE says whether denormal results of a type stay.
+/// MODE's bit that keeps denormal results of a type.
 fn keep_results(ty: Ty) -> u32 {
     if ty == Ty::F32 {
         2 << 4
@@ -176,13 +176,13 @@ fn keep_results(ty: Ty) -> u32 {
     }
 }
 
-/// OMOD does nothing while output denormals are kept, and with MODE.IEEE.
+/// OMOD has no effect while output denormals are kept or MODE.IEEE is set.
 pub(super) fn omod_acts(inst: &Inst, mode_bits: u32) -> bool {
     let keep = inst.desc.dst.first().map_or(0, |&ty| keep_results(ty));
     inst.mods.omod != 0 && keep != 0 && mode_bits & (keep | mode::IEEE) == 0
 }
 
-/// MODE for the operation itself: its denormal results stay where OMOD, which flushes, comes behind.
+/// MODE for the operation itself: keeps denormal results if OMOD, which flushes, follows.
 pub(super) fn computing_mode(inst: &Inst, mode_bits: u32) -> u32 {
     match inst.desc.dst.first() {
         Some(&ty) if omod_acts(inst, mode_bits) => mode_bits | keep_results(ty),
@@ -190,7 +190,7 @@ pub(super) fn computing_mode(inst: &Inst, mode_bits: u32) -> u32 {
     }
 }
 
-/// OMOD, then CLAMP, on a float of 32 or 64 bits; the handle is of the result's kind.
+/// OMOD, then CLAMP, on a float of 32 or 64 bits; the handle has the result's kind.
 fn float_out<'b, T: crate::lift::value::Handle<'b>>(
     g: &mut Guest<'b>,
     inst: &Inst,
@@ -211,7 +211,7 @@ fn float_out<'b, T: crate::lift::value::Handle<'b>>(
             dst: true,
         };
         let scaled = f.in_env(env.with_flush(flush)) * f.k(factor);
-        // -0 becomes +0: adding +0 in nearest-even rounding does just that.
+        // -0 becomes +0 by an addition of +0 in nearest-even rounding.
         let nearest = Env {
             round: 0,
             ..env.keeping()
@@ -224,7 +224,7 @@ fn float_out<'b, T: crate::lift::value::Handle<'b>>(
     handle.with(f.v)
 }
 
-/// Clamps to [0, 1]: -0 gives +0, NaN gives 0 with DX10_CLAMP and stays otherwise.
+/// Clamps to [0, 1]: -0 gives +0, NaN gives 0 with DX10_CLAMP and is unchanged otherwise.
 pub(super) fn clamp01(f: F<'_>) -> F<'_> {
     let f = f.in_env(f.env.keeping());
     let (zero, one) = (f.k(0.0), f.k(1.0));
@@ -237,7 +237,7 @@ pub(super) fn clamp01(f: F<'_>) -> F<'_> {
     }
 }
 
-/// Places a result that does not fill its register: SDWA, 16-bit results.
+/// Places a result narrower than its register: SDWA, 16-bit results.
 fn placed<'b>(g: &mut Guest<'b>, inst: &Inst, ty: Ty, word: U<'b>) -> U<'b> {
     let Operand::Vgpr(d) = inst.dst[0] else {
         return word;
@@ -279,7 +279,7 @@ fn place_sdwa<'b>(sdwa: &Sdwa, word: U<'b>, old: U<'b>) -> U<'b> {
     let field = (1u64 << bits) - 1;
     match sdwa.dst_unused {
         Unused::Pad => (word & word.k(field)).shl_k(shift),
-        // Sign above, zero below.
+        // Sign bits above, zeros below.
         Unused::Sext => word.sext_from(bits).shl_k(shift),
         Unused::Preserve => (word & word.k(field)).shl_k(shift) | (old & old.k(!(field << shift))),
     }

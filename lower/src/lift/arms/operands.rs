@@ -1,4 +1,4 @@
-//! Operands of vector ALU instructions: how arms have their sources, what they give, and how an operand is read as it stands.
+//! Operands of vector ALU instructions: sources and results of arms, and raw reads of operands.
 
 use frontend::inst::Operand;
 use frontend::ty::Ty;
@@ -11,7 +11,7 @@ use crate::lift::value::{Env, F, M, Q, U};
 /// One source after its modifiers.
 #[derive(Clone, Copy)]
 pub(super) enum Src<'b> {
-    /// 32 bits, or 16 in the low half under anything.
+    /// 32 bits, or 16 bits in the low half with unspecified bits above.
     W(U<'b>),
     /// 64 bits.
     D(Q<'b>),
@@ -21,7 +21,7 @@ pub(super) enum Src<'b> {
     X([U<'b>; 4]),
 }
 
-/// What an operation gives.
+/// Result of an operation.
 pub(super) enum Out<'b> {
     /// D of 32 bits, or of 16 bits with zeros above.
     W(U<'b>),
@@ -29,7 +29,7 @@ pub(super) enum Out<'b> {
     D(Q<'b>),
     /// D of 128 bits.
     X([U<'b>; 4]),
-    /// The mask that is D.
+    /// A mask as D.
     M(M<'b>),
     /// D and the mask D1.
     WM(U<'b>, M<'b>),
@@ -37,13 +37,13 @@ pub(super) enum Out<'b> {
     DM(Q<'b>, M<'b>),
 }
 
-/// The sources in the order of the operation, and what computing needs to know.
+/// The sources in the order of the operation, and the context of the computation.
 pub(super) struct Args<'b> {
-    /// After modifiers and exchange; D is behind the last source for operations that read it.
+    /// After modifiers and exchange; D follows the last source for operations that read it.
     pub(super) src: Vec<Src<'b>>,
     /// Types in the same order.
     pub(super) ty: Vec<Ty>,
-    /// MODE's float bits; where an output modifier follows, which flushes, they keep denormal results.
+    /// MODE's float bits; they keep denormal results if an output modifier, which flushes, follows.
     pub(super) mode: u32,
     /// An output modifier follows.
     pub(super) omod: bool,
@@ -93,7 +93,7 @@ impl<'b> Args<'b> {
     }
 }
 
-/// An operand of 32 (or 16) bits as it stands.
+/// An operand of 32 (or 16) bits without modifiers.
 pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     let b = g.b;
     Some(match operand {
@@ -105,7 +105,7 @@ pub(super) fn read32<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<U<'b>> {
     })
 }
 
-/// An operand of 64 bits as it stands.
+/// An operand of 64 bits without modifiers.
 pub(super) fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     let b = g.b;
     Some(match operand {
@@ -120,7 +120,7 @@ pub(super) fn read64<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<Q<'b>> {
     })
 }
 
-/// A mask as it stands.
+/// A mask without modifiers.
 pub(super) fn read_mask<'b>(g: &mut Guest<'b>, operand: Operand) -> Option<M<'b>> {
     let b = g.b;
     Some(match operand {

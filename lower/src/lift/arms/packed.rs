@@ -85,7 +85,7 @@ fn halves_int<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
     Some(one(mods.op_sel)?.pack16(one(mods.op_sel_hi)?))
 }
 
-/// What the host can do on both halves at once.
+/// Operations that the host computes on both halves at once.
 fn at_once<'b>(inst: &Inst, args: &Args<'b>, signed: bool) -> Option<U<'b>> {
     let (s0, s1) = (placed(inst, args, 0)?, placed(inst, args, 1)?);
     let shift = |op| {
@@ -118,7 +118,7 @@ fn at_once<'b>(inst: &Inst, args: &Args<'b>, signed: bool) -> Option<U<'b>> {
     Some(s0.halves(op, s1))
 }
 
-/// A source with its halves in place.
+/// A source with its halves selected.
 fn placed<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
     let mods = &inst.mods;
     let at = position(inst, i);
@@ -134,7 +134,7 @@ fn placed<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
 
 // ---- packed f16
 
-/// A source with its halves in place and its signs applied.
+/// A source with its halves selected and its signs applied.
 fn arranged<'b>(inst: &Inst, args: &Args<'b>, i: usize) -> Option<U<'b>> {
     let mods = &inst.mods;
     let at = position(inst, i);
@@ -147,7 +147,7 @@ fn halves_float<'b>(inst: &Inst, args: &Args<'b>) -> Option<U<'b>> {
     let s0 = arranged(inst, args, 0)?;
     let s1 = arranged(inst, args, 1)?;
     let b = s0.builder();
-    // VOP3P is gfx9's: see `half`.
+    // VOP3P exists on gfx9 only: see `half`.
     let two = |f: LaneFn| call(b, f, args.mode | 1 << 31, &[s0, s1]);
     Some(match inst.op() {
         Op::Add => two(LaneFn::PkAddF16),
@@ -234,7 +234,7 @@ fn mix<'b>(g: &mut Guest<'b>, inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     Some(Out::W(if inst.op() == Op::Mix {
         d.word()
     } else if fused {
-        // The f32 sum between is no source: it is not flushed again.
+        // The intermediate f32 sum is not a source and not flushed again.
         let mode = args.mode | mode::DENORM_F32;
         call(b, LaneFn::CvtF16F32, mode, &[d.word()])
     } else {
@@ -302,7 +302,7 @@ fn dot<'b>(inst: &Inst, args: &Args<'b>) -> Option<Out<'b>> {
     }))
 }
 
-/// The sum of 32-bit terms, saturating at the end when asked.
+/// The sum of 32-bit terms, saturating at the end if the instruction clamps.
 fn sum<'b>(args: &Args<'b>, signed: bool, terms: &[U<'b>]) -> U<'b> {
     let low = terms[1..].iter().fold(terms[0], |acc, &term| acc + term);
     if !args.saturate {

@@ -1,6 +1,7 @@
-//! Vector instructions whose registers are named by M0: relative moves, and everything while GPR indexing
-//! is on. Such an instruction is a block of its own. Its operands become registers of a file made for it, filled by
-//! reads at the numbers that M0 gives, and what it writes goes where M0 says.
+//! Vector instructions with register numbers relative to M0: relative moves, and all instructions
+//! while GPR indexing is on. Such an instruction is a block of its own. Its operands become
+//! temporary registers, filled by reads at the numbers that M0 gives; results are written where M0
+//! says.
 
 use frontend::desc::{Effects, Encoding};
 use frontend::inst::{Inst, M0, Operand};
@@ -14,19 +15,19 @@ use crate::lift::arms::{Lowered, Sites, plain};
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, Q, U};
 
-/// Which operands GPR indexing acts on.
+/// The operands that GPR indexing applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// Those whose bits are set: S0, S1, S2, D from bit 0 on. The addend of `v_madmk` is S2.
+    /// Operands by enable bit: S0, S1, S2, D from bit 0 on. The addend of `v_madmk` is S2.
     Known(u8),
-    /// M0 says so.
+    /// M0 has the enables.
     Unknown,
 }
 
 /// The bit of D among the enables.
 const D: usize = 3;
 
-/// Registers that stand for source `i`, and for D behind the sources.
+/// Temporary registers of source `i`, and of D after the sources.
 fn stand_in(i: usize) -> u8 {
     16 * i as u8
 }
@@ -43,7 +44,7 @@ fn moves(op: Op) -> Option<u8> {
     })
 }
 
-/// Does the instruction name registers through M0?
+/// Does the instruction name registers relative to M0?
 pub(crate) fn applies(inst: &Inst, indexing: Option<Indexing>) -> bool {
     let vector = matches!(
         inst.desc.encoding,
@@ -67,7 +68,7 @@ pub(crate) fn applies(inst: &Inst, indexing: Option<Indexing>) -> bool {
     source || (destination && (accumulator || enables >> D & 1 != 0))
 }
 
-/// What is added to the number of the operand with enable bit `bit`.
+/// The index added to the operand with enable bit `bit`.
 fn index<'b>(g: &mut Guest<'b>, op: Op, bit: usize) -> Option<U<'b>> {
     let m0 = U::new(g.b, g.read_s32(M0));
     if let Some(enables) = moves(op) {
@@ -86,7 +87,7 @@ fn index<'b>(g: &mut Guest<'b>, op: Op, bit: usize) -> Option<U<'b>> {
 /// Lowers an instruction to which [`applies`] applies.
 pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) -> Lowered {
     let from_vgpr = matches!(inst.src[0], Operand::Vgpr(_));
-    // Only VGPRs have numbers to add to.
+    // Only VGPRs can be indexed.
     let no_move = matches!(inst.op(), Op::MovRelS | Op::MovRelSD) && !from_vgpr;
     if inst.op() == Op::Swap || no_move {
         return Lowered::Fallback;
@@ -95,7 +96,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let b = g.b;
     let mut renamed = *inst;
     let mut values: Vec<(u8, Val)> = Vec::new();
-    // The registers of an operand, at its own number or behind the index.
+    // The registers of an operand, at its own number or with the index.
     let read = |g: &mut Guest<'_>, values: &mut Vec<_>, n: u8, regs: u8, bit, at: u8| {
         let index = index(g, inst.op(), bit);
         for k in 0..regs {
@@ -125,7 +126,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     let mut destination = None;
     if let Operand::Vgpr(n) = inst.dst[0] {
         let regs = inst.desc.dst[0].regs().max(1) as u8;
-        // Where registers are written relative to M0, lanes that stay are not written at all.
+        // A register written relative to M0 is written only in active lanes.
         let at = stand_in(4);
         let keeps = index(g, inst.op(), D).is_none() || reads_destination(g, inst);
         if keeps {
@@ -138,7 +139,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
             g.accumulator = Some(Operand::Vgpr(stand_in(5)));
         }
     }
-    // `v_writelane` does not ask for EXEC.
+    // `v_writelane` ignores EXEC.
     let exec = if inst.op() == Op::WriteLane {
         g.imm64(u64::MAX)
     } else {
@@ -171,7 +172,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
         let written = effect(g, EffectFn::WriteRelative, site, &args, 0, 1);
         there = Some(U::new(b, written));
     }
-    // Without its destination the instruction does nothing at all.
+    // Without its destination the instruction has no effect.
     if let (Some(there), Some((n, old))) = (there, mask) {
         let new = Q::new(b, g.read_s64(n));
         g.write_s64(n, there.is_nonzero().pick(new, Q::new(b, old)).v);
@@ -179,7 +180,7 @@ pub(crate) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     Lowered::Done
 }
 
-/// Does the instruction look at the register that it writes, beyond merging under EXEC?
+/// Does the instruction read its destination, beyond the merge under EXEC?
 fn reads_destination(g: &Guest<'_>, inst: &Inst) -> bool {
     inst.reads_d(g.gfx) || inst.mods.dpp.is_some() || inst.op() == Op::WriteLane
 }

@@ -16,7 +16,7 @@ use crate::lift::arms::{Lowered, Sites};
 use crate::lift::guest::Guest;
 use crate::lift::value::{M, Q, U};
 
-/// What an operation gives: the value of D and, for the rules that need it, a truth value for SCC.
+/// Result of an operation: the value of D and, for the rules that use it, a truth value for SCC.
 enum Out<'b> {
     W(U<'b>),
     D(Q<'b>),
@@ -24,7 +24,7 @@ enum Out<'b> {
     WithScc(U<'b>, M<'b>),
     /// SCC only.
     Test(M<'b>),
-    /// Everything is done.
+    /// Already complete.
     Nothing,
 }
 
@@ -103,8 +103,7 @@ pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst, pc: u64, sites: &mut Sites) 
     }
 }
 
-/// `s_movrel`. The register that M0 names must be one that has a number to add to; what is moved to one may be any
-/// source.
+/// `s_movrel`. The register that M0 names must be a numbered one; a moved value may be any source.
 fn relative<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Lowered> {
     let (Operand::Sgpr(_), source) = (inst.dst[0], inst.src[0]) else {
         return None;
@@ -153,7 +152,7 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
     let position = |count: U<'b>| Out::W(first_or_none(count, 64));
     match inst.op() {
         Op::Nop | Op::Waitcnt | Op::Hint(_) | Op::Sendmsg => Some(Out::Nothing),
-        // The region's business.
+        // Handled by the region.
         Op::Branch(_) | Op::Call | Op::SetPc | Op::SwapPc | Op::Endpgm | Op::Barrier => None,
         Op::CbranchGFork | Op::CbranchIFork | Op::CbranchJoin | Op::SetVskip => None,
         Op::Trap | Op::Rfe | Op::RfeRestore => None,
@@ -223,12 +222,12 @@ fn compute<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
     }
 }
 
-/// -1 when the count says that nothing was found.
+/// -1 if the count is the width, which means that no bit was found.
 fn first_or_none(count: U<'_>, bits: u64) -> U<'_> {
     count.eq(count.k(bits)).pick(count.k(u64::MAX), count)
 }
 
-/// A source of the row's type, or D itself for rows that read it.
+/// A source of the row's type, or D for rows that read it.
 fn compute32<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
     let b = g.b;
     let ty = inst.desc.ty();
@@ -316,7 +315,8 @@ fn compute32<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<Out<'b>> {
             // offset S1[4:0], width S1[22:16]
             let offset = s1 & s1.k(31);
             let width = s1.lshr_k(16) & s1.k(0x7f);
-            // What lies above the register is sign or zero, so widths beyond it mean "the rest".
+            // Bits above the register are sign or zero, so a field that extends beyond it ends at
+            // bit 31.
             let field = if signed {
                 s0.ashr(offset)
             } else {
@@ -570,7 +570,7 @@ fn get_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
         return Some(Out::W(U::new(b, field)));
     }
     let value = match (offset + size <= 10, g.mode & mode::FLOAT_BITS) {
-        // Bits 9:0 are float bits, which are known.
+        // Bits 9:0 are float bits, which are constant.
         (true, known) => U::imm(b, u64::from(known)),
         (false, _) => U::new(b, g.mode_reg()),
     };
@@ -584,7 +584,7 @@ fn get_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Op
 fn set_reg<'b>(g: &mut Guest<'b>, inst: &Inst, pc: u64, sites: &mut Sites) -> Option<Out<'b>> {
     let (register, _, _) = hwreg_field(inst.src[1])?;
     match register {
-        // Changes what later code means: the region's business.
+        // Changes the translation of later code: handled by the region.
         hwreg::MODE => None,
         hwreg::TRAPSTS => {
             let s0 = read32(g, inst.src[0], Ty::B32)?;
@@ -608,8 +608,8 @@ pub(crate) fn address(g: &mut Guest<'_>, operand: Operand) -> Option<Val> {
     Some((to & to.k(!3)).v)
 }
 
-/// `s_setreg` of MODE and `s_setvskip`: the whole new MODE. The float bits that code behind this runs
-/// under are no longer known.
+/// `s_setreg` of MODE and `s_setvskip`: the complete new MODE. The float bits of the following code
+/// are unknown from here on.
 pub(crate) fn write_mode(g: &mut Guest<'_>, inst: &Inst) -> Option<()> {
     let old = U::new(g.b, g.mode_reg());
     let new = if inst.op() == Op::SetVskip {
@@ -635,7 +635,8 @@ fn enables(operand: Operand) -> Option<u64> {
     Some(imm as u64 & 15)
 }
 
-/// Changes of GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits 15:12.
+/// Changes GPR indexing: MODE has the switch; M0 the index in bits 7:0 and the enables in bits
+/// 15:12.
 fn set_indexing<'b>(
     g: &mut Guest<'b>,
     index: Option<U<'b>>,

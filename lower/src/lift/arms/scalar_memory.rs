@@ -64,7 +64,7 @@ fn buffer<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<[Val; 3]> {
         true => inst.mem.offset as u32 & 0x000f_ffff,
         false => inst.mem.offset as u32,
     };
-    // The sum does not wrap at 32 bits: it is out of range then.
+    // The sum does not wrap at 32 bits; a carry makes it out of range.
     let register = (register & register.k(0xffff_fffc)).zext();
     let offset = register + register.k(u64::from(imm & !3));
     Some([w0.pair(w1).v, w2.pair(w3).v, offset.v])

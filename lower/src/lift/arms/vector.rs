@@ -1,6 +1,6 @@
-//! Vector ALU instructions, always in these steps: read the sources, apply their modifiers, compute,
-//! apply the result's modifiers, write under EXEC. Everything is computed before anything is written,
-//! since destinations may be sources of the same instruction.
+//! Vector ALU instructions, always in these steps: read the sources, apply their modifiers,
+//! compute, apply the result's modifiers, write under EXEC. All results are computed before any is
+//! written, since destinations may be sources of the same instruction.
 
 use frontend::desc::{Effects, Encoding, Forms};
 use frontend::inst::{Form, Inst, Operand};
@@ -16,7 +16,7 @@ use crate::lift::value::{M, U};
 /// Lowers a vector ALU instruction.
 pub(super) fn lower(g: &mut Guest<'_>, inst: &Inst) -> Lowered {
     match inst.op() {
-        // TRAPSTS is not modelled beyond its register: nothing sets the bits that this clears.
+        // TRAPSTS is only a register here: nothing sets the bits that this clears.
         Op::Nop | Op::ClrExcp => return Lowered::Done,
         Op::ReadLane | Op::WriteLane | Op::ReadFirstLane => return lane::lower(g, inst),
         Op::Swap => return swap(g, inst),
@@ -130,7 +130,7 @@ fn read<'b>(g: &mut Guest<'b>, inst: &Inst) -> Option<(Args<'b>, Option<M<'b>>)>
 
 // ---- writing
 
-/// Writes 32 bits to the register `i` behind the operand, in the enabled lanes.
+/// Writes 32 bits to register `i` of the operand, in the enabled lanes.
 fn write_word<'b>(g: &mut Guest<'b>, operand: Operand, i: u8, value: U<'b>, enable: Option<M<'b>>) {
     let Operand::Vgpr(n) = operand else { return };
     let n = n.wrapping_add(i);
@@ -152,7 +152,7 @@ fn write_mask<'b>(
     enable: Option<M<'b>>,
 ) {
     let Operand::Sgpr(n) = operand else { return };
-    // Lanes that DPP leaves out count as inactive.
+    // Lanes disabled by DPP count as inactive.
     let mask = enable.map_or(mask, |lanes| mask & lanes);
     g.write_mask(n, mask.v);
     if inst.desc.effects.has(Effects::WRITES_EXEC) {
@@ -161,7 +161,7 @@ fn write_mask<'b>(
     }
 }
 
-/// Writes the results. Vector registers first: a mask may go to EXEC.
+/// Writes the results, vector registers first: a mask may go to EXEC.
 fn write<'b>(g: &mut Guest<'b>, inst: &Inst, out: Out<'b>, enable: Option<M<'b>>) {
     let d = inst.dst[0];
     match out {

@@ -1,4 +1,4 @@
-//! What handles on floats can do, and the environment (format, rounding, denormals) they do it in.
+//! Operations of float handles, and their environment (format, rounding, denormals).
 
 use std::ops::{Add, Mul, Sub};
 
@@ -30,7 +30,7 @@ fn flush_of(denorm: u32) -> Flush {
 }
 
 impl Env {
-    /// What MODE says for a format.
+    /// MODE's environment for a format.
     pub fn of(ty: Float, mode: u32) -> Env {
         let (round, denorm) = match ty {
             Float::F32 => (mode & 3, mode >> 4 & 3),
@@ -44,7 +44,7 @@ impl Env {
         }
     }
 
-    /// The same with other rules for denormals, in `mode` too.
+    /// The same with other flushing, in `mode` too.
     pub fn with_flush(self, flush: Flush) -> Env {
         let field = u32::from(!flush.src) | u32::from(!flush.dst) << 1;
         let at = match self.ty {
@@ -71,7 +71,8 @@ impl Env {
         self.with_flush(Flush::default())
     }
 
-    /// MODE's float bits with this rounding and flushing in the format's fields, for lane functions.
+    /// MODE's float bits with this environment's rounding and flushing in the format's fields, for
+    /// lane functions.
     fn bits(self) -> u32 {
         let denorm = u32::from(!self.flush.src) | u32::from(!self.flush.dst) << 1;
         match self.ty {
@@ -113,7 +114,7 @@ impl<'b> F<'b> {
         }
     }
 
-    /// The same bits, computed with otherwise.
+    /// The same bits in another environment.
     pub fn in_env(self, env: Env) -> F<'b> {
         F { env, ..self }
     }
@@ -137,7 +138,7 @@ impl<'b> F<'b> {
         U::new(self.b, self.v)
     }
 
-    /// A lane function of floats of this format and a float result of it.
+    /// A lane function with float operands of this format and a float result.
     fn function(self, f32: LaneFn, f64: LaneFn, others: &[F<'b>]) -> F<'b> {
         let mut args = self.words();
         others.iter().for_each(|other| args.extend(other.words()));
@@ -278,7 +279,7 @@ impl<'b> F<'b> {
         self.cmp(Fcmp::Uno, other)
     }
 
-    /// Is it a NaN? Constant false when that is visible.
+    /// Is it a NaN? Constant false if provable.
     pub fn is_nan(self) -> M<'b> {
         if self.never_nan() {
             M::imm(self.b, false)
@@ -287,28 +288,29 @@ impl<'b> F<'b> {
         }
     }
 
-    /// Is it a signalling NaN? Constant false when that is visible.
+    /// Is it a signalling NaN? Constant false if provable.
     pub fn is_snan(self) -> M<'b> {
         if self.never_snan() {
             return M::imm(self.b, false);
         }
-        // With the quiet bit turned, signalling NaNs are above infinity with that bit, as integers.
+        // With the quiet bit inverted, signalling NaNs are above infinity with that bit set, as
+        // integers.
         let (all, quiet, inf) = match self.env.ty {
             Float::F32 => (0x7fff_ffff, 1 << 22, 0x7f80_0000),
             Float::F64 => (u64::MAX >> 1, 1 << 51, 0x7ff0_0000_0000_0000),
         };
         let pure = |op, a: F<'b>, b: F<'b>| a.with(self.b.pure(op, &[a.v, b.v]));
         let magnitude = pure(Op::And, self, self.bits(all));
-        let turned = pure(Op::Xor, magnitude, self.bits(quiet));
+        let flipped = pure(Op::Xor, magnitude, self.bits(quiet));
         M {
             b: self.b,
             v: self
                 .b
-                .pure(Op::Icmp(Icmp::Slt), &[self.bits(inf | quiet).v, turned.v]),
+                .pure(Op::Icmp(Icmp::Slt), &[self.bits(inf | quiet).v, flipped.v]),
         }
     }
 
-    /// The exponent and mantissa fields of constant bits say that it is no NaN.
+    /// Are constant bits a NaN, and a signalling one?
     fn const_nan(self, bits: u64) -> (bool, bool) {
         match self.env.ty {
             Float::F32 => {
@@ -330,7 +332,7 @@ impl<'b> F<'b> {
         }
     }
 
-    /// Is it visibly a mantissa of [`F::frexp_mant`]?
+    /// Is it provably a mantissa of [`F::frexp_mant`]?
     pub fn is_mantissa(self) -> bool {
         matches!(self.b.parts(self.v).0, Op::FrexpMant(_))
     }
@@ -393,12 +395,13 @@ impl<'b> F<'b> {
         )
     }
 
-    /// The m of a number that is m * 2^e with 1/2 <= |m| < 1; zeros, infinities and quieted NaNs are it themselves.
+    /// The m of a number that is m * 2^e with 1/2 <= |m| < 1; zeros and infinities unchanged, NaNs
+    /// quieted.
     pub fn frexp_mant(self) -> F<'b> {
         self.un(Op::FrexpMant(self.env.ty))
     }
 
-    /// The e of a number that is m * 2^e with 1/2 <= |m| < 1, 0 where there is none.
+    /// The e of a number that is m * 2^e with 1/2 <= |m| < 1; 0 for zeros, infinities and NaNs.
     pub fn frexp_exp(self) -> U<'b> {
         U {
             b: self.b,
@@ -406,7 +409,7 @@ impl<'b> F<'b> {
         }
     }
 
-    /// The exponent field where it is in its dword (the high one of an f64).
+    /// The exponent field in position in its dword (the high one of an f64).
     pub fn exponent_field(self) -> U<'b> {
         let word = match self.env.ty {
             Float::F32 => self.word(),
@@ -423,13 +426,13 @@ impl<'b> F<'b> {
         self.arith(Op::Quotient, denominator)
     }
 
-    /// The value of `v_div_scale`; where `plain` is true, it is known to be `self`.
+    /// The value of `v_div_scale`; `self` where `plain` is true.
     pub fn div_scale(self, denominator: F<'b>, numerator: F<'b>, plain: M<'b>) -> F<'b> {
         let args = [self.v, denominator.v, numerator.v, plain.v];
         self.with(self.b.pure(Op::DivScale(self.env.ty), &args))
     }
 
-    /// The bit of `v_div_scale` for `self` as numerator; where `plain` is true, it is known to be false.
+    /// The bit of `v_div_scale` for `self` as numerator; false where `plain` is true.
     pub fn div_scaled(self, denominator: F<'b>, plain: M<'b>) -> M<'b> {
         let args = [denominator.v, self.v, plain.v];
         M::new(self.b, self.b.pure(Op::DivScaled(self.env.ty), &args))
@@ -445,7 +448,7 @@ impl<'b> F<'b> {
         self.with(self.b.pure(op, &[self.v, b.v, c.v, bit.v]))
     }
 
-    /// `v_div_fixup` of this quotient; where `plain` is true, it is known that no special case applies but for a NaN.
+    /// `v_div_fixup` of this quotient; where `plain` is true, no special case applies except a NaN.
     pub fn div_fixup(self, denominator: F<'b>, numerator: F<'b>, plain: M<'b>) -> F<'b> {
         let args = [self.v, denominator.v, numerator.v, plain.v];
         self.with(self.b.pure(Op::DivFixup(self.env.ty), &args))

@@ -1,10 +1,10 @@
-//! What handles on integers of 32 and 64 bits can do.
+//! Operations of handles on 32-bit and 64-bit integers.
 
 use super::{Env, F, Handle, M, Q, U, call, call64};
 use crate::ir::build::{Build, types};
 use crate::ir::{Float, Halves, Icmp, LaneFn, Op, Val, Width};
 
-/// What integers of both widths can do.
+/// Operations that both widths share.
 macro_rules! integer {
     ($handle:ident, $width:expr, $bits:literal) => {
         #[allow(
@@ -222,7 +222,7 @@ impl<'b> U<'b> {
         self.un(Op::ByteU(n))
     }
 
-    /// The same on both halves of words.
+    /// The operation on both halves of words.
     pub fn halves(self, op: Halves, other: U<'b>) -> U<'b> {
         self.bin(Op::Halves(op), other)
     }
@@ -281,7 +281,7 @@ impl<'b> U<'b> {
         }
     }
 
-    /// 32 - n leading bits kept: the mask of the low `n` bits for n below 32, 0 for n = 0.
+    /// The mask of the low `n` bits for n below 32, 0 for n = 0.
     pub fn low_mask(self) -> U<'b> {
         self.k(1).shl(self) - self.k(1)
     }

@@ -5,7 +5,7 @@ fn params(f: &Func) -> Vec<usize> {
     blocks.map(|block| f.params(block).len()).collect()
 }
 
-/// A block where a truth value decides between two.
+/// A block that branches on a truth value.
 fn decide(b: &mut Builder<'_>, v: Value, [yes, no]: [Block; 2]) {
     let truth = b.icmp_imm(IntCC::NotEqual, v, 0);
     b.brif(truth, yes, &[], no, &[]);
@@ -115,7 +115,7 @@ fn one_side_of_a_branch_in_one_block() {
     assert_eq!(params(&f), [1, 1]);
 }
 
-/// A loop with a variable that it changes and one that it does not.
+/// A loop with a loop-carried and an invariant variable.
 #[test]
 fn loops() {
     for seal in [false, true] {
@@ -152,7 +152,8 @@ fn loops() {
     }
 }
 
-/// Loops in one another; blocks are sealed when all edges are there, at the end, or at the end from the innermost on.
+/// Nested loops; blocks are sealed as soon as all edges exist, at the end, or at the end from the
+/// innermost on.
 #[test]
 fn nested_loops() {
     for seal in 0..3 {
@@ -201,14 +202,14 @@ fn nested_loops() {
             let v = b.use_var(never);
             b.return_(v);
         });
-        // What the inner loop does not change it takes from the outer one.
+        // The inner loop takes its invariant variable from the outer one.
         assert_eq!(params(&f), [1, 1, 1, 0, 0, 0], "{}", print(&f));
         assert_eq!(returned(&f, Block::new(5)), f.params(Block::new(0))[0]);
     }
 }
 
-/// An inner loop, with a join in it, that leaves the outer loop's loop-carried variable alone: at first every parameter seems
-/// to be the value before both loops.
+/// An inner loop, with a join in it, that does not change the outer loop's loop-carried variable:
+/// at first every parameter seems to be the value before both loops.
 #[test]
 fn what_changes_around_a_loop_only() {
     let f = build(|b, context| {
@@ -250,7 +251,7 @@ fn never_written() {
                 b.seal_block(entry);
             }
             let vars = [I64, I32X8, F32, F64, I8, I64].map(|ty| b.declare_var(ty));
-            // Before anything else is written.
+            // Before any other instruction.
             let v = b.use_var(vars[0]);
             let v = b.iadd(v, v);
             b.jump(next, &[]);
@@ -260,8 +261,8 @@ fn never_written() {
                 let address = b.iconst(I64, 0);
                 b.store(Memory::Guest, v, address, 0);
             }
-            let again = b.use_var(vars[5]);
-            let v = b.iadd(v, again);
+            let reparsed = b.use_var(vars[5]);
+            let v = b.iadd(v, reparsed);
             b.return_(v);
         });
         assert_eq!(params(&f), [1, 0]);
@@ -277,7 +278,7 @@ fn never_written() {
 }
 
 #[test]
-fn written_on_one_way_only() {
+fn written_on_one_edge_only() {
     let f = diamond_of_one();
     assert_eq!(params(&f), [1, 0, 1]);
     let entry = f.insts(Block::new(0));
@@ -332,7 +333,7 @@ fn what_nothing_leads_to() {
     assert_eq!(params(&f)[0], 1);
 }
 
-/// Variables that exchange their values in each iteration of a loop.
+/// Variables that are exchanged in each iteration of a loop.
 fn exchange(same: bool) -> Func {
     build(|b, context| {
         let [head, done] = blocks(b);
@@ -387,7 +388,7 @@ fn explicit_parameters() {
     assert_eq!(returned(&f, Block::new(2)), f.params(Block::new(0))[0]);
 }
 
-/// Blocks behind one another; each but the first may be led to by two edges of the one before it.
+/// A chain of blocks; each but the first may have two edges from its predecessor.
 fn chain(count: usize, twice: bool, seal: bool, change: bool) -> Func {
     build(|b, context| {
         let vars = [I64; 3].map(|ty| b.declare_var(ty));
@@ -459,7 +460,7 @@ fn long_chains_take_little_stack() {
 
 /// Memory of one function is used for the next.
 #[test]
-fn functions_in_turn() {
+fn consecutive_functions() {
     let (mut f, mut ssa) = (Func::new(), Ssa::default());
     let mut texts = Vec::new();
     for turn in 0..4 {
@@ -487,8 +488,8 @@ fn functions_in_turn() {
     assert_eq!(texts[..2], texts[2..]);
 }
 
-/// Whatever blocks lead where and are sealed when, values are those that the variables have, and no parameter is one
-/// value on all edges.
+/// For random control flow and sealing order, values are those of the variables, and no parameter
+/// is redundant.
 #[test]
 fn any_shape() {
     let mut seed = 1u64;
@@ -507,7 +508,7 @@ fn any_shape() {
 fn shape(random: &mut dyn FnMut(usize) -> usize) {
     const VARS: usize = 3;
     let count = 2 + random(9);
-    // What a block writes: a variable, a new number or another variable; and where it leads.
+    // A block's writes: a variable, a new number or another variable; and its targets.
     let writes: Vec<Vec<(usize, usize)>> = (0..count)
         .map(|_| {
             (0..random(3))
@@ -609,7 +610,7 @@ fn shape(random: &mut dyn FnMut(usize) -> usize) {
     }
 }
 
-/// No set of parameters that anything leads to has but one value from outside.
+/// No strongly connected set of reachable parameters has only one value from outside.
 fn no_parameter_is_one_value(f: &Func) {
     let mut reached = vec![f.entry().expect("an entry")];
     let mut next = 0;
@@ -627,7 +628,7 @@ fn no_parameter_is_one_value(f: &Func) {
         ways.extend(params.zip(f.edge_args(*edge).iter().copied()));
     }
     let all: Vec<Value> = ways.iter().map(|&(param, _)| param).collect();
-    // For each value from outside: the largest set of parameters that take it or one another only.
+    // For each value from outside: the largest set of parameters that take only it or one another.
     for &outside in ways.iter().map(|(_, arg)| arg) {
         let mut set: Vec<Value> = all.iter().copied().filter(|&p| p != outside).collect();
         loop {

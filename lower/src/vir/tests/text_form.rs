@@ -1,6 +1,6 @@
 use super::*;
 
-/// Not what operations take, but every one of them.
+/// Every operation, with arbitrary sources.
 #[test]
 fn every_operation_is_read_back() {
     let (mut f, mut ssa) = (Func::new(), Ssa::default());
@@ -71,7 +71,7 @@ fn every_operation_is_read_back() {
     b.set_cold_block(last);
     b.return_(context);
     b.finish();
-    let read = again(&f);
+    let read = reparsed(&f);
     let text = print(&read);
     for (_, name) in Op::PLAIN {
         let count = text.lines().filter(|line| {
@@ -92,12 +92,12 @@ fn every_operation_is_read_back() {
             assert_eq!(f.args(one), read.args(other));
             assert_eq!(f.loc(one), read.loc(other));
             match f.op(one) {
-                // Constants are numbered anew.
+                // Parsing renumbers constants.
                 Op::Vconst(constant) | Op::Shuffle(constant) => {
-                    let (Op::Vconst(again) | Op::Shuffle(again)) = read.op(other) else {
+                    let (Op::Vconst(reparsed) | Op::Shuffle(reparsed)) = read.op(other) else {
                         panic!("{:?}", read.op(other));
                     };
-                    assert_eq!(f.bytes(constant), read.bytes(again));
+                    assert_eq!(f.bytes(constant), read.bytes(reparsed));
                 }
                 op => assert_eq!(op, read.op(other)),
             }

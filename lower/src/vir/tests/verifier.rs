@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every operation with what it takes.
+/// Every operation with valid sources.
 const ALL: &str = "\
 slots 8
 block0(v0: i64):
@@ -192,7 +192,7 @@ fn check(text: &str) -> Result<(), String> {
 #[test]
 fn every_operation_may_be_used() {
     assert_eq!(check(ALL), Ok(()));
-    again(&read(ALL));
+    reparsed(&read(ALL));
     for (_, name) in Op::PLAIN {
         let codes = ALL
             .lines()
@@ -202,7 +202,7 @@ fn every_operation_may_be_used() {
     }
 }
 
-/// Operations in [`ALL`] whose first source may well be of another type.
+/// Operations in [`ALL`] whose first source may have another type.
 const LOOSE: [&str; 12] = [
     "store.guest",
     "store.trusted",
@@ -218,8 +218,8 @@ const LOOSE: [&str; 12] = [
     "brif",
 ];
 
-/// What makes an instruction wrong: another number of sources, no result or one too many, or a first source of a
-/// type that hardly anything takes.
+/// Makes an instruction invalid: another number of sources, a missing or extra result, or a first
+/// source of an unsuitable type.
 fn wrong(code: &str) -> Vec<String> {
     let (result, code) = match code.split_once(" = ") {
         Some((result, code)) => (format!("{result} = "), code),
@@ -252,7 +252,7 @@ fn each_operation_is_checked() {
         for wrong in wrong(code) {
             let mut lines: Vec<&str> = ALL.lines().collect();
             lines[n] = &wrong;
-            // Without a result there may be nothing that others use.
+            // An instruction without its result must not leave uses of it.
             if let Ok(f) = parse(&lines.join("\n")) {
                 assert!(verify(&f).is_err(), "{wrong}");
                 checked += 1;
@@ -262,7 +262,7 @@ fn each_operation_is_checked() {
     assert!(checked > 700, "{checked}");
 }
 
-/// Broken functions and what is said of them.
+/// Invalid functions and their errors.
 #[test]
 fn rules() {
     let broken = [
@@ -349,7 +349,7 @@ fn rules() {
     }
 }
 
-/// What is wrong with single instructions of which the numbers of sources are right.
+/// Errors of single instructions with the right numbers of sources.
 #[test]
 fn types() {
     let broken = [
@@ -661,7 +661,7 @@ fn types() {
     }
 }
 
-/// What text cannot say.
+/// Errors that text cannot express.
 #[test]
 fn broken_lists() {
     let text = "block0(v0: i64):\n    v1: i64 = iadd v0, v0\n    return v1\n";
@@ -708,9 +708,9 @@ fn broken_lists() {
     }
 }
 
-/// Values whose definitions dominate their uses although they come later in the text.
+/// Values whose definitions dominate their uses but follow them in the text.
 #[test]
-fn dominance_is_by_ways_not_by_layout() {
+fn dominance_is_by_edges_not_by_layout() {
     let text = "\
 block0(v0: i64):
     jump block4
@@ -734,9 +734,9 @@ block7:
     v5: i64 = iadd v5, v5
     jump block3
 ";
-    // Nothing leads to the last two.
+    // The last two are unreachable.
     assert_eq!(check(text), Ok(()));
-    again(&read(text));
+    reparsed(&read(text));
     let text = text.replace("brif v2, block2, block3", "brif v2, block2, block7");
     let error = check(&text).expect_err("v5 takes itself");
     assert!(error.ends_with("v5 is not defined before"), "{error}");

@@ -81,7 +81,7 @@ fn user_and_system_sgprs_are_dense_and_in_order() {
                 0, 0, 128, 7, 8, 9, info, offset,
             ],
         ),
-        // Fewer than the properties ask for: the system registers follow the count.
+        // Fewer than the properties request: the system registers follow the count.
         (1 << 3, 1, 1 << 7, &[0x3003, 7]),
     ];
     for gfx in Gfx::ALL {

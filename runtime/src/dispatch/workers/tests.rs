@@ -10,7 +10,7 @@ use crate::kernarg::ArgValue;
 use crate::memory::Options;
 use crate::object::{ArgKind, ArgMetadata, KernelDescriptor, KernelMetadata};
 
-/// An engine made of a closure.
+/// An engine from a closure.
 struct Fake<F>(F);
 
 impl<F> Engine for Fake<F>
@@ -166,7 +166,7 @@ fn a_barrier_waits_for_all_waves_that_have_not_ended() {
 fn waves_that_wait_for_each_other_make_progress() {
     let world = world(1);
     let flag = AtomicUsize::new(0);
-    // Wave 0 spins until wave 1 has been there, which must wait for wave 0 in its turn.
+    // Wave 0 spins until wave 1 has run, which must first wait for wave 0.
     world
         .run(128, 128, |wave, group, fuel| {
             assert_eq!(*fuel, 2048);
@@ -232,7 +232,7 @@ fn the_fault_of_the_lowest_workgroup_wins() {
         let world = world(threads);
         let fault = fault_of(world.run(64 * 100, 64, |wave, group, _| {
             let group = group.workgroup[0];
-            // Group 13 faults late, those behind it at once.
+            // Group 13 faults late, those after it at once.
             if group == 13 && wave.sgpr[20] < 50 {
                 wave.sgpr[20] += 1;
                 return Exit::Yield;

@@ -78,7 +78,7 @@ impl Sampler {
         })
     }
 
-    /// What cannot be told without the neighbours of a lane.
+    /// Why the sample cannot be computed without the neighbours of a lane, if so.
     fn refusal(&self, mods: SampleMods) -> Option<&'static str> {
         if mods.lod || mods.lz {
             return None;
@@ -98,8 +98,8 @@ impl Sampler {
     }
 }
 
-/// Columns, rows or slices that a coordinate reaches: two of them, and the share of the second out of
-/// [`WHOLE`]. -1 is the border.
+/// Columns, rows or slices of a footprint: two of them, and the weight of the second as a fraction
+/// of [`WHOLE`]. -1 is the border.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 struct Reach {
     near: i64,
@@ -127,8 +127,8 @@ fn wrapped(mode: u32, i: i64, n: i64) -> i64 {
 }
 
 impl Reach {
-    /// Of a coordinate in texels. Filter 0 takes one texel: the one below, or that of the coordinate
-    /// rounded to fraction bits.
+    /// Of a coordinate in texels. Filter 0 takes one texel: the one below, or that of the
+    /// coordinate rounded to fraction bits.
     fn of(at: f64, n: u32, mode: u32, (filter, truncates): (u32, bool)) -> Reach {
         let limit = IMAGE_COORDINATE_LIMIT;
         let at = if at.is_nan() {
@@ -162,7 +162,7 @@ impl Reach {
     }
 }
 
-/// What the lanes of a sample share.
+/// State shared by the lanes of a sample.
 struct Shared<'s> {
     surface: &'s Surface,
     sampler: &'s Sampler,
@@ -199,7 +199,7 @@ impl Shared<'_> {
         }
     }
 
-    /// The sum of the corners by their shares; a single texel keeps its bits.
+    /// The sum of the corners by their weights; a single texel keeps its bits.
     fn blend(&self, reach: &[Reach; 3], layer: Option<u32>) -> Result<[u32; 4], FaultKind> {
         if reach.iter().all(|reach| reach.share == 0) {
             return self.corner(reach, layer, 0);
@@ -236,7 +236,7 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Leaves out `count` values and the rest of the register.
+    /// Skips `count` values and the rest of the register.
     fn skip(&mut self, count: usize) {
         self.next += count;
         if self.a16 {
@@ -314,7 +314,7 @@ fn gather(
     Ok(image.registers(&words, Some(shared.surface.format)))
 }
 
-/// What a lane reaches, and of which layer: {offset} {bias} {slopes} coordinates {slice} {level}.
+/// The footprint of a lane, and the layer: {offset} {bias} {slopes} coordinates {slice} {level}.
 fn reaches(
     call: &Call<'_>,
     image: &Image<'_>,
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(reach(0.5), (0, 1, 0));
         assert_eq!(reach(2.75), (2, 3, 64));
         assert_eq!(reach(0.25), (0, 0, 192));
-        // Nearer to the next texel than a weight can say.
+        // Closer to the next texel than a weight can represent.
         assert_eq!(reach(1.499), (1, 2, 0));
         assert_eq!(Reach::of(1.999, 4, 2, (0, false)).near, 2);
         assert_eq!(Reach::of(1.999, 4, 2, (0, true)).near, 1);

@@ -1,5 +1,6 @@
-//! Integer atomics on global memory of the whole wave, whose words all lie in guest memory and are aligned. Lanes act in ascending
-//! order, each by one atomic of the host; where all act on one word, they do so by one together.
+//! Integer atomics on global memory of the whole wave, whose words are all in guest memory and
+//! aligned. Lanes act in ascending order, each by one host atomic; if all act on one word, they
+//! share one.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -55,8 +56,8 @@ macro_rules! atomics {
                     return false;
                 };
                 let signed = |word: $word| word as $signed;
-                /// The atomic of the host with the operands, the new word that it makes, and what makes one operand of
-                /// those of two lanes, if anything does.
+                /// The host atomic with the operands, the new word, and the combination of two
+                /// lanes' operands, if there is one.
                 macro_rules! each_by {
                     ($one:expr, $new:expr, $both:expr) => {
                         // SAFETY: `check` proved that the words are aligned and lie in guest memory.
@@ -140,7 +141,7 @@ macro_rules! atomics {
             /// Operand `i` of a lane.
             ///
             /// # Safety
-            /// There are so many operands.
+            /// Operand `i` exists.
             #[inline(always)]
             unsafe fn operand(w: Wave, i: usize, lane: usize) -> $word {
                 let mut word = 0;
@@ -152,7 +153,7 @@ macro_rules! atomics {
                 word as $word
             }
 
-            /// Lets the lanes act, one after the other.
+            /// Performs the lanes' atomics, one after the other.
             ///
             /// # Safety
             /// The words at `at` are aligned guest memory; the arguments are an atomic's.
@@ -174,7 +175,7 @@ macro_rules! atomics {
                 let cell = |lane: usize| unsafe { <$cell>::from_ptr(at.at(lane).cast()) };
                 let mut old: [$word; 64] = [0; 64];
                 if at.span == 0 && w.exec & (w.exec - 1) != 0 {
-                    // One word: no other thread comes between the lanes.
+                    // One word: no other thread interleaves with the lanes.
                     let lane = w.exec.trailing_zeros() as usize;
                     let cell = cell(lane);
                     if !WANTED && let Some(both) = both {

@@ -1,6 +1,7 @@
-//! Loads, stores and atomics of the whole wave whose lanes all lie in the arena or in one registered range, aligned, or
-//! inside LDS: the ranges are checked first and the lanes follow in loops without branches. Everything else (apertures,
-//! lanes in several ranges, faults, checked mode) is left to the functions of [`super`], from the beginning.
+//! Fast path of whole-wave loads, stores and atomics whose lanes are all in the arena or in one
+//! registered range, aligned, or inside LDS: the ranges are checked first, and loops over the lanes
+//! have no branches. Everything else (apertures, lanes in several ranges, faults, checked mode) is
+//! left to the functions of [`super`], from the beginning.
 
 use frontend::op::{Atomic, Space};
 use lower::abi::{Context, ExitCode, Lanes, Site};
@@ -11,7 +12,7 @@ use super::atomics::global;
 use super::items::{Byte, Dwords, Item, Short, in_order};
 use super::scratch;
 
-/// The arguments that loads, stores and atomics have in common.
+/// Arguments common to loads, stores and atomics.
 #[derive(Clone, Copy)]
 pub(super) struct Wave {
     lo: *const u32,
@@ -22,11 +23,11 @@ pub(super) struct Wave {
     args: *const u64,
 }
 
-/// What the check wants to know of the low words.
+/// Summary of the low words for the check.
 struct Ends {
     min: u32,
     max: u32,
-    /// All bits that are set anywhere.
+    /// The union of all bits.
     bits: u32,
 }
 
@@ -47,8 +48,8 @@ impl Ends {
     }
 }
 
-/// Where the lanes' elements lie, after the check: the address of a lane is `base` plus its low word, to which
-/// `more` is added.
+/// Locations of the lanes' elements, after the check: the address of a lane is `base` plus its low
+/// word, to which `more` is added.
 pub(super) struct Checked {
     base: *mut u8,
     lo: *const u32,
@@ -89,7 +90,7 @@ impl Wave {
         (unsafe { *self.args.add(4 + i) }) as *const u32
     }
 
-    /// Goes over the words of the lanes that are on; for each other lane the first one's comes again.
+    /// Visits the words of active lanes; for each other lane the first active one's is repeated.
     #[inline(always)]
     fn words(&self, lanes: &Lanes, first: usize, mut take: impl FnMut(u32)) {
         if self.exec == u64::MAX {
@@ -111,22 +112,22 @@ impl Wave {
     /// Checks the ranges of all active lanes; EXEC is not 0.
     ///
     /// # Safety
-    /// The address slots are there; the context is the running wave's.
+    /// The address slots are valid; the context is the running wave's.
     #[inline(always)]
     pub(super) unsafe fn check(&self, ctx: &Context, bytes: u64, align: u32) -> Option<Checked> {
         let first = self.exec.trailing_zeros() as usize;
-        // Lanes that are off count as the first that is on. The loops have no branches, so that they
+        // Inactive lanes count as the first active one. The loops have no branches, so that they
         // vectorise.
         let mut ends = Ends::new();
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*self.lo.cast::<Lanes>() };
         let more = more_of(self.code);
-        // LDS has no high words that a sum could go over into.
+        // LDS addresses have no high words that a sum could carry into.
         let inner = if self.is_lds() { more } else { 0 };
         self.words(lows, first, |word| ends.take(word.wrapping_add(inner)));
         let Ends { min, max, bits } = ends;
         if self.is_lds() {
-            // An empty arena means that everything is to be looked at closely.
+            // An empty arena means that all accesses are checked individually.
             let inside = u64::from(max) + bytes <= u64::from(ctx.lds_len) && ctx.arena_len != 0;
             return inside.then_some(Checked {
                 base: ctx.lds,
@@ -166,14 +167,15 @@ impl Wave {
     }
 }
 
-/// Where the `bytes` bytes at `address` lie in the host, if they are in one registered range and as aligned there.
+/// The host address of `bytes` bytes at `address`, if they are in one registered range and as
+/// aligned there.
 ///
 /// # Safety
 /// The context is the running wave's.
 #[cold]
 #[inline(never)]
 unsafe fn registered(ctx: &Context, address: u64, bytes: u64, align: u32) -> Option<*mut u8> {
-    // An empty arena means that everything is to be looked at closely.
+    // An empty arena means that all accesses are checked individually.
     if ctx.arena_len == 0 {
         return None;
     }
@@ -193,7 +195,7 @@ impl Checked {
     }
 }
 
-/// Lanes that are on, ascending.
+/// Active lanes, ascending.
 #[inline(always)]
 fn lanes(exec: u64) -> impl Iterator<Item = usize> {
     let mut rest = exec;
@@ -206,7 +208,7 @@ fn lanes(exec: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Runs `body` for the lanes that are on, ascending.
+/// Runs `body` for the active lanes, ascending.
 #[inline(always)]
 pub(super) fn each(exec: u64, mut body: impl FnMut(usize)) {
     if exec == u64::MAX {
@@ -220,7 +222,7 @@ pub(super) fn each(exec: u64, mut body: impl FnMut(usize)) {
     }
 }
 
-/// A load; true if it is done.
+/// A load; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -241,13 +243,13 @@ unsafe fn load_items<T: Item, const AVX: bool>(
     let lds = w.is_lds();
     let give = |lane: usize, words: [u32; 4]| {
         for i in 0..T::WORDS {
-            // SAFETY: a result slot has 64 words. It may be a slot of addresses, of which this lane's was
-            // read already.
+            // SAFETY: a result slot has 64 words. It may be a slot of addresses, of which this
+            // lane's was read already.
             unsafe { *slots[i].add(lane) = words[i] };
         }
     };
     if from.span == 0 {
-        // One address: one load, as one of the lanes would make it.
+        // One address: one load.
         let first = from.at(w.exec.trailing_zeros() as usize);
         // SAFETY: `check` proved that the element lies inside LDS, or is aligned and in guest memory.
         let words = unsafe {
@@ -259,7 +261,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
         each(w.exec, |lane| give(lane, words));
         return true;
     }
-    // The ends tell what is worth a look.
+    // The ends exclude most other patterns.
     if w.exec == u64::MAX && !lds && u64::from(from.span) == 63 * T::BYTES {
         // SAFETY: a slot has 64 words.
         let lows = unsafe { &*w.lo.cast::<Lanes>() };
@@ -284,7 +286,7 @@ unsafe fn load_items<T: Item, const AVX: bool>(
     true
 }
 
-/// A store; true if it is done.
+/// A store; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -314,7 +316,7 @@ unsafe fn store_items<T: Item, const AVX: bool>(ctx: &Context, w: Wave) -> bool 
     true
 }
 
-/// `EffectFn::Load` of the common kind; true if it is done.
+/// `EffectFn::Load` of the common kind; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -343,7 +345,7 @@ unsafe fn load<const AVX: bool>(ctx: &Context, args: *const u64, out: *const *mu
     }
 }
 
-/// `EffectFn::Store` of the common kind; true if it is done.
+/// `EffectFn::Store` of the common kind; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -370,8 +372,8 @@ unsafe fn store<const AVX: bool>(ctx: &Context, args: *const u64) -> bool {
     }
 }
 
-/// `EffectFn::Atomic` of the common kind: integer operations on global memory, and of 32 bits on LDS without a result;
-/// true if it is done.
+/// `EffectFn::Atomic` of the common kind: integer operations on global memory, and of 32 bits on
+/// LDS without a result; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -382,17 +384,17 @@ unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64, out: *const *mut 
     if w.exec == 0 {
         return true;
     }
-    let wanted = !matches!(site.inst.dst[0], frontend::Operand::None);
+    let returns_old = !matches!(site.inst.dst[0], frontend::Operand::None);
     if !w.is_lds() {
         // SAFETY: the caller's contract.
         return unsafe {
-            match wanted {
+            match returns_old {
                 true => global::<true>(ctx, w, out),
                 false => global::<false>(ctx, w, out),
             }
         };
     }
-    if wanted || w.code >> 16 & 0xff != 1 {
+    if returns_old || w.code >> 16 & 0xff != 1 {
         return false;
     }
     /// One loop for each operation.
@@ -422,7 +424,7 @@ unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64, out: *const *mut 
     }
 }
 
-/// Applies `f` to the lanes' dwords of LDS; true if it is done.
+/// Applies `f` to the lanes' dwords of LDS; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -445,7 +447,7 @@ unsafe fn update(ctx: &Context, w: Wave, f: impl Fn(u32, u32) -> u32) -> bool {
 /// Defines the entries of a function for every host and for hosts with AVX2.
 macro_rules! entries {
     ($portable:ident, $wide:ident, $f:ident, |$ctx:ident, $site:ident, $args:ident, $out:ident| $run:expr) => {
-        /// As every host can run it.
+        /// For every host.
         ///
         /// # Safety
         /// The contract of `lower::abi::EffectFnPtr`.
@@ -482,7 +484,7 @@ macro_rules! entries {
         ) -> u64 {
             #[allow(dead_code, reason = "not all functions ask")]
             const AVX: bool = true;
-            // SAFETY: as in the other.
+            // SAFETY: as above.
             let ($ctx, $site) = unsafe { (&*ctx, &*site) };
             // SAFETY: the same contract.
             if unsafe { $run } {
@@ -513,7 +515,7 @@ entries!(
     |ctx, site, args, out| atomic(ctx, site, args, out)
 );
 
-/// The address of a function that has common cases of its own.
+/// The address of a function with a fast path for common cases.
 pub(in super::super) fn entry(f: EffectFn, avx2: bool) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if avx2 {

@@ -1,9 +1,9 @@
-//! Generic addresses (FLAT) and private memory: which aperture, and where in host memory.
+//! Generic addresses (FLAT) and private memory: apertures, and host addresses.
 
 use super::scratch::{Offsets, Window};
 use super::*;
 
-/// Where a flat address of a lane leads.
+/// Target of a lane's flat address.
 pub(in crate::helpers) enum Place {
     Global(u64),
     /// Offset in LDS.
@@ -12,7 +12,7 @@ pub(in crate::helpers) enum Place {
     Scratch(u64),
 }
 
-/// The place that a flat address names.
+/// The target of a flat address.
 pub(in crate::helpers) fn place(address: u64) -> Place {
     match address & !(APERTURE_BYTES - 1) {
         SHARED_BASE => Place::Lds(address - SHARED_BASE),
@@ -21,12 +21,12 @@ pub(in crate::helpers) fn place(address: u64) -> Place {
     }
 }
 
-/// What bounds the accesses of a FLAT instruction through its apertures, from the registers of the wave.
+/// Bounds of a FLAT instruction's apertures, from the registers of the wave.
 #[derive(Clone, Copy)]
 pub(in crate::helpers) struct Bounds {
     /// Bytes of LDS.
     lds: u64,
-    /// Are misaligned accesses to LDS done in full? Else the low bits of the address are ignored.
+    /// Are misaligned accesses to LDS supported? If not, the low bits of the address are ignored.
     unaligned: bool,
     /// Address of the wave's scratch.
     scratch: u64,
@@ -66,7 +66,7 @@ impl Bounds {
 }
 
 impl Call<'_> {
-    /// An access through an aperture must lie inside.
+    /// An access through an aperture must be inside it.
     pub(super) fn inside(
         space: Private,
         access: Access,
@@ -105,7 +105,8 @@ impl Call<'_> {
         Ok(offset as usize..offset as usize + bytes)
     }
 
-    /// The running wave's scratch as an access reaches it whose active lanes all name it, and their offsets.
+    /// The running wave's scratch for an access whose active lanes are all in its aperture, and
+    /// their offsets.
     fn flat_window<'a>(
         &self,
         bounds: Bounds,

@@ -1,5 +1,5 @@
-//! What a lane has in memory, one type for each kind, so that loops over lanes are compiled for each: single
-//! elements, and those of a whole wave that follow one another.
+//! Elements of a lane in memory, one type for each kind, so that loops over lanes are compiled for
+//! each: single elements, and contiguous ones of a whole wave.
 //!
 //! Guest memory is accessed by relaxed atomics.
 
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Rel
 
 use lower::abi::Lanes;
 
-/// One lane's data in memory, as it goes to and comes from registers.
+/// One lane's data in memory, and its conversion from and to registers.
 pub(super) trait Item: Copy {
     /// Registers.
     const WORDS: usize;
     /// Bytes in memory.
     const BYTES: u64;
-    /// Bits of an address that are 0.
+    /// Address bits that are 0.
     const ALIGN: u32;
 
     /// Reads an element of guest memory. `AVX`: in code for hosts with AVX.
@@ -32,7 +32,7 @@ pub(super) trait Item: Copy {
     /// Reads an element of LDS.
     ///
     /// # Safety
-    /// The element's bytes lie inside the workgroup's LDS, which nobody else uses.
+    /// The element's bytes are inside the workgroup's LDS, which nothing else uses.
     #[inline(always)]
     unsafe fn load_lds(from: *const u8) -> [u32; 4] {
         let mut bytes = [0; 16];
@@ -55,8 +55,8 @@ pub(super) trait Item: Copy {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, Self::BYTES as usize) };
     }
 
-    /// Reads 64 elements of guest memory that follow one another into a slot; false if this kind, or this
-    /// address, has no quick way for that.
+    /// Reads 64 contiguous elements of guest memory into a slot; false if this kind, or this
+    /// address, has no fast path.
     ///
     /// # Safety
     /// As for [`Item::load`], of all 64; the slot has 64 words.
@@ -65,7 +65,7 @@ pub(super) trait Item: Copy {
         false
     }
 
-    /// Registers of the bytes in front, of which the others are 0.
+    /// Registers of the leading bytes; the others are 0.
     #[inline(always)]
     fn extend(bytes: [u8; 16]) -> [u32; 4] {
         std::array::from_fn(|i| {
@@ -249,7 +249,8 @@ impl<const SIGNED: bool> Item for Short<SIGNED> {
     }
 }
 
-/// Reads 64 elements of `bytes` bytes, eight bytes at a time; false if they are not aligned for that.
+/// Reads 64 elements of `bytes` bytes, eight bytes at a time; false if they are not sufficiently
+/// aligned.
 ///
 /// # Safety
 /// The elements' bytes are guest memory.
@@ -266,7 +267,7 @@ unsafe fn eights(from: *mut u8, bytes: usize, mut take: impl FnMut(usize, u64)) 
     true
 }
 
-/// Do all 64 words follow one another at this distance?
+/// Are all 64 words this distance apart?
 #[inline(always)]
 pub(super) fn in_order(words: &Lanes, step: u32) -> bool {
     let mut apart = 0;

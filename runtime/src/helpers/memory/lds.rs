@@ -28,7 +28,7 @@ impl<'c> Call<'c> {
         checked.map_err(|kind| self.fault(kind, Some(lane)))
     }
 
-    /// As [`Call::announce`], of LDS of which only `size` bytes are there.
+    /// As [`Call::announce`], for LDS with only `size` bytes.
     pub(in crate::helpers) fn announce_below(
         &mut self,
         size: usize,
@@ -117,7 +117,7 @@ pub(in crate::helpers) fn check_lds(call: &mut Call<'_>) -> Result<(), ExitCode>
         Op::Load(..) | Op::Read2 { .. } => Access::Read,
         Op::Store(..) | Op::Write2 { .. } => Access::Write,
         Op::Atomic(..) | Op::Wrxchg2 { .. } | Op::Ds(_) => Access::Atomic,
-        // These do not come here.
+        // Handled elsewhere.
         Op::AtomicSrc2(_) | Op::WriteSrc2 | Op::ReadAddTid | Op::WriteAddTid => Access::Atomic,
         Op::StoreLds | Op::Image(_) | Op::Export => Access::Atomic,
         Op::MemTime | Op::MemRealtime | Op::CacheCtl => Access::Atomic,

@@ -1,9 +1,9 @@
-//! Loads and stores of scratch, where the dwords of the 64 lanes lie side by side: by SCRATCH, and by MUBUF through
-//! descriptors that may be of scratch.
+//! Loads and stores of scratch, where the dwords of the 64 lanes are adjacent: by SCRATCH, and by
+//! MUBUF through descriptors that may be of scratch.
 //!
-//! What lies in the running wave's own scratch is moved by loops over lanes after one check of all offsets; one offset of
-//! all lanes is a copy. Everything else (other buffers, what leaves its dword, faults, checked mode) goes lane by lane, from
-//! the beginning.
+//! Accesses within the running wave's own scratch are loops over lanes after one check of all
+//! offsets; a uniform offset is a copy. Everything else (other buffers, elements that cross a
+//! dword, faults, checked mode) is done lane by lane, from the beginning.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -17,10 +17,10 @@ use crate::helpers::{Words, buffer};
 /// Bytes from one dword of a lane to its next.
 const ROW: u64 = 256;
 
-/// The part of a wave's scratch that an access reaches.
+/// The part of a wave's scratch that an access can reach.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
-    /// Where offset 0 of lane 0 is.
+    /// Address of offset 0 of lane 0.
     start: *mut u8,
     /// Bytes of each lane from there on.
     bytes: u64,
@@ -29,7 +29,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// What is from a guest address on to the end of the running wave's scratch; nothing in checked mode.
+    /// The part from a guest address to the end of the running wave's scratch; empty in checked
+    /// mode.
     #[inline(always)]
     pub(super) fn of(ctx: &Context, start: u64) -> Option<Window> {
         let away = start.wrapping_sub(ctx.scratch);
@@ -40,7 +41,7 @@ impl Window {
         })
     }
 
-    /// The same with at most so many bytes for each lane.
+    /// The same with a maximum number of bytes for each lane.
     #[inline(always)]
     pub(super) fn at_most(self, bytes: u64) -> Window {
         Window {
@@ -49,7 +50,8 @@ impl Window {
         }
     }
 
-    /// The window of an access through a descriptor, if it is one of scratch and lets all in the window pass.
+    /// The window of an access through a descriptor, if it is one of scratch and the window is in
+    /// its range.
     #[inline(always)]
     fn described(ctx: &Context, [low, high, soffset, least]: [u64; 4]) -> Option<Window> {
         let words = [low >> 32, high >> 32].map(|word| word as u32);
@@ -66,7 +68,7 @@ impl Window {
     }
 }
 
-/// The offsets of lanes that act.
+/// The offsets of active lanes.
 #[derive(Clone, Copy)]
 pub(super) enum Offsets<'a> {
     One(u32),
@@ -82,7 +84,8 @@ impl Offsets<'_> {
         }
     }
 
-    /// Those of the lanes in `exec`, of which there is one, if all elements are in the window and in dwords of their own.
+    /// Those of the lanes in `exec`, which is not 0, if all elements are in the window and do not
+    /// cross a dword.
     #[inline(always)]
     fn checked(self, exec: u64, window: Window, bytes: u64, align: u32) -> Option<Self> {
         let first = self.get(exec.trailing_zeros() as usize);
@@ -118,7 +121,7 @@ fn place(window: Window, offset: u32, lane: usize) -> *mut u8 {
     window.start.wrapping_add(byte as usize)
 }
 
-/// A load of elements of `n` dwords, or of one smaller; true if it is done.
+/// A load of elements of `n` dwords, or of one smaller; true if it was done.
 ///
 /// # Safety
 /// The window is of the running wave's scratch; there is a result slot for each register.
@@ -172,7 +175,7 @@ unsafe fn load_items<T: Item>(
     true
 }
 
-/// A store of elements of `n` dwords, or of one smaller; true if it is done.
+/// A store of elements of `n` dwords, or of one smaller; true if it was done.
 ///
 /// # Safety
 /// The window is of the running wave's scratch; `data` are slots, one for each register.
@@ -217,7 +220,7 @@ unsafe fn store_items<T: Item>(
     true
 }
 
-/// A load from a window; true if it is done.
+/// A load from a window; true if it was done.
 ///
 /// # Safety
 /// See [`load_items`].
@@ -244,7 +247,7 @@ pub(super) unsafe fn load_in(
     }
 }
 
-/// A store to a window; true if it is done.
+/// A store to a window; true if it was done.
 ///
 /// # Safety
 /// See [`store_items`].
@@ -269,17 +272,18 @@ pub(super) unsafe fn store_in(
     }
 }
 
-/// Is an access by such a word one of scratch, or of a buffer that may be?
+/// Is it an access to scratch, or to a buffer that may be scratch, by this word?
 #[inline(always)]
 pub(super) fn is_scratch(code: u64) -> bool {
     let space = code >> 8 & 0xff;
     space == Space::Scratch as u64 || space == Space::Buffer as u64
 }
 
-/// The window of such an access, given its last arguments, and the offsets.
+/// The window of such an access, given its trailing arguments, and the offsets.
 ///
 /// # Safety
-/// The arguments are those of a memory node on scratch or a buffer, the last of which begin at `behind`.
+/// The arguments are those of a memory node on scratch or a buffer, the trailing ones of which
+/// begin at `behind`.
 #[inline(always)]
 unsafe fn reached<'a>(
     ctx: &Context,
@@ -304,7 +308,7 @@ unsafe fn reached<'a>(
     Some((window, offsets))
 }
 
-/// `EffectFn::Load` of the common kind; true if it is done.
+/// `EffectFn::Load` of the common kind; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`; the access is one of [`is_scratch`].
@@ -321,7 +325,7 @@ pub(super) unsafe fn load_common(ctx: &Context, args: *const u64, out: *const *m
     }
 }
 
-/// `EffectFn::Store` of the common kind; true if it is done.
+/// `EffectFn::Store` of the common kind; true if it was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`; the access is one of [`is_scratch`].
@@ -349,8 +353,8 @@ fn offsets<'a>(call: &Call<'a>) -> Words<'a> {
     }
 }
 
-/// The registers of a lane that are from byte `from` of its element on, as they lie in scratch: the bytes of a piece of at
-/// most a dword, which may leave a dword.
+/// The registers of a lane from byte `from` of its element on, in scratch layout: the bytes of a
+/// piece of at most a dword, which may cross a dword.
 struct Piece {
     base: u64,
     lane: u64,
@@ -398,8 +402,8 @@ impl Piece {
     }
 }
 
-/// Goes over the pieces of a SCRATCH access: those of all lanes, then the next dword of each. In checked mode all lanes
-/// must stay within their private segments before any of them acts.
+/// Visits the pieces of a SCRATCH access: those of all lanes, then the next dword of each. In
+/// checked mode all lanes must stay within their private segments before any of them acts.
 fn each_piece(
     call: &mut Call<'_>,
     (access, element, base): (Access, Element, u64),

@@ -3,7 +3,8 @@
 use super::*;
 use crate::memory::sixteen;
 
-/// A host pointer to `bytes` bytes of the arena at a guest address, when they all lie below its limit.
+/// A host pointer to `bytes` bytes of the arena at a guest address, if they are all below its
+/// limit.
 #[inline]
 pub(super) fn arena(memory: &Memory, address: u64, bytes: u64) -> Option<*mut u8> {
     let offset = address.wrapping_sub(memory.arena_base());
@@ -33,8 +34,8 @@ pub(super) unsafe fn pair(ptr: *mut u8) -> &'static AtomicU64 {
     unsafe { AtomicU64::from_ptr(ptr.cast()) }
 }
 
-/// Loads `n` dwords. Aligned pairs and fours are loaded in one piece: waves that talk to each other
-/// through memory rely on it.
+/// Loads `n` dwords. Aligned pairs and quadruples are one access: waves that communicate through
+/// memory rely on it.
 ///
 /// # Safety
 /// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
@@ -60,7 +61,7 @@ pub(super) unsafe fn load_words(ptr: *mut u8, n: usize) -> [u32; 4] {
     words
 }
 
-/// Stores `n` dwords, aligned pairs and fours in one piece.
+/// Stores `n` dwords, aligned pairs and quadruples in one access.
 ///
 /// # Safety
 /// `ptr` is aligned to a dword and points to `n` dwords of guest memory.
@@ -84,7 +85,7 @@ pub(super) unsafe fn store_words(ptr: *mut u8, n: usize, words: [u32; 4]) {
     }
 }
 
-/// A pointer for an access of all 64 lanes, when it is allowed as a whole and aligned.
+/// A pointer for an access of all 64 lanes, if it is permitted as a whole and aligned.
 pub(super) fn bulk(memory: &Memory, start: u64, element: Element) -> Option<*mut u8> {
     let align = element.bytes().min(4) as u64;
     if !start.is_multiple_of(align) {
@@ -93,18 +94,18 @@ pub(super) fn bulk(memory: &Memory, start: u64, element: Element) -> Option<*mut
     arena(memory, start, 64 * element.bytes() as u64)
 }
 
-/// Reads 64 elements that follow one another; `ptr` comes from [`bulk`].
+/// Reads 64 contiguous elements; `ptr` comes from [`bulk`].
 pub(super) fn read_bulk(ptr: *mut u8, element: Element, results: &mut [Lanes; 4]) {
     match element {
         Element::Dwords(1) => {
             for (i, value) in results[0].iter_mut().enumerate() {
-                // SAFETY: `bulk` proved that 64 elements are there.
+                // SAFETY: `bulk` proved that 64 elements are in range.
                 *value = unsafe { word(ptr.wrapping_add(4 * i)) }.load(Relaxed);
             }
         }
         Element::Dwords(n) => {
             for lane in 0..64 {
-                // SAFETY: `bulk` proved that 64 elements are there.
+                // SAFETY: `bulk` proved that 64 elements are in range.
                 let words = unsafe { load_words(ptr.wrapping_add(4 * lane * n), n) };
                 for (result, word) in results.iter_mut().zip(words).take(n) {
                     result[lane] = word;
@@ -113,7 +114,7 @@ pub(super) fn read_bulk(ptr: *mut u8, element: Element, results: &mut [Lanes; 4]
         }
         Element::Byte(signed) => {
             for (i, value) in results[0].iter_mut().enumerate() {
-                // SAFETY: `bulk` proved that 64 elements are there; all accesses are atomic.
+                // SAFETY: `bulk` proved that 64 elements are in range; all accesses are atomic.
                 let byte = unsafe { std::sync::atomic::AtomicU8::from_ptr(ptr.wrapping_add(i)) }
                     .load(Relaxed);
                 *value = match signed {

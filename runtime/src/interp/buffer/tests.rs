@@ -11,7 +11,7 @@ fn at(index: u64, offset: u64) -> At {
     }
 }
 
-/// Scratch descriptor as the runtime of HSA builds it.
+/// Scratch descriptor as built by the HSA runtime.
 const SCRATCH: [u32; 4] = [0x1000, 0x8000_0000, 0x10000, 0x00ec_4fac];
 
 #[test]

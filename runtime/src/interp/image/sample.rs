@@ -7,7 +7,7 @@ use crate::choices::{IMAGE_COORDINATE_LIMIT, IMAGE_FRACTION_BITS};
 use crate::interp::operand::{Exec, lanes};
 use crate::interp::stop::Run;
 
-/// What happens to coordinates outside the image.
+/// Treatment of coordinates outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wrap {
     Repeat,
@@ -27,7 +27,7 @@ impl Wrap {
             3 => Wrap::MirrorOnceLastTexel,
             6 => Wrap::ClampBorder,
             7 => Wrap::MirrorOnceBorder,
-            // Half borders have never been in an interface that is still used.
+            // No interface in use has half borders.
             _ => return None,
         })
     }
@@ -121,12 +121,12 @@ struct Span {
     weight: u32,
 }
 
-/// What becomes of a coordinate.
+/// Handling of a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Filter {
-    /// The texel that it is in when it is rounded to fraction bits.
+    /// The texel that contains it after rounding to fraction bits.
     NearestRounded,
-    /// The texel that it is in.
+    /// The texel that contains it.
     NearestBelow,
     /// Two texels.
     Linear,
@@ -162,18 +162,18 @@ fn span(coordinate: f64, n: u64, wrap: Wrap, filter: Filter) -> Span {
     }
 }
 
-/// Where a lane samples.
+/// Sample position of a lane.
 struct Footprint {
     spans: [Span; 3],
     layer: Option<u64>,
 }
 
 impl Exec<'_, '_> {
-    /// The sampler, if the instruction can be done without derivatives.
+    /// The sampler, if the instruction needs no derivatives.
     fn image_sampler(&self, mods: SampleMods) -> Run<Sampler> {
         let words = self.uniform_block::<4>(self.inst.src[2])?;
         let sampler = Sampler::new(words).map_err(|what| self.image_unsupported(&what))?;
-        // Which of the two filters it is depends on derivatives when the level is not given.
+        // Without an explicit level, derivatives select between the two filters.
         if !mods.lz && !mods.lod {
             let [near, far] = sampler.filters;
             if near & 1 != far & 1 {
@@ -231,8 +231,8 @@ impl Exec<'_, '_> {
         Ok(())
     }
 
-    /// Where a lane samples, by its addresses: {offset} {bias} {compare} {derivatives} body, each of
-    /// which begins with a register of its own.
+    /// Sample position of a lane, by its addresses: {offset} {bias} {compare} {derivatives} body,
+    /// each of which begins with a register of its own.
     fn footprint(
         &self,
         image: &Image,
@@ -271,7 +271,7 @@ impl Exec<'_, '_> {
             }
             false => 0.0,
         };
-        // Above level 0 the other filter acts.
+        // Above level 0 the other filter applies.
         let far = mods.lod && sampler.is_far(self.image_float(next, lane)?);
         let linear = sampler.filters[usize::from(far)] & 1 != 0;
         let linear = gather || linear && !image.format.number.is_integer();
@@ -323,7 +323,7 @@ impl Exec<'_, '_> {
         Ok(texel.map_or([0; 4], |texel| image.select(texel)))
     }
 
-    /// The weighted sum over the footprint; one texel passes as it is.
+    /// The weighted sum over the footprint; a single texel is unchanged.
     fn filter(
         &self,
         image: &Image,

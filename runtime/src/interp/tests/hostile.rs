@@ -105,7 +105,7 @@ fn random_instructions_never_panic() {
                 register.fill_with(|| random.word());
             }
         }
-        // Some registers hold addresses that are good, or nearly so.
+        // Some registers hold valid or nearly valid addresses.
         for register in (0..255).step_by(3) {
             for lane in 0..64 {
                 let address = match random.below(8) {

@@ -1,4 +1,4 @@
-//! Every row of the tables has its arm: each instruction is executed once on every target that has
+//! Every row of the tables has an arm: each instruction is executed once on every target that has
 //! it, with plain operands, and only those on a list are refused.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::interp::image::tests::descriptor;
 use crate::interp::step;
 use crate::interp::testing::Machine;
 
-/// What no compute kernel can do without hardware that is not there, or what nobody documents.
+/// Instructions that need absent hardware, or are undocumented.
 fn refused(desc: &InstDesc) -> bool {
     let name = desc.name;
     let starts = |list: &[&str]| list.iter().any(|prefix| name.starts_with(prefix));

@@ -391,11 +391,11 @@ fn jumps() {
         &[0xbe80_0081, 0xbf82_0001, 0xbe80_0082], /* s_mov_b32 s0, 1; s_branch 1; s_mov_b32 s0, 2 */
     );
     assert_eq!(m.wave.sgpr[0], 1);
-    // A loop of three turns.
+    // A loop of three iterations.
     let mut m = Machine::new(Gfx900);
     m.ends(&[0x8000_8100, 0xbf0a_8300, 0xbf85_fffd] /* s_add_u32 s0, s0, 1; s_cmp_lt_u32 s0, 3; s_cbranch_scc1 65533 */);
     assert_eq!(m.wave.sgpr[0], 3);
-    // A call and the way back.
+    // A call and the return.
     let mut m = Machine::new(Gfx900);
     m.ends(&[0xba82_0002, 0xbe80_0087, 0xbf82_0002, 0xbe81_0085, 0xbe80_1d02] /* s_call_b64 s[2:3], 2; s_mov_b32 s0, 7; s_branch 2; s_mov_b32 s1, 5; s_setpc_b64 s[2:3] */);
     assert_eq!(m.wave.sgpr[..2], [7, 5]);
@@ -412,7 +412,7 @@ fn jumps() {
 
 #[test]
 fn forks_run_the_smaller_side_first() {
-    // Lanes 0 to 2 pass, the others fail: the passing side goes first.
+    // Lanes 0 to 2 pass, the others fail: the passing side runs first.
     let words = &[0xb808_0002, 0xbe8c_017e, 0xbf82_0001, 0xbe8e_017e, 0xbe80_2e10] /* s_cbranch_i_fork s[8:9], 2; s_mov_b64 s[12:13], exec; s_branch 1; s_mov_b64 s[14:15], exec; s_cbranch_join s16 */;
     let mut m = Machine::new(Gfx900);
     m.wave.set_exec(0xff);

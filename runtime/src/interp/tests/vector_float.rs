@@ -505,7 +505,7 @@ fn compares_write_whole_masks() {
         ),
         1
     );
-    // Classes see denormals whatever MODE says.
+    // Classes see denormals regardless of MODE.
     assert_eq!(
         float(
             &[0x7c20_0501], /* v_cmp_class_f32 vcc, v1, v2 */

@@ -1,4 +1,4 @@
-//! What is kept comes back as it was, or not at all.
+//! A cached object is read back unchanged, or not at all.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn object() -> Object {
         ],
         frame_slots: 7,
         writes_from: 3,
-        relays: true,
+        switches_waves: true,
         straight: true,
         guest_insts: 12,
         vgprs: 9,
@@ -77,7 +77,7 @@ fn damage_is_seen_wherever_it_is() {
     fs::remove_dir_all(&folder.path).unwrap();
 }
 
-/// A file whose hash is right, with this header and body.
+/// A file with a valid hash, and this header and body.
 fn forge(folder: &Folder, header: &[u8], body: &[u8]) {
     let bytes = [header, body].concat();
     let hash = Sha256::digest(&bytes);

@@ -1,12 +1,13 @@
-//! What a run that was timed and one that counted tell together: the first knows how long the code runs that engines
-//! have which do not profile, the second what the guest did.
+//! Joins a timed run and a counting run: the first measures the code of engines that do not
+//! profile, the second what the guest did.
 
 use lower::profile::{Access, BlockShape, InterchangedShape, Order, Shape};
 
 use super::RegionProfile;
 
-/// A region in a run that was timed and in one that counted, of the same dispatches. Where the guest depends on chance
-/// (on which workgroup comes first, say) it may have run in one of them only.
+/// A region in a timed run and in a counting run of the same dispatches. If the guest is
+/// nondeterministic (depends on which workgroup comes first, for instance) it may have run in one
+/// of them only.
 pub enum Joined<'a> {
     /// It ran only in the run that was timed.
     Timed(&'a RegionProfile),
@@ -22,7 +23,7 @@ pub enum Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    /// The region of the runs that it ran in; `None` if there are none.
+    /// The region of the runs that it occurred in; `None` if there are none.
     pub fn new(
         timed: Option<&'a RegionProfile>,
         counted: Option<&'a RegionProfile>,
@@ -95,8 +96,8 @@ struct Part<'a> {
     form: &'a InterchangedShape,
     /// Guest address of the loop.
     pc: u64,
-    /// Turns made so, where that could be counted.
-    turns: Option<u64>,
+    /// Iterations in this form, if counted.
+    iterations: Option<u64>,
     /// Guest instructions of its blocks.
     insts: u32,
     /// Lanes active in its vector instructions, in the mean.
@@ -116,7 +117,7 @@ impl<'a> Part<'a> {
         Some(Part {
             form,
             pc: first.pc(),
-            turns: counted.map(|counted| first.counts.count(counted.turns)),
+            iterations: counted.map(|counted| first.counts.count(counted.iterations)),
             insts,
             lanes: if runs == 0 {
                 64.0
@@ -129,7 +130,7 @@ impl<'a> Part<'a> {
 
 /// A block of a region.
 pub struct BlockProfile<'a> {
-    /// What was chosen for it, with addresses in the load that this is from.
+    /// Its chosen shape, with addresses in the load of this run.
     pub shape: &'a BlockShape,
     /// The same block in the code that counted.
     counted: &'a BlockShape,
@@ -177,7 +178,7 @@ impl BlockProfile<'_> {
         (runs != 0).then(|| lanes as f64 / runs as f64)
     }
 
-    /// Guest address of the loop whose second form it is a part of, in the load that the counts are from.
+    /// Guest address of the loop of whose second form it is a part, in the load of the counts.
     pub fn part_of(&self) -> Option<u64> {
         self.part.map(|part| part.pc)
     }
@@ -188,12 +189,12 @@ impl BlockProfile<'_> {
     }
 
     /// How many of the executions were iterations of that form, where that could be counted.
-    pub fn turns(&self) -> Option<u64> {
-        self.part.and_then(|part| part.turns)
+    pub fn iterations(&self) -> Option<u64> {
+        self.part.and_then(|part| part.iterations)
     }
 
-    /// How often the masked loop of a segment ran, by its place. The code that counted may run it for iterations that the
-    /// code that was timed makes in the second form of a loop.
+    /// How often the masked loop of a segment ran, by its index. The counting run may use it for
+    /// iterations that the timed run does in the second form of a loop.
     pub fn masked(&self, segment: usize) -> u64 {
         let counter = self.counted.segments.get(segment).and_then(|s| s.masked);
         counter.map_or(0, |counter| self.counts.count(counter))
@@ -202,15 +203,15 @@ impl BlockProfile<'_> {
     /// Executions that were iterations of the second form; as many as it may have made, where they could not be counted.
     fn inside(&self) -> u64 {
         let Some(part) = self.part else { return 0 };
-        part.turns.unwrap_or_else(|| {
+        part.iterations.unwrap_or_else(|| {
             let masked = (0..self.shape.segments.len()).map(|segment| self.masked(segment));
             let masked = masked.max().filter(|_| part.form.full).unwrap_or(0);
             self.executions().saturating_sub(masked)
         })
     }
 
-    /// Host bytes that the executions went through: what time is shared out by within a region. Those of a loop's
-    /// second form are spread evenly over the guest instructions of its blocks.
+    /// Host bytes that the executions ran: the weight for distributing a region's time. Those of a
+    /// loop's second form are spread evenly over the guest instructions of its blocks.
     pub fn weight(&self) -> f64 {
         let inside = self.inside();
         let outside = self.executions().saturating_sub(inside);

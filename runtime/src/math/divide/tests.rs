@@ -88,8 +88,8 @@ fn operands<F: Format>(random: &mut Random) -> (u64, u64) {
 }
 
 /// The sequence rests on Markstein's theorem: a reciprocal within one unit is refined to the
-/// correctly rounded one, unless all bits of the denominator's significand are set. Only there it
-/// needs an estimate that is correctly rounded to begin with, which ours is.
+/// correctly rounded one, unless all bits of the denominator's significand are set. Only then the
+/// estimate must be correctly rounded, which ours is.
 fn needs_exact_estimate<F: Format>(denominator: u64) -> bool {
     let significand = Exact::of::<F>(denominator).significand;
     let ones = (F::MIN_NORMAL << 1) - 1;
@@ -118,7 +118,7 @@ fn whole_division_f64() {
     for _ in 0..150_000 {
         let (n, d) = operands::<F64>(&mut random);
         let expected = quotient::<F64>(n, d);
-        // The hardware's estimate has some 24 good bits.
+        // The hardware's estimate is accurate to some 24 bits.
         let coarse = random.below(1 << 29) as i64 - (1 << 28);
         for error in [0, 1, -1, coarse] {
             if error != 0 && needs_exact_estimate::<F64>(d) {

@@ -36,7 +36,7 @@ struct Value {
 }
 
 impl Value {
-    /// The rounded bits; panics where the reference itself is not good enough to tell.
+    /// The rounded bits; panics if the reference itself is not accurate enough to decide.
     fn bits<F: Format>(self) -> u64 {
         let at = |significand| {
             let exact = Exact {
@@ -58,7 +58,7 @@ impl Value {
         self.bits::<F32>() as u32
     }
 
-    /// How far `x` is off, in units of its last place.
+    /// The error of `x` in units of its last place.
     fn distance(self, x: f64) -> f64 {
         let exact = Exact::of::<super::super::format::F64>(x.to_bits());
         let shift = exact.exponent - self.exponent;
@@ -424,7 +424,7 @@ fn near_tie(x: f64) -> bool {
     low.abs_diff(1 << 28) <= 64
 }
 
-/// What a check saw: a name, an argument and its result, and what it should be.
+/// A candidate: a name, an argument, its result, and the exact result.
 type Near<'a> = &'a mut dyn FnMut(&str, u32, u32, u32);
 
 fn exp_near_ties(magnitudes: Range<u32>, check: Near) {
@@ -438,8 +438,8 @@ fn exp_near_ties(magnitudes: Range<u32>, check: Near) {
     }
 }
 
-/// For significands from 1 to 2, as bits, with every exponent: all of them have one logarithm but for a
-/// whole number, which [`log2`] adds last.
+/// For significands from 1 to 2, as bits, with every exponent: their logarithms differ by an
+/// integer only, which [`log2`] adds last.
 fn log_near_ties(significands: Range<u32>, check: Near) {
     for m in significands {
         let (whole, fraction) = log2_parts(f64::from(f32::from_bits(m)));
@@ -481,7 +481,7 @@ fn tiny_sines(significands: Range<u32>, check: Near) {
     }
 }
 
-/// Goes through every f32 argument and checks those whose f64 value is near a tie, on all threads.
+/// Checks every f32 argument whose f64 value is near a tie, on all threads.
 #[test]
 fn every_f32_argument() {
     const PIECE: u32 = 1 << 18;

@@ -26,7 +26,7 @@ pub(super) fn guarded(r: &mut Random, saved: u32) -> Vec<u32> {
         }
     }
     match r.below(6) {
-        // What another loop's compiler writes: lanes that break are noted.
+        // Another compiler's loop: lanes that break are recorded.
         0 | 1 => body.extend([
             compare_some(r),
             sop2(ANDN2, BREAK, BREAK, EXEC),
@@ -34,7 +34,7 @@ pub(super) fn guarded(r: &mut Random, saved: u32) -> Vec<u32> {
             sop2(OR64, BREAK, BREAK, 38),
         ]),
         2 => body.push(sop2(OR64, BREAK, BREAK, EXEC)),
-        // A scalar that the way around it does not write.
+        // A scalar that is not written on the skipping edge.
         3 if r.once_in(2) => body.push(sop2(0, STEP, STEP, 129)),
         _ => {}
     }
@@ -77,7 +77,7 @@ fn divergent(r: &mut Random) -> Vec<u32> {
     if r.once_in(2) {
         code.push(sop2(0, STEP, STEP, 129));
     }
-    // Goes on while v20 < v21.
+    // Continues while v20 < v21.
     let by_exec = !r.once_in(4);
     if by_exec {
         match r.below(4) {
@@ -97,7 +97,7 @@ fn divergent(r: &mut Random) -> Vec<u32> {
             ]),
         }
         if r.once_in(3) {
-            // As structured code has it: out when none is left, else back.
+            // Structured code: exits when no lane is left, otherwise continues.
             code.push(branch(8, 1));
             branch_to(&mut code, 2, start);
         } else {
@@ -108,7 +108,7 @@ fn divergent(r: &mut Random) -> Vec<u32> {
     }
     code.push(sop2(*r.pick(&[OR64, XOR64]), EXEC, EXEC, LEFT));
     arithmetic(r, &mut code);
-    // Mostly nobody wants the masks of the last turn.
+    // Mostly the masks of the last iteration are dead.
     if !r.once_in(8) {
         code.extend([32, 34, 36, 38, VCC].map(|s| sop1(1, s, 128)));
     }
@@ -127,7 +127,7 @@ fn loops_that_lanes_leave() {
         program: divergent,
         prepare: |r, before| {
             if r.once_in(4) {
-                // All lanes make the same turns.
+                // All lanes run the same iterations.
                 before.vgpr[22] = [r.next() as u32; LANES];
             }
             if r.once_in(4) {
@@ -148,8 +148,8 @@ fn loops_that_lanes_leave() {
     );
 }
 
-/// Registers are checked where they are given, in debug builds. With AVX-512 masks have registers of their own, which
-/// go to the same words of the stack as general ones: this needs no CPU that has it.
+/// Register allocation is checked in debug builds. With AVX-512 mask registers share stack slots
+/// with general ones: this needs no CPU that has it.
 #[test]
 fn registers_of_avx512_are_given_rightly() {
     let bench = Bench::new();
@@ -197,14 +197,15 @@ fn registers_of_avx512_are_given_rightly() {
     }
 }
 
-/// A turn counts the lanes of the EXEC that the loop itself makes, not of the one it began with.
+/// An iteration counts the lanes of the loop's own EXEC, not of the initial one.
 #[test]
 fn lanes_are_counted_in_loops_that_make_their_own_exec() {
     let bench = Bench::new();
     let code = [
         sop1(1, LEFT, EXEC),
         0xb000_0000 | COUNT << 16 | 3,
-        // The loop: lanes that are there if v12 <= v2, or v9 is a number; then all of before again.
+        // The loop: active lanes if v12 <= v2, or v9 is a number; then all of the previous lanes
+        // again.
         vopc(0xce, v(2), 12),
         sop1(0x20, BREAK, VCC),
         vopc(0x47, 128 + 32, 9),

@@ -1,5 +1,6 @@
-//! Loops with functions that the wide back end computes in vectors (shifts by lane, bit fields, halves): of what
-//! differs by lane and of what does not, for arithmetic, for addresses, and for the end of the loop.
+//! Loops with functions that the wide back end computes in vectors (shifts by lane, bit fields,
+//! halves): of uniform and of varying operands, for arithmetic, for addresses, and for the end of
+//! the loop.
 
 use harness::random::Random;
 use harness::snippet::{BARRIER, END};
@@ -18,7 +19,7 @@ fn data(r: &mut Random) -> u32 {
     *r.pick(&DATA)
 }
 
-/// A source: mostly a register, else the same for all lanes.
+/// A source: mostly a register, else uniform.
 fn source(r: &mut Random) -> u32 {
     match r.below(4) {
         0 => STEP,
@@ -47,7 +48,7 @@ fn function(r: &mut Random, dst: u32, code: &mut Vec<u32>) {
     }
 }
 
-/// A function of what is the same for all lanes and so small that it may be part of an address.
+/// A function of uniform values that is small enough for a part of an address.
 fn uniform(r: &mut Random, dst: u32, code: &mut Vec<u32>) {
     match r.below(4) {
         0 => code.push(vop1(0x0a, dst, *r.pick(&[128, 129, STEP]))),
@@ -58,7 +59,7 @@ fn uniform(r: &mut Random, dst: u32, code: &mut Vec<u32>) {
 }
 
 /// A loop that a counter ends, or EXEC.
-fn turns(r: &mut Random) -> Vec<u32> {
+fn trip_counts(r: &mut Random) -> Vec<u32> {
     let mut code = vec![
         vop2(
             LSHLREV,
@@ -127,7 +128,7 @@ fn loops_with_functions() {
         count: 120,
         factor: 5_000_011,
         shapes: shapes(),
-        program: turns,
+        program: trip_counts,
         prepare: |_, _| {},
     };
     let rounds = rounds.run(|round| {

@@ -11,7 +11,7 @@ use crate::lowering::words::{
     sop1, sop2, v, vop1, vop2,
 };
 
-/// A program and how often its loop goes round.
+/// A program and the trip count of its loop.
 fn program(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     // Two addresses: v[2:3] and v[4:5]; v6 counts in steps.
@@ -70,7 +70,7 @@ fn program(r: &mut Random) -> Vec<u32> {
         }
     }
     count_down(&mut code, start);
-    // s_mov_b64 vcc, 0: nobody wants the carries of the last turn.
+    // s_mov_b64 vcc, 0: the carries of the last iteration are dead.
     code.extend([0xbe80_0000 | 106 << 16 | 1 << 8 | 128, BARRIER, END]);
     code
 }

@@ -1,5 +1,5 @@
-//! Loops that stride through memory until a lane's index comes to a bound, with EXEC made from a comparison each
-//! turn: what compilers make of `for (i = id; i < n; i += size)`.
+//! Loops that stride through memory until a lane's index reaches a bound, with EXEC from a
+//! comparison in each iteration: the compiled form of `for (i = id; i < n; i += size)`.
 
 use frontend::target::Gfx;
 use harness::random::Random;
@@ -27,7 +27,7 @@ fn strided(r: &mut Random) -> Vec<u32> {
         vop2(ADDC_CO, 3, 128, 3),
         vop1(1, INDEX, v(*r.pick(&[0, 0, 0, 1]))),
         vop1(1, INDEX + 1, 128),
-        // The bound is a number of turns, or of lanes.
+        // The bound is a number of iterations, or of lanes.
         sop2(0x1c, BOUND, COUNT, 128 + r.below(7)),
         sop1(0, BOUND + 1, 128),
         sop1(1, LEFT, *r.pick(&[128, 128, 128, 130])),
@@ -102,8 +102,9 @@ fn loops_that_stride_through_memory() {
     assert!(peeled * 4 > total, "{peeled} of {total} loops are peeled");
 }
 
-/// A peeled loop of which no group makes an iteration: what it writes without reading it, from a uniform value or from one
-/// that counts lanes, stays as it was on the lanes that the general loop does not write.
+/// A peeled loop of which no group runs an iteration: registers that it writes without reading
+/// them, from a uniform or an affine value, are unchanged on lanes that the general loop does not
+/// write.
 #[test]
 fn registers_that_a_peeled_loop_only_writes_keep_their_lanes() {
     let bench = Bench::new();

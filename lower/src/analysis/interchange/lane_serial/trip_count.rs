@@ -1,5 +1,4 @@
-//! What of a lane's iterations is known when its first one begins: how many it makes, and where addresses go that
-//! follow from that.
+//! Trip counts of lane-serial loops, and the progress of addresses that follows from them.
 
 use std::collections::BTreeMap;
 
@@ -7,44 +6,45 @@ use super::{LaneSerial, Term};
 use crate::analysis::interchange::LoopCondition;
 use crate::ir::{Icmp, Op, Val, Width};
 
-/// How many iterations a lane makes: as many as it takes a word, to which each iteration adds 1, to become no less than
-/// another that stays. It cannot wrap on the way.
+/// The trip count of a lane: the number of iterations until a word, incremented by 1 in each, is no
+/// less than an invariant bound. The word cannot wrap before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The word behind an iteration.
+    /// The word after an iteration.
     pub next: Val,
-    /// What it is compared with.
+    /// The bound.
     pub bound: Val,
-    /// How it is compared with that: is the first less than the second?
+    /// The comparison of word and bound: less than.
     pub below: Icmp,
 }
 
-/// How the address of a load goes from iteration to iteration.
+/// How the address of a load progresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
-    /// By so many bytes, 1 to [`MAX_STEP`].
+pub enum Recurrence {
+    /// By this number of bytes each iteration, 1 to [`MAX_STEP`].
     Steps(u64),
-    /// The place of an element in an array that stays: a word, shifted left by so many bits.
+    /// As an element of an invariant array: index word and shift.
     Element(Val, u32),
 }
 
-/// Bytes that an address goes in an iteration at most: the product with a number of iterations stays far from wrapping.
+/// Maximum step of an address in bytes: its product with a trip count stays far from wrapping.
 pub const MAX_STEP: u64 = 1 << 16;
 
-/// Bits by which the number of an element is shifted at most; for the same reason.
+/// Maximum shift of an index, for the same reason.
 const MAX_SHIFT: u32 = 16;
 
-/// Steps that the host's addresses multiply by are these powers of two at most.
+/// Maximum exponent of steps that host addressing modes scale by.
 const MAX_SCALE: u32 = 3;
 
 impl LaneSerial {
-    /// Finds the trip count and the courses of addresses before the first iteration; without it iterations are run one by one.
-    pub fn foresee(&mut self) {
+    /// Finds the trip count and the progress of addresses before the first iteration; without it
+    /// every iteration tests its condition.
+    pub fn find_trip_count(&mut self) {
         self.count = self.count();
-        self.courses = self.courses();
+        self.recurrences = self.recurrences();
         if self.count.is_none() {
-            let element = |course: &Course| matches!(course, Course::Element(..));
-            self.courses.retain(|_, course| element(course));
+            let element = |recurrence: &Recurrence| matches!(recurrence, Recurrence::Element(..));
+            self.recurrences.retain(|_, recurrence| element(recurrence));
             return;
         }
         self.unbase();
@@ -55,23 +55,23 @@ impl LaneSerial {
         self.steady = words.chain(pairs).collect();
     }
 
-    /// The number of a lane's iterations, if it is known.
+    /// A lane's trip count, if there is one.
     fn count(&self) -> Option<Count> {
         let LoopCondition::Lane(exec) = self.condition else {
             return None;
         };
         let nodes = &self.block.nodes;
-        let (mut cond, mut goes_on) = (self.resolve(exec), true);
+        let (mut cond, mut continues) = (self.resolve(exec), true);
         while nodes[cond.index()].op == Op::Not {
-            (cond, goes_on) = (self.resolve(nodes[cond.index()].args[0]), !goes_on);
+            (cond, continues) = (self.resolve(nodes[cond.index()].args[0]), !continues);
         }
         let node = &nodes[cond.index()];
         let (&[a, b], Op::Icmp(compare)) = (&node.args[..], node.op) else {
             return None;
         };
         let (a, b) = (self.resolve(a), self.resolve(b));
-        // It goes on while next < bound, and leaves when bound <= next.
-        let (next, bound, below) = match (compare, goes_on) {
+        // It continues while next < bound, and exits when bound <= next.
+        let (next, bound, below) = match (compare, continues) {
             (Icmp::Ult | Icmp::Slt, true) => (a, b, compare),
             (Icmp::Ule, false) => (b, a, Icmp::Ult),
             (Icmp::Sle, false) => (b, a, Icmp::Slt),
@@ -83,43 +83,43 @@ impl LaneSerial {
         (counts && self.is_fixed(bound)).then_some(count)
     }
 
-    /// The courses of the loads whose courses are known.
-    fn courses(&self) -> BTreeMap<Val, Course> {
+    /// The progress of the loads' addresses, where it is regular.
+    fn recurrences(&self) -> BTreeMap<Val, Recurrence> {
         let loads = self.block.effects.iter().filter_map(|&load| {
             let node = &self.block.nodes[load.index()];
             let wide = self.block.nodes[node.args[0].index()].ty.width == Width::W64;
             let always =
                 matches!(node.op, Op::Load(..)) && self.is_exec(self.resolve(node.args[1]));
-            (wide && always).then_some((load, self.course(node.args[0])?))
+            (wide && always).then_some((load, self.recurrence(node.args[0])?))
         });
         loads.collect()
     }
 
-    fn course(&self, address: Val) -> Option<Course> {
+    fn recurrence(&self, address: Val) -> Option<Recurrence> {
         let terms = self.terms(address);
         let mut moving = terms.iter().filter(|(term, _)| !self.is_fixed(term.val()));
         let (&(term, shift), None) = (moving.next()?, moving.next()) else {
             return None;
         };
         match term {
-            Term::Low(v) if shift <= MAX_SHIFT => Some(Course::Element(v, shift)),
+            Term::Low(v) if shift <= MAX_SHIFT => Some(Recurrence::Element(v, shift)),
             Term::Wide(v) if shift == 0 => {
                 let n = self.pair_at(v).filter(|n| self.based.contains(n))?;
                 let step = self.step(n)?;
                 (1..=MAX_STEP)
                     .contains(&step)
-                    .then_some(Course::Steps(step))
+                    .then_some(Recurrence::Steps(step))
             }
             _ => None,
         }
     }
 
-    /// Holds pairs as they are whose distances from the arena's beginning no iteration is to check.
+    /// Drops the base-relative form of pairs for which iterations need no check.
     fn unbase(&mut self) {
         let checked = self.block.effects.iter().filter_map(|load| {
             let node = &self.block.nodes[load.index()];
-            match self.courses.get(load) {
-                Some(Course::Steps(_)) => None,
+            match self.recurrences.get(load) {
+                Some(Recurrence::Steps(_)) => None,
                 _ => self.base_pair(&self.terms(*node.args.first()?)),
             }
         });
@@ -173,7 +173,7 @@ impl LaneSerial {
     }
 }
 
-/// The exponent of a step that the host's addresses multiply by.
+/// The exponent of a step that host addressing modes scale by.
 fn scale(step: u64) -> Option<u32> {
     let exponent = step.trailing_zeros();
     (step.is_power_of_two() && exponent <= MAX_SCALE).then_some(exponent)

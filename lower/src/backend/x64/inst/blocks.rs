@@ -1,4 +1,4 @@
-//! Blocks in the form that register allocation wants.
+//! Normalizes blocks for register allocation.
 
 use regalloc2::{Block, Function};
 
@@ -6,10 +6,10 @@ use super::{HostBlock, HostFunc, HostOp};
 use crate::backend::x64::space::Space;
 
 impl HostFunc {
-    /// Brings the blocks into the form that register allocation wants; where values stay in one place, edges without
-    /// arguments have no moves and need no parting.
+    /// Normalizes the blocks for register allocation; `in_place`: values stay in one location, so
+    /// that edges without arguments have no moves and are not split.
     pub(in crate::backend::x64) fn finish(&mut self, in_place: bool, space: &mut Space) {
-        self.part_edges(in_place);
+        self.split_edges(in_place);
         self.sort(space);
         let mut first = 0;
         let counts = counts(&self.blocks);
@@ -19,7 +19,7 @@ impl HostFunc {
         }
         self.preds = vec![Block::invalid(); first as usize];
         for b in 0..self.blocks.len() {
-            for k in 0..usize::from(self.blocks[b].ways) {
+            for k in 0..usize::from(self.blocks[b].succ_count) {
                 let to = self.blocks[b].succs[k];
                 let end = &mut self.blocks[to.index()].preds.1;
                 self.preds[*end as usize] = Block::new(b);
@@ -28,7 +28,7 @@ impl HostFunc {
         }
     }
 
-    /// How deep in loops each block lies.
+    /// The loop depth of each block.
     pub(in crate::backend::x64) fn depths(&self) -> Vec<u8> {
         let blocks = self.blocks.len();
         let mut depths = vec![0u8; blocks];
@@ -54,7 +54,7 @@ impl HostFunc {
         depths
     }
 
-    /// Sorts the blocks so that each but the first has one that leads to it before it.
+    /// Sorts the blocks so that each but the first has a predecessor before it.
     fn sort(&mut self, space: &mut Space) {
         let mut seen = vec![false; self.blocks.len()];
         let mut order = Vec::with_capacity(self.blocks.len());
@@ -91,7 +91,7 @@ impl HostFunc {
             block.first = self.insts.len() as u32;
             self.insts.extend(&insts[range]);
             block.end = self.insts.len() as u32;
-            for to in &mut block.succs[..usize::from(block.ways)] {
+            for to in &mut block.succs[..usize::from(block.succ_count)] {
                 *to = Block::new(numbers[to.index()]);
             }
             self.blocks.push(block);
@@ -99,12 +99,11 @@ impl HostFunc {
         space.insts[1] = insts;
     }
 
-    /// Parts the edges from blocks with several successors to blocks with several predecessors, only those
-    /// `with_args` if so.
-    fn part_edges(&mut self, with_args: bool) {
+    /// Splits critical edges, only those `with_args` if set.
+    fn split_edges(&mut self, with_args: bool) {
         let preds = counts(&self.blocks);
         for b in 0..self.blocks.len() {
-            if self.blocks[b].ways < 2 {
+            if self.blocks[b].succ_count < 2 {
                 continue;
             }
             for k in 0..2 {

@@ -1,7 +1,7 @@
-//! Where each virtual register is alive, and what it costs to keep it in memory.
+//! Live intervals of virtual registers, and the cost of spilling them.
 //!
-//! An instruction has four points: before it, where moves are inserted; where it reads; where it writes; and
-//! behind it, again for moves.
+//! An instruction has four points: before it, where moves are inserted; its reads; its writes; and
+//! after it, again for moves.
 
 use regalloc2::{Block, Function, Inst, OperandConstraint, OperandKind, PReg, RegClass, VReg};
 
@@ -10,12 +10,12 @@ use super::Lists;
 
 /// Points of an instruction.
 pub(super) const POINTS: u32 = 4;
-/// Where it reads.
+/// Point of its reads.
 pub(super) const READ: u32 = 1;
-/// Where it writes.
+/// Point of its writes.
 pub(super) const WRITE: u32 = 2;
 
-/// From the first point to the one behind the last.
+/// From the first point to the one after the last.
 pub(super) type Range = (u32, u32);
 
 /// The point before an instruction.
@@ -23,42 +23,45 @@ pub(super) fn before(inst: usize) -> u32 {
     inst as u32 * POINTS
 }
 
-/// What asks for registers: a virtual register, or one use or definition of one that lives in memory.
+/// A unit of allocation: a virtual register, or one use or definition of a spilled one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Interval {
-    /// Where it is alive: its part of [`Intervals::ranges`]. Nowhere is what instructions gave that were taken away.
+    /// Its live ranges, as a part of [`Intervals::ranges`]. Empty for the results of removed
+    /// instructions.
     pub(super) ranges: (u32, u32),
-    /// Uses and definitions, those in loops more often, by the length of its life.
+    /// Spill weight: uses and definitions, weighted by loop depth, divided by the length of its
+    /// lifetime.
     pub(super) weight: f32,
-    /// It is defined in the register of an operand: the point before the instruction, and the operand.
+    /// It is defined in the register of an operand: the point before the instruction, and the
+    /// operand.
     pub(super) tied: Option<(u32, VReg)>,
 }
 
-/// All that ask for registers.
+/// All intervals.
 pub(super) struct Intervals {
-    /// Of the virtual registers, then of single uses and definitions.
+    /// Those of the virtual registers, then of single uses and definitions.
     pub(super) all: Vec<Interval>,
-    /// Classes of them.
+    /// Their classes.
     pub(super) classes: Vec<RegClass>,
-    /// Where each is alive, in order, with gaps between.
+    /// Their live ranges, in order, with gaps between.
     ranges: Vec<Range>,
-    /// Registers that would save moves.
-    pub(super) wanted: Lists<PReg>,
-    /// Virtual registers that are moved to another or from it where blocks meet.
+    /// Register hints that would save moves.
+    pub(super) hints: Lists<PReg>,
+    /// Virtual registers that are moved to or from another on block edges.
     pub(super) partners: Lists<u32>,
-    /// Instructions that name registers for their operands, or destroy what is in some.
+    /// Instructions with fixed or clobbered registers.
     pub(super) fixed: Vec<u32>,
 }
 
 impl Intervals {
-    /// Where an interval is alive.
+    /// The live ranges of an interval.
     #[inline]
     pub(super) fn ranges(&self, n: u32) -> &[Range] {
         let (first, end) = self.all[n as usize].ranges;
         &self.ranges[first as usize..end as usize]
     }
 
-    /// Adds one for a single use or definition.
+    /// Adds an interval for a single use or definition.
     pub(super) fn shorten(&mut self, class: RegClass, range: Range) -> u32 {
         let first = self.ranges.len() as u32;
         self.ranges.push(range);
@@ -81,7 +84,7 @@ fn extents(func: &HostFunc) -> Vec<Range> {
         .collect()
 }
 
-/// The definition of what nothing defines.
+/// Stands for a missing definition.
 const UNDEFINED: (u32, u32) = (u32::MAX, u32::MAX);
 
 struct Lives<'a> {
@@ -89,17 +92,17 @@ struct Lives<'a> {
     extents: Vec<Range>,
     /// Block and point of each definition.
     defs: Vec<(u32, u32)>,
-    /// For each virtual register the blocks that use it, and the point behind the last use in each.
+    /// For each virtual register the blocks that use it, and the point after the last use in each.
     uses: Lists<(u32, u32)>,
-    /// Blocks in which the virtual register at hand is alive, but for the one that defines it, as bits; and up
-    /// to which point.
+    /// Blocks in which the current virtual register is live, except the defining one, as bits; and
+    /// up to which point.
     alive: Vec<u64>,
     until: Vec<u32>,
     work: Vec<u32>,
 }
 
 impl Lives<'_> {
-    /// Notes that a virtual register is used in a block before a point, which lies behind those noted before.
+    /// Notes a use of a virtual register in a block before a point; points ascend within a block.
     fn note(&mut self, v: usize, block: u32, point: u32) {
         match self.uses.last_mut(v) {
             Some(last) if last.0 == block => last.1 = point,
@@ -107,11 +110,11 @@ impl Lives<'_> {
         }
     }
 
-    /// Appends the ranges of a virtual register.
+    /// Appends the live ranges of a virtual register.
     fn ranges(&mut self, v: u32, ranges: &mut Vec<Range>) {
         let (home, def) = self.defs[v as usize];
         let mut first = (def, def + POINTS - def % POINTS);
-        // The last block in which it is alive.
+        // The last block in which it is live.
         let mut last = home;
         for (block, end) in self.uses.iter(v as usize) {
             if block == home && end > def {
@@ -144,7 +147,8 @@ impl Lives<'_> {
         self.collect(home as usize / 64, last as usize / 64, ranges);
     }
 
-    /// Appends the ranges in the blocks where it is alive, joined where they touch, and forgets them.
+    /// Appends the ranges in the blocks where it is live, coalesced where they touch, and clears
+    /// them.
     fn collect(&mut self, from: usize, to: usize, ranges: &mut Vec<Range>) {
         for word in from..=to {
             let mut left = std::mem::take(&mut self.alive[word]);
@@ -161,14 +165,14 @@ impl Lives<'_> {
     }
 }
 
-/// The intervals of all virtual registers, by their numbers.
+/// The intervals of all virtual registers, by number.
 pub(super) fn intervals(func: &HostFunc) -> Intervals {
     let count = func.num_vregs();
     let mut i = Intervals {
         all: vec![Interval::default(); count],
         classes: vec![RegClass::Int; count],
         ranges: Vec::with_capacity(count + count / 4),
-        wanted: Lists::new(count),
+        hints: Lists::new(count),
         partners: Lists::new(count),
         fixed: Vec::new(),
     };
@@ -207,7 +211,7 @@ pub(super) fn intervals(func: &HostFunc) -> Intervals {
                 }
                 match operand.constraint() {
                     OperandConstraint::FixedReg(preg) => {
-                        i.wanted.push(v, preg);
+                        i.hints.push(v, preg);
                         fixed = true;
                     }
                     OperandConstraint::Reuse(n) => i.all[v].tied = Some((at, operands[n].vreg())),

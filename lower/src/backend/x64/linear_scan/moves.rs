@@ -1,9 +1,8 @@
-//! Moves that happen at once, one after the other.
+//! Sequentializes parallel moves.
 
 use regalloc2::Allocation;
 
-/// Puts moves that all read before any of them writes in an order that does the same. `spare` is a place that
-/// holds one value on a way around in a circle.
+/// Orders moves that all read before any of them writes. `spare` is a location that breaks a cycle.
 pub(super) fn in_order(
     mut moves: Vec<(Allocation, Allocation)>,
     mut spare: impl FnMut(Allocation) -> Allocation,
@@ -15,7 +14,7 @@ pub(super) fn in_order(
         match moves.iter().position(free) {
             Some(at) => ordered.push(moves.swap_remove(at)),
             None => {
-                // Only circles are left: one value steps aside.
+                // Only cycles are left: one value goes through the spare location.
                 let (from, _) = moves[0];
                 let aside = spare(from);
                 ordered.push((from, aside));

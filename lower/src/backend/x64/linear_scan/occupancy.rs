@@ -1,28 +1,27 @@
-//! When a register, or a word of the stack, is taken and by whom.
+//! When, and by which interval, a register or a stack slot is occupied.
 
 use std::cell::Cell;
 
 use super::Owner;
 use super::intervals::Range;
 
-/// Times that do not overlap, in order: begin, end and owner.
+/// Disjoint ranges in order: begin, end and owner.
 ///
-/// A scan asks about later and later points, so the place of the last answer is where the next is looked for
-/// first.
+/// A scan queries ascending points, so a search starts at the position of the last result.
 #[derive(Clone, Default)]
 pub(super) struct Taken {
     times: Vec<(u32, u32, Owner)>,
     last: Cell<usize>,
 }
 
-/// Times that there is room for at once.
+/// Initial capacity in ranges.
 const MANY: usize = 64;
 
-/// Steps from the last place before it is better to search everywhere.
+/// Maximum length of a linear search before a binary search.
 const NEAR: usize = 8;
 
 impl Taken {
-    /// How many times begin before a point.
+    /// Number of ranges that begin before a point.
     #[inline]
     fn place(&self, point: u32) -> usize {
         let times = &self.times;
@@ -42,7 +41,7 @@ impl Taken {
         at
     }
 
-    /// The first time that does not end before a range begins, if it has to be asked for from `from` on.
+    /// The first range that ends after `range` begins; the search starts at `from`.
     #[inline]
     fn first(&self, (start, _): Range) -> usize {
         let at = self.place(start);
@@ -52,7 +51,7 @@ impl Taken {
         }
     }
 
-    /// What overlaps a range, in order.
+    /// The ranges that overlap a range, in order.
     pub(super) fn conflicts(
         &self,
         range: Range,
@@ -64,13 +63,13 @@ impl Taken {
         these.map(|&(begin, _, owner)| (begin, owner))
     }
 
-    /// Is nothing in a range but what is `mine`?
+    /// Is a range free of owners other than `mine`?
     #[inline]
     pub(super) fn is_free(&self, range: Range, mine: impl Fn(Owner) -> bool) -> bool {
         if self.times.last().is_none_or(|last| last.1 <= range.0) {
             return true;
         }
-        // What is asked for next mostly begins within the same time.
+        // The next query mostly falls into the same range.
         if let Some(&(begin, end, owner)) = self.times.get(self.last.get().wrapping_sub(1))
             && (begin..end).contains(&range.0)
             && !mine(owner)
@@ -90,14 +89,14 @@ impl Taken {
         true
     }
 
-    /// Makes room at once for as many times as a register mostly has.
+    /// Reserves the usual capacity.
     fn begin(&mut self) {
         if self.times.capacity() == 0 {
             self.times.reserve(MANY);
         }
     }
 
-    /// Takes a range, instead of what began with it before.
+    /// Occupies a range, replacing the entry that begins with it.
     pub(super) fn insert(&mut self, (start, end): Range, owner: Owner) {
         self.begin();
         let at = self.place(start);
@@ -107,7 +106,7 @@ impl Taken {
         }
     }
 
-    /// Takes a range, instead of all that is within it.
+    /// Occupies a range, replacing all entries within it.
     pub(super) fn cover(&mut self, range: Range, owner: Owner) {
         self.begin();
         if self.times.last().is_none_or(|last| last.1 <= range.0) {
@@ -127,7 +126,7 @@ impl Taken {
         }
     }
 
-    /// Gives back the time that begins at a point.
+    /// Removes the entry that begins at a point.
     pub(super) fn remove(&mut self, start: u32) {
         let at = self.place(start);
         if self.times.get(at).is_some_and(|time| time.0 == start) {

@@ -1,4 +1,4 @@
-//! The answer: where every operand is, and the moves between.
+//! The result: the location of every operand, and the moves between.
 
 use regalloc2::{
     Allocation, Block, Edit, Function, Inst, OperandConstraint, OperandKind, Output, PReg,
@@ -11,8 +11,8 @@ use crate::backend::x64::inst::FREE;
 use crate::backend::x64::inst::{MASK, vector_count, vector_words};
 
 impl Scan<'_> {
-    /// Words of 8 bytes: vectors first, which take several, then one for moves in a circle and one for a register
-    /// that lends itself, then those of general and mask registers.
+    /// Stack layout in 8-byte words: vectors first, which span several, then one for moves in a
+    /// cycle and one for a borrowed register, then those of general and mask registers.
     fn stack(&self, class: RegClass, n: u32) -> Allocation {
         let (vectors, words) = (self.slots[1].len(), vector_words(self.func.isa));
         let at = match class {
@@ -22,7 +22,7 @@ impl Scan<'_> {
         Allocation::stack(SpillSlot::new(at))
     }
 
-    /// Where an interval is.
+    /// The location of an interval.
     fn allocation(&self, n: u32) -> Allocation {
         match self.homes[n as usize] {
             Home::Reg(preg) => Allocation::reg(preg),
@@ -31,7 +31,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A general or vector register that nobody has at a point.
+    /// A general or vector register that is free at a point.
     fn idle(
         &self,
         class: RegClass,
@@ -49,17 +49,17 @@ impl Scan<'_> {
         })
     }
 
-    /// The moves where a block hands its arguments over.
+    /// The moves on an edge for the block's arguments.
     fn edge(&self, pairs: &[(VReg, VReg)], point: u32, edits: &mut Vec<(ProgPoint, Edit)>) {
         if pairs.is_empty() {
             return;
         }
         let at = ProgPoint::before(Inst::new((point / POINTS) as usize));
-        // General and mask registers share words of the stack: what one hands over may lie where another comes to.
+        // General and mask registers share stack slots, so a source may be another's destination.
         let is_vector = |v: VReg| v.class() == RegClass::Float;
         for vectors in [false, true] {
             let aside = self.stack(RegClass::Float, self.slots[1].len() as u32);
-            let lent = self.stack(RegClass::Float, self.slots[1].len() as u32 + 1);
+            let borrowed = self.stack(RegClass::Float, self.slots[1].len() as u32 + 1);
             let class = if vectors {
                 RegClass::Float
             } else {
@@ -87,17 +87,17 @@ impl Scan<'_> {
                     }
                     None => {
                         let via = Allocation::reg(preg(class, usize::from(FREE[0])));
-                        push(via, lent);
+                        push(via, borrowed);
                         push(from, via);
                         push(via, to);
-                        push(lent, via);
+                        push(borrowed, via);
                     }
                 }
             }
         }
     }
 
-    /// What was found, as `regalloc2` says it.
+    /// The result in `regalloc2`'s form.
     pub(super) fn output(&self) -> Output {
         let func = self.func;
         let mut edits: Vec<(ProgPoint, Edit)> = Vec::with_capacity(func.num_insts() / 2);
@@ -109,7 +109,7 @@ impl Scan<'_> {
             if let [pred] = func.block_preds(block)
                 && func.block_succs(*pred).len() > 1
             {
-                // Edges that part have their moves where they lead to.
+                // The moves of an edge from a block with several successors are at its target.
                 let succs = func.block_succs(*pred);
                 let k = succs.iter().position(|to| *to == block);
                 let last = Inst::new(func.range(pred.index()).end - 1);
@@ -149,7 +149,7 @@ impl Scan<'_> {
     fn inst(&self, inst: usize, allocs: &mut Vec<Allocation>, edits: &mut Vec<(ProgPoint, Edit)>) {
         let operands = self.func.inst_operands(Inst::new(inst));
         let first = allocs.len();
-        let (ahead, behind) = (
+        let (point_before, point_after) = (
             ProgPoint::before(Inst::new(inst)),
             ProgPoint::after(Inst::new(inst)),
         );
@@ -159,14 +159,14 @@ impl Scan<'_> {
                 edits.push((at, Edit::Move { from, to }));
             }
         };
-        // Is there an operand that is tied, or one on the stack?
+        // Is an operand tied, or on the stack?
         let (mut tied, mut stacked) = (false, false);
         for operand in operands {
             let v = operand.vreg().vreg() as u32;
             let home = self.allocation(v);
             tied |= matches!(operand.constraint(), OperandConstraint::Reuse(_));
             stacked |= home.is_stack();
-            // Only what is on the stack has short intervals.
+            // Only spilled registers have short intervals.
             let short = |kind: usize| match home.is_stack() {
                 true => {
                     let n = self.short[kind].get(&(inst as u32, v));
@@ -176,17 +176,17 @@ impl Scan<'_> {
             };
             allocs.push(match (operand.kind(), operand.constraint()) {
                 (OperandKind::Use, OperandConstraint::FixedReg(preg)) => {
-                    push(edits, ahead, home, Allocation::reg(preg));
+                    push(edits, point_before, home, Allocation::reg(preg));
                     Allocation::reg(preg)
                 }
                 (OperandKind::Def, OperandConstraint::FixedReg(preg)) => {
-                    push(&mut later, behind, Allocation::reg(preg), home);
+                    push(&mut later, point_after, Allocation::reg(preg), home);
                     Allocation::reg(preg)
                 }
-                // A spilled one that is tied gets its place below.
+                // A spilled tied operand gets its location below.
                 (OperandKind::Use, _) => short(0),
                 (OperandKind::Def, _) => {
-                    push(&mut later, behind, short(1), home);
+                    push(&mut later, point_after, short(1), home);
                     short(1)
                 }
             });
@@ -195,11 +195,11 @@ impl Scan<'_> {
             if let OperandConstraint::Reuse(n) = operand.constraint() {
                 let to = allocs[first + k];
                 let from = self.allocation(operands[n].vreg().vreg() as u32);
-                push(edits, ahead, from, to);
+                push(edits, point_before, from, to);
                 allocs[first + n] = to;
             }
         }
-        // What is read from the stack, once each.
+        // Reads from the stack, once each.
         let mut read = Vec::new();
         for operand in operands.iter().filter(|_| stacked) {
             let v = operand.vreg().vreg() as u32;
@@ -207,7 +207,7 @@ impl Scan<'_> {
                 && let Some(&n) = self.short[0].get(&(inst as u32, v))
                 && !read.contains(&n)
             {
-                push(edits, ahead, self.allocation(v), self.allocation(n));
+                push(edits, point_before, self.allocation(v), self.allocation(n));
                 read.push(n);
             }
         }

@@ -20,7 +20,7 @@ impl Select<'_> {
         let from = self.ty(v);
         let unsigned = self.op(inst) == Op::FcvtFromUint;
         if from == types::I32 {
-            // An unsigned word is a positive number of 64 bits.
+            // An unsigned word is a positive 64-bit number.
             let a = self.reg(v)?;
             let row = if to == types::F64 {
                 vex::VCVTSI2SD
@@ -86,7 +86,7 @@ impl Select<'_> {
             let high = convert(self, less);
             let top = self.dwords(len, 1 << 31);
             let high = self.rvm(vex::VPXOR, len, high, top);
-            // Not less than 2^31, not less than 2^32.
+            // At least 2^31, at least 2^32.
             let big = self.rvm_imm(vex::VCMPPS, len, a, half, Imm::Byte(5));
             let whole = self.dwords(len, 4_294_967_296f32.to_bits());
             let over = self.rvm_imm(vex::VCMPPS, len, a, whole, Imm::Byte(5));
@@ -106,7 +106,7 @@ impl Select<'_> {
         })
     }
 
-    /// As [`Select::float_to_integer`], of a single f64, in which every bound is exact.
+    /// As [`Select::float_to_integer`], for a scalar f64, which represents every bound exactly.
     fn f64_to_integer(&mut self, unsigned: bool, v: Value) -> Result<VReg, Refused> {
         let len = Len::L128;
         let bound = |s: &mut Self, value: f64| s.pool(&value.to_bits().to_le_bytes());
@@ -130,7 +130,7 @@ impl Select<'_> {
         let d = self.int_reg();
         let op = HostOp::Vex(vex::VCVTTSD2SI.w1(), len, Form::Rm, Imm::No);
         self.h.push(op, &[Operand::reg_def(d)], Some(Src::Reg(a)));
-        // The low word of a number of 64 bits.
+        // The low word of a 64-bit number.
         let low = self.int_reg();
         let op = HostOp::Legacy(legacy::LOAD, false, Form::Rm, Imm::No);
         self.h.push(op, &[Operand::reg_def(low)], Some(Src::Reg(d)));

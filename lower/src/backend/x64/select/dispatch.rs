@@ -1,11 +1,12 @@
-//! Which selector an operation goes to. All operations are named here: for a new one the back end says what it does with it.
+//! Dispatch of operations to selectors. Exhaustive: a new operation does not compile until it is
+//! listed.
 
 use super::Select;
 use crate::backend::x64::Refused;
 use crate::vir::{Inst, Op, Value, ops};
 
 impl Select<'_> {
-    /// Selects an instruction that is no terminator.
+    /// Selects an instruction other than a terminator.
     pub(super) fn inst(&mut self, inst: Inst) -> Result<(), Refused> {
         self.merge_from_here();
         match self.func.op(inst) {
@@ -23,14 +24,14 @@ impl Select<'_> {
                 self.by_types(inst)
             }
             ops!(host_vectors) => self.host_vector(inst),
-            // A mask is made a vector where it is used as one.
+            // A mask is expanded where it is used as a vector.
             Op::MaskToVector => Ok(()),
             Op::VectorToMask => {
                 let mask = self.mask(self.func.args(inst)[0])?;
                 self.set(inst, mask);
                 Ok(())
             }
-            // These are made where they are used, or end a block.
+            // These are rematerialized at each use, or end a block.
             Op::Iconst(_)
             | Op::F32const(_)
             | Op::F64const(_)
@@ -42,7 +43,8 @@ impl Select<'_> {
         }
     }
 
-    /// Selects what there is for several types: for general registers, or for vectors and single floats.
+    /// Selects an operation that exists for several types: for general registers, or for vectors
+    /// and scalar floats.
     fn by_types(&mut self, inst: Inst) -> Result<(), Refused> {
         let vectors = |v: &Value| !self.ty(*v).is_int();
         let float = vectors(&self.result(inst)) || self.func.args(inst).iter().any(vectors);

@@ -1,4 +1,4 @@
-//! For AVX-512: parts of floats, and what stands in place of those that are no number near which there are others.
+//! For AVX-512: parts of floats, and replacement of special floats.
 
 use regalloc2::{Operand, VReg};
 
@@ -11,7 +11,7 @@ use crate::vir::Fixes;
 use crate::vir::fix::{By, Of};
 
 impl Select<'_> {
-    /// What stands for the numbers of `d` where those of `x` are special.
+    /// `d` with lanes replaced where those of `x` are special.
     pub(super) fn fixed(&mut self, len: Len, d: VReg, x: VReg, fixes: Src) -> VReg {
         let op = HostOp::Evex(rows::VFIXUPIMMPS, len, Form::Fma, Imm::Byte(0));
         self.over_first(op, [d, x], fixes)
@@ -19,13 +19,13 @@ impl Select<'_> {
 
     /// See [`crate::vir::Op::ZeroOrInfinite`].
     pub(super) fn zero_or_infinite(&mut self, len: Len, a: VReg) -> VReg {
-        // Zeros of both signs, infinities, denormal numbers.
+        // Zeros of both signs, infinities, denormals.
         const KINDS: u8 = 0b0011_1110;
         let op = HostOp::Evex(rows::VFPCLASSPS, len, Form::Rm, Imm::Byte(KINDS));
         self.define(MASK, op, &[], Some(Src::Reg(a)))
     }
 
-    /// See [`crate::vir::Op::Flush`]: only the sign where the exponent is the least.
+    /// See [`crate::vir::Op::Flush`]: only the sign where the exponent is zero.
     pub(super) fn flushed(&mut self, len: Len, a: VReg) -> VReg {
         let exponent = self.dwords(len, 0x7f80_0000);
         let op = HostOp::Evex(rows::VPTESTNMD, len, Form::Rvm, Imm::No);
@@ -77,7 +77,7 @@ impl Select<'_> {
 
     /// See [`crate::vir::Op::PlainExponent`].
     pub(super) fn plain_exponent(&mut self, len: Len, a: VReg) -> VReg {
-        // The instruction counts from numbers from 1 to 2.
+        // The instruction normalizes to [1, 2).
         self.evex_rm(rows::VGETEXPPS, len, Src::Reg(a), Imm::No)
     }
 }

@@ -1,4 +1,4 @@
-//! Selection of fused sums and products, which take sources with their signs changed.
+//! Selection of fused multiply-adds, which can negate their sources.
 
 use regalloc2::VReg;
 
@@ -9,7 +9,7 @@ use crate::backend::x64::inst::{Form, HostOp, Imm};
 use crate::backend::x64::rows::vex;
 use crate::vir::{Inst, Op, Type, Value, types};
 
-/// Factors and addend, and what of them has its sign changed: the product, the addend.
+/// Factors and addend, and whether the product and the addend are negated.
 pub(super) struct Fused {
     pub(super) sources: [Value; 3],
     product: bool,
@@ -17,7 +17,7 @@ pub(super) struct Fused {
 }
 
 impl Select<'_> {
-    /// A vector of floats whose signs are all changed, if a value is that.
+    /// The operand of a negated vector of floats.
     fn negative(&self, v: Value, bits: u32) -> Option<Value> {
         let (Op::Bxor, &[a, sign]) = self.made_by(v)? else {
             return None;
@@ -31,7 +31,7 @@ impl Select<'_> {
             .then_some(a)
     }
 
-    /// What a fused sum of vectors is made of.
+    /// The parts of a fused multiply-add of vectors.
     pub(super) fn fused(&self, inst: Inst) -> Option<Fused> {
         let (Op::Fma, &[a, b, c]) = (self.op(inst), self.func.args(inst)) else {
             return None;
@@ -54,8 +54,8 @@ impl Select<'_> {
         })
     }
 
-    /// Selects a fused sum of vectors of this type. A constant that is added comes from memory, and the result is
-    /// written over a factor.
+    /// Selects a fused multiply-add of vectors of this type. A constant addend comes from memory,
+    /// and the result overwrites a factor.
     pub(super) fn fused_sum(&mut self, ty: Type, fused: &Fused) -> Result<VReg, Refused> {
         let [a, b, sum] = fused.sources.map(|v| self.resolve(v));
         let is_constant = |v: Value| self.vector_constant(v).is_some();
@@ -64,7 +64,7 @@ impl Select<'_> {
             true => [a, b, sum],
             false => [sum, a, b],
         };
-        // A constant of its own may be written over.
+        // A constant with no other use may be overwritten.
         let first = match self.def(first) {
             Some(inst) if over_factor && is_constant(first) => self.constant(inst, first)?,
             _ => self.reg(first)?,

@@ -1,6 +1,6 @@
-//! Selection for accesses of AVX-512 to the elements of some lanes: to dwords that lie anywhere, each lane's at a place of
-//! its own, and to what follows one another. The instructions for the former take lanes out of their mask as they go on,
-//! so that it is a result, too.
+//! Selection of AVX-512's masked accesses: gathers and scatters of dwords, and masked contiguous
+//! loads and stores. Gather and scatter clear their mask as they proceed, so the mask is also a
+//! result.
 
 use regalloc2::{Operand, VReg};
 
@@ -21,13 +21,13 @@ impl Select<'_> {
         })))
     }
 
-    /// Dwords of memory, each at a place of its own.
+    /// A gather of dwords.
     pub(super) fn gather(&mut self, inst: Inst) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
         let (old, on, mut index) = (self.reg(args[0])?, self.mask(args[1])?, self.reg(args[3])?);
         if index == old {
-            // The result's register may not be the index.
+            // The destination register must differ from the index.
             index = self.rm(vex::VMOVAPS, len, Src::Reg(old), Imm::No);
         }
         let (d, left) = (self.vec_reg(), self.mask_reg());
@@ -44,7 +44,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// Dwords to memory, each to a place of its own.
+    /// A scatter of dwords.
     pub(super) fn scatter(&mut self, inst: Inst) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
@@ -61,7 +61,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// Elements of memory that follow one another, those of lanes that a mask has.
+    /// A masked load of contiguous elements.
     pub(super) fn load_some(&mut self, inst: Inst) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
@@ -86,7 +86,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// Elements to memory one after the other, those of lanes that a mask has.
+    /// A masked store of contiguous elements.
     pub(super) fn store_some(&mut self, inst: Inst) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;

@@ -1,4 +1,4 @@
-//! For AVX-512: comparisons of f32 that one instruction does where the vector IR has several.
+//! For AVX-512: comparisons of f32 that are one host instruction but several in the vector IR.
 
 use regalloc2::VReg;
 
@@ -10,7 +10,7 @@ use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
 
-/// The magnitudes of kinds of f32, as bits: the first, how many, and what `vfpclassps` knows them by.
+/// Classes of f32 by magnitude, as bits: the first, how many, and the mask of `vfpclassps`.
 const KINDS: [(u32, u32, u8); 3] = [
     (0, 1, 0b0000_0110),
     (1, 0x007f_ffff, 0b0010_0000),
@@ -18,13 +18,13 @@ const KINDS: [(u32, u32, u8); 3] = [
 ];
 
 impl Select<'_> {
-    /// The constant that all dwords of a vector are.
+    /// The dword that a constant vector repeats.
     fn dword_constant(&self, v: Value) -> Option<u32> {
         let dword = repeated(self.vector_constant(v)?)?;
         Some(u32::from_le_bytes(dword))
     }
 
-    /// The source of an operation with a constant, and that.
+    /// The variable operand of an operation with a constant, and the constant.
     fn with_constant(&self, v: Value, ops: [Op; 2]) -> Option<(Value, Op, u32)> {
         let (op, &[a, b]) = self.made_by(v)? else {
             return None;
@@ -33,7 +33,7 @@ impl Select<'_> {
         ops.contains(&op).then_some((a, op, constant))
     }
 
-    /// Which f32 are of a kind: `(bits & MAGNITUDE) - first < count`, without a sign.
+    /// Which f32 are in a class: `(bits & MAGNITUDE) - first < count`, without a sign.
     pub(super) fn kind(&mut self, cond: IntCC, args: &[Value]) -> Option<VReg> {
         if cond != IntCC::UnsignedLessThan || self.ty(args[0]).lane_type() != types::I32 {
             return None;
@@ -53,7 +53,7 @@ impl Select<'_> {
         }
         let len = length(self.ty(args[0])).ok()?;
         let bits = self.reg(bits).ok()?;
-        // What has no other use is not wanted.
+        // Without another use the masked value is dead.
         if let Some(made) = self.made_for_one(args[0]) {
             self.h.take(made);
             if let Some(made) = self.made_for_one(magnitude) {
@@ -64,7 +64,7 @@ impl Select<'_> {
         Some(self.define(MASK, op, &[], Some(Src::Reg(bits))))
     }
 
-    /// A comparison that is true for NaNs, too, of one that is not and one for NaNs alone.
+    /// A comparison that is also true for NaNs, from an ordered one and one for NaNs.
     pub(super) fn unordered_or(&mut self, inst: Inst) -> Option<VReg> {
         let (Op::Bor, &[one, other]) = (self.op(inst), self.func.args(inst)) else {
             return None;
@@ -92,7 +92,7 @@ impl Select<'_> {
         self.compare_floats_into_mask(cond, &which).ok()
     }
 
-    /// How a value compares vectors of floats.
+    /// The comparison of float vectors that a value is.
     fn float_comparison(&self, v: Value) -> Option<(FloatCC, [Value; 2])> {
         let (Op::Fcmp(cond), &[a, b]) = self.made_by(v)? else {
             return None;

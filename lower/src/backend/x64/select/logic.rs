@@ -1,18 +1,18 @@
-//! Selection for AVX-512, which has all bitwise functions of three sources as one instruction: logic whose results
-//! nothing else wants is done by the logic that uses it.
+//! Selection for AVX-512, which has all bitwise functions of three sources as one instruction:
+//! absorbs logic that has no other use into its user.
 
 use super::{Select, length};
 use crate::backend::x64::Refused;
 use crate::vir::{Block, Inst, Op, Value};
 
-/// A bitwise function of up to three sources; those that lie in memory may come last.
+/// A bitwise function of up to three sources; sources that may be in memory come last if possible.
 pub(super) struct Logic {
     pub(super) sources: Vec<Value>,
-    /// Its bits for all values of those of the sources, the first of which is the highest of the index.
+    /// Its truth table; the first source is the highest bit of the index.
     table: u8,
 }
 
-/// What the first, second and third sources are among the bits of a table.
+/// The first, second and third source as truth tables.
 const SOURCES: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 impl Select<'_> {
@@ -22,7 +22,7 @@ impl Select<'_> {
         logic.contains(&self.op(inst)) && v.is_some_and(|&v| self.ty(v).is_vector())
     }
 
-    /// The logic of this block that gives a value for one use.
+    /// The single-use logic of this block that gives a value.
     fn logic_of(&self, v: Value, block: Block) -> Option<Inst> {
         let inst = self.def(v)?;
         let here = self.func.inst_block(inst) == block;
@@ -30,8 +30,8 @@ impl Select<'_> {
         (here && only && self.is_logic(inst)).then_some(inst)
     }
 
-    /// The function that an instruction and those whose results only it uses are, if these are several that would take
-    /// an instruction each.
+    /// The function of an instruction and the single-use logic that it absorbs, if that saves an
+    /// instruction.
     pub(super) fn find_logic(&self, inst: Inst) -> Option<Logic> {
         if !self.is_avx512() || !self.is_logic(inst) {
             return None;
@@ -75,7 +75,7 @@ impl Select<'_> {
         if alone || sources.iter().any(|&v| self.is_mask(v)) {
             return None;
         }
-        // The result is written over the first source, best one that ends here.
+        // The result overwrites the first source, preferably one that ends here.
         sources.sort_by_key(|&v| {
             let in_memory = self.vector_constant(v).is_some();
             let ends = self.once[v.index()] && self.func.block_of(v) == block;
@@ -85,7 +85,7 @@ impl Select<'_> {
         Some(Logic { sources, table })
     }
 
-    /// The table of an instruction of which `inner` are parts.
+    /// The truth table of an instruction with the parts `inner`.
     fn table(&self, inst: Inst, inner: &[Inst], sources: &[Value]) -> u8 {
         let of = |v: Value| {
             let v = self.resolve(v);
@@ -108,7 +108,7 @@ impl Select<'_> {
         }
     }
 
-    /// Selects such a function; false where an instruction is none.
+    /// Selects an absorbed function; false if the instruction has none.
     pub(super) fn do_logic(&mut self, inst: Inst) -> Result<bool, Refused> {
         let Some(logic) = self.logic.remove(&inst) else {
             return Ok(false);

@@ -1,5 +1,5 @@
-//! For AVX-512: operations whose results go where a mask is set, with other lanes kept. The instruction of the
-//! operation merges, so that no blend follows.
+//! For AVX-512: operations whose result is merged under a mask. The operation's own instruction
+//! merges, so no blend follows.
 
 use regalloc2::{Operand, RegClass, VReg};
 
@@ -12,22 +12,21 @@ use crate::backend::x64::inst::{Form, HostOp, Imm, MASK, PlaceBase};
 use crate::backend::x64::space::{Space, table};
 use crate::vir::{IntCC, Op, Part, Value};
 
-/// Where the instructions are that values come from.
+/// The instructions that define values.
 #[derive(Default)]
 pub(super) struct Merge {
-    /// By the number of a value: how often it is used; nothing for other CPUs.
+    /// By value number: its number of uses; empty for other CPUs.
     pub(super) uses: Vec<u32>,
-    /// By the number of a value: one more than the number of the host instruction whose result it is, and whose
-    /// result nothing else is.
+    /// By value number: one more than the index of the host instruction whose only result it is.
     made: Vec<u32>,
     /// The first instruction of the block.
     first: usize,
-    /// The first register of the instruction that is being selected for.
+    /// The first virtual register of the current instruction.
     fresh: usize,
 }
 
 impl Merge {
-    /// With space for what is noted.
+    /// With recycled memory.
     pub(super) fn new(space: &mut Space) -> Merge {
         Merge {
             made: table(&mut space.made, 0, 0),
@@ -35,17 +34,17 @@ impl Merge {
         }
     }
 
-    /// The tables are done with.
+    /// Returns the tables.
     pub(super) fn done(self, space: &mut Space) {
         space.uses = self.uses;
         space.made = self.made;
     }
 }
 
-/// How many instructions an instruction may be moved over: what it takes has registers until then.
+/// Maximum distance that an instruction may be moved: its sources stay live until then.
 const FARTHEST: usize = 24;
 
-/// Logic, which the coding has for lanes of both sizes.
+/// Logic, which is encoded for lanes of both sizes.
 const LOGIC: [Evex; 5] = [
     rows::VPANDD,
     rows::VPANDND,
@@ -54,16 +53,16 @@ const LOGIC: [Evex; 5] = [
     rows::VPTERNLOGD,
 ];
 
-/// Shifts of all lanes by one number.
+/// Shifts of all lanes by one amount.
 const SHIFTS: [Evex; 3] = [rows::VPSLLD, rows::VPSRLD, rows::VPSRAD];
 
-/// The instruction whose lanes are of this size, if those of a vector operation may be chosen by a mask.
+/// The row for lanes of this size, if the write mask of a vector operation can have it.
 fn by_lanes(row: Evex, quads: bool) -> Option<Evex> {
     if quads && LOGIC.contains(&row) {
         let tuple = Tuple::Full(8);
         return Some(Evex { tuple, ..row.w1() });
     }
-    // What may take one lane for all from memory has lanes of that size; but these results are shorter.
+    // Rows with broadcast have lanes of the broadcast size; these results are shorter.
     let lane = match row.tuple {
         Tuple::Full(lane) if row != rows::VCVTPD2PS => lane,
         _ if SHIFTS.contains(&row) => 4,
@@ -72,7 +71,7 @@ fn by_lanes(row: Evex, quads: bool) -> Option<Evex> {
     (lane == if quads { 8 } else { 4 }).then_some(row)
 }
 
-/// The form of an instruction that merges.
+/// The merging variant of a form.
 fn merging(form: Form) -> Option<Form> {
     match form {
         Form::Rvm | Form::Fma => Some(Form::MergedRvm),
@@ -88,12 +87,12 @@ impl Select<'_> {
         self.merge.first = self.h.insts.len();
     }
 
-    /// Selection for an instruction begins.
+    /// Begins selection for an instruction.
     pub(super) fn merge_from_here(&mut self) {
         self.merge.fresh = self.h.vregs();
     }
 
-    /// Notes which host instruction gives a value.
+    /// Records the host instruction that defines a value.
     pub(super) fn note_made(&mut self, v: Value, reg: VReg) {
         if self.is_avx512() && reg.vreg() >= self.merge.fresh && self.h.last_gives(reg) {
             self.merge.made.resize(self.values.len(), 0);
@@ -101,14 +100,14 @@ impl Select<'_> {
         }
     }
 
-    /// The number of the host instruction that gives a value in this block.
+    /// The index of the host instruction that defines a value in this block.
     fn made_here(&self, v: Value) -> Option<usize> {
         let made = *self.merge.made.get(v.index())? as usize;
         (made > self.merge.first).then(|| made - 1)
     }
 
-    /// The instruction that gives a value for one use, in this block: its number, how it merges lanes of this size,
-    /// and whether its result is one of its sources already.
+    /// The instruction in this block that defines a single-use value: its index, how it merges
+    /// lanes of this size, and whether its result is already one of its sources.
     fn merges(&self, v: Value, quads: bool, len: Len) -> Option<(usize, HostOp, bool)> {
         if self.merge.uses[v.index()] != 1 {
             return None;
@@ -123,7 +122,7 @@ impl Select<'_> {
             HostOp::Evex(row, len, form, imm) => (row, len, form, imm),
             _ => return None,
         };
-        // Other memory than constants may be written until it is used.
+        // Memory other than constants may be written before the use.
         let waits = host
             .mem
             .is_none_or(|place| matches!(place.base, PlaceBase::Pool(_)));
@@ -132,15 +131,16 @@ impl Select<'_> {
         Some((made, op, form == Form::Fma))
     }
 
-    /// The number of the instruction that gives a value for one use, in this block.
+    /// The index of the instruction in this block that defines a single-use value.
     pub(super) fn made_for_one(&self, v: Value) -> Option<usize> {
         let v = self.resolve(v);
         let once = self.merge.uses[v.index()] == 1;
         self.made_here(v).filter(|_| once)
     }
 
-    /// Is a value's register most likely free behind the choice between it and another? It is loaded here, or
-    /// used by the instruction that gives the other only. Else to merge takes a copy, where a blend takes none.
+    /// Is a value's register most likely free after the selection between it and another? It is
+    /// loaded here, or used only by the instruction that defines the other. Otherwise merging needs
+    /// a copy, and a blend does not.
     fn ends_here(&self, old: Value, new: Value) -> bool {
         let old = self.resolve(old);
         let load = |inst| matches!(self.op(inst), Op::Load(_, Part::Whole, _));
@@ -153,7 +153,8 @@ impl Select<'_> {
         self.merge.uses[old.index()] as usize == there + 1
     }
 
-    /// Lanes of `args[1]` where the mask `args[0]` is set, else of `args[2]`, if an instruction can do that itself.
+    /// Lanes of `args[1]` where the mask `args[0]` is set, else of `args[2]`, if an instruction can
+    /// merge them itself.
     pub(super) fn merged(&mut self, quads: bool, args: &[Value]) -> Result<Option<VReg>, Refused> {
         let len = length(self.ty(args[1]))?;
         let yes = self.resolve(args[1]);
@@ -166,7 +167,7 @@ impl Select<'_> {
         let (mask, old) = (self.mask(args[0])?, self.reg(args[2])?);
         let mut sources = self.h.sources(made);
         if tied {
-            // It keeps what it adds to.
+            // The result accumulates into its own source.
             if sources[0] != old {
                 return Ok(None);
             }
@@ -184,7 +185,8 @@ impl Select<'_> {
         Ok(Some(d))
     }
 
-    /// Lanes of `v` where a mask is set, else zeros, if the instruction that gives `v` for this use alone can do that.
+    /// Lanes of `v` where a mask is set, else zeros, if the instruction that defines the single-use
+    /// value `v` can do that.
     pub(super) fn zeroing(
         &mut self,
         quads: bool,
@@ -208,7 +210,8 @@ impl Select<'_> {
         Ok(Some(d))
     }
 
-    /// The `and` that a value is, compared with zero: one instruction, if the value has no other use.
+    /// The `and` that a value is, compared with zero: one instruction if the value has no other
+    /// use.
     pub(super) fn tested(&mut self, cond: IntCC, v: Value) -> Option<VReg> {
         let v = self.resolve(v);
         let row = match cond {
@@ -237,7 +240,7 @@ impl Select<'_> {
         Some(d)
     }
 
-    /// Makes a comparison into a mask its opposite, if the mask has no other use.
+    /// Inverts the comparison that defines a mask, if the mask has no other use.
     pub(super) fn inverted(&mut self, v: Value) -> bool {
         let v = self.resolve(v);
         if self.merge.uses[v.index()] != 1 {
@@ -260,7 +263,7 @@ impl Select<'_> {
         if !compares.contains(row) {
             return false;
         }
-        // In all of them one bit inverts.
+        // One bit inverts each of these predicates.
         *code ^= 4;
         true
     }

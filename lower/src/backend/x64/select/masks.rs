@@ -1,6 +1,6 @@
-//! Selection for AVX-512, where truth values of lanes are bits of mask registers as long as only comparisons and
-//! logic make them; as vectors of ones and zeros they are made anew where something else wants them. Bits above
-//! those of the lanes are anything.
+//! Selection for AVX-512, where truth values of lanes are in mask registers as long as only
+//! comparisons and logic define them; as vectors of ones and zeros they are rematerialized where
+//! needed. Bits above those of the lanes are unspecified.
 
 use regalloc2::{RegClass, VReg};
 
@@ -16,15 +16,15 @@ use crate::host::Isa;
 use crate::vir::patterns;
 use crate::vir::{FloatCC, Inst, IntCC, Op, Value, types};
 
-/// Values that mask registers are for.
+/// State of values in mask registers.
 #[derive(Default)]
 pub(super) struct Masks {
-    /// By the number of a value: it as a vector, in which block.
+    /// By value number: its expansion as a vector, and the block of that.
     vectors: Vec<(u32, VReg)>,
 }
 
 impl Masks {
-    /// With space for what is noted of so many values.
+    /// With recycled memory for this number of values.
     pub(super) fn new(isa: Isa, values: usize, space: &mut Space) -> Masks {
         let values = match isa {
             Isa::Avx512 => values,
@@ -35,20 +35,20 @@ impl Masks {
         }
     }
 
-    /// The tables are done with.
+    /// Returns the tables.
     pub(super) fn done(self, space: &mut Space) {
         space.vectors = self.vectors;
     }
 }
 
-/// The bits of `a ? c : b` for the three sources of a ternary operation.
+/// The truth table of `a ? c : b` for a ternary operation.
 const CHOOSE_LAST: u8 = 0xac;
-/// Those of `(a | b) & c`.
+/// That of `(a | b) & c`.
 const LAST_OF_EITHER: u8 = 0xa8;
-/// Those of `c ? b : a`.
+/// That of `c ? b : a`.
 const CHOOSE_BY_LAST: u8 = 0xd8;
 
-/// A load of lanes that a mask has.
+/// The row of a masked load.
 pub(super) fn load_row(quads: bool) -> Evex {
     match quads {
         true => rows::VMOVDQU32_LOAD.w1(),
@@ -61,18 +61,18 @@ impl Select<'_> {
         self.h.isa == Isa::Avx512
     }
 
-    /// Is a value in a mask register? Constants are made where they are used.
+    /// Is a value in a mask register? Constants are rematerialized.
     pub(super) fn is_mask(&self, v: Value) -> bool {
         let v = self.resolve(v);
         self.is_avx512() && self.ty(v).is_mask() && self.vector_constant(v).is_none()
     }
 
-    /// A vector constant that has all bits or none.
+    /// A vector constant that is all ones or zeros.
     pub(super) fn all_or_nothing(&self, v: Value) -> Option<bool> {
         patterns::all_or_nothing(self.vector_constant(v)?)
     }
 
-    /// Bits of a lane of a mask, of 32 or 64.
+    /// Are the lanes of a mask 64 bits wide rather than 32?
     fn has_quads(&self, v: Value) -> bool {
         self.ty(self.resolve(v)).lane_bits() == 64
     }
@@ -89,7 +89,7 @@ impl Select<'_> {
         }
     }
 
-    /// A value as a parameter of a block wants it.
+    /// A value in the form of a block parameter.
     pub(super) fn argument(&mut self, v: Value, param: Value) -> Result<VReg, Refused> {
         match self.is_mask(param) {
             true => self.mask(v),
@@ -97,7 +97,8 @@ impl Select<'_> {
         }
     }
 
-    /// A truth value of lanes in a mask register: one that is kept there, a constant, or the signs of a vector.
+    /// A truth value of lanes in a mask register: one that is already there, a constant, or the
+    /// signs of a vector.
     pub(super) fn mask(&mut self, v: Value) -> Result<VReg, Refused> {
         let v = self.resolve(v);
         if self.is_mask(v) {
@@ -155,7 +156,7 @@ impl Select<'_> {
         self.define(RegClass::Float, op, &[a], Some(b))
     }
 
-    /// An instruction whose result is where others have a source.
+    /// An instruction with its result in the position of a source.
     pub(super) fn evex_mr(&mut self, row: Evex, len: Len, a: VReg, imm: Imm) -> VReg {
         let op = HostOp::Evex(row, len, Form::Mr, imm);
         self.define(RegClass::Float, op, &[a], None)
@@ -173,14 +174,15 @@ impl Select<'_> {
         self.define(MASK, op, &[a], Some(b))
     }
 
-    /// Three sources by a table of eight bits, the first of which is the highest of its index.
+    /// A ternary operation by its truth table, of which the first source is the highest bit of the
+    /// index.
     pub(super) fn ternary(&mut self, len: Len, a: VReg, b: VReg, c: Src, table: u8) -> VReg {
         let op = HostOp::Evex(rows::VPTERNLOGD, len, Form::Fma, Imm::Byte(table));
         self.over_first(op, [a, b], c)
     }
 
-    /// Floats rounded to odd, of those rounded down and up: what is nearer to zero, and odd if they differ, as then
-    /// one of them is.
+    /// Floats rounded to odd, from those rounded down and up: the one nearer to zero, with its last bit
+    /// set if they differ.
     pub(super) fn rounded_to_odd(&mut self, len: Len, down: VReg, up: VReg) -> VReg {
         let one = self.dwords(len, 1);
         let last = self.ternary(len, down, up, one, LAST_OF_EITHER);
@@ -214,7 +216,7 @@ impl Select<'_> {
         self.define(RegClass::Float, op, &[mask, no], Some(yes))
     }
 
-    /// Even dwords of the first, odd ones of the second.
+    /// Even dwords of the first source, odd ones of the second.
     pub(super) fn odd_dwords(&mut self, len: Len, a: VReg, b: VReg) -> VReg {
         let odd = self.lanes_of(len, &(u64::MAX << 32).to_le_bytes());
         self.ternary(len, a, b, odd, CHOOSE_BY_LAST)
@@ -242,7 +244,8 @@ impl Select<'_> {
         }
     }
 
-    /// What AVX-512 has better instructions for, or masks; false for what is selected as for AVX2.
+    /// Selects operations for which AVX-512 has masks or better instructions; false for those
+    /// selected as for AVX2.
     pub(super) fn avx512(&mut self, inst: Inst) -> Result<bool, Refused> {
         if self.do_logic(inst)? {
             return Ok(true);
@@ -351,7 +354,7 @@ impl Select<'_> {
             (true, false) => rows::VCMPPS,
             (true, true) => rows::VCMPPD,
         };
-        // A constant comes second, from memory.
+        // A constant is the second operand, in memory.
         let constant = self.vector_constant(args[0]).is_some();
         let (cond, a, b) = match constant {
             true => (cond.swap_args(), args[1], args[0]),
@@ -398,7 +401,7 @@ impl Select<'_> {
         Ok(self.mask_rvm(row, a, b))
     }
 
-    /// Lanes of one of two vectors by a truth value.
+    /// Selects lanes of two vectors by a truth value.
     fn choose_lanes(&mut self, args: &[Value]) -> Result<VReg, Refused> {
         let (which, ty) = (args[0], self.ty(args[1]));
         let len = length(ty)?;
@@ -462,10 +465,10 @@ impl Select<'_> {
         Ok(self.evex_rvm(rows::VPSRAQ, len, a, Src::Reg(count), Imm::No))
     }
 
-    /// Dwords rotated to the right; nothing where it is not by a constant.
+    /// Dwords rotated to the right; `None` if the amount is not constant.
     pub(super) fn rotate(&mut self, len: Len, a: VReg, by: Value) -> Option<VReg> {
         let by = self.int(by)? as u8 & 31;
-        // Among shifts by constants the digit 0 rotates to the right.
+        // Among shifts by constants the digit 0 rotates right.
         Some(self.evex_digit(rows::VPSHIFTD_I, 0, len, a, by))
     }
 
@@ -493,7 +496,8 @@ impl Select<'_> {
     pub(super) fn saturate(&mut self, unsigned: bool, len: Len, a: VReg) -> VReg {
         if unsigned {
             let zero = self.define(RegClass::Float, HostOp::Zero, &[], None);
-            // The second source is the result when the first is a NaN; what is too large becomes all ones.
+            // The second source is the result when the first is a NaN; too large values become all
+            // ones.
             let a = self.rvm(vex::VMAXPS, len, a, Src::Reg(zero));
             return self.evex_rm(rows::VCVTTPS2UDQ, len, Src::Reg(a), Imm::No);
         }
@@ -512,13 +516,13 @@ impl Select<'_> {
         self.kept(true, Len::L128, ordered, Src::Reg(a))
     }
 
-    /// Parts of 128 bits of one vector, then as many of another; `which` has two bits for each, of vectors of 256 bits
-    /// one.
+    /// 128-bit parts of one vector, then as many of another; `which` has two bits for each, one for
+    /// 256-bit vectors.
     pub(super) fn parts_of_two(&mut self, len: Len, a: VReg, b: VReg, which: u8) -> VReg {
         self.evex_rvm(rows::VSHUFI64X2, len, a, Src::Reg(b), Imm::Byte(which))
     }
 
-    /// Quads of a vector of 512 bits in another order.
+    /// Permutes the quads of a 512-bit vector.
     pub(super) fn order_quads(&mut self, a: VReg, order: [u8; 8]) -> VReg {
         let bytes: Vec<u8> = order
             .iter()

@@ -1,5 +1,5 @@
-//! Selection for general registers. A value of 32 bits has zeros above in its register, a truth value is
-//! 0 or 1.
+//! Selection for general registers. A 32-bit value is zero-extended in its register, a truth value
+//! is 0 or 1.
 
 use regalloc2::{Operand, VReg};
 
@@ -28,7 +28,7 @@ pub(super) fn condition(cond: IntCC) -> Cc {
     }
 }
 
-/// The digit of an operation with a constant.
+/// The digit of an operation with an immediate.
 fn alu_digit(row: Row) -> u8 {
     match row {
         legacy::ADD => 0,
@@ -170,7 +170,7 @@ impl Select<'_> {
         }
     }
 
-    /// An instruction that changes one register, with another.
+    /// A two-operand instruction that overwrites its first register.
     fn two(&mut self, row: Row, wide: bool, a: VReg, b: VReg) -> VReg {
         let d = self.int_reg();
         let operands = [Operand::reg_reuse_def(d, 1), Operand::reg_use(a)];
@@ -179,7 +179,7 @@ impl Select<'_> {
         d
     }
 
-    /// An instruction that changes one register, with a digit.
+    /// An instruction that overwrites its only register, with a digit.
     pub(super) fn tied(&mut self, row: Row, digit: u8, wide: bool, a: VReg, imm: Imm) -> VReg {
         let d = self.int_reg();
         let operands = [Operand::reg_reuse_def(d, 1), Operand::reg_use(a)];
@@ -244,7 +244,7 @@ impl Select<'_> {
         Ok(self.general_rvm(row, amount, first))
     }
 
-    /// A shift by a constant, taken modulo the width: left by digit 4, right by 5, arithmetic by 7.
+    /// A shift by a constant, modulo the width: left by digit 4, right by 5, arithmetic by 7.
     fn shift_by(&mut self, digit: u8, wide: bool, a: VReg, n: u8) -> VReg {
         let n = n & if wide { 63 } else { 31 };
         if n == 0 {
@@ -253,7 +253,7 @@ impl Select<'_> {
         self.tied(legacy::SHIFT_I, digit, wide, a, Imm::Byte(n))
     }
 
-    /// The first when it compares so with the second, else the second.
+    /// The first if the condition holds against the second, else the second.
     fn choose(&mut self, cc: Cc, wide: bool, a: Value, b: Value) -> Result<VReg, Refused> {
         let (a, b) = (self.reg(a)?, self.reg(b)?);
         let compare = Compare {
@@ -274,7 +274,7 @@ impl Select<'_> {
         d
     }
 
-    /// Bits reversed, by swapping ever larger neighbours.
+    /// Reverses bits by swapping ever larger neighbours.
     fn reverse(&mut self, wide: bool, a: Value) -> Result<VReg, Refused> {
         let mut v = self.reg(a)?;
         let steps: &[(u8, u64)] = &[

@@ -1,4 +1,4 @@
-//! Selection of shuffles, of single lanes, and of what hosts have for vectors.
+//! Selection of shuffles, single lanes and host vector operations.
 
 use regalloc2::{Operand, RegClass, VReg};
 
@@ -10,7 +10,7 @@ use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
 use crate::vir::{Constant, Inst, Op, Value, types};
 
-/// The row of an operation that makes dwords of bytes or shorts, in registers or in memory.
+/// The row of an operation that extends bytes or shorts to dwords, from registers or memory.
 fn widening(op: Op) -> Option<Row> {
     match op {
         Op::WidenBytesU => Some(vex::VPMOVZXBD),
@@ -21,7 +21,7 @@ fn widening(op: Op) -> Option<Row> {
     }
 }
 
-/// Into which caches a prefetch goes, as the instruction's digit says it.
+/// The cache level of a prefetch, as the instruction's digit.
 pub(super) fn caches(op: Op) -> Option<u8> {
     match op {
         Op::Prefetch => Some(1),
@@ -31,7 +31,7 @@ pub(super) fn caches(op: Op) -> Option<u8> {
 }
 
 impl Select<'_> {
-    /// One lane of a vector taken out or put in.
+    /// Extracts or inserts one lane of a vector.
     pub(super) fn one_lane(
         &mut self,
         inst: Inst,
@@ -68,7 +68,7 @@ impl Select<'_> {
         if len == Len::L128 {
             return Ok(part);
         }
-        // The instruction for 128 bits takes their place in a longer vector.
+        // The 128-bit instruction inserts into a longer vector.
         Ok(self.rvm_imm(vex::VINSERTI128, len, whole, Src::Reg(part), Imm::Byte(at)))
     }
 
@@ -100,7 +100,7 @@ impl Select<'_> {
         self.reversed(vex::VCVTPS2PH, len, a, rounding)
     }
 
-    /// Quads 0, 2, 4 and so on in the low half, the odd ones in the high one.
+    /// Quads 0, 2, 4 and so on in the low half, odd quads in the high half.
     fn parted(&mut self, len: Len, a: VReg) -> VReg {
         match len {
             Len::L512 => self.order_quads(a, [0, 2, 4, 6, 1, 3, 5, 7]),
@@ -116,13 +116,14 @@ impl Select<'_> {
         }
     }
 
-    /// An instruction whose result is where others have a source.
+    /// An instruction with its result in the position of a source.
     fn reversed(&mut self, row: Row, len: Len, a: VReg, imm: u8) -> VReg {
         let op = HostOp::Vex(row, len, Form::Mr, Imm::Byte(imm));
         self.define(RegClass::Float, op, &[a], None)
     }
 
-    /// Bytes of two vectors by a pattern of 16, in each half of 128 bits; zeros where that has numbers from 0x80 on.
+    /// Shuffles bytes of two vectors by a pattern of 16, within each 128 bits; zero where the
+    /// pattern is at least 0x80.
     pub(super) fn shuffle(&mut self, inst: Inst, pattern: Constant) -> Result<(), Refused> {
         let args = self.func.args(inst);
         let len = length(self.ty(args[0]))?;
@@ -187,7 +188,7 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPOR, len, first, Src::Reg(other)))
     }
 
-    /// A line into the cache.
+    /// Prefetches a cache line.
     pub(super) fn prefetch(&mut self, inst: Inst) -> Result<(), Refused> {
         let digit = caches(self.op(inst)).ok_or_else(|| self.refuse(inst))?;
         let addr = Src::Mem(self.addr(self.func.args(inst)[0], 0)?);
@@ -196,7 +197,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// What hosts have for vectors.
+    /// Selects a host vector operation.
     pub(super) fn host_vector(&mut self, inst: Inst) -> Result<(), Refused> {
         let len = length(self.ty(self.func.args(inst)[0]))?;
         let result = length(self.ty(self.result(inst)))?;
@@ -205,7 +206,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// The same, whose first source has length `len` and whose result has length `result`.
+    /// A unary operation whose source has length `len` and whose result has length `result`.
     fn function(&mut self, inst: Inst, len: Len, result: Len) -> Result<VReg, Refused> {
         let (op, args) = (self.op(inst), self.func.args(inst));
         if let Some(row) = widening(op) {
@@ -237,7 +238,7 @@ impl Select<'_> {
                 };
                 self.rm(row, len, Src::Reg(half), Imm::No)
             }
-            // What is above is not looked at.
+            // The upper half is not read.
             Op::LowHalf => a,
             Op::HighHalf => self.high_half(len, a),
             Op::LowHalves | Op::HighHalves if self.is_avx512() => {
@@ -286,7 +287,7 @@ impl Select<'_> {
             Op::PickDwords => {
                 let numbers = self.reg(args[1])?;
                 if self.resolve(args[0]) == self.resolve(args[2]) {
-                    // Which of both does not count.
+                    // Either source will do.
                     let op = HostOp::Evex(rows::VPERMD, len, Form::Rvm, Imm::No);
                     let class = RegClass::Float;
                     return Ok(self.define(class, op, &[numbers], Some(Src::Reg(a))));
@@ -366,7 +367,7 @@ impl Select<'_> {
                 };
                 self.evex_rvm(row, len, a, b, Imm::No)
             }
-            // By the nearest even integers, whatever MXCSR says.
+            // To the nearest even integers, regardless of MXCSR.
             Op::Rest => self.evex_rm(rows::VREDUCEPS, len, Src::Reg(a), Imm::Byte(0)),
             Op::RootEstimate => {
                 let row = match self.ty(args[0]).lane_type() {

@@ -1,5 +1,5 @@
-//! What selection asks of a function: which values are constants, comparisons or addresses that their
-//! uses take over, and which instructions are needed for themselves.
+//! Analyses for selection: which values are constants, comparisons or addresses that are folded
+//! into their uses, and which instructions are needed on their own.
 
 use super::shuffle::caches;
 use super::{Select, scalar};
@@ -9,10 +9,10 @@ use crate::host::Isa;
 use crate::vir::patterns::{halves_of, is_constant, operands, vector_constant};
 use crate::vir::{Block, Func, Inst, Memory, Op, Part, Type, Value, types};
 
-/// An address in the vector IR's terms.
+/// An address as a sum of values.
 pub(super) struct Parts {
     pub(super) base: PartBase,
-    /// What is added, shifted left by so many bits.
+    /// The index, shifted left by this number of bits.
     pub(super) index: Option<(Value, u8)>,
     pub(super) disp: i32,
 }
@@ -23,9 +23,9 @@ pub(super) enum PartBase {
     Stack,
 }
 
-/// By the number of a value: it without its other names, without changes of a vector's type, and without an `or` that
-/// gives what is there; and the instruction that gives that, or none. A mask as a vector is the mask, which its use makes a
-/// vector of; where masks are vectors, so is a vector as a mask.
+/// By value number: the value without aliases, casts and redundant `or`s, and its defining
+/// instruction, if any. A mask as a vector resolves to the mask, which its use expands; where masks
+/// are vectors, a vector as a mask resolves to the vector.
 pub(super) fn names(func: &Func, isa: Isa, space: &mut Space) -> (Vec<Value>, Vec<Inst>) {
     let name = |v: Value| {
         let mut v = func.resolve(v);
@@ -54,7 +54,8 @@ pub(super) fn names(func: &Func, isa: Isa, space: &mut Space) -> (Vec<Value>, Ve
     (same, defs)
 }
 
-/// The value that an `or` gives where it puts halves together again, or some bits of a value and all of them.
+/// The value that an `or` equals if it recombines two halves, or some bits of a value with all of
+/// them.
 fn either(func: &Func, args: [Value; 2]) -> Option<Value> {
     if let Some(whole) = joined(func, args) {
         return Some(whole);
@@ -75,7 +76,7 @@ fn either(func: &Func, args: [Value; 2]) -> Option<Value> {
     }
 }
 
-/// The value whose high half, moved up, and whose low half these are.
+/// The value whose shifted high half and whose low half these are.
 fn joined(func: &Func, [high, low]: [Value; 2]) -> Option<Value> {
     let [high, up] = operands(func, high, Op::Ishl)?;
     let [high, low] = [word(func, high)?, word(func, low)?];
@@ -83,13 +84,13 @@ fn joined(func: &Func, [high, low]: [Value; 2]) -> Option<Value> {
     is_constant(func, up, 32).then_some(whole)
 }
 
-/// What was made wider to a value of 64 bits.
+/// The word that was extended to a 64-bit value.
 fn word(func: &Func, v: Value) -> Option<Value> {
     let [word, _] = operands(func, v, Op::Uextend)?;
     Some(word)
 }
 
-/// By the number of a value: is it written down as an operand exactly once?
+/// By value number: is it an operand exactly once?
 pub(super) fn once(func: &Func, same: &[Value], space: &mut Space) -> Vec<bool> {
     let mut counts = vec![0u8; same.len()];
     let mut count = |v: Value| {
@@ -97,7 +98,7 @@ pub(super) fn once(func: &Func, same: &[Value], space: &mut Space) -> Vec<bool> 
         *count = count.saturating_add(1);
     };
     for &block in func.layout() {
-        // The same value as a vector is written down where that is used.
+        // A cast shares the value, so its uses count there.
         let insts = func.insts(block).iter();
         for &inst in insts.filter(|&&inst| func.op(inst) != Op::MaskToVector) {
             func.args(inst).iter().for_each(|&v| count(v));
@@ -112,7 +113,7 @@ pub(super) fn once(func: &Func, same: &[Value], space: &mut Space) -> Vec<bool> 
 }
 
 impl<'a> Select<'a> {
-    /// A value without its other names, and without changes of a vector's type.
+    /// A value without aliases and casts.
     pub(super) fn resolve(&self, v: Value) -> Value {
         self.same[v.index()]
     }
@@ -123,7 +124,7 @@ impl<'a> Select<'a> {
         (def != Inst::NONE).then_some(def)
     }
 
-    /// The operation that gives a value, with its sources.
+    /// The operation that defines a value, with its sources.
     pub(super) fn made_by(&self, v: Value) -> Option<(Op, &'a [Value])> {
         let inst = self.def(v)?;
         Some((self.op(inst), self.func.args(inst)))
@@ -133,7 +134,7 @@ impl<'a> Select<'a> {
         self.func.op(inst)
     }
 
-    /// The result of an instruction that has one.
+    /// The result of an instruction that must have one.
     pub(super) fn result(&self, inst: Inst) -> Value {
         let result = self.func.result(inst);
         result.expect("bug: the instruction has no result")
@@ -143,12 +144,12 @@ impl<'a> Select<'a> {
         self.func.ty(v)
     }
 
-    /// The integer that a value is.
+    /// The integer constant that a value is.
     pub(super) fn int(&self, v: Value) -> Option<i64> {
         self.func.iconst(self.resolve(v))
     }
 
-    /// The integer that a value is, as a constant of 32 bits that is sign-extended to the value's width.
+    /// The integer constant that a value is, if a sign-extended 32-bit immediate can encode it.
     pub(super) fn small(&self, v: Value) -> Option<i32> {
         let value = self.int(v)?;
         if self.ty(v) == types::I64 {
@@ -163,7 +164,7 @@ impl<'a> Select<'a> {
         vector_constant(self.func, self.resolve(v))
     }
 
-    /// Is it made anew where it is used?
+    /// Is it rematerialized at each use?
     pub(super) fn is_constant(&self, v: Value) -> bool {
         let Some(inst) = self.def(v) else {
             return false;
@@ -192,7 +193,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// The sources of an `and` whose second source is inverted.
+    /// The sources of an `and` with an inverted second source.
     pub(super) fn and_not(&self, inst: Inst) -> Option<(Value, Value)> {
         let (Op::Band, &[a, b]) = (self.op(inst), self.func.args(inst)) else {
             return None;
@@ -203,8 +204,8 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// A word of 64 bits that is shifted left by as many bits as an address can shift, and has no other use shifted: else
-    /// both would take a register.
+    /// A 64-bit value shifted left by an amount that an address can encode, whose operand has no
+    /// other scaled use: otherwise both would occupy a register.
     fn scaled(&self, v: Value) -> Option<(Value, u8)> {
         if !self.once[self.resolve(v).index()] {
             return None;
@@ -218,7 +219,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// An address and what is added to it.
+    /// The parts of an address with a displacement.
     pub(super) fn parts(&self, v: Value, disp: i32) -> Parts {
         let v = self.resolve(v);
         let plain = Parts {
@@ -259,7 +260,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Goes through the values that an instruction takes in registers.
+    /// Visits the values that an instruction takes in registers.
     fn each_use(&self, inst: Inst, mut take: impl FnMut(Value)) {
         let mut address = |v: Value, offset: i32| {
             let parts = self.parts(v, offset);
@@ -301,7 +302,7 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Goes through the values that a condition is made of.
+    /// Visits the values of a condition.
     fn each_compared(&self, v: Value, take: &mut impl FnMut(Value)) {
         match self.comparison(v) {
             Some((_, a, b)) => [a, b].into_iter().for_each(take),
@@ -309,10 +310,10 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Finds what must be computed, from what has effects.
+    /// Finds the instructions that must be computed, starting from those with effects.
     pub(super) fn find_needed(&mut self, layout: &[Block], space: &mut Space) {
         let mut work = Vec::new();
-        // By the number of a value: how often it is used, and by which instruction.
+        // By value number: the number of its uses, and a using instruction.
         let none = (0, Inst::NONE);
         let mut counts = table(&mut space.counts, self.same.len(), none);
         let mut epochs = table(&mut space.epochs, self.needed.len(), (0, 0));
@@ -320,7 +321,7 @@ impl<'a> Select<'a> {
             let mut epoch = 0;
             for &inst in self.func.insts(block) {
                 let op = self.op(inst);
-                // What else has effects may write memory.
+                // Other instructions with effects may write memory.
                 let writes = op.has_effect() && !op.is_terminator() && caches(op).is_none();
                 if writes {
                     epoch += 1;
@@ -355,7 +356,8 @@ impl<'a> Select<'a> {
             uses.extend(counts.iter().map(|&(count, _)| count));
             self.merge.uses = uses;
         }
-        // A load with one use that takes memory, with no store between the two, is done by that use.
+        // A single-use load with no store before its use is folded into the use, if that takes
+        // memory.
         for (n, &(count, user)) in counts.iter().enumerate() {
             let v = Value::new(n);
             let Some(def) = (count == 1).then(|| self.def(v)).flatten() else {

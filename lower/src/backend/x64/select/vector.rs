@@ -1,5 +1,5 @@
-//! Selection for vectors, and for single floats, which lie in the same registers. Truth values of lanes
-//! are all ones or zeros. Changes of a vector's type between integer and float cost nothing and are looked
+//! Selection for vectors, and for scalar floats, which are in the same registers. Truth values of
+//! lanes are all ones or zeros. Casts between integer and float vectors are free and looked
 //! through.
 
 use regalloc2::{Operand, RegClass, VReg};
@@ -11,7 +11,8 @@ use crate::backend::x64::inst::{Form, HostOp, Imm, Src};
 use crate::backend::x64::rows::{legacy, vex};
 use crate::vir::{FloatCC, Inst, IntCC, Op, Type, Value, types};
 
-/// The number by which comparisons know what they ask; none of these faults on quiet NaNs or cares for MXCSR.
+/// The predicate of a comparison instruction; none of these faults on quiet NaNs or depends on
+/// MXCSR.
 pub(super) fn predicate(cond: FloatCC) -> u8 {
     match cond {
         FloatCC::Equal => 0,
@@ -31,13 +32,13 @@ pub(super) fn predicate(cond: FloatCC) -> u8 {
     }
 }
 
-/// The row of an operation by its type: single f32 or f64, vectors of f32 or f64.
+/// The row of an operation by its type: scalar f32 or f64, vectors of f32 or f64.
 fn by_type(ty: Type, rows: [Row; 4]) -> Row {
     let wide = usize::from(ty.lane_type() == types::F64);
     rows[wide + if ty.is_vector() { 2 } else { 0 }]
 }
 
-/// Vector operations of two sources: the row, and whether the sources may be exchanged.
+/// Binary vector operations: the row, and whether it is commutative.
 fn binary_row(op: Op, ty: Type) -> Option<(Row, bool)> {
     let quads = ty.lane_bits() == 64;
     let words = ty.lane_bits() == 16;
@@ -69,7 +70,7 @@ fn binary_row(op: Op, ty: Type) -> Option<(Row, bool)> {
         Op::Umax if !quads => (vex::VPMAXUD, true),
         Op::Smin if !quads => (vex::VPMINSD, true),
         Op::Smax if !quads => (vex::VPMAXSD, true),
-        // Which of two NaNs a sum or product is depends on the order.
+        // Which of two NaNs a sum or product propagates depends on the operand order.
         Op::Fadd => (
             float([vex::VADDSS, vex::VADDSD, vex::VADDPS, vex::VADDPD]),
             false,
@@ -91,7 +92,7 @@ fn binary_row(op: Op, ty: Type) -> Option<(Row, bool)> {
 }
 
 impl Select<'_> {
-    /// May `user` take `v` from memory?
+    /// Can `user` take `v` from memory?
     pub(super) fn takes_memory(&self, user: Inst, v: Value) -> bool {
         let args = self.func.args(user);
         let is = |n: usize| self.resolve(args[n]) == v;
@@ -117,7 +118,7 @@ impl Select<'_> {
         }
     }
 
-    /// A vector as an operand that may lie in memory.
+    /// A vector as an operand that may be in memory.
     pub(super) fn src(&mut self, v: Value) -> Result<Src, Refused> {
         let v = self.resolve(v);
         if let Some(inst) = self.def(v) {
@@ -134,7 +135,7 @@ impl Select<'_> {
         Ok(Src::Reg(self.reg(v)?))
     }
 
-    /// A vector constant of this lane in every lane.
+    /// A vector constant that repeats this lane.
     pub(super) fn lanes_of(&mut self, len: Len, lane: &[u8]) -> Src {
         let size = 16 << len as usize;
         let mut bytes = [0; 64];
@@ -157,7 +158,7 @@ impl Select<'_> {
         self.define(RegClass::Float, op, &[a], Some(b))
     }
 
-    /// Lanes of `yes` where those of `which`, which are all ones or zeros, are ones, else of `no`.
+    /// Lanes of `yes` where `which` is all ones, else, where it is zero, of `no`.
     pub(super) fn blend(&mut self, len: Len, which: VReg, yes: Src, no: VReg) -> VReg {
         let op = HostOp::Vex(vex::VPBLENDVB, len, Form::Rvmr, Imm::No);
         self.define(RegClass::Float, op, &[no, which], Some(yes))
@@ -192,7 +193,7 @@ impl Select<'_> {
         d
     }
 
-    /// Sources of which the one that may be exchanged and lies in memory comes second.
+    /// The sources, exchanged if that puts the one in memory second.
     fn operands(&mut self, a: Value, b: Value, commutes: bool) -> Result<(VReg, Src), Refused> {
         let in_memory = |s: &Self, v: Value| {
             let v = s.resolve(v);
@@ -344,7 +345,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    /// An operation of one float source; single ones take the rest of the register from it, too.
+    /// An operation with one float source; scalar ones copy the upper part of the register from it.
     fn one_float(&mut self, row: Row, ty: Type, a: VReg, imm: Imm) -> Result<VReg, Refused> {
         let len = length(ty)?;
         Ok(if ty.is_vector() {
@@ -419,7 +420,7 @@ impl Select<'_> {
                 let above = self.rvm(greater, len, a, Src::Reg(b));
                 self.invert(len, above)
             }
-            // a <= b when a is the lesser; a < b when it is not so that b <= a.
+            // a <= b if a is the minimum; a < b is the negation of b <= a.
             IntCC::UnsignedLessThanOrEqual if !quads => {
                 let least = self.rvm(vex::VPMINUD, len, a, Src::Reg(b));
                 self.rvm(equal, len, a, Src::Reg(least))
@@ -498,7 +499,7 @@ impl Select<'_> {
         if !(quads && op == Op::Sshr) {
             return Ok(shifted);
         }
-        // The sign bit, where it came to lie, is spread by (x ^ m) - m.
+        // Extends the shifted sign bit by (x ^ m) - m.
         let top = self.lanes_of(len, &(1u64 << 63).to_le_bytes());
         let top = self.rm(vex::VMOVAPS, len, top, Imm::No);
         let sign = shift(self, top);
@@ -519,7 +520,7 @@ impl Select<'_> {
         Ok(self.rvm(vex::VPADDQ, len, low, Src::Reg(cross)))
     }
 
-    /// Ones in each byte, by a table of the halves of bytes.
+    /// Ones in each byte, by a table of nibbles.
     fn count_bits(&mut self, len: Len, v: Value) -> Result<VReg, Refused> {
         let a = self.reg(v)?;
         let table: Vec<u8> = (0..16u8).map(|n| n.count_ones() as u8).collect();

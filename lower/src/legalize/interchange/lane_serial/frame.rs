@@ -1,23 +1,24 @@
-//! What lanes that run lane-serially have in the frame (see [`super`]).
+//! Frame of lane-serial loops (see [`super`]).
 
 use super::{Lane, Reach};
 use crate::legalize::Emitter;
 use crate::vir::{Memory, Type, Value, types};
 
-/// Places in the frame of what goes from lane to lane, or is the same for all. In host registers it would live through
-/// the iterations, which need them all.
+/// Frame offsets of values that pass from lane to lane, or are shared by all. In host registers
+/// they would be live across the iterations, which need all registers.
 pub(super) struct Shared {
-    /// The lanes that are not through, I64.
+    /// The lanes still to run, I64.
     pub(super) rest: i32,
-    /// Those whose fuel is burned and that want to go on, I64.
-    pub(super) tired: i32,
+    /// Those that are out of fuel before their end, I64.
+    pub(super) out_of_fuel: i32,
     /// Fuel for each lane, I32.
     pub(super) fuel: i32,
-    /// What the lane leaves of it that made most iterations so far, I32, if iterations are not counted.
+    /// The least remaining fuel of a lane so far, I32, if iterations are not counted.
     pub(super) fewest: i32,
-    /// Turns behind the first of the lane that made most so far, I32, if they are; -1 before the first lane.
+    /// The most iterations after the first of a lane so far, I32, if they are counted; -1 before
+    /// the first lane.
     pub(super) furthest: i32,
-    /// What may be accessed: see [`Reach`].
+    /// The bounds of inline accesses: see [`Reach`].
     pub(super) base: i32,
     pub(super) lds: i32,
     /// The first of the highest offsets.
@@ -30,7 +31,7 @@ impl Shared {
         let at = Emitter::frame_offset(slot);
         Shared {
             rest: at,
-            tired: at + 8,
+            out_of_fuel: at + 8,
             fuel: at + 16,
             fewest: at + 20,
             furthest: at + 24,
@@ -42,7 +43,7 @@ impl Shared {
 }
 
 impl Emitter<'_> {
-    /// Writes what is the same for all lanes, and what the first one finds.
+    /// Writes the shared values, and the initial values for the first lane.
     pub(super) fn begin_shared(
         &mut self,
         shared: &Shared,
@@ -54,7 +55,7 @@ impl Emitter<'_> {
         let fewest = self.b.iadd_imm(fuel, 1);
         let least = self.b.iconst(types::I32, -1);
         let mut things = vec![
-            (shared.tired, none),
+            (shared.out_of_fuel, none),
             (shared.rest, exec),
             (shared.fuel, fuel),
             (shared.fewest, fewest),
@@ -69,7 +70,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Reads what may be accessed; gives the lanes that are not through.
+    /// Reads the bounds of inline accesses; returns the lanes still to run.
     pub(super) fn reload_shared(&mut self, t: &mut Lane<'_>, shared: &Shared) -> Value {
         t.memory.base = self.read_shared(shared.base, types::I64);
         t.memory.lds = self.read_shared(shared.lds, types::I64);
@@ -79,12 +80,12 @@ impl Emitter<'_> {
         self.read_shared(shared.rest, types::I64)
     }
 
-    /// What lies at one of the places.
+    /// Reads one of the values.
     pub(super) fn read_shared(&mut self, at: i32, ty: Type) -> Value {
         self.b.load(ty, Memory::Trusted, self.frame, at)
     }
 
-    /// Puts something there.
+    /// Writes one of the values.
     pub(super) fn write_shared(&mut self, at: i32, value: Value) {
         self.b.store(Memory::Trusted, value, self.frame, at);
     }

@@ -1,26 +1,27 @@
-//! Lanes that run lane-serially and of which it is known, when they begin, how often (see
-//! [`crate::analysis::interchange::lane_serial::trip_count`]). Their fuel is taken at once, and one check of an address's first and last
-//! place does for all iterations; the number of an element in an array is compared with the array's end. Of what
-//! grows by the same in each iteration only the number of the iteration is held, which the host's addresses multiply.
+//! Lane-serial loops with trip counts (see
+//! [`crate::analysis::interchange::lane_serial::trip_count`]). Their fuel is burned at once, and
+//! one check of an address in the first and last iteration covers all; array indices are compared
+//! with the array's end. Of linear induction variables only the iteration number is held; host
+//! addressing modes scale it.
 
 use super::frame::Shared;
 use super::{Lane, shape};
-use crate::analysis::interchange::lane_serial::trip_count::{Count, Course};
+use crate::analysis::interchange::lane_serial::trip_count::{Count, Recurrence};
 use crate::ir::{Icmp, Val};
 use crate::legalize::{Emitter, access};
 use crate::vir::{self, IntCC, Value, types};
 
-/// An array that stays.
+/// An invariant array.
 #[derive(Clone, Copy)]
 pub(super) struct Array {
-    /// The host's address of its element 0.
+    /// The host address of its element 0.
     start: Value,
     /// The number of its last element.
     last: Value,
 }
 
 impl Emitter<'_> {
-    /// The iterations that a lane makes behind the first one, I64.
+    /// The number of iterations that a lane runs after the first one, I64.
     pub(super) fn iterations_ahead(
         &mut self,
         t: &mut Lane<'_>,
@@ -30,7 +31,7 @@ impl Emitter<'_> {
         let before = t.values.clone();
         let next = self.eval(t, count.next);
         let bound = self.eval(t, count.bound);
-        // These are values of the first iteration only.
+        // The cached values are valid in the first iteration only.
         t.values = before;
         let below = match count.below {
             Icmp::Slt => IntCC::SignedLessThan,
@@ -39,15 +40,15 @@ impl Emitter<'_> {
         let below = self.b.icmp(below, next, bound);
         let distance = self.b.isub(bound, next);
         let none = self.b.iconst(types::I32, 0);
-        let wanted = self.b.select(below, distance, none);
-        let [tired, go] = [(); 2].map(|()| self.b.create_block());
-        self.b.set_cold_block(tired);
+        let trips = self.b.select(below, distance, none);
+        let [out_of_fuel, go] = [(); 2].map(|()| self.b.create_block());
+        self.b.set_cold_block(out_of_fuel);
         let more = self.b.append_block_param(go, types::I32);
         let fuel = self.read_shared(shared.fuel, types::I32);
-        let enough = self.b.icmp(IntCC::UnsignedLessThan, wanted, fuel);
-        let args = [wanted];
-        self.b.brif(enough, go, &args, tired, &[]);
-        self.b.switch_to_block(tired);
+        let enough = self.b.icmp(IntCC::UnsignedLessThan, trips, fuel);
+        let args = [trips];
+        self.b.brif(enough, go, &args, out_of_fuel, &[]);
+        self.b.switch_to_block(out_of_fuel);
         self.set_tired(t, shared);
         let most = self.b.iadd_imm(fuel, -1);
         self.b.jump(go, &[most]);
@@ -55,38 +56,44 @@ impl Emitter<'_> {
         self.b.uextend(types::I64, more)
     }
 
-    /// Checks where the loads' courses lead in so many iterations behind the first, if that is known, or finds out where
-    /// they may. Leaves for the general loop if that is where nothing may be accessed.
-    pub(super) fn begin_courses(&mut self, t: &mut Lane<'_>, more: Option<Value>) {
+    /// Checks the addresses of the loads in all `more` iterations after the first, or computes
+    /// their limits. Leaves for the general loop if they are out of bounds.
+    pub(super) fn begin_recurrences(&mut self, t: &mut Lane<'_>, more: Option<Value>) {
         let before = t.values.clone();
-        for (&load, &course) in &t.plan.courses {
-            self.begin_course(t, load, course, more);
+        for (&load, &recurrence) in &t.plan.recurrences {
+            self.begin_recurrence(t, load, recurrence, more);
             t.values.clone_from(&before);
         }
     }
 
-    /// Checks where a load's course leads, or finds out where it may.
-    fn begin_course(&mut self, t: &mut Lane<'_>, load: Val, course: Course, more: Option<Value>) {
+    /// Checks the addresses of a load, or computes their limit.
+    fn begin_recurrence(
+        &mut self,
+        t: &mut Lane<'_>,
+        load: Val,
+        recurrence: Recurrence,
+        more: Option<Value>,
+    ) {
         let node = &t.plan.block.nodes[load.index()];
         let (lds, data) = shape(node.op).expect("the plan has only loads");
         let last = t.memory.last[&(lds, access::bytes(data))];
-        match course {
-            Course::Steps(step) => {
+        match recurrence {
+            Recurrence::Steps(step) => {
                 let first = self.eval(t, node.args[0]);
                 let first = self.b.isub(first, t.memory.base);
                 let more = more.expect("steps are counted");
-                let way = match step.is_power_of_two() {
+                let distance = match step.is_power_of_two() {
                     true => self.b.ishl_imm(more, i64::from(step.trailing_zeros())),
                     false => self.b.imul_imm(more, step as i64),
                 };
-                let end = self.b.iadd(first, way);
+                let end = self.b.iadd(first, distance);
                 for place in [first, end] {
                     let good = IntCC::UnsignedLessThanOrEqual;
                     let good = self.b.icmp(good, place, last);
                     self.require(t.fail, good);
                 }
             }
-            Course::Element(_, shift) => {
+            Recurrence::Element(_, shift) => {
                 let address = t.plan.resolve(node.args[0]);
                 let Some(&start) = t.starts.get(&address) else {
                     return;
@@ -102,12 +109,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The host's address of a load that has a course; it has been checked, or is.
-    pub(super) fn on_course(&mut self, t: &mut Lane<'_>, load: Val) -> Option<Value> {
+    /// The host address of a load with a recurrence, including the check if it is not done before.
+    pub(super) fn on_recurrence(&mut self, t: &mut Lane<'_>, load: Val) -> Option<Value> {
         let address = t.plan.block.nodes[load.index()].args[0];
-        match *t.plan.courses.get(&load)? {
-            Course::Steps(_) => Some(self.eval(t, address)),
-            Course::Element(number, shift) => {
+        match *t.plan.recurrences.get(&load)? {
+            Recurrence::Steps(_) => Some(self.eval(t, address)),
+            Recurrence::Element(number, shift) => {
                 let array = *t.arrays.get(&load)?;
                 let number = self.eval(t, number);
                 let number = self.b.uextend(types::I64, number);
@@ -120,9 +127,9 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends an iteration: goes to `head` for the next one, if `more` iterations behind the first are not made, else on.
+    /// Ends an iteration: continues at `head` unless `more` iterations after the first are done.
     pub(super) fn end_counted(&mut self, t: &mut Lane<'_>, more: Value, head: vir::Block) {
-        let iteration = t.iteration.expect("a counted turn has a number");
+        let iteration = t.iteration.expect("a counted iteration has a number");
         let next = self.b.iadd_imm(iteration, 1);
         let last = self.b.create_block();
         let on = self.b.icmp(IntCC::UnsignedLessThanOrEqual, next, more);
@@ -131,7 +138,8 @@ impl Emitter<'_> {
         t.iteration = Some(next);
     }
 
-    /// What a steady word or pair is now: so much more than in the first iteration as the number of the iteration says.
+    /// The current value of a steady word or pair: its initial value plus the scaled iteration
+    /// number.
     pub(super) fn steady(&mut self, t: &Lane<'_>, n: u8) -> Option<Value> {
         let scale = *t.plan.steady.get(&n)?;
         let first = t.origins[&n];
@@ -142,10 +150,10 @@ impl Emitter<'_> {
             types::I64 => iteration,
             ty => self.b.ireduce(ty, iteration),
         };
-        let way = match scale {
+        let distance = match scale {
             0 => iteration,
             _ => self.b.ishl_imm(iteration, i64::from(scale)),
         };
-        Some(self.b.iadd(first, way))
+        Some(self.b.iadd(first, distance))
     }
 }

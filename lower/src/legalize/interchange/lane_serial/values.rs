@@ -1,4 +1,4 @@
-//! Values of a lane that runs lane-serially, and its loads.
+//! Values and loads of a lane in a lane-serial loop.
 
 use frontend::op::Data;
 
@@ -70,15 +70,15 @@ impl Frame for Lane<'_> {
 }
 
 impl Emitter<'_> {
-    /// Computes the wave values that are the same for all lanes and iterations, and used by others.
+    /// Computes the used values that are uniform over lanes and iterations.
     pub(super) fn wave_fixed(&mut self, t: &Lane<'_>) {
         self.scalars.clear();
-        for v in self.wanted_fixed(t, true) {
+        for v in self.used_fixed(t, true) {
             self.scalar(&t.plan.block, &t.schedule, v);
         }
     }
 
-    /// Computes the lane's values that are the same in all iterations, and used by others.
+    /// Computes the used values of the lane that are invariant.
     pub(super) fn lane_fixed(&mut self, t: &mut Lane<'_>) {
         let plan = t.plan;
         let nodes = &plan.block.nodes;
@@ -110,12 +110,12 @@ impl Emitter<'_> {
                 t.starts.insert(sum, start);
             }
         }
-        for v in self.wanted_fixed(t, false) {
+        for v in self.used_fixed(t, false) {
             self.eval(t, v);
         }
     }
 
-    /// Does a sum begin with a pair that is held as a distance from the arena's beginning?
+    /// Does a sum begin with a base-relative pair?
     pub(super) fn is_based(&self, t: &Lane<'_>, terms: &[(Term, u32)]) -> bool {
         let pair = t.plan.base_pair(terms);
         pair.is_some_and(|n| t.plan.based.contains(&n))
@@ -136,7 +136,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An address, or the new value of a pair that is held like one, as a distance from the arena's beginning.
+    /// An address, or the new value of a base-relative pair, relative to the arena's base.
     pub(super) fn distance(&mut self, t: &mut Lane<'_>, v: Val) -> Value {
         let v = t.plan.resolve(v);
         let terms = t.plan.terms(v);
@@ -161,7 +161,7 @@ impl Emitter<'_> {
         sum.unwrap_or_else(|| unreachable!("bug: %{} is the sum of nothing", v.0))
     }
 
-    /// A loop-carried pair, as it is held.
+    /// A loop-carried pair in its representation in the loop.
     fn held_pair(&mut self, t: &Lane<'_>, n: u8) -> Value {
         match self.steady(t, n) {
             Some(now) => now,
@@ -178,8 +178,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Values that are the same in all iterations and used by others: those of the wave, or of lanes.
-    pub(super) fn wanted_fixed(&self, t: &Lane<'_>, wave: bool) -> Vec<Val> {
+    /// The used invariant values: those of the wave, or of lanes.
+    pub(super) fn used_fixed(&self, t: &Lane<'_>, wave: bool) -> Vec<Val> {
         let needed = t.plan.needed();
         let mut found: Vec<Val> = Vec::new();
         let mut take = |v: Val| {
@@ -265,8 +265,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Requires that an element, so far from the beginning of the arena or LDS, lies where it may be accessed,
-    /// if the lane is `on`; gives its address on the host.
+    /// Requires that an element at this offset in the arena or LDS is in bounds, if the lane is
+    /// `on`; returns its host address.
     pub(super) fn within_reach(
         &mut self,
         t: &Lane<'_>,
@@ -284,13 +284,14 @@ impl Emitter<'_> {
         self.require(t.fail, good);
         let at = self.b.iadd(start, offset);
         match on {
-            // A lane that does not act reads anything.
+            // An inactive lane reads a dummy address.
             Some(on) => self.b.select(on, at, self.frame),
             None => at,
         }
     }
 
-    /// The host's address of a load's element of LDS or the arena, with so many bytes, that may lie anywhere.
+    /// The host address of a load's element of LDS or the arena, of this size, at an arbitrary
+    /// address.
     fn somewhere(&mut self, t: &mut Lane<'_>, load: Val, what: (bool, u32)) -> Value {
         let node = &t.plan.block.nodes[load.index()];
         let offset = if what.0 {
@@ -308,7 +309,7 @@ impl Emitter<'_> {
     pub(super) fn serial_load(&mut self, t: &mut Lane<'_>, v: Val) {
         let node = &t.plan.block.nodes[v.index()];
         let (lds, data) = shape(node.op).expect("the plan has only loads");
-        let at = match self.on_course(t, v) {
+        let at = match self.on_recurrence(t, v) {
             Some(at) => at,
             None => self.somewhere(t, v, (lds, access::bytes(data))),
         };
@@ -330,8 +331,8 @@ impl Emitter<'_> {
         t.values.insert(v, words[0]);
     }
 
-    /// Makes the new values of what is loop-carried those of the next iteration; gives a condition (I8), and what it is
-    /// when the lane iterates once more.
+    /// Assigns the loop-carried values for the next iteration; returns a condition (I8), and its
+    /// outcome for which the lane continues.
     pub(super) fn end_lane_serial(&mut self, t: &mut Lane<'_>, slots: &[Written]) -> (Value, bool) {
         let plan = t.plan;
         let mut news: Vec<(Variable, Value)> = Vec::new();

@@ -1,13 +1,14 @@
-//! Common cases of functions of one lane, without a branch, so that the loop over lanes vectorises: the result,
-//! and whether it is right. Where it is not, for any lane of a group, the whole function runs.
+//! Fast paths of functions of one lane, without a branch, so that the loop over lanes vectorises:
+//! the result, and whether it is valid. If it is not, for any lane of a group, the general function
+//! runs.
 
 use frontend::state::mode;
 
 use super::float::GFX9;
 use crate::math::{Denorm, Env, Round, elementary};
 
-/// A result, and whether it counts.
-pub(super) type Quick<const R: usize> = ([u32; R], bool);
+/// A result, and whether it is valid.
+pub(super) type FastResult<const R: usize> = ([u32; R], bool);
 
 const MAGNITUDE: u32 = 0x7fff_ffff;
 const INF: u32 = 0x7f80_0000;
@@ -29,7 +30,7 @@ fn exponent64(hi: u32) -> i32 {
     (hi >> 20 & 0x7ff) as i32
 }
 
-/// Is the lesser bound kept and the greater not reached?
+/// Is it at least the lower bound and below the upper one?
 #[inline(always)]
 fn between(x: i32, low: i32, high: i32) -> bool {
     (x >= low) & (x < high)
@@ -38,7 +39,7 @@ fn between(x: i32, low: i32, high: i32) -> bool {
 // ---- division
 
 #[inline(always)]
-pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], imm: u32) -> Quick<1> {
+pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], imm: u32) -> FastResult<1> {
     let env = Env::f32_of_mode(imm);
     let f = f32::from_bits;
     let d = f(a).mul_add(f(b), f(c)).to_bits();
@@ -53,7 +54,7 @@ pub(super) fn div_fmas_f32([a, b, c, vcc]: [u32; 4], imm: u32) -> Quick<1> {
 }
 
 #[inline(always)]
-pub(super) fn div_fmas_f64([a, b, c, d, e, f, vcc]: [u32; 7], imm: u32) -> Quick<2> {
+pub(super) fn div_fmas_f64([a, b, c, d, e, f, vcc]: [u32; 7], imm: u32) -> FastResult<2> {
     let env = Env::f16_f64_of_mode(imm);
     let of = |lo, hi| f64::from_bits(wide(lo, hi));
     let d = of(a, b).mul_add(of(c, d), of(e, f)).to_bits();
@@ -76,7 +77,7 @@ pub(super) fn div_fmas_f64([a, b, c, d, e, f, vcc]: [u32; 7], imm: u32) -> Quick
 const TIES: [u32; 2] = [0x3b42_9d37, 0xbcf3_a937];
 
 #[inline(always)]
-pub(super) fn exp_f32([a]: [u32; 1], _: u32) -> Quick<1> {
+pub(super) fn exp_f32([a]: [u32; 1], _: u32) -> FastResult<1> {
     let value = f32::from_bits(a);
     let value = if value > 200.0 { 200.0 } else { value };
     let power = (elementary::exp2(f64::from(value)) as f32).to_bits();
@@ -86,14 +87,14 @@ pub(super) fn exp_f32([a]: [u32; 1], _: u32) -> Quick<1> {
 }
 
 #[inline(always)]
-pub(super) fn log_f32([a]: [u32; 1], _: u32) -> Quick<1> {
+pub(super) fn log_f32([a]: [u32; 1], _: u32) -> FastResult<1> {
     let d = (elementary::log2_of_bits(a) as f32).to_bits();
     ([d], (MIN_NORMAL..INF).contains(&a))
 }
 
 /// Sine or cosine of a finite number.
 #[inline(always)]
-fn turns([a]: [u32; 1], imm: u32, quarters: u64) -> Quick<1> {
+fn turns([a]: [u32; 1], imm: u32, quarters: u64) -> FastResult<1> {
     let denorm = Env::f32_of_mode(imm).denorm;
     let flush = |x: u32, asked: bool| {
         let tiny = (x & INF == 0) & asked;
@@ -110,22 +111,22 @@ fn turns([a]: [u32; 1], imm: u32, quarters: u64) -> Quick<1> {
 }
 
 #[inline(always)]
-pub(super) fn sin_f32(args: [u32; 1], imm: u32) -> Quick<1> {
+pub(super) fn sin_f32(args: [u32; 1], imm: u32) -> FastResult<1> {
     turns(args, imm, 0)
 }
 
 #[inline(always)]
-pub(super) fn cos_f32(args: [u32; 1], imm: u32) -> Quick<1> {
+pub(super) fn cos_f32(args: [u32; 1], imm: u32) -> FastResult<1> {
     turns(args, imm, 1)
 }
 
 // ---- scaling
 
 #[inline(always)]
-pub(super) fn ldexp_f32([a, n]: [u32; 2], _: u32) -> Quick<1> {
+pub(super) fn ldexp_f32([a, n]: [u32; 2], _: u32) -> FastResult<1> {
     let n = n as i32;
     let e = exponent(a);
-    // A normal number stays one, or a zero a zero.
+    // A normal number stays normal, and zero zero.
     let zero = a & MAGNITUDE == 0;
     let near = between(n, -300, 300) & between(e, 1, 255);
     let to = e + n.clamp(-300, 300);
@@ -138,7 +139,7 @@ pub(super) fn ldexp_f32([a, n]: [u32; 2], _: u32) -> Quick<1> {
 }
 
 #[inline(always)]
-pub(super) fn ldexp_f64([lo, hi, n]: [u32; 3], _: u32) -> Quick<2> {
+pub(super) fn ldexp_f64([lo, hi, n]: [u32; 3], _: u32) -> FastResult<2> {
     let n = n as i32;
     let e = exponent64(hi);
     let zero = (hi & MAGNITUDE | lo) == 0;
@@ -166,14 +167,14 @@ fn cut(x: u32) -> (u32, bool) {
 }
 
 #[inline(always)]
-pub(super) fn pk_rtz([a, b]: [u32; 2], _: u32) -> Quick<1> {
+pub(super) fn pk_rtz([a, b]: [u32; 2], _: u32) -> FastResult<1> {
     let ((a, a_right), (b, b_right)) = (cut(a), cut(b));
     ([a | b << 16], a_right & b_right)
 }
 
 #[inline(always)]
-pub(super) fn narrow_flush([a]: [u32; 1], imm: u32) -> Quick<1> {
-    // Rounded first, to nearest even; what becomes the least normal number may be tiny.
+pub(super) fn narrow_flush([a]: [u32; 1], imm: u32) -> FastResult<1> {
+    // Rounded first, to nearest even; a result that becomes the least normal number may be tiny.
     let rounded = a.wrapping_add(0xfff + (a >> 13 & 1));
     let (half, right) = cut(rounded);
     let magnitude = a & MAGNITUDE;
@@ -184,20 +185,20 @@ pub(super) fn narrow_flush([a]: [u32; 1], imm: u32) -> Quick<1> {
 
 // ---- order and bytes
 
-/// A number's place in order, -0 below +0.
+/// An integer that orders numbers, -0 below +0.
 #[inline(always)]
 fn order(x: u32) -> i32 {
     (x ^ ((x as i32 >> 31) as u32 >> 1)) as i32
 }
 
-/// The number at a place.
+/// The number of such an integer.
 #[inline(always)]
 fn at(place: i32) -> u32 {
     place as u32 ^ ((place >> 31) as u32 >> 1)
 }
 
 #[inline(always)]
-pub(super) fn med3_f32(args: [u32; 3], imm: u32) -> Quick<1> {
+pub(super) fn med3_f32(args: [u32; 3], imm: u32) -> FastResult<1> {
     let denorm = if imm & GFX9 != 0 {
         Env::f32_of_mode(imm).denorm
     } else {
@@ -209,7 +210,7 @@ pub(super) fn med3_f32(args: [u32; 3], imm: u32) -> Quick<1> {
     });
     let number = |x: u32| x & MAGNITUDE <= INF;
     let (oa, ob, oc) = (order(a), order(b), order(c));
-    // The manual compares with the largest as numbers: zeros of either sign are equal.
+    // The manual compares with the largest numerically: zeros of either sign are equal.
     let largest = f32::from_bits(at(oa.max(ob).max(oc)));
     let second = if largest == f32::from_bits(b) {
         oa.max(oc)
@@ -227,7 +228,7 @@ pub(super) fn med3_f32(args: [u32; 3], imm: u32) -> Quick<1> {
     ([d], number(a) & number(b) & number(c))
 }
 
-/// The byte that a selector of `v_perm_b32` names.
+/// The byte that a selector of `v_perm_b32` selects.
 #[inline(always)]
 fn permuted(a: u32, b: u32, selector: u32) -> u32 {
     let s = selector & 0xff;
@@ -242,7 +243,7 @@ fn permuted(a: u32, b: u32, selector: u32) -> u32 {
 }
 
 #[inline(always)]
-pub(super) fn perm([a, b, s]: [u32; 3], _: u32) -> Quick<1> {
+pub(super) fn perm([a, b, s]: [u32; 3], _: u32) -> FastResult<1> {
     let byte = |i: u32| permuted(a, b, s >> (8 * i)) << (8 * i);
     ([byte(0) | byte(1) | byte(2) | byte(3)], true)
 }

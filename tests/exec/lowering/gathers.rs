@@ -1,6 +1,6 @@
-//! LDS and memory at addresses of which nothing is known: random programs of loads, stores and arithmetic between them,
-//! against the interpreter. Addresses come in runs, in steps, at random, at the end of LDS and beyond it, or where
-//! no memory is, with lanes off.
+//! LDS and memory at arbitrary addresses (gather and scatter): random programs of loads, stores and
+//! arithmetic between them, against the interpreter. Addresses are contiguous, strided, random, at
+//! the end of LDS and beyond it, or unmapped, with inactive lanes.
 
 use std::ops::Range;
 

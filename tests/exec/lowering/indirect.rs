@@ -1,5 +1,5 @@
-//! Elements at addresses that were loaded, of which the next workgroup's are asked for before it is run: what is asked for
-//! may lie anywhere, or nowhere.
+//! Indirect accesses with prefetches for the next workgroup: the predicted address may be arbitrary
+//! or unmapped.
 
 use frontend::Gfx;
 use harness::random::Random;

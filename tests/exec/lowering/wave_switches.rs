@@ -1,4 +1,4 @@
-//! Waves that code runs one behind the other, from barrier to barrier, do what they do one by one.
+//! Waves run by code with wave switches, from barrier to barrier, behave as when run one by one.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const GROUPS: u32 = 5;
 /// The one of those that does something of its own, of as many as one without loops has.
 const ODD_GROUP: u32 = 5;
 
-/// Of one without loops: so many that some are run without going back to the dispatcher.
+/// Of one without loops: enough that some run without returning to the dispatcher.
 const STRAIGHT_GROUPS: u32 = 60;
 
 /// Rounds that are less than one has loops for.
@@ -35,8 +35,8 @@ struct When {
 /// A program's words: see [`words`].
 type Program = fn(&[u32], When, u32, u64) -> Vec<u32>;
 
-/// Work-items exchange words through LDS, one wave's with another's, `rounds` times, with two barriers each time. A wave
-/// runs `odd` behind the first barrier of a round.
+/// Work-items exchange words through LDS, one wave's with another's, `rounds` times, with two
+/// barriers each time. A wave runs `odd` behind the first barrier of a round.
 fn words(odd: &[u32], when: When, rounds: u32, out: u64) -> Vec<u32> {
     let mut words = vec![
         // v_lshlrev_b32 v1, 2, v0; s_mov_b32 m0, -1
@@ -146,7 +146,8 @@ fn run(
 fn a_wave_among_others_may_do_as_it_likes() {
     let odds: [(&str, &[u32]); 9] = [
         ("nothing", &[]),
-        // s_barrier, once or twice: it comes to barriers where the others come to their next ones.
+        // s_barrier, once or twice: the wave arrives at barriers where the others arrive at their
+        // next ones.
         ("waits", &[0xbf8a_0000]),
         ("waits twice", &[0xbf8a_0000, 0xbf8a_0000]),
         // s_endpgm
@@ -177,7 +178,7 @@ fn a_wave_among_others_may_do_as_it_likes() {
     let engine = engine();
     for (what, odd) in odds {
         for (size, wave) in [(256, 0), (256, 2), (256, 3), (1000, 15), (100, 0)] {
-            // More rounds than run before the dispatcher looks after the waves.
+            // More rounds than run before control returns to the dispatcher.
             for (rounds, round) in [(1, 1), (5, 2), (150, 60)] {
                 let when = When { wave, round };
                 let straight = rounds < ROUNDS;
@@ -239,8 +240,8 @@ fn registers_of_waves_that_end_before_a_barrier_are_new_to_the_next() {
     }
 }
 
-/// Lanes are off for a while, and on again, or some are not; registers that were written in between and behind it
-/// are read by all lanes, where waves before left others.
+/// Lanes are inactive for a while, or stay so; registers written meanwhile and afterwards are read
+/// by all lanes, where earlier waves left other values.
 #[test]
 fn registers_written_behind_an_if_begin_as_zeros() {
     // Before `s_or_b64 exec, exec, s[10:11]`, where s[10:11] is what EXEC was.
@@ -282,8 +283,8 @@ fn registers_written_behind_an_if_begin_as_zeros() {
     }
 }
 
-/// Behind the first barrier eight registers are added up, which waves may do before they wait there; some wave goes another way
-/// in between.
+/// Behind the first barrier eight registers are added up, which may be hoisted above the barrier;
+/// some wave takes another branch in between.
 #[test]
 fn waves_compute_before_they_wait() {
     const MUL24: u32 = 0x08;
@@ -328,8 +329,8 @@ fn waves_compute_before_they_wait() {
     }
 }
 
-/// A sum of registers behind a barrier, with others in between: some that waves may do before they wait, some that
-/// look at what others left in LDS.
+/// A sum of registers behind a barrier, with others in between: some that may be hoisted above it,
+/// some that read what others left in LDS.
 fn sum_behind_barrier(r: &mut Random, out: u64) -> Vec<u32> {
     const MUL24: u32 = 0x08;
     const XOR: u32 = 0x15;
@@ -382,7 +383,7 @@ fn sum_behind_barrier(r: &mut Random, out: u64) -> Vec<u32> {
 }
 
 #[test]
-fn waves_compute_before_they_wait_what_they_would_behind_it() {
+fn arithmetic_is_hoisted_above_the_barrier() {
     let engine = engine();
     for seed in 0..200 {
         let words = |out| sum_behind_barrier(&mut Random::new(seed), out);

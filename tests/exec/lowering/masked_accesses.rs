@@ -1,5 +1,5 @@
-//! Loads and stores of which not all lanes are made, of elements that follow one another, against the interpreter: lanes
-//! that are off read nothing and write nothing, and what they would touch need not be there.
+//! Masked loads and stores of contiguous elements, against the interpreter: inactive lanes read
+//! nothing and write nothing, and their elements may be unmapped.
 #![allow(unsafe_code, reason = "pages of guest memory are taken away")]
 
 use std::ops::Range;

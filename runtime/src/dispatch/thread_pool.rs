@@ -1,8 +1,8 @@
-//! Threads that help with dispatches. They begin when they are needed first, sleep while nothing is to
-//! be done, and end with their crew.
+//! The thread pool of dispatches. Threads start on first use, sleep while idle, and end with the
+//! pool.
 //!
-//! A dispatch is led by the thread that runs it. It may call helpers at any time, and never waits for
-//! one that has not come yet: what a helper could do is also done without it.
+//! The thread that runs a dispatch leads it. It may call helpers at any time, and never waits for
+//! one that has not started: it can do all work itself.
 #![expect(
     unsafe_code,
     reason = "helpers outlive the dispatches whose closures they run"
@@ -14,12 +14,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// What a helper does; it is told its number, from 1 on.
+/// A helper's work; the argument is its number, from 1 on.
 type Work<'a> = dyn Fn(usize) + Sync + 'a;
 
-/// Threads that wait for work.
+/// The pool.
 #[derive(Default)]
-pub(super) struct Crew {
+pub(super) struct ThreadPool {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -27,15 +27,15 @@ pub(super) struct Crew {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is a job, or the end.
+    /// Signals a job, or shutdown.
     called: Condvar,
-    /// A helper has left its job.
+    /// Signals that a helper has left its job.
     left: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Jobs that still take helpers, and jobs whose helpers have not all left.
+    /// Jobs that still accept helpers, and jobs whose helpers have not all left.
     jobs: Vec<Job>,
     last_id: u64,
     threads: usize,
@@ -44,7 +44,7 @@ struct State {
 
 struct Job {
     id: u64,
-    /// Lives until the job is taken out, see [`Leader::drop`].
+    /// Valid until the job is removed, see [`Leader::drop`].
     work: &'static Work<'static>,
     /// The next helper's number, and the end of the numbers.
     next: usize,
@@ -78,7 +78,7 @@ impl Shared {
             drop(state);
             let result = catch_unwind(AssertUnwindSafe(|| work(number)));
             state = self.state();
-            // Only a job without running helpers is taken out.
+            // Only a job without running helpers is removed.
             if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {
                 job.running -= 1;
                 job.panic = job.panic.take().or(result.err());
@@ -88,9 +88,10 @@ impl Shared {
     }
 }
 
-impl Crew {
-    /// Calls `lead` on this thread. When it asks for help, up to `helpers` threads call `work` meanwhile;
-    /// those that have begun have ended when this returns. A panic of theirs goes on here.
+impl ThreadPool {
+    /// Calls `lead` on this thread. If it calls for help, up to `helpers` threads call `work`
+    /// meanwhile; those that have started have ended when this returns. Their panics are
+    /// propagated.
     pub(super) fn with<R>(
         &self,
         helpers: usize,
@@ -98,7 +99,7 @@ impl Crew {
         lead: impl FnOnce(&Leader<'_>) -> R,
     ) -> R {
         let leader = Leader {
-            crew: self,
+            pool: self,
             helpers,
             work,
             job: OnceCell::new(),
@@ -111,7 +112,7 @@ impl Crew {
         result
     }
 
-    /// Starts threads until there are so many.
+    /// Starts threads up to this number.
     fn grow(&self, helpers: usize) {
         let mut state = self.shared.state();
         while state.threads < helpers {
@@ -128,7 +129,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.state().ended = true;
         self.shared.called.notify_all();
@@ -140,16 +141,16 @@ impl Drop for Crew {
     }
 }
 
-/// The one who leads a job.
+/// The leader of a job.
 pub(super) struct Leader<'a> {
-    crew: &'a Crew,
+    pool: &'a ThreadPool,
     helpers: usize,
     work: &'a Work<'a>,
     job: OnceCell<u64>,
 }
 
 impl Leader<'_> {
-    /// Are there helpers that were not called yet?
+    /// Are there helpers that have not been called?
     pub(super) fn may_call(&self) -> bool {
         self.helpers != 0 && self.job.get().is_none()
     }
@@ -159,12 +160,12 @@ impl Leader<'_> {
         if !self.may_call() {
             return;
         }
-        self.crew.grow(self.helpers);
+        self.pool.grow(self.helpers);
         // SAFETY: only the lifetime changes. The reference is used by helpers that run the job, and
         // `dismiss`, which is called at the latest when the leader is dropped (it never leaves
-        // `Crew::with`, which lends it out), waits for them and takes the job out.
+        // `ThreadPool::with`, which lends it out), waits for them and removes the job.
         let work = unsafe { std::mem::transmute::<&Work<'_>, &'static Work<'static>>(self.work) };
-        let mut state = self.crew.shared.state();
+        let mut state = self.pool.shared.state();
         state.last_id += 1;
         let id = state.last_id;
         state.jobs.push(Job {
@@ -177,16 +178,16 @@ impl Leader<'_> {
         });
         drop(state);
         for _ in 0..self.helpers {
-            self.crew.shared.called.notify_one();
+            self.pool.shared.called.notify_one();
         }
-        // It was empty a moment ago, and this thread alone has it.
+        // It was empty before, and only this thread sets it.
         let _ = self.job.set(id);
     }
 
-    /// Takes no more helpers and waits for those that are at work; a panic of theirs.
+    /// Accepts no more helpers and waits for those that are running; returns a panic of theirs.
     fn dismiss(&self) -> Option<Box<dyn Any + Send>> {
         let id = *self.job.get()?;
-        let shared = &self.crew.shared;
+        let shared = &self.pool.shared;
         let mut state = shared.state();
         loop {
             let at = state.jobs.iter().position(|job| job.id == id)?;
@@ -205,7 +206,7 @@ impl Leader<'_> {
 
 impl Drop for Leader<'_> {
     fn drop(&mut self) {
-        // Something is left to do only when the leader panicked, and then its panic goes on.
+        // Only needed if the leader panicked; that panic is propagated.
         let _ = self.dismiss();
     }
 }
@@ -217,8 +218,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
     #[test]
-    fn helpers_come_when_called() {
-        let crew = Crew::default();
+    fn helpers_start_when_called() {
+        let pool = ThreadPool::default();
         for helpers in [3, 1, 2] {
             let together = Barrier::new(helpers + 1);
             let numbers = AtomicUsize::new(0);
@@ -226,7 +227,7 @@ mod tests {
                 numbers.fetch_or(1 << number, SeqCst);
                 together.wait();
             };
-            let result = crew.with(helpers, &work, |leader| {
+            let result = pool.with(helpers, &work, |leader| {
                 leader.call();
                 leader.call();
                 work(0);
@@ -235,21 +236,21 @@ mod tests {
             assert_eq!(result, 7);
             assert_eq!(numbers.into_inner(), (2 << helpers) - 1);
         }
-        assert_eq!(crew.shared.state().threads, 3);
-        assert!(crew.shared.state().jobs.is_empty());
+        assert_eq!(pool.shared.state().threads, 3);
+        assert!(pool.shared.state().jobs.is_empty());
     }
 
     #[test]
-    fn nobody_comes_uncalled() {
-        let crew = Crew::default();
+    fn no_helper_starts_uncalled() {
+        let pool = ThreadPool::default();
         let work = |_| panic!("nobody was called");
-        assert_eq!(crew.with(4, &work, |_| 1), 1);
-        assert_eq!(crew.shared.state().threads, 0);
+        assert_eq!(pool.with(4, &work, |_| 1), 1);
+        assert_eq!(pool.shared.state().threads, 0);
     }
 
     #[test]
     fn panics_go_on_where_the_job_is_led() {
-        let crew = Crew::default();
+        let pool = ThreadPool::default();
         let begun = Barrier::new(2);
         let work = |_: usize| {
             begun.wait();
@@ -259,7 +260,7 @@ mod tests {
         std::panic::set_hook(Box::new(|_| {}));
         let run = |lead: &dyn Fn()| {
             catch_unwind(AssertUnwindSafe(|| {
-                crew.with(1, &work, |leader| {
+                pool.with(1, &work, |leader| {
                     leader.call();
                     begun.wait();
                     lead();
@@ -281,7 +282,7 @@ mod tests {
             together.wait();
             done.fetch_add(1, SeqCst);
         };
-        crew.with(1, &work, |leader| {
+        pool.with(1, &work, |leader| {
             leader.call();
             together.wait();
         });
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn several_lead_at_once() {
-        let crew = Crew::default();
+        let pool = ThreadPool::default();
         let sum = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -305,7 +306,7 @@ mod tests {
                                 sum.fetch_add(1, SeqCst);
                             }
                         };
-                        crew.with(2, &work, |leader| {
+                        pool.with(2, &work, |leader| {
                             leader.call();
                             work(0);
                         });

@@ -15,7 +15,7 @@ fn small(kind: u32) -> [u32; 2] {
 }
 
 #[test]
-fn lanes_in_order_that_nobody_knew_of() {
+fn contiguous_lanes_found_at_run_time() {
     let bench = Bench::new();
     let loads = (0..4)
         .map(|kind| (small(kind), 1 + kind / 2))
