@@ -24,6 +24,7 @@ mod prologues;
 mod quads;
 mod quotients;
 mod records;
+mod regions;
 mod roots;
 mod rounds;
 mod rows;

@@ -1,0 +1,152 @@
+//! Parallel regions against the interpreter: blocks under nested masks, loops within loops, loads at affine and scattered
+//! addresses that may leave memory in any group, values that are the same in all lanes.
+
+use frontend::state::LANES;
+use harness::random::Random;
+use lower::analysis::liveness;
+use lower::analysis::parallel::{self, Parallel, Request};
+use lower::options::Forms;
+use runtime::jit::JitOptions;
+
+use super::rounds::{Round, Rounds, shapes};
+use super::words::{
+    ADD, AND64, ANDN2, BASE, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
+    branch_to, compare_some, count_down, load, sop1, sop2, v, vop1, vop2, vopc,
+};
+
+/// The parallel regions of a program, for host vectors of `per` lanes.
+fn regions(round: &Round<'_>, per: usize) -> Vec<Parallel> {
+    let (func, _) = round.analysed();
+    let start = match round.before.rows {
+        0 => frontend::WaveState::V0_COUNTS,
+        n => u64::from(n) << frontend::WaveState::ROWS.trailing_zeros(),
+    };
+    let facts = lower::analysis::uniformity::analyse(&func, start, true, true);
+    let lives = liveness::lives(&func);
+    let request = Request {
+        f: &func,
+        lives: &lives,
+        facts: &facts,
+        wide: true,
+        per,
+        group: None,
+    };
+    parallel::find(request, &Default::default())
+}
+
+/// v[18:19] is an address: of each lane's own dword, of one that all share, or of any.
+fn address(r: &mut Random, code: &mut Vec<u32>) {
+    match r.below(4) {
+        0 => code.push(vop1(1, 17, 128)),
+        1 => code.extend([vop1(1, 17, v(4)), vop2(0x1b, 17, 128 + 63, 17)]),
+        _ => code.push(vop1(1, 17, v(0))),
+    }
+    // Dwords of the lanes behind one another.
+    code.extend([
+        vop2(LSHLREV, 17, 128 + 2, 17),
+        vop1(1, 18, v(17)),
+        vop1(1, 19, 128),
+    ]);
+    code.extend(advance(18, BASE, true));
+}
+
+/// Some arithmetic, and perhaps a load.
+fn work(r: &mut Random, code: &mut Vec<u32>) {
+    arithmetic(r, code);
+    if r.once_in(2) {
+        address(r, code);
+        let words = 1 + r.below(4);
+        code.extend(load(words, 4 + r.below(4), 18, r.below(32) as i32 * 4));
+    }
+}
+
+/// A block under a mask, with others in it; its saved mask is in s[saved:saved+1].
+fn guarded(r: &mut Random, saved: u32) -> Vec<u32> {
+    let mut body = Vec::new();
+    work(r, &mut body);
+    if saved < 38 && r.once_in(2) {
+        body.extend(guarded(r, saved + 2));
+        work(r, &mut body);
+    }
+    let mut code = vec![compare_some(r), sop1(0x20, saved, VCC)];
+    if !r.once_in(4) {
+        code.push(branch(8, body.len() as i32));
+    }
+    code.extend(body);
+    if r.once_in(3) {
+        let mut other = Vec::new();
+        work(r, &mut other);
+        code.push(sop2(ANDN2, EXEC, saved, EXEC));
+        code.push(branch(8, other.len() as i32));
+        code.extend(other);
+    }
+    code.push(sop2(OR64, EXEC, EXEC, saved));
+    code
+}
+
+/// Masks, and loops that lanes leave inside loops that a counter ends.
+fn nested(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![vop1(1, 21, 128 + r.below(4))];
+    for _ in 0..1 + r.below(2) {
+        code.extend(guarded(r, 32));
+    }
+    let outer = code.len();
+    let inner = r.once_in(2);
+    if inner {
+        // v20 counts to v21, by lane or the same in all.
+        code.extend([vop1(1, 20, 128), sop1(1, LEFT, 128)]);
+        let start = code.len();
+        code.push(vop2(ADD, 20, 129, 20));
+        code.extend(guarded(r, 32));
+        code.extend([
+            vopc(0xc9, v(20), 21),
+            sop1(1, 38, EXEC),
+            sop2(AND64, EXEC, EXEC, VCC),
+        ]);
+        branch_to(&mut code, 9, start);
+        code.push(sop1(1, EXEC, 38));
+    }
+    code.extend(guarded(r, 32));
+    count_down(&mut code, outer);
+    code.extend(guarded(r, 32));
+    code.extend([32, 34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));
+    code.push(super::words::ENDPGM);
+    code
+}
+
+#[test]
+fn regions_of_blocks_under_masks_and_of_loops() {
+    let base = JitOptions::exact();
+    let mut all = shapes();
+    all.push(("blocks one by one", base.without(Forms::PARALLEL)));
+    all.push((
+        "regions alone",
+        base.without(Forms::GROUP_LOOPS | Forms::LANE_SERIAL),
+    ));
+    let mut found = 0;
+    let rounds = Rounds {
+        count: 60,
+        factor: 7_000_003,
+        shapes: all,
+        program: nested,
+        prepare: |r, before| {
+            if r.once_in(2) {
+                before.vgpr[21] = [1 + r.below(4); LANES];
+            }
+            for n in 4..8 {
+                if r.once_in(4) {
+                    before.vgpr[n] = [r.next() as u32; LANES];
+                }
+            }
+        },
+    };
+    let total = rounds.run(|round| {
+        let planned = regions(round, 16);
+        found += usize::from(planned.iter().any(|region| region.blocks.len() > 1));
+    });
+    println!("{found} of {total} programs have regions");
+    assert!(
+        found * 3 > total,
+        "{found} of {total} programs have regions"
+    );
+}
