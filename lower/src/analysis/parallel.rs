@@ -5,7 +5,7 @@
 //! that only load and compute; what remains is control flow. A branch on a scalar goes the same way for all groups. A
 //! branch that asks whether a mask has a lane is decided by each group for its own lanes: a group without lanes skips
 //! blocks that the wave may still execute, and leaves a loop before others do. That is right where the skipped blocks do
-//! nothing under an empty mask, which [`skip`] proves.
+//! nothing under an empty mask, which `skip` proves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
