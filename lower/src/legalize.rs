@@ -1,5 +1,6 @@
-//! Lane IR to vector IR. One function a region; scalar slots are variables, VGPRs live in the wave, each segment is
-//! one loop over lane groups in two versions (EXEC all ones, and masked).
+//! Lane IR to vector IR, one function per region. Scalar slots are variables, VGPRs are in the
+//! wave, and each segment is one loop over lane groups in two versions: for EXEC all ones, and
+//! masked.
 
 use std::collections::BTreeSet;
 use std::mem::offset_of;
@@ -47,27 +48,28 @@ mod variables;
 mod wave_switch;
 mod whole_wave;
 
-/// What was emitted.
+/// Properties of an emitted region.
 pub struct Emitted {
     /// Frame slots used.
     pub slots: u32,
     /// VGPRs that are read before they are written; see [`liveness::reads`].
     pub reads: [[u64; 4]; 2],
-    /// The first VGPR that the code writes to the wave, 256 when it writes none. What a block has written and no other
-    /// block reads does not go there. 0, too, of little code that writes scalar registers to it.
+    /// The first VGPR that the code writes to the wave, 256 when it writes none. Values that only
+    /// the writing block reads are not stored there. It is also 0 for baseline code that writes
+    /// scalar registers to the wave.
     pub writes_from: u32,
-    /// Waves go on to others; see `wave_switch`.
+    /// The code switches to other waves; see `wave_switch`.
     pub relays: bool,
-    /// No way of it goes back: a wave burns no fuel in it.
+    /// The code has no back edge: a wave burns no fuel in it.
     pub straight: bool,
     /// The running wave.
     pub wave: Value,
-    /// What was noted of the shapes chosen.
+    /// The chosen shapes, if the options request them.
     pub notes: Option<profile::Notes>,
 }
 
-/// Emits `f` into `func`. Guest addresses in the code are relative to `base`. A region that breaks a rule of the lane IR
-/// is not emitted.
+/// Emits `f` into `func`. Guest addresses in the code are relative to `base`. A region that breaks
+/// a rule of the lane IR is not emitted.
 pub fn emit(
     f: &Func,
     options: &Options,
@@ -79,11 +81,12 @@ pub fn emit(
         verify::func(f)?;
     }
     let mut region = Analysed::new(f);
-    // Of the region as the guest has it: a write that is put off keeps lanes which nobody wants.
+    // Before the passes: a sunk write merges with the old value of its register, whose lanes may be
+    // dead.
     let reads = liveness::reads(f, &region.lives, options.baseline);
     passes::run(&mut region, options);
     let Analysed { func: f, lives } = &region;
-    // As it is behind the last pass: nothing changes it any more.
+    // No pass follows.
     verify::func(f)?;
     let mut e = Emitter::new(f, *options, base, Builder::new(func, ssa));
     e.notes = profile::Notes::wanted(options);
@@ -146,7 +149,7 @@ pub fn emit(
 /// Emission of one region.
 struct Emitter<'f> {
     f: &'f Func,
-    /// No wave burns fuel in it.
+    /// See [`Emitted::straight`].
     straight: bool,
     o: Options,
     b: Builder<'f>,
@@ -154,89 +157,96 @@ struct Emitter<'f> {
     ctx: Value,
     wave: Value,
     frame: Value,
-    /// Of the slots that the region reads and writes; those without stay in the wave (see [`Emitter::residents`]).
+    /// The variables of slots that the region reads or writes. Slots without one stay in the wave
+    /// (see [`Emitter::residents`]).
     vars: HashMap<Slot, Variable>,
-    /// The same in the order of the slots.
+    /// `vars` in the order of the slots.
     slots_of_region: Vec<(Slot, Variable)>,
-    /// For each block the last one whose code leads to it.
+    /// The last block, in order of emission, with an edge to each block.
     led_by: Vec<Option<usize>>,
-    /// What is live at the beginning of each block.
+    /// The live-ins of each block.
     live_in: &'f [Live],
-    /// What the slots that are live at the beginning of the block being emitted hold there.
+    /// The values of the current block's live-in slots.
     held: HashMap<Slot, Value>,
-    /// Those of the block being emitted, and others to take.
+    /// Variables in use by the current block, and free ones.
     variables: variables::Variables,
-    /// Slots that were written since the wave came in, before and behind each block; not known in little code.
+    /// Slots that may have been written since the wave entered the region, at the beginning and at
+    /// the end of each block; not computed in the baseline tier.
     slots_since: Lives,
-    /// Those that some block writes.
+    /// Slots that any block writes.
     slots_written: Live,
-    /// What was emitted and can be used again.
+    /// Emitted values that can be reused.
     numbering: value_numbering::ValueNumbering,
     blocks: Vec<vir::Block>,
-    /// Number by which a wave enters a block again.
+    /// The entry number of each block at which a wave may re-enter the region.
     entry_numbers: HashMap<usize, u32>,
     exit: vir::Block,
-    /// Where little code goes back.
+    /// The shared back edge of the baseline tier.
     back: Option<baseline::Back>,
-    /// Where little code leaves for a fault.
+    /// The shared exit of the baseline tier for faults.
     faulted: Option<vir::Block>,
-    /// Integers of little code.
+    /// Integer constants of the baseline tier, for reuse.
     numbers: HashMap<(vir::Type, i64), Value>,
-    /// Each way out writes what is wanted there itself: they share no values, which would tie those of all blocks together.
+    /// Each exit stores the written slots itself. A shared exit would make the values of all blocks
+    /// live up to it.
     separate_exits: bool,
     wave_switch: Option<wave_switch::WaveSwitch>,
     arg_slot: StackSlot,
-    /// Where scalar loads that the runtime makes leave their words, if they are checked together.
+    /// The buffer for the words of scalar loads that are checked together and made by the runtime.
     loaded_slot: Option<StackSlot>,
     out_slot: StackSlot,
-    /// Arguments of the call that the code of this block is behind.
+    /// The arguments of the last call with effects, and the host block after it, while they are
+    /// still in `arg_slot`.
     args_there: Option<(vir::Block, Vec<Value>)>,
     slots: u32,
     /// See [`Emitted::writes_from`].
     writes_from: u32,
     notes: Option<profile::Notes>,
     // The block being emitted.
-    /// Memory nodes with affine addresses.
+    /// The memory nodes of the current block with affine addresses.
     affine: HashMap<Val, Affine>,
-    /// The leaves of those addresses, and of those that are known but for a base.
+    /// The leaves of the addresses in `affine` and `tables`.
     leaves: schedule::Leaves,
-    /// The latter.
+    /// Memory nodes whose addresses are a uniform base plus an offset table.
     tables: HashMap<Val, Table>,
-    /// Accesses of scratch at one offset of all lanes that act, where that is no wave value.
+    /// Scratch accesses whose offset is the same in all active lanes, but is not a wave value.
     level: HashSet<Val>,
-    /// Operands of compares that are affine.
+    /// Affine values, for compares.
     lines: HashMap<Val, Affine>,
-    /// Lanes in a row of what is affine within rows only.
+    /// Lanes in a row, for values that are affine within rows only.
     row: i64,
-    /// General loops of blocks that have an interchanged one before them.
+    /// The block of the general loop, for each loop header that also has an interchanged or
+    /// lane-serial form.
     heads: HashMap<usize, vir::Block>,
-    /// Those loops and their blocks.
+    /// The loops of `heads`: (header, block) pairs.
     inside: BTreeSet<(usize, usize)>,
     /// The block that is being emitted.
     current: usize,
     scalars: HashMap<Val, Value>,
     bits: HashMap<Val, Value>,
-    /// What address expressions that step must be checked for.
+    /// Runtime checks of the values in address expressions.
     steps: HashMap<Val, uniformity::Step>,
-    /// On what it depends that values which were made wider are on a line; nothing where that is not known here.
+    /// Conditions for widened values to be affine; `None` where the condition cannot be checked
+    /// here.
     guards: HashMap<Val, Option<uniformity::Guard>>,
     singles: affine::Singles,
-    /// Loads that the loop being emitted makes itself.
+    /// Loads that are fused into the current segment loop.
     fusion: fuse::Fusion,
-    /// Accesses are emitted for when a segment could not make them: not all lanes act, a range is not in bounds, or addresses
-    /// are no line. The code where all is well is elsewhere, and in little code little is wanted here.
+    /// The accesses being emitted are a segment's slow path: some lanes are inactive, an address is
+    /// out of bounds or addresses are not affine. The fast path has the inline code, so the
+    /// baseline tier keeps this one short.
     out_of_line: bool,
     /// The region has prefetches.
     has_prefetches: bool,
     /// The block being emitted has prefetches.
     prefetches: bool,
-    /// Entries of `WaveState::last` that are taken.
+    /// Number of `WaveState::last` entries in use.
     expected: usize,
-    /// What is still to be prefetched.
+    /// Prefetches that are not emitted yet.
     deferred: prefetch::Deferred,
 }
 
-/// Most results of a call.
+/// Maximum number of results of a call.
 const MAX_RESULTS: usize = 16;
 
 fn offset32(n: usize) -> i32 {
@@ -330,7 +340,7 @@ impl<'f> Emitter<'f> {
     fn per(&self) -> usize {
         let longest = self.o.isa == host::Isa::Avx512 && self.o.has(Forms::ZMM);
         match self.o.wide {
-            // Rows of lanes are not shorter than vectors, where that can be.
+            // 16 lanes only if a row has as many: a vector must not span rows.
             true if longest && self.row >= 2 * host::LANES as i64 => 2 * host::LANES,
             true => host::LANES,
             false => 4,
@@ -343,14 +353,15 @@ impl<'f> Emitter<'f> {
         self.b.symbol_value(Symbol::Guest, distance as i64)
     }
 
-    /// Leaves for another block unless `good` (I8).
+    /// Branches to `other` unless `good` (I8); continues in a new block.
     fn require(&mut self, other: vir::Block, good: Value) {
         let on = self.b.create_block();
         self.b.brif(good, on, &[], other, &[]);
         self.enter(on);
     }
 
-    /// The same unless one of two is, the second of which is looked at where the first is not.
+    /// Branches to `other` unless `first` or `second` holds. `second` is tested out of line, where
+    /// `first` is false.
     fn require_either(&mut self, other: vir::Block, first: Value, second: Value) {
         let [look, on] = [(); 2].map(|()| self.b.create_block());
         self.b.set_cold_block(look);
@@ -375,7 +386,7 @@ impl<'f> Emitter<'f> {
             self.count(block);
         }
         self.profile_block(block);
-        // Calls at the beginning of a gap that the segment before it made.
+        // Number of calls at the beginning of the gap that are fused into the preceding segment.
         let mut made = 0;
         for (gap, calls) in plan.gaps.iter().enumerate() {
             let calls = &calls[made..];
@@ -414,7 +425,8 @@ impl<'f> Emitter<'f> {
         self.held.clear();
     }
 
-    /// The calls of a gap. Loads whose results are stored as they are go as one segment.
+    /// Emits the whole-wave nodes of a gap. Loads whose results are stored unchanged are one
+    /// segment with the stores.
     fn calls(&mut self, block: &Block, plan: &Schedule, gap: usize, mut calls: &[Val]) {
         while let Some(&call) = calls.first() {
             let loads = self.fusable_from(block, calls);
@@ -437,7 +449,8 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Parts the way of a status that is not `Continue`, which is taken first; gives the other.
+    /// Branches to a cold block if a status is not `Continue` and continues there; returns the
+    /// other block.
     fn unless(&mut self, status: Value) -> vir::Block {
         let bad = self.b.create_block();
         let good = self.b.create_block();
@@ -448,13 +461,13 @@ impl<'f> Emitter<'f> {
         good
     }
 
-    /// EXEC (I64) at an effect, when it is not what its variable holds.
+    /// EXEC (I64) at an effect; `None` where EXEC's variable already has that value.
     fn new_exec(&mut self, block: &Block, plan: &Schedule, v: Val) -> Option<Value> {
         let exec = block.exec_at(v)?;
         Some(self.scalar(block, plan, exec))
     }
 
-    /// Leaves with an effect's own status when it is not `Continue`.
+    /// Exits with an effect's status if it is not `Continue`.
     fn check(&mut self, status: Value, pc: u64, new_exec: Option<Value>) {
         if self.o.baseline {
             self.check_quickly(status, new_exec);
@@ -466,7 +479,7 @@ impl<'f> Emitter<'f> {
         self.b.switch_to_block(good);
     }
 
-    /// Calls a function with effects; `args` and `out` are addresses. Gives the status.
+    /// Calls a function with effects and returns its status; `args` and `out` are addresses.
     fn call_effect(
         &mut self,
         f: EffectFn,
@@ -524,12 +537,12 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Address of a VGPR's home.
+    /// Offset in the wave of a VGPR's home.
     fn home_offset(n: u8) -> i32 {
         offset32(offset_of!(WaveState, vgpr) + usize::from(n) * size_of::<LaneSlot>())
     }
 
-    /// The same for one that the code writes.
+    /// The same, for a store to it: updates `writes_from`.
     fn home_to_write(&mut self, n: u8) -> i32 {
         self.writes_from = self.writes_from.min(n.into());
         Self::home_offset(n)

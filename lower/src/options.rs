@@ -25,10 +25,10 @@ pub struct Options {
     pub shapes: bool,
     /// What is known of the registers at the region's beginning: bits of `WaveState::START`.
     pub start: u64,
-    /// Make code of the baseline tier: short loops over the lanes by single host vectors, the masked ones alone for the wide back
-    /// end, and of the region's loops only the first few that can run inside the lane groups or lane by lane; accesses by
-    /// calls where not all lanes act and the code for all is elsewhere; and scalar registers that are in the wave where a
-    /// block begins and ends, so that nothing is to be done at entries and exits.
+    /// Make code of the baseline tier. Segment loops use single host vectors; for the wide back end
+    /// only masked ones are made. Only the first few guest loops have forms inside the lane groups
+    /// or lane-serial ones. Accesses in slow paths are calls. Scalar registers are in the wave at
+    /// the beginning and end of each block, so entries and exits need no loads or stores.
     pub baseline: bool,
     /// For the wide back end, `backend::x64`.
     pub wide: bool,
@@ -36,7 +36,7 @@ pub struct Options {
     pub isa: host::Isa,
 }
 
-/// Whether what is not in the second cache takes long to come.
+/// Whether memory latency beyond the second-level cache is high.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FarMemory {
     /// It does not.

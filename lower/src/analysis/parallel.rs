@@ -1,11 +1,11 @@
 //! Parallel regions: parts of a region's control flow with one entry and one exit in which lanes cannot observe one
-//! another, so that each lane group may run all of it before the next group begins, with its values in host registers.
+//! another. Each lane group may execute all of one before the next group begins, with its values in host registers.
 //!
-//! The hardware executes an instruction on all lanes before the next one. The order of lanes is not observable in blocks
-//! that only load and compute; what remains is control flow. A branch on a scalar goes the same way for all groups. A
-//! branch that asks whether a mask has a lane is decided by each group for its own lanes: a group without lanes skips
-//! blocks that the wave may still execute, and leaves a loop before others do. That is right where the skipped blocks do
-//! nothing under an empty mask, which `skip` proves.
+//! The hardware executes an instruction on all lanes before the next instruction. The order of lanes is not observable
+//! in blocks that only load and compute; control flow remains. A branch on a scalar takes the same edge in all groups.
+//! For a branch that tests whether a mask is empty, each group tests its own lanes: a group without active lanes skips
+//! blocks that the wave may still execute, and leaves a loop before other groups do. This is correct where the skipped
+//! blocks have no effect under an empty mask, which `skip` proves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,57 +27,59 @@ pub use affine::AffineValues;
 pub use kinds::{BlockPlan, Kind};
 pub(crate) use skip::tested;
 
-/// Most blocks of a parallel region.
+/// Maximum number of blocks of a parallel region.
 const MAX_BLOCKS: usize = 96;
 
-/// Most nodes of a parallel region.
+/// Maximum number of lane IR nodes of a parallel region.
 const MAX_NODES: usize = 4000;
 
 /// A parallel region.
 #[derive(Debug)]
 pub struct Parallel {
-    /// The block by which control enters.
+    /// The entry block.
     pub head: usize,
-    /// Its blocks, each behind those that dominate it.
+    /// The region's blocks in reverse postorder, so that each follows its dominators.
     pub blocks: Vec<usize>,
-    /// Where control leaves for.
+    /// The target of every exit.
     pub exit: Target,
-    /// What is computed in each block, and how it is held.
+    /// By block: what is computed, and how each value is held.
     pub code: BTreeMap<usize, BlockPlan>,
-    /// Masks that are held by lanes where control leaves.
+    /// Masks that are held as lane masks at the exit.
     pub exit_masks: BTreeSet<MaskPlace>,
-    /// May a loop wait for memory that other waves write?
+    /// A loop loads, so it may wait for memory that other waves write; its iterations are limited by the wave's fuel.
     pub may_wait: bool,
-    /// Accesses of scratch: block and node. Each is of the wave's own scratch, which is known where the region begins.
+    /// Accesses of scratch: block and node. The windows of all are computed at the region's entry, where accesses of
+    /// other memory than the wave's own scratch fail.
     pub scratch: Vec<(usize, Val)>,
-    /// Does no block change EXEC? Then it must not be 0 where the region begins.
+    /// No block changes EXEC. Then the region requires EXEC != 0 at its entry.
     pub keeps_exec: bool,
-    /// What is affine.
+    /// Affine values.
     pub affine: AffineValues,
-    /// VGPRs that some block needs by lanes.
+    /// VGPRs whose lanes some block uses; the others are used by their lane-0 scalar only.
     pub vectors: BTreeSet<u8>,
-    /// Lanes in a group.
+    /// Lanes of a group.
     pub group: usize,
 }
 
-/// What is asked of a region's blocks.
+/// Input of the search for parallel regions.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The region.
     pub f: &'a Func,
-    /// What is live in it.
+    /// Live registers at its block boundaries.
     pub lives: &'a Lives,
-    /// What is affine in it.
+    /// Uniformity analysis of it.
     pub facts: &'a Facts,
-    /// Is code for the wide back end, which has more functions of lanes?
+    /// Code is for the wide back end, which has more lane operations.
     pub wide: bool,
-    /// Lanes in a host vector.
+    /// Lanes of a host vector.
     pub per: usize,
-    /// Lanes that a group is to have, if that is said.
+    /// Lanes of a group, if set explicitly.
     pub group: Option<u8>,
 }
 
-/// Finds disjoint parallel regions, the largest first met from the entry on. Blocks that are `taken` belong to none.
+/// Finds disjoint parallel regions: in reverse postorder, the largest that begins at each block. Blocks that are
+/// `taken` belong to none.
 pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Vec<Parallel> {
     let f = request.f;
     let graph = graph::Graph::new(f);
@@ -112,7 +114,7 @@ pub fn find(request: Request<'_>, taken: &BTreeSet<usize>) -> Vec<Parallel> {
     found
 }
 
-/// May a block be part of a parallel region, as far as its effects and its end tell?
+/// Do a block's effects, terminator and writes of MODE permit it in a parallel region?
 fn is_legal(request: Request<'_>, index: usize) -> bool {
     let block = &request.f.blocks[index];
     let ends = matches!(block.term, Term::Jump(_) | Term::Branch { .. });
@@ -123,7 +125,7 @@ fn is_legal(request: Request<'_>, index: usize) -> bool {
         && block.writes_s.iter().all(|&(slot, _)| slot != Slot::Mode)
 }
 
-/// May lanes make an access in any order? A coherent load is to see what others store meanwhile.
+/// May lanes execute an access in any order? Coherent loads (GLC) must observe other waves' stores, so they may not.
 fn is_parallel(f: &Func, op: Op) -> bool {
     let coherent = |site: SiteId| f.sites[site.0 as usize].inst.mem.glc;
     match op {
@@ -137,7 +139,7 @@ fn is_parallel(f: &Func, op: Op) -> bool {
     }
 }
 
-/// Elements that are loaded inline.
+/// Element types that inline code loads.
 fn is_known(data: Data) -> bool {
     matches!(
         data,
@@ -145,7 +147,7 @@ fn is_known(data: Data) -> bool {
     )
 }
 
-/// Plans the region of these blocks, if it is parallel.
+/// Plans the region of these blocks; `None` if it is not parallel or does not pay.
 fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> Option<Parallel> {
     let f = request.f;
     let inside: BTreeSet<usize> = blocks.iter().copied().collect();
@@ -201,7 +203,7 @@ fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> O
     (pays && skip::is_allowed(request, &parallel)).then_some(parallel)
 }
 
-/// Does a loop load, so that it may wait for what it loads to change?
+/// Does a block access memory other than scratch, so that a loop may wait for a change of that memory?
 fn may_wait(f: &Func, inside: &BTreeSet<usize>) -> bool {
     inside.iter().any(|&b| {
         let block = &f.blocks[b];
@@ -210,7 +212,7 @@ fn may_wait(f: &Func, inside: &BTreeSet<usize>) -> bool {
     })
 }
 
-/// Is it an access of scratch, or of a buffer that may be scratch?
+/// Is it an access of scratch, or of a buffer, which may be scratch?
 pub(crate) fn is_scratch(op: Op) -> bool {
     matches!(
         op,
@@ -219,9 +221,10 @@ pub(crate) fn is_scratch(op: Op) -> bool {
     )
 }
 
-/// May blocks that store to scratch begin again after a part of them ran? Not where they load what they overwrite. Offsets
-/// must be known, and a load counts as one of what was stored before in the same block under the same mask, or in the first one
-/// where all act under the EXEC with which control enters.
+/// May blocks that store to scratch be executed again from the first one after a part of them was executed? Requires
+/// that no load reads a dword that a store may have overwritten. A load is exempt if the same block has stored the
+/// dword before under the same mask, or if the first block has stored it before under the EXEC at its entry and no
+/// block changes EXEC. All offsets must be constants and relative to the same base.
 fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool {
     let entry = |block: &Block, mask: Val| {
         let node = &block.nodes[mask.index()];
@@ -235,7 +238,7 @@ fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool
         .iter()
         .all(|&b| f.blocks[b].writes_s.iter().all(|w| w.0 != Slot::Exec));
     let mut of_block: BTreeSet<(usize, Val, u64)> = BTreeSet::new();
-    // Offsets are compared, so that all must count from one place.
+    // Offsets are comparable only if they are relative to the same base.
     let mut places = scratch.iter().map(|&(b, v)| place(f, blocks[0], b, v));
     let first = places.next();
     if places.any(|place| Some(place) != first) {
@@ -250,7 +253,7 @@ fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool
         let (Op::Load(_, data, _) | Op::Store(_, data, _)) = node.op else {
             return false;
         };
-        // Bytes and shorts share their dwords with others.
+        // Stores of bytes and shorts keep other bytes of their dword.
         let Data::Dwords(count) = data else {
             return false;
         };
@@ -274,7 +277,8 @@ fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool
     stored.is_disjoint(&exposed)
 }
 
-/// What an access of scratch counts its offsets from, in terms of the scalars with which control enters `head`.
+/// The base of a scratch access's offset as an expression tree in preorder (operation, operand count), in terms of the
+/// scalars at the entry of `head`.
 fn place(f: &Func, head: usize, b: usize, v: Val) -> Vec<(Op, usize)> {
     let node = &f.blocks[b].nodes[v.index()];
     let mut terms = Vec::new();
@@ -296,7 +300,8 @@ fn place(f: &Func, head: usize, b: usize, v: Val) -> Vec<(Op, usize)> {
     terms
 }
 
-/// The accesses of scratch in some blocks; nothing where what says where it is changes inside of them.
+/// The accesses of scratch in these blocks; `None` if the scalars that determine where the scratch is may change inside
+/// the region. `head_again` is true if the first block is a loop header, whose own writes then count.
 fn scratch(
     f: &Func,
     blocks: &[usize],
@@ -322,7 +327,7 @@ fn scratch(
                 let node = &f.blocks[b].nodes[v.index()];
                 match node.op {
                     Op::ReadS(slot) if written(slot, head_again) => return None,
-                    // As the first block leaves it.
+                    // The slot has its value at the end of the first block.
                     Op::ReadS(slot) if b != blocks[0] => {
                         let head = &f.blocks[blocks[0]];
                         let write = head.writes_s.iter().find(|w| w.0 == slot);
@@ -338,17 +343,18 @@ fn scratch(
     Some(found)
 }
 
-/// Accesses of scratch that make a region pay.
+/// Number of scratch accesses from which a region without loops pays.
 const FEW: usize = 2;
 
-/// Values that a region without loops computes for each register that it loads or stores.
+/// Minimum number of lane nodes that a region without loops must compute for each VGPR that it loads or stores.
 const GAIN: usize = 3;
 
-/// Vectors that a group of several holds at most, so that they stay in registers.
+/// Pressure limit: a group of more than one host vector holds at most this many vectors, so that they stay in
+/// registers.
 const PRESSURE: usize = 12;
 
 impl Parallel {
-    /// Chooses how many host vectors a group has, and finds what is affine in such groups.
+    /// Chooses the number of host vectors of a group, and finds the affine values in groups of that size.
     fn choose_group(&mut self, request: Request<'_>) {
         let f = request.f;
         let row = request.facts.row().max(request.per);
@@ -369,8 +375,8 @@ impl Parallel {
         }
     }
 
-    /// Are addresses that registers are computed to affine? If they are not, the general code knows more of them: offset tables,
-    /// and steps that are checked.
+    /// Are all computed addresses affine? Otherwise the general code is better: it has offset tables and runtime
+    /// checks.
     fn is_affine(&self, f: &Func) -> bool {
         self.blocks.iter().all(|&b| {
             let block = &f.blocks[b];
@@ -388,7 +394,7 @@ impl Parallel {
         })
     }
 
-    /// Does a region without loops compute enough for what it loads and stores of registers?
+    /// Does a region without loops compute enough for the VGPRs that it loads and stores?
     fn pays(&self, request: Request<'_>) -> bool {
         if self.scratch.len() >= FEW {
             return true;
@@ -401,7 +407,7 @@ impl Parallel {
         let before = &request.lives.start[self.head];
         let loaded = self.vectors.iter().filter(|&&n| before.has(n)).count();
         let stored = self.written().iter().filter(|&&n| behind.has(n)).count();
-        // How likely it is that control comes to each block, in 1024ths.
+        // Estimated execution probability of each block, in 1024ths.
         let mut likely: BTreeMap<usize, usize> = BTreeMap::from([(self.head, 1024)]);
         let mut computed = 0;
         for &b in &self.blocks {
@@ -418,7 +424,8 @@ impl Parallel {
         computed / 1024 >= GAIN * (loaded + stored)
     }
 
-    /// Finds the VGPRs that are needed by lanes: those that are live at the exit, and what these and masks are made of.
+    /// Finds the VGPRs whose lanes are used: those that are live at the exit, and operands of these, of masks, effects
+    /// and branches.
     fn find_vectors(&mut self, request: Request<'_>) {
         let f = request.f;
         let behind = match self.exit.block() {
@@ -439,7 +446,7 @@ impl Parallel {
         self.vectors = vectors;
     }
 
-    /// Adds the VGPRs that block `b` needs by lanes.
+    /// Adds the VGPRs whose lanes block `b` uses.
     fn vectors_of(&self, f: &Func, b: usize, vectors: &mut BTreeSet<u8>) {
         let (block, plan) = (&f.blocks[b], &self.code[&b]);
         let nothing = affine::BlockFacts::default();
@@ -460,7 +467,7 @@ impl Parallel {
                     vectors.insert(n);
                 }
                 Op::Load(..) if facts.is_plain(block, v) => work.push(node.args[1]),
-                // Lanes that are off keep what they have, whatever others do.
+                // Inactive lanes keep the old value, even if the new one is uniform.
                 Op::Select => {
                     if let Op::ReadV(n) = block.nodes[node.args[2].index()].op {
                         vectors.insert(n);
@@ -472,7 +479,7 @@ impl Parallel {
         }
     }
 
-    /// Is a branch's mask EXEC where one condition holds, which is the same in all lanes, else 0? The condition.
+    /// If a branch's mask is EXEC where a uniform condition holds and 0 otherwise: the condition.
     pub(crate) fn uniform_test(&self, f: &Func, b: usize, mask: Val) -> Option<Val> {
         let block = &f.blocks[b];
         let facts = self.affine.blocks.get(&b)?;
@@ -498,13 +505,13 @@ impl Parallel {
         (self.keeps_exec && facts.is_uniform(block, cond)).then_some(cond)
     }
 
-    /// Does control go from one block to another against their order, in a loop?
+    /// Is an edge a back edge: does it lead to a block that does not follow `from` in the region's order?
     pub fn is_back(&self, from: usize, to: usize) -> bool {
         let place = |b: usize| self.blocks.iter().position(|&other| other == b);
         place(to) <= place(from)
     }
 
-    /// VGPRs that blocks write.
+    /// VGPRs that some block writes and that are live at its end.
     pub fn written(&self) -> BTreeSet<u8> {
         let plans = self.code.values();
         plans
@@ -512,7 +519,7 @@ impl Parallel {
             .collect()
     }
 
-    /// Scalar slots that blocks write as scalars.
+    /// Scalar slots that some block writes as scalars and that are live at its end.
     pub fn slots(&self) -> BTreeSet<Slot> {
         let plans = self.code.values();
         plans
@@ -520,7 +527,7 @@ impl Parallel {
             .collect()
     }
 
-    /// Masks that are held by lanes somewhere.
+    /// Masks that are held as lane masks at some block boundary.
     pub fn masks(&self) -> BTreeSet<MaskPlace> {
         let mut all = self.exit_masks.clone();
         for plan in self.code.values() {
@@ -531,12 +538,12 @@ impl Parallel {
     }
 }
 
-/// The slots that a mask's bits lie in.
+/// The scalar slots that a mask consists of.
 pub(crate) fn slots_of(place: MaskPlace) -> impl Iterator<Item = Slot> {
     place.slots().into_iter().flatten()
 }
 
-/// What a branch decides by: the value that it tests.
+/// The value that a branch tests.
 pub fn condition(term: &Term) -> Option<Val> {
     match *term {
         Term::Branch { cond, .. } => Some(cond),

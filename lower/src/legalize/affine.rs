@@ -1,6 +1,6 @@
-//! Memory accesses whose addresses are known to be affine, or known but for a base: one scalar address for the wave, or
-//! for each of its rows, and one range check, then vectors. What the check does not cover (a wrapped address, a registered
-//! range, a fault) goes the long way: all addresses are computed and the runtime's function is called.
+//! Memory accesses whose addresses are affine, or constant offsets from one base: one scalar address for the wave, or
+//! for each of its rows, and one range check, then vectors. If the check fails (a wrapped address, a registered range,
+//! a fault), the slow path computes all addresses and calls the runtime's function.
 
 use std::mem::offset_of;
 
@@ -24,14 +24,14 @@ mod offset_tables;
 mod range_check;
 mod slow_path;
 
-/// Longest address expression that is computed anew for single lanes.
+/// Maximum size of an address expression that is evaluated for single lanes.
 const MAX_NODES: usize = 128;
 
-/// Bytes between neighbouring lanes at most.
+/// Bound of strides, in bytes.
 const MAX_STRIDE: i64 = 1 << 24;
 
-/// The leaves of an address expression, if it can be computed for a single lane: registers, results in
-/// memory, wave values.
+/// The leaves of an address expression, if it can be evaluated for a single lane: registers, results in memory, wave
+/// values.
 pub(crate) fn leaves(block: &Block, address: Val) -> Option<Vec<Val>> {
     walk(block, address).map(|(leaves, _)| leaves)
 }
@@ -73,7 +73,7 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
             }
             Op::LaneId => {}
             Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
-                // On the lanes that act it is the new value.
+                // On the active lanes it is the new value.
                 work.push(node.args[1]);
             }
             op if op.is_address_part() => work.extend(node.args.iter()),
@@ -83,13 +83,13 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
     Some((leaves, seen))
 }
 
-/// Is a memory node one that this file emits, given how its address varies?
+/// Does this file emit a memory node, given how its address varies?
 pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     let few_rows = affine.whole || row >= 8;
     few_rows && affine.stride.abs() < MAX_STRIDE && suits_some(block, v)
 }
 
-/// The same, given that each lane's distance from the others is known.
+/// The same if the addresses are constant offsets from one base.
 pub(crate) fn suits_some(block: &Block, v: Val) -> bool {
     let node = &block.nodes[v.index()];
     let Some((_, space, data, _)) = load_or_store(node.op) else {
@@ -103,32 +103,32 @@ pub(crate) fn suits_some(block: &Block, v: Val) -> bool {
 /// What is known of an access's addresses.
 #[derive(Clone, Copy)]
 pub(super) enum Known<'a> {
-    /// They are on a line, or on one in each row.
+    /// They are affine, over the wave or within each row.
     Affine(Affine),
-    /// How far they are from each other, for all lanes.
+    /// Their offsets from the lowest one are constants for all lanes.
     Table(&'a Table),
 }
 
-/// What an access needs to know.
+/// A checked access of a run of lanes.
 struct Access {
-    /// Lanes that act.
+    /// Mask of the active lanes (I64).
     exec: Value,
-    /// The first lane that acts.
+    /// The first active lane.
     first: Number,
-    /// The last lane that acts.
+    /// The last active lane.
     last: Number,
-    /// Address of the first lane that acts.
+    /// Address of the first active lane.
     start: Value,
     stride: i64,
     data: Data,
-    /// The bytes of LDS (I64), if it is there.
+    /// Bytes of LDS that inline code may access (I64), if the access is of LDS.
     lds: Option<Value>,
-    /// The code for all lanes is elsewhere.
+    /// The case that all lanes are active is handled elsewhere.
     full_apart: bool,
 }
 
 impl Access {
-    /// Do the lanes follow one another without gaps?
+    /// Are the lanes' elements contiguous?
     fn is_run(&self) -> bool {
         access::is_run(self.data, self.stride)
     }
@@ -136,13 +136,13 @@ impl Access {
 
 /// An access that was checked.
 enum Inline<'a> {
-    /// Of runs of lanes: is it one, of the whole wave?
+    /// Runs of lanes with one stride, and whether there is one run of the whole wave (otherwise one per row).
     Contiguous(bool, Vec<Access>),
     Spread(offset_tables::Spread<'a>),
 }
 
 impl Emitter<'_> {
-    /// Emits a load or store of whose addresses so much is known.
+    /// Emits a load or store with addresses that are `known`.
     pub(super) fn known_access(
         &mut self,
         block: &Block,
@@ -153,7 +153,7 @@ impl Emitter<'_> {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
-        // Everything that both ways need is computed before they part.
+        // Values that both paths use are computed before they branch.
         for leaf in self.leaves.get(&v).cloned().unwrap_or_default() {
             if block.nodes[leaf.index()].ty.vary == Vary::Wave {
                 self.scalar(block, plan, leaf);
@@ -255,7 +255,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The runs of an access, checked; leaves for `slow` where a check fails.
+    /// Checks the runs of an access; leaves for `slow` if a check fails.
     fn checked(
         &mut self,
         runs: &[Ends],
@@ -289,7 +289,7 @@ impl Emitter<'_> {
         runs.collect()
     }
 
-    /// The vectors of an access: of the whole wave, or of rows all of whose lanes act.
+    /// The vectors of a checked access: of the whole wave, or of rows all of whose lanes are active.
     fn inline_access(
         &mut self,
         load: bool,
@@ -312,7 +312,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a space's bytes are and how many inline accesses may touch (both I64).
+    /// The start of a space's memory and the number of bytes that inline accesses may touch (both I64).
     pub(super) fn memory_of(&mut self, space: Space) -> (Value, Value) {
         if space == Space::Lds {
             let base = self.b.iconst(types::I64, 0);

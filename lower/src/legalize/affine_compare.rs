@@ -1,8 +1,7 @@
-//! Masks of compares with values that lie on a line. Whether `base + stride * lane` is below a limit is true of
-//! the lanes up to some lane, so the 64 bits of such a mask need no loop over the lanes: two lanes' values show
-//! that no word wraps between them, and the distance to the limit how many lanes there are below it. Where only
-//! the lanes of a row lie on a line, the least and the greatest value tell whether all lanes are on one side of it, as
-//! they mostly are.
+//! Masks of compares with affine values. `base + stride * lane < limit` is true for the lanes below some lane, so the
+//! 64 bits of such a mask need no loop over lanes: the values of two lanes show that no word wraps between them, and
+//! the distance to the limit gives the number of lanes below it. Where values are affine only within rows, the least
+//! and the greatest value show whether all lanes are on one side of the limit, as they mostly are.
 
 use frontend::state::LANES;
 
@@ -19,36 +18,36 @@ use crate::maps::{HashMap, HashSet};
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
-/// Compares in a segment at most: beyond, a loop is not much longer.
+/// Maximum number of compares in a segment: with more, a loop is not much longer.
 const MAX_COMPARES: usize = 8;
 
-/// Between neighbouring lanes at most.
+/// Bound of strides.
 const MAX_STRIDE: i64 = 1 << 24;
 
-/// Lanes in a row at least: of shorter rows there are too many.
+/// Minimum lanes of a row: there are too many shorter ones.
 const MIN_ROW: i64 = 8;
 
-/// A compare with a value on a line.
+/// A compare of an affine value (`line`) with a wave value (`limit`).
 struct Compare {
     cond: Icmp,
     line: Val,
     limit: Val,
-    /// The line is the left operand.
+    /// The affine value is the left operand.
     left: bool,
     affine: Affine,
 }
 
-/// What is known of a segment all of whose masks are known from lines.
+/// The masks of a segment all of whose masks are computed from affine values.
 pub(super) struct AffineMasks {
-    /// What must hold (I8): among it is that all lanes act that must.
+    /// What must hold (I8), including that EXEC is all ones.
     pub(super) good: Vec<Value>,
-    /// The 64 bits of its masks.
+    /// The 64 bits of each mask.
     masks: Vec<Value>,
-    /// What is left of it.
+    /// The segment without the masks.
     rest: Segment,
 }
 
-/// The 64 bits of masks, if what is in `good` (I8) holds, to which is added what must hold.
+/// Evaluates masks to 64 bits; conditions (I8) for that are appended to `good`.
 struct MaskBits<'a> {
     block: &'a Block,
     plan: &'a Schedule,
@@ -61,7 +60,7 @@ impl Frame for MaskBits<'_> {
         (self.block, self.plan)
     }
 
-    /// They are short.
+    /// The expressions are short, so values are not cached.
     fn kept<'k>(&'k mut self, _: &'k mut Emitter<'_>) -> Option<&'k mut HashMap<Val, Value>> {
         None
     }
@@ -84,8 +83,8 @@ impl Frame for MaskBits<'_> {
 }
 
 impl Emitter<'_> {
-    /// Emits the way through a segment on which all of its masks are known from lines; leaves the builder on the
-    /// other. Nothing where there is no such way.
+    /// Emits the path through a segment on which all of its masks are computed from affine values; leaves the builder
+    /// on the general path. Emits nothing if there is no such path.
     pub(super) fn by_affine(&mut self, work: Work<'_>, after: HostBlock) {
         let Work { block, segment, .. } = work;
         if !self.lines_suit(work) {
@@ -110,8 +109,8 @@ impl Emitter<'_> {
         self.profile_after();
     }
 
-    /// The masks of a segment that makes loads or stores, if they are known from lines that all of the wave is on: the way
-    /// of other waves is long.
+    /// The masks of a segment with loads or stores, if they can be computed from values that are affine over the whole
+    /// wave without a runtime check: the general path of other segments is long.
     pub(super) fn fused_affine(&mut self, work: Work<'_>) -> Option<AffineMasks> {
         let Work { block, segment, .. } = work;
         if !self.lines_suit(work) {
@@ -126,7 +125,7 @@ impl Emitter<'_> {
         surely.then(|| self.known_affine(work, without_ballots(block, segment)))
     }
 
-    /// Are all masks of a segment known from lines, and are there any?
+    /// Can all masks of a segment be computed from affine values, and are there compares among them?
     fn lines_suit(&self, work: Work<'_>) -> bool {
         let Work {
             block,
@@ -144,7 +143,7 @@ impl Emitter<'_> {
             && (1..=MAX_COMPARES).contains(&compares)
     }
 
-    /// Computes the masks of a segment that suits, of which `rest` is left.
+    /// Computes the masks of a suitable segment, of which `rest` remains.
     fn known_affine(&mut self, work: Work<'_>, rest: Segment) -> AffineMasks {
         let Work {
             block,
@@ -154,7 +153,7 @@ impl Emitter<'_> {
             execs,
             ..
         } = work;
-        // What is known of lanes is known of those that act.
+        // Facts hold on active lanes only, so all lanes must be active.
         let entry = self.slot(Slot::Exec);
         let mut full = vec![entry];
         full.extend(execs.iter().copied().filter(|&exec| exec != entry));
@@ -175,7 +174,7 @@ impl Emitter<'_> {
         AffineMasks { good, masks, rest }
     }
 
-    /// Computes what is left of a segment of which the masks are known.
+    /// Computes what remains of a segment whose masks are computed.
     pub(super) fn rest_of(&mut self, work: Work<'_>, known: &AffineMasks, after: HostBlock) {
         self.set_masks(work, known);
         let rest = Work {
@@ -186,15 +185,15 @@ impl Emitter<'_> {
         self.full(rest, after);
     }
 
-    /// The variables of a segment's masks hold what was computed.
+    /// Assigns the computed masks to the segment's variables.
     fn set_masks(&mut self, work: Work<'_>, known: &AffineMasks) {
         for (&(_, var), &mask) in work.bits.iter().zip(&known.masks) {
             self.b.def_var(var, mask);
         }
     }
 
-    /// Is it less to compute lanes of each row than to compute on all lanes what is not in `rest`, or are there no
-    /// compares by rows?
+    /// Is it cheaper to compute lanes of each row than to compute what is not in `rest` on all lanes? True if no
+    /// compare is by rows.
     fn rows_pay(&self, block: &Block, segment: &Segment, rest: &Segment) -> bool {
         let size = |v: Val| match block.nodes[v.index()].ty.width {
             Width::W64 => 2,
@@ -220,7 +219,7 @@ impl Emitter<'_> {
         spent == 0 || spent < saved * (LANES / self.per().min(host::LANES))
     }
 
-    /// Is a mask made of compares with lines and of bits that are there?
+    /// Is a mask made of compares with affine values and of masks that are already available?
     fn mask_suits(
         &self,
         block: &Block,
@@ -272,8 +271,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// Can a lane's value be computed before the segment, from registers that still hold what they held when
-    /// the block began?
+    /// Can a lane's value be computed before the segment, from registers that still have their values of the block's
+    /// entry?
     fn is_at_hand(&self, block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
         let Some(leaves) = affine::leaves(block, v) else {
             return false;
@@ -295,7 +294,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The 64 bits of a compare with a line, likewise.
+    /// The 64 bits of a compare with an affine value; conditions are appended to `good`.
     fn compare_affine(
         &mut self,
         block: &Block,
@@ -339,7 +338,7 @@ impl Emitter<'_> {
             }
             // line < limit or line <= limit
             (_, true) => self.lanes_below(compare, [first, last, limit]),
-            // Their opposites: limit <= line or limit < line.
+            // Their negations: limit <= line or limit < line.
             (_, false) => {
                 let others = self.lanes_below(compare, [first, last, limit]);
                 self.b.bnot(others)
@@ -347,7 +346,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The 64 bits of a compare with lines that rows are on: the same for all lanes.
+    /// The 64 bits of a compare with values that are affine within rows: the same for all lanes.
     fn compare_by_rows(
         &mut self,
         block: &Block,
@@ -381,7 +380,7 @@ impl Emitter<'_> {
             end.expect("bug: a wave without rows")
         });
         if length != 0 {
-            // The row that begins last ends last, and does not wrap if that is farther.
+            // The row with the highest first value has the highest last one; if that is greater, no row wraps.
             let first = most;
             most = self.b.iadd_imm(first, length);
             good.push(self.b.icmp(below, first, most));
@@ -396,7 +395,7 @@ impl Emitter<'_> {
         self.b.ineg(all)
     }
 
-    /// How far (I64) a limit is from lane 0.
+    /// The distance (I64) from lane 0's value to the limit.
     fn away(&mut self, first: Value, limit: Value) -> Value {
         let away = self.b.isub(limit, first);
         match self.b.func.ty(away) {
@@ -405,7 +404,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The bit of the lane that is at a limit, 0 if there is none.
+    /// The bit of the lane whose value equals the limit; 0 if there is none.
     fn lane_at_limit(&mut self, first: Value, limit: Value, stride: i64) -> Value {
         let away = self.away(first, limit);
         let one = self.b.iconst(types::I64, 1);
@@ -423,8 +422,8 @@ impl Emitter<'_> {
         self.b.select(good, bit, zero)
     }
 
-    /// The lanes below a limit, or, if that is what is compared or its opposite, those that are at it too: all of them,
-    /// as mostly, or as many as there are.
+    /// The lanes whose values are below the limit, or at most the limit if the compare or its negation includes
+    /// equality. The likely case is that all are.
     fn lanes_below(&mut self, compare: &Compare, [first, last, limit]: [Value; 3]) -> Value {
         let stride = compare.affine.stride;
         let or_at = matches!(
@@ -442,7 +441,7 @@ impl Emitter<'_> {
         self.enter(some);
         let away = self.away(first, limit);
         let under = self.b.icmp(below, limit, first);
-        // As many lanes as fit into the distance, begun ones included, and the one at the limit.
+        // The number of lanes is the distance in strides, rounded up, or rounded down plus the lane at the limit.
         let farthest = stride * (LANES as i64 - i64::from(or_at));
         let farthest = self.b.iconst(types::I64, farthest);
         let away = self.b.umin(away, farthest);
@@ -455,7 +454,7 @@ impl Emitter<'_> {
         };
         let zero = self.b.iconst(types::I64, 0);
         let count = self.b.select(under, zero, count);
-        // By 64 less the count; shifts take amounts modulo 64.
+        // Shift by 64 - count; shift amounts are modulo 64.
         let gone = self.b.ineg(count);
         let mask = self.b.ushr(ones, gone);
         let any = self.b.icmp_imm(IntCC::NotEqual, count, 0);
@@ -473,7 +472,7 @@ impl Emitter<'_> {
     }
 }
 
-/// At most, and less, in the order that a compare goes by.
+/// The conditions "less or equal" and "less" of a compare's signedness.
 fn orders(cond: Icmp) -> (IntCC, IntCC) {
     match cond {
         Icmp::Slt | Icmp::Sle => (IntCC::SignedLessThanOrEqual, IntCC::SignedLessThan),
@@ -481,13 +480,13 @@ fn orders(cond: Icmp) -> (IntCC, IntCC) {
     }
 }
 
-/// Is a mask there before its segment?
+/// Is a mask available before its segment?
 fn is_before(block: &Block, plan: &Schedule, segment: &Segment, v: Val) -> bool {
     let is_leaf = plan.class[v.index()] == Class::Leaf;
     is_leaf || block.nodes[v.index()].ty.vary == Vary::Wave || !segment.nodes.contains(&v)
 }
 
-/// The segment without its masks, and what only they needed.
+/// The segment without its masks and the nodes that only these use.
 fn without_ballots(block: &Block, segment: &Segment) -> Segment {
     let inner: HashSet<Val> = segment.nodes.iter().copied().collect();
     let mut needed = HashSet::default();

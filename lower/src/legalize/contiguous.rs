@@ -1,10 +1,11 @@
-//! Accesses at addresses of which nothing is known, made inline as far as the elements of neighbouring lanes follow
-//! one another. So do those of most kernels, in runs of 8 lanes or more whose starts depend on bits of the lane's
-//! number. From the first group of lanes on that is no run the access is made as one at addresses anywhere.
+//! Accesses at arbitrary addresses, inline as long as the elements of neighbouring lanes are
+//! contiguous, which is tested at run time. In most kernels they are, in runs of 8 lanes or more
+//! whose starts depend on bits of the lane number. From the first lane group on that is not
+//! contiguous, the access continues as in `gather.rs`.
 //!
-//! A group may have lanes that are off. Loading what they do not ask for does no harm. Nobody else uses the
-//! workgroup's LDS while its wave runs, so what lies at such a lane's place is stored again; a store of a part of a group
-//! to memory is left to the runtime.
+//! A group may have inactive lanes. Loading their elements is harmless. In LDS their old contents
+//! are stored again, since no other wave accesses the workgroup's LDS while one runs. A store of a
+//! partial group to memory is not inline here.
 
 use std::mem::offset_of;
 
@@ -22,53 +23,53 @@ use crate::ir::{Block, Op, SiteId, Val, Width};
 use crate::options::Forms;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
-/// Elements of lanes that are moved a group at a time.
+/// An access that moves elements a lane group at a time.
 pub(super) struct Contiguous<'a> {
     pub(super) load: bool,
     pub(super) data: Data,
-    /// Bytes from one to the next.
+    /// Bytes from one lane's element to the next.
     pub(super) stride: i64,
-    /// The slots where the words of the elements lie, or go to.
+    /// The slots of the elements' words, one for each word.
     pub(super) places: &'a [Value],
-    /// Lanes that act.
+    /// The active lanes.
     pub(super) exec: Value,
 }
 
-/// Where a group's lanes are in slots.
+/// A lane group, by its location in slots.
 #[derive(Clone, Copy)]
 struct Group {
-    /// Byte offset of the first.
+    /// Byte offset of the first lane.
     offset: Value,
-    /// Number of the first, I64.
+    /// Number of the first lane (I64).
     lane: Value,
 }
 
 impl Emitter<'_> {
-    /// Is a node an access that goes inline in runs?
+    /// Is a node an access whose contiguous groups are inline?
     pub(super) fn is_contiguous_form(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, space, data, _)) = load_or_store(node.op) else {
             return false;
         };
-        // Nothing lies in the low 4 GiB.
+        // The low 4 GiB have no memory, so a zero-extended address is never in bounds.
         let zext = block.nodes[node.args[0].index()].op == Op::Zext;
         let known = space == Space::Lds || space == Space::Global && !zext;
         let dwords = matches!(data, Data::Dwords(1..=4));
         known && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
     }
 
-    /// Emits such an access.
+    /// Emits an access for which `is_contiguous_form` holds.
     pub(super) fn contiguous_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
-        // Both ways have it.
+        // Before the branch, because both paths use it.
         self.new_exec(block, plan, v);
         let places = self.places(block, plan, v);
         self.contiguous_or_other(block, plan, v, (&addresses, exec, &places));
     }
 
-    /// The same once it is known where the addresses and the data or results lie.
+    /// The same, given the slots of the addresses and of the data or results.
     pub(super) fn contiguous_or_other(
         &mut self,
         block: &Block,
@@ -89,7 +90,7 @@ impl Emitter<'_> {
         let done = self.b.create_block();
         let lane = self.runs(&runs, space, addresses, done);
 
-        // The lanes from here on.
+        // The lanes that the loop has not handled.
         let ones = self.b.iconst(types::I64, -1);
         let rest = self.b.ishl(ones, lane);
         let rest = self.b.band(exec, rest);
@@ -98,8 +99,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// The call of the runtime for a load or store of the lanes in `exec`, whose address and data or results are in
-    /// slots.
+    /// Calls the runtime for a load or store of the lanes in `exec`, whose addresses and data or
+    /// results are in slots.
     pub(super) fn memory_call(
         &mut self,
         block: &Block,
@@ -125,8 +126,9 @@ impl Emitter<'_> {
         self.effect_to(block, plan, v, (f, site), &args, out);
     }
 
-    /// The loop over the groups that are runs, which goes to `done`. Leaves the builder where a group is none; gives
-    /// its first lane (I64).
+    /// Emits the loop over the groups, which jumps to `done` after the last one. It leaves at the
+    /// first group that is not contiguous or not in bounds: the builder continues there, and the
+    /// result is that group's first lane (I64).
     fn runs(
         &mut self,
         a: &Contiguous<'_>,
@@ -159,7 +161,7 @@ impl Emitter<'_> {
         } else {
             let equal = self.follow(a.data, addresses[1], group, false);
             same = self.b.band(same, equal);
-            // The low words do not wrap.
+            // The group's low words must not wrap.
             let fits = self.b.icmp_imm(order, low, (1 << 32) - all);
             self.or_leave(fits, rest, lane);
             let high = self.word_at(addresses[1], offset);
@@ -179,7 +181,7 @@ impl Emitter<'_> {
         first
     }
 
-    /// Leaves for `rest`, with the group's first lane, unless `good`.
+    /// Branches to `rest`, with the group's first lane, unless `good`.
     fn or_leave(&mut self, good: Value, rest: HostBlock, lane: Value) {
         let on = self.b.create_block();
         let to = [lane];
@@ -187,7 +189,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// A loop over the wave, whose elements lie on a line in LDS from `start` on.
+    /// A loop over the wave, whose elements are `a.stride` bytes apart from `start` on, all of them
+    /// in bounds. A store writes the old contents back for inactive lanes, so it is for LDS only.
     pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
         let lane = self.b.ushr_imm(offset, 2);
@@ -198,7 +201,7 @@ impl Emitter<'_> {
         self.end_offsets((head, offset), 4 * count, done);
     }
 
-    /// Lanes of a group.
+    /// Lanes in a group.
     fn lanes_of_group(&self, data: Data) -> usize {
         match data {
             Data::Dwords(1) => self.per(),
@@ -206,7 +209,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Of which lanes of a group are the words in a slot the first's, plus steps of an element if that is asked for?
+    /// The mask of a group's lanes whose word in a slot equals the first lane's, plus the element
+    /// size times the distance if `steps` is set.
     fn follow(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
         let count = self.lanes_of_group(data);
         let ty = dwords_type(count);
@@ -228,8 +232,8 @@ impl Emitter<'_> {
         self.b.load(types::I32, Memory::Trusted, at, 0)
     }
 
-    /// Moves a group's elements, which follow one another from `start` on. A part of the group goes to `other`, with its
-    /// first lane, if that is given.
+    /// Moves a group's elements, the first of which is at `start`. If `other` is given, a partial
+    /// group branches there instead, with its first lane.
     fn group(&mut self, a: &Contiguous<'_>, start: Value, group: Group, other: Option<HostBlock>) {
         let every = (1 << self.lanes_of_group(a.data)) - 1;
         let on = self.b.ushr(a.exec, group.lane);
@@ -253,7 +257,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(next);
     }
 
-    /// Moves the elements of a group; the lanes that are not in `on`, if it is given, keep what they have.
+    /// Moves the elements of a group; the destinations of lanes that are not in `on`, if it is
+    /// given, keep their old contents.
     fn elements(&mut self, a: &Contiguous<'_>, start: Value, group: Group, on: Option<Value>) {
         let count = self.lanes_of_group(a.data);
         let ty = dwords_type(count);
@@ -278,7 +283,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where LDS begins.
+    /// Host address of the workgroup's LDS.
     pub(super) fn lds_start(&mut self) -> Value {
         self.context(types::I64, offset_of!(Context, lds))
     }

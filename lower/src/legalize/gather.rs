@@ -1,11 +1,13 @@
-//! Accesses at addresses of which nothing is known, made inline wherever each lane's element lies. The addresses of
-//! all lanes are compared with the bounds of memory first, as vectors; where one is out of bounds, or the high words
-//! are not all the same, the runtime makes the access from the beginning.
+//! Accesses at arbitrary addresses, inline. The addresses of all active lanes are first compared
+//! with the bounds of memory, as vectors. If one is out of bounds, or the high words differ, the
+//! runtime makes the complete access.
 //!
-//! AVX-512 has instructions for dwords anywhere. They hold one place in the processor's window where a loop over lanes
-//! holds several a lane, so more lanes wait for memory at once. Four dwords are loaded lane by lane, but into vectors, which
-//! spares the window the stores of single words. Bytes and shorts are loaded inline where they follow one another, as they
-//! may where their addresses were not loaded; one by one, and pairs of dwords, the runtime is as quick.
+//! AVX-512 has gathers and scatters of dwords. One occupies a single entry of the out-of-order
+//! window, where a loop over lanes occupies several for each lane, so that more cache misses
+//! overlap. Elements of four dwords are loaded lane by lane, but into vectors, which avoids stores
+//! of single words. Bytes and shorts are loaded inline if they are contiguous, which is likely if
+//! the addresses were computed rather than loaded. For other bytes and shorts, and for pairs of
+//! dwords, the runtime is as fast.
 
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
@@ -26,27 +28,27 @@ use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 #[derive(Clone, Copy)]
 struct Access<'a> {
     data: Data,
-    /// The low words, and outside of LDS the high words.
+    /// Slots of the low words and, outside of LDS, of the high words.
     addresses: &'a [Value],
-    /// Lanes that act; there is one.
+    /// The active lanes; at least one.
     exec: Value,
     places: &'a [Value],
 }
 
-/// Where the elements of lanes may lie, as far as it is one answer for all of them.
+/// The range of addresses that is valid for all lanes.
 struct Window {
-    /// The first lane that acts (I64).
+    /// The first active lane (I64).
     first: Value,
-    /// Host address of low word 0.
+    /// Host address for a low word of 0.
     start: Value,
-    /// The lowest low word that is in bounds, and how far the highest is from it (I64).
+    /// The lowest low word in bounds, and the distance from it to the highest (I64).
     low: Value,
     room: Value,
-    /// The high words (I32), of an address outside of LDS.
+    /// The high word of all active lanes (I32); `None` in LDS.
     high: Option<Value>,
 }
 
-/// Some lanes that follow one another: from which one on, which of them act, and their low words.
+/// The lanes of a host vector: the first one, the mask of the active ones, and their low words.
 struct Group {
     lane: usize,
     on: Value,
@@ -54,13 +56,14 @@ struct Group {
 }
 
 impl Emitter<'_> {
-    /// Is a node an access that goes inline wherever its elements are?
+    /// Is a node an access that is inline for arbitrary addresses?
     pub(super) fn can_gather(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((load, space, data, _)) = load_or_store(node.op) else {
             return false;
         };
-        // Nothing lies in the low 4 GiB. One address for all is one access.
+        // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
+        // address is a single access.
         let address = &block.nodes[node.args[0].index()];
         let known = match space {
             Space::Lds => true,
@@ -77,12 +80,12 @@ impl Emitter<'_> {
         known && lanes && suits && self.o.wide && self.o.has(Forms::GATHERS)
     }
 
-    /// Emits such an access.
+    /// Emits an access for which `can_gather` holds.
     pub(super) fn gather_access(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         let addresses = self.addresses(block, plan, node.args[0]);
         let exec = self.mask_bits(block, plan, node.args[1]);
-        // Both ways have it.
+        // Before the branch, because both paths use it.
         self.new_exec(block, plan, v);
         for &bound in bounds(node) {
             self.wave_word(block, plan, bound);
@@ -96,8 +99,9 @@ impl Emitter<'_> {
         self.inline_or_call(block, plan, v, lists, foreseen.as_ref());
     }
 
-    /// A load or store of the lanes in `exec`, whose address and data or results are in slots: inline if it goes so, and
-    /// all is in bounds, else by the runtime. What is `foreseen` is asked for.
+    /// Emits a load or store of the lanes in `exec`, whose addresses and data or results are in
+    /// slots: inline if `can_gather` holds and all active lanes are in bounds, otherwise by the
+    /// runtime. The inline path also requests the elements of `foreseen`.
     pub(super) fn inline_or_call(
         &mut self,
         block: &Block,
@@ -154,7 +158,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(done);
     }
 
-    /// Where elements may lie that have the high word of the first lane that acts; leaves for `slow` where none may.
+    /// The window of addresses with the first active lane's high word; branches to `slow` if none
+    /// of them is in bounds.
     fn window(&mut self, a: Access<'_>, space: Space, slow: HostBlock) -> Window {
         let (base, len) = self.memory_of(space);
         let bytes = i64::from(access::bytes(a.data));
@@ -169,7 +174,7 @@ impl Emitter<'_> {
             let high = self.word_at(a.addresses[1], at);
             let start = self.b.uextend(types::I64, high);
             let start = self.b.ishl_imm(start, 32);
-            // The first low word in bounds, if it is one, and the last.
+            // The lowest and the highest low word in bounds.
             let away = self.b.isub(base, start);
             let low = self.b.smax(away, zero);
             let top = self.b.iadd(away, last);
@@ -190,7 +195,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The lanes by host vectors.
+    /// The wave's lanes as host vectors.
     fn groups(&mut self, a: Access<'_>) -> Vec<Group> {
         let per = self.per();
         let firsts = (0..LANES).step_by(per);
@@ -204,14 +209,14 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Which of so many lanes from `lane` on act.
+    /// The mask of the active ones of `count` lanes from `lane` on.
     pub(super) fn on_from(&mut self, exec: Value, lane: usize, count: usize) -> Value {
         let on = self.b.ushr_imm(exec, lane as i64);
         self.of_lanes(1, count).expand_mask(on)[0]
     }
 
-    /// Is there no lane that acts whose low word is not as `good` says, given the group's place among the others, or whose
-    /// high word is not the window's (I8)?
+    /// Does every active lane have the window's high word and a low word for which `good` holds
+    /// (I8)? `good` is called for each group.
     fn all_good(
         &mut self,
         a: Access<'_>,
@@ -243,7 +248,7 @@ impl Emitter<'_> {
         self.b.icmp_imm(IntCC::Equal, bad, 0)
     }
 
-    /// Leaves for `slow` where a lane that acts is out of bounds.
+    /// Branches to `slow` if an active lane is out of bounds.
     fn require_bounds(
         &mut self,
         a: Access<'_>,
@@ -268,8 +273,8 @@ impl Emitter<'_> {
         self.require(slow, good);
     }
 
-    /// Moves the dwords of lanes between memory and their place; `behind` each group is told its first lane and
-    /// how many it has.
+    /// Gathers dwords from memory to their slot, or scatters them from it; calls `behind` after
+    /// each group with its first lane and its number of lanes.
     fn move_lanes(
         &mut self,
         load: bool,
@@ -280,7 +285,7 @@ impl Emitter<'_> {
     ) {
         let per = self.per();
         let ty = dwords_type(per);
-        // Indices have signs.
+        // Gathers sign-extend indices, so unsigned low words are biased by 2^31.
         let middle = 1 << 31;
         let lds = window.high.is_none();
         let base = match lds {
@@ -306,7 +311,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads elements of four dwords, eight lanes at a time. Lanes that are off load what the first that acts does.
+    /// Loads elements of four dwords, eight lanes at a time. Inactive lanes load the first active
+    /// lane's element, and keep their results' old values.
     fn load_each(&mut self, a: Access<'_>, window: &Window, groups: &[Group]) {
         let per = self.per();
         let slot = self.take_slot();
@@ -344,8 +350,8 @@ impl Emitter<'_> {
         self.b.switch_to_block(behind);
     }
 
-    /// Loads bytes or shorts and goes to `done` where those of the lanes that act follow one another, and with those of the
-    /// others are in bounds; else leaves for `other`.
+    /// Loads bytes or shorts and jumps to `done`, if the elements of active lanes are contiguous
+    /// and the range that all 64 lanes would cover is in bounds; otherwise branches to `other`.
     fn load_in_order(
         &mut self,
         a: Access<'_>,

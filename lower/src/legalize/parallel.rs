@@ -1,8 +1,10 @@
-//! Emission of parallel regions (see [`crate::analysis::parallel`]): one loop over lane groups, and inside it the region's whole
-//! control flow, with VGPRs and masks as host values. Behind the last group the wave gets what is live at the exit.
+//! Emission of parallel regions (see [`crate::analysis::parallel`]): one loop over lane groups, whose body is the
+//! region's whole control flow with VGPRs and masks as host values. After the last group, what is live at the exit is
+//! stored to the wave.
 //!
-//! What is not as it should be (an address outside of memory, a loop that does not end soon) leaves for the general code of the
-//! region's first block, which begins again from the registers as they were: nothing of the wave is written before.
+//! A failed assumption (an address out of bounds, a loop that exceeds its iteration budget) leaves for the general code
+//! of the region's first block, which restarts from the unchanged registers: no register that is live there is stored
+//! to the wave before all groups are done.
 
 use std::collections::BTreeMap;
 
@@ -27,36 +29,37 @@ mod base;
 mod memory;
 mod scratch;
 
-/// Iterations that a group makes of a region's loops before the general code takes over, which yields to other waves.
+/// Maximum iterations of a region's loops per group, before the general code takes over, which yields to other waves.
 const MOST_ITERATIONS: i64 = 1 << 20;
 
-/// A parallel region while a group's code is emitted.
+/// State of a parallel region while a group's code is emitted.
 struct Group<'p> {
     plan: &'p Parallel,
     facts: &'p Facts,
-    /// The block that is emitted.
+    /// The guest block that is emitted.
     at: usize,
     schedule: Schedule,
     body: Body,
     vgprs: BTreeMap<u8, Vec<Variable>>,
-    /// Lane 0 of registers that the region writes, and of those that it only reads.
+    /// Lane-0 scalars of the VGPRs that the region writes.
     carried: BTreeMap<u8, Variable>,
     fixed: BTreeMap<u8, Value>,
-    /// Lane 0 of the block's values.
+    /// Lane-0 scalars of the block's values.
     bases: HashMap<Val, Value>,
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     slots: BTreeMap<Slot, Variable>,
-    /// What accesses of scratch reach, by block and node.
+    /// The windows of scratch accesses, by block and node.
     windows: HashMap<(usize, Val), Window>,
-    /// Where each block's code begins.
+    /// The host block of each guest block.
     blocks: BTreeMap<usize, vir::Block>,
-    /// Where control leaves the region.
+    /// The end of the group's code.
     end: vir::Block,
-    /// Where what is not as it should be leaves for.
+    /// The target of failed checks: leaves for the general code.
     fail: vir::Block,
-    /// Iterations that are left (I32).
+    /// Iterations left (I32).
     budget: Variable,
-    /// Two slots of the frame: no lane that is asked for, even where none acts, lies behind them.
+    /// Two slots of the frame for vectors whose lanes are read by number. The number is that of the first active lane,
+    /// 32 if there is none, which is still inside the second slot.
     temporary: u32,
 }
 
@@ -69,7 +72,7 @@ impl Group<'_> {
         self.code().kinds[v.index()]
     }
 
-    /// What is affine in the block.
+    /// Affine values of the block.
     fn facts(&self) -> Option<&BlockFacts> {
         self.plan.affine.blocks.get(&self.at)
     }
@@ -84,8 +87,8 @@ impl Group<'_> {
 }
 
 impl Emitter<'_> {
-    /// Plans the parallel regions that do not meet the blocks of `loops`, by their first blocks. What is emitted as those is the
-    /// general code.
+    /// Plans the parallel regions, by first block; `taken` blocks belong to none. The first blocks also get a block for
+    /// their general code.
     pub(super) fn plan_parallel(
         &mut self,
         lives: &Lives,
@@ -128,7 +131,7 @@ impl Emitter<'_> {
             .intersection(&plan.vectors)
             .copied()
             .collect();
-        // Of the wave as it is: slots that the region writes, and masks.
+        // Values at the region's entry: slots that the region writes, and masks.
         let slots: Vec<(Slot, Variable, Value)> = plan
             .slots()
             .into_iter()
@@ -156,7 +159,7 @@ impl Emitter<'_> {
             .iter()
             .filter(|&&n| behind.has(n))
             .map(|&n| {
-                // What nothing reads if the region begins again may be written at once.
+                // A register that is dead at the entry may be stored at once: the general code does not read it.
                 let kept = live_in[head].has(n);
                 (n, kept.then(|| self.take_slot()))
             })
@@ -280,14 +283,14 @@ impl Emitter<'_> {
         self.jump(&plan.exit);
     }
 
-    /// Is a slot part of a mask that is held by lanes at the exit?
+    /// Is a slot part of a mask that is held as a lane mask at the exit?
     fn is_masked_slot(&self, plan: &Parallel, slot: Slot) -> bool {
         plan.exit_masks
             .iter()
             .any(|&place| parallel::slots_of(place).any(|s| s == slot))
     }
 
-    /// A new variable with a value.
+    /// A new variable with an initial value.
     fn defined(&mut self, value: Value) -> Variable {
         let ty = self.b.func.ty(value);
         let var = self.variable(ty);
@@ -295,7 +298,7 @@ impl Emitter<'_> {
         var
     }
 
-    /// What a slot holds where the region begins; 0 where that is not live.
+    /// A slot's value at the region's entry; 0 if it is not live.
     fn entry_slot(&mut self, slot: Slot, live: &Live) -> Value {
         match live.has_slot(slot) {
             true => self.read_slot(slot),
@@ -303,7 +306,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The bits of a mask where the region begins.
+    /// A mask's bits at the region's entry.
     fn entry_mask(&mut self, place: MaskPlace, live: &Live) -> Value {
         match place {
             MaskPlace::Exec => self.entry_slot(Slot::Exec, live),
@@ -315,7 +318,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes bits those of the wave's mask.
+    /// Writes a mask's bits to the wave.
     fn write_mask(&mut self, place: MaskPlace, bits: Value) {
         match place {
             MaskPlace::Exec => self.write_slot(Slot::Exec, bits),
@@ -330,7 +333,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits a block for the group.
+    /// Emits a guest block for the group.
     fn parallel_block(&mut self, g: &mut Group<'_>) {
         let f = self.f;
         let block = &f.blocks[g.at];
@@ -412,7 +415,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What a slot holds inside the group.
+    /// A slot's current value inside the group.
     fn group_slot(&mut self, g: &Group<'_>, slot: Slot) -> Value {
         match g.slots.get(&slot) {
             Some(&var) => self.b.use_var(var),
@@ -420,7 +423,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes lanes' masks of the scalars that the blocks behind take as such.
+    /// Converts scalars to lane masks where a successor holds them as such.
     fn enter_masks(&mut self, g: &Group<'_>, block: &Block) {
         let plan = g.code();
         let mut places: Vec<MaskPlace> = Vec::new();
@@ -449,7 +452,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Goes along an edge.
+    /// Jumps along an edge; a back edge decrements the iteration budget.
     fn group_edge(&mut self, g: &Group<'_>, target: &Target) {
         let to = target
             .block()
@@ -471,7 +474,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What a branch tests: a value, and whether the first edge is taken where it is not 0.
+    /// A branch's condition: a value, and whether the first edge is taken if that is not 0.
     fn group_condition(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> (Value, bool) {
         match g.kind(v) {
             Kind::Test => {
@@ -486,7 +489,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The group's lanes of a 64-bit wave value.
+    /// A 64-bit mask's bits of the group, as a lane mask.
     fn group_mask(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
         if let Some(value) = g.body.values.get(&v) {
             return value.clone();
@@ -583,7 +586,8 @@ impl Emitter<'_> {
         value
     }
 
-    /// The same with what registers hold in lanes that are off.
+    /// The old operand of a merge as the group's vectors: a register is read itself, not as its lane-0 scalar, since
+    /// inactive lanes keep their own values.
     fn group_lanes(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
         match block.nodes[v.index()].op {
             Op::ReadV(n) => self.group_register(g, n),
@@ -591,7 +595,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A register's lanes.
+    /// A VGPR as the group's vectors.
     fn group_register(&mut self, g: &Group<'_>, n: u8) -> Vec<Value> {
         match g.vgprs.get(&n) {
             Some(vars) => vars.iter().map(|&x| self.b.use_var(x)).collect(),
@@ -599,7 +603,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A vector of dwords that holds nothing.
+    /// A vector of zeros.
     fn nothing(&mut self) -> Value {
         let ty = dwords_type(self.per());
         let zero = self.b.iconst(types::I32, 0);

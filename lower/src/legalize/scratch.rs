@@ -91,7 +91,8 @@ pub(super) fn part(data: Data) -> Option<(u32, bool)> {
 }
 
 impl Emitter<'_> {
-    /// Is a node an access that is inline if, at run time, it is one of the wave's own scratch?
+    /// Is a node an access with an inline form, which is taken if at run time it is within the
+    /// wave's own scratch?
     pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
@@ -108,7 +109,7 @@ impl Emitter<'_> {
         let access = load_or_store(node.op);
         let (load, space, data, site) = access.expect("bug: no load and no store");
         let exec = self.mask_bits(block, plan, node.args[1]);
-        // All ways have it.
+        // Before the branch, because all paths use it.
         self.new_exec(block, plan, v);
         let places = self.places(block, plan, v);
         let mut behind = Vec::new();
@@ -191,8 +192,9 @@ impl Emitter<'_> {
         self.enter(done);
     }
 
-    /// Moves elements at offsets that may be the same, as that of the first lane that acts, and goes to `done`; leaves for
-    /// `slow` where this is not for inline code.
+    /// Moves elements as one access if the active lanes' offsets all equal the first one's,
+    /// otherwise by scatters where the host has them. Jumps to `done`, or branches to `slow`
+    /// without any move.
     fn scratch_each(
         &mut self,
         a: Access<'_>,

@@ -1,8 +1,8 @@
-//! Wave switches: runs the waves of a workgroup one after the other without leaving the code. A
-//! wave that arrives at a barrier, or ends, switches to the next one, which is entered by the same
-//! entry; when all have arrived at the same barrier, the first continues behind it. Leaving and
-//! entering costs more than much of the code between two barriers. The state and its limits are in
-//! [`Context`]; the runtime does the same for waves that it runs one by one.
+//! Wave switches: the waves of a workgroup are executed one after the other without leaving the
+//! code. A wave that arrives at a barrier, or ends, switches to the next one, which is entered by
+//! the same entry; when all have arrived at the same barrier, the first continues after it. Leaving
+//! and entering the code costs more than much of the code between two barriers. The state and its
+//! limits are in [`Context`]; the runtime does the same for waves that it executes one by one.
 
 use std::mem::offset_of;
 
@@ -16,18 +16,19 @@ use crate::vir::{self, IntCC, Memory, Value, types};
 pub(super) struct WaveSwitch {
     /// Enters the region with a wave (I64) by an entry (I32).
     enter: vir::Block,
-    /// The wave has arrived at the barrier before an entry (I32).
+    /// The wave has arrived at the barrier before an entry (I32); compares it with the entry of the
+    /// others.
     arrived: vir::Block,
-    /// The same, and the code returns.
+    /// The wave has arrived at the barrier before an entry (I32), and the code returns.
     leave: vir::Block,
     /// The wave has ended.
     ended: vir::Block,
-    /// For each block the entry by which all waves that reach it came in, if there is one.
+    /// By block: the entry by which all waves that reach it have entered, if it is unique.
     entries_of_blocks: Vec<Option<u32>>,
 }
 
-/// Does a region have barriers behind which it continues, and nothing that asks the runtime for the
-/// running wave?
+/// Does a region have barriers after which it continues, and no operation for which the runtime
+/// must know the running wave?
 pub(super) fn suits(f: &Func) -> bool {
     let barrier = |block: &Block| match block.term {
         Term::Barrier { next } => next.block().is_some(),
@@ -46,9 +47,9 @@ pub(super) fn suits(f: &Func) -> bool {
     blocks.any(barrier) && !f.blocks.iter().any(|block| block.nodes.iter().any(asks))
 }
 
-/// For each block the number of the entry by which all waves that reach it came in, if there is
-/// one; for barriers only if such waves reach no other. Number 0 is the beginning, the others are
-/// those of `entries`.
+/// By block: the number of the entry by which all waves that reach it have entered, if it is
+/// unique; for barriers only if such waves reach no other barrier. Number 0 is the region's start,
+/// the others are those of `entries`.
 fn entries_of_blocks(f: &Func, entries: &[usize]) -> Vec<Option<u32>> {
     let mut entries_of_blocks: Vec<Vec<u32>> = vec![Vec::new(); f.blocks.len()];
     let mut barriers: Vec<Vec<usize>> = vec![Vec::new(); entries.len() + 1];
@@ -78,7 +79,7 @@ fn entries_of_blocks(f: &Func, entries: &[usize]) -> Vec<Option<u32>> {
 }
 
 /// Has the code no loop in which waves burn fuel? (Jumps to an address in a register burn fuel, but
-/// leave it.)
+/// leave the code.)
 pub(super) fn is_straight(f: &Func) -> bool {
     let mut targets = f.blocks.iter().flat_map(|block| block.term.targets());
     targets.all(|target| match target {
@@ -87,8 +88,8 @@ pub(super) fn is_straight(f: &Func) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Begins wave switches: `self.wave` and the entry, which is passed and returned, are another
-    /// wave's each time. `entries` are the blocks of entries from number 1 on.
+    /// Begins wave switches: `self.wave` and the entry, which is passed and returned, become those
+    /// of the running wave. `entries` are the blocks of entries from number 1 on.
     pub(super) fn begin_wave_switch(&mut self, entry: Value, entries: &[usize]) -> Value {
         if self.straight {
             // Reloaded at each use: in a register it would be live through the whole region.
@@ -110,7 +111,7 @@ impl Emitter<'_> {
             ended,
             entries_of_blocks: match self.straight {
                 true => entries_of_blocks(self.f, entries),
-                // Values that loops keep in registers would be tied together.
+                // With known entries, values that loops keep in registers would be merged.
                 false => vec![None; self.f.blocks.len()],
             },
         });
@@ -137,14 +138,14 @@ impl Emitter<'_> {
         self.wave_switch = Some(wave_switch);
     }
 
-    /// The wave has arrived at the barrier before an entry, with its live registers stored; no
-    /// effect without wave switches.
+    /// Emits the arrival of the wave at the barrier before an entry, with its live registers
+    /// stored. The region has wave switches.
     pub(super) fn arrive_at_barrier(&mut self, entry: u32) {
         let wave_switch = self.wave_switch.take().expect("waves are handed over");
         let here = self.entry_number(entry);
         match wave_switch.entries_of_blocks[self.current] {
-            // The other waves of this entry arrive at this barrier or end. The latter end the
-            // rounds.
+            // The other waves that entered by this entry arrive at this barrier or end; a wave that
+            // ends sets the rounds to 0.
             Some(from) => self.arrive_unchecked(&wave_switch, here, Some(from)),
             None => {
                 let here = [here];
@@ -154,7 +155,7 @@ impl Emitter<'_> {
         self.wave_switch = Some(wave_switch);
     }
 
-    /// The wave has ended.
+    /// Emits the end of the wave.
     pub(super) fn end_wave(&mut self) {
         let Some(wave_switch) = self.wave_switch.take() else {
             self.return_with(ExitCode::End);
@@ -173,8 +174,8 @@ impl Emitter<'_> {
         self.b.iconst(types::I32, i64::from(entry))
     }
 
-    /// A wave has arrived at the barrier before an entry; leaves if the others of the round have
-    /// arrived at another.
+    /// Emits the arrival at the barrier before an entry; leaves the code if the others of the round
+    /// have arrived at another.
     fn arrive_checked(&mut self, wave_switch: &WaveSwitch, here: Value) {
         let [later, on] = [(); 2].map(|()| self.b.create_block());
         let running = self.context(types::I32, offset_of!(Context, index));
@@ -188,9 +189,10 @@ impl Emitter<'_> {
         self.arrive_unchecked(wave_switch, here, None);
     }
 
-    /// A wave has arrived at the barrier before an entry, like the others of the round that have
-    /// not ended. Switches to the next one, or after the last one to the first one behind the
-    /// barrier; leaves after the last round. All have come in by the entry `from`, if it is unique.
+    /// Emits the arrival at the barrier before an entry where the others of the round arrive or
+    /// have ended. Switches to the next wave, or after the last one to the first one after the
+    /// barrier; leaves the code after the last round. All waves have entered by the entry `from`,
+    /// if it is unique.
     fn arrive_unchecked(&mut self, wave_switch: &WaveSwitch, here: Value, from: Option<u32>) {
         let [next, all, again] = [(); 3].map(|()| self.b.create_block());
         self.set_context(here, offset_of!(Context, arrived));
@@ -214,8 +216,8 @@ impl Emitter<'_> {
         self.switch_to(wave_switch, waves, here);
     }
 
-    /// A wave has ended: the others continue. All have come in by the entry `from`, if it is
-    /// unique.
+    /// Emits the end of a wave: the next one continues. All waves have entered by the entry `from`,
+    /// if it is unique.
     fn end_by(&mut self, wave_switch: &WaveSwitch, from: Option<u32>) {
         let [next, out] = [(); 2].map(|()| self.b.create_block());
         let (running, more) = self.more_waves();
@@ -224,7 +226,7 @@ impl Emitter<'_> {
         let before = self.context(types::I32, offset_of!(Context, ended));
         let with = self.b.bor(before, bit);
         self.set_context(with, offset_of!(Context, ended));
-        // No later barrier is reached by all waves.
+        // Not all waves reach a later barrier.
         let none = self.b.iconst(types::I32, 0);
         self.set_context(none, offset_of!(Context, rounds));
         self.b.brif(more, next, &[], out, &[]);
@@ -242,7 +244,7 @@ impl Emitter<'_> {
         (running, more)
     }
 
-    /// Switches to the wave after the running one; waves come in by the entry `from`, if it is
+    /// Switches to the wave after the running one; waves enter by the entry `from`, if it is
     /// unique.
     fn switch_to_next(&mut self, wave_switch: &WaveSwitch, running: Value, from: Option<u32>) {
         let one = self.b.iconst(types::I32, 1);
@@ -259,7 +261,7 @@ impl Emitter<'_> {
         self.switch_to(wave_switch, place, entry);
     }
 
-    /// Makes the wave whose address is at `slot` the running one, and enters it by an entry (I32).
+    /// Makes the wave whose address is at `place` the running one, and enters it by an entry (I32).
     fn switch_to(&mut self, wave_switch: &WaveSwitch, place: Value, entry: Value) {
         let wave = self.b.load(types::I64, Memory::Trusted, place, 0);
         self.set_context(wave, offset_of!(Context, wave));

@@ -1,9 +1,9 @@
-//! Which lane values of a parallel region are affine in the lane, so that they are computed once for a group: as the value that
-//! the group's lane 0 would have if it always acted. Of registers that blocks write such a value is carried along beside the
-//! lanes.
+//! Finds the lane values of a parallel region that are affine, so that they are computed once for a group: as the value
+//! that the group's lane 0 would have if it were always active. For registers that blocks write, this scalar is a
+//! variable beside the lanes.
 //!
-//! [`uniformity`](crate::analysis::uniformity) says on which lanes a register is affine where a block begins. A value is followed
-//! from there by operations that are linear in the lane, or whose operands are the same in all lanes.
+//! [`uniformity`](crate::analysis::uniformity) states on which lanes a register is affine at a block's entry. From
+//! there affinity is propagated through operations that are linear in the lane, or whose operands are uniform.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use crate::analysis::uniformity::{Facts, LoopEntry};
 use crate::ir::{Block, Func, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
 
-/// What is known of a value.
+/// An affine value of a lane group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// Difference between neighbouring lanes; nothing where only the value of lane 0 is known.
+    /// Difference between neighbouring lanes; `None` where only the value of lane 0 can be computed.
     pub stride: Option<i64>,
-    /// True where no word on the way wraps between lanes of the group, which is to be checked.
+    /// Holds only if no word that is widened wraps between lanes of the group, which a runtime check must ensure.
     pub guarded: bool,
-    /// True of all lanes that act anywhere in the block; else of those only on which the value was written, as a fact about
-    /// an address tells.
+    /// Holds on all lanes that are active at any time in the block; otherwise only on the lanes on which the value was
+    /// written, as with facts about an address.
     pub everywhere: bool,
 }
 
@@ -32,34 +32,34 @@ impl Affine {
         everywhere: true,
     };
 
-    /// Is the value the same in all lanes?
+    /// Is the value uniform in the group?
     pub fn is_uniform(self) -> bool {
         self.stride == Some(0)
     }
 }
 
-/// What is affine in a block.
+/// Affine values of a block.
 #[derive(Debug, Default)]
 pub struct BlockFacts {
-    /// By node.
+    /// By node: how it is affine.
     pub values: Vec<Option<Affine>>,
-    /// Loads whose address is affine on the lanes that act.
+    /// Loads whose address is affine on the active lanes.
     pub loads: BTreeSet<Val>,
 }
 
-/// What is affine in a parallel region.
+/// Affine values of a parallel region.
 #[derive(Debug, Default)]
 pub struct AffineValues {
     /// By block.
     pub blocks: BTreeMap<usize, BlockFacts>,
-    /// Registers of which lane 0's value is carried along.
+    /// VGPRs whose lane-0 scalar is held in a variable (or, if no block writes them, in a value).
     pub carried: BTreeSet<u8>,
 }
 
-/// Strides beyond which nothing is gained.
+/// Bound of strides in bytes: larger ones gain nothing.
 const MAX_STRIDE: i64 = 1 << 24;
 
-/// Finds what is affine, in groups of so many lanes.
+/// Finds the affine values for groups of `group` lanes.
 pub(super) fn find(
     f: &Func,
     parallel: &Parallel,
@@ -73,7 +73,7 @@ pub(super) fn find(
     }
     let nothing = LoopEntry::default();
     let entry = |b: usize| facts.at_block(b).unwrap_or(&nothing);
-    // Registers whose lane 0 is known where a block begins.
+    // By block: VGPRs whose lane-0 scalar is available at its entry.
     let all: BTreeSet<u8> = (0..=255).collect();
     let mut valid: BTreeMap<usize, BTreeSet<u8>> =
         parallel.blocks.iter().map(|&b| (b, all.clone())).collect();
@@ -115,8 +115,7 @@ pub(super) fn find(
     found
 }
 
-/// Registers of which lane 0 is asked for: by addresses, by values that are the same in all lanes, and by what such registers
-/// are made of.
+/// The VGPRs whose lane-0 scalar is used: by addresses, by uniform values, and by the scalars of such registers.
 fn carried(f: &Func, parallel: &Parallel, found: &AffineValues) -> BTreeSet<u8> {
     let mut carried = BTreeSet::new();
     for (&b, facts) in &found.blocks {
@@ -146,7 +145,7 @@ fn carried(f: &Func, parallel: &Parallel, found: &AffineValues) -> BTreeSet<u8> 
     }
 }
 
-/// The registers that lane 0 of a value is made of.
+/// The VGPRs that a value's lane-0 scalar is computed from.
 fn leaves(block: &Block, facts: &BlockFacts, v: Val, found: &mut BTreeSet<u8>) {
     let mut seen = BTreeSet::new();
     let mut work = vec![v];
@@ -159,7 +158,7 @@ fn leaves(block: &Block, facts: &BlockFacts, v: Val, found: &mut BTreeSet<u8>) {
             Op::ReadV(n) => {
                 found.insert(n);
             }
-            // Its own lane 0 is what was loaded.
+            // Its lane-0 scalar is the loaded word.
             Op::Load(..) => {}
             Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
                 work.push(node.args[1]);
@@ -170,7 +169,7 @@ fn leaves(block: &Block, facts: &BlockFacts, v: Val, found: &mut BTreeSet<u8>) {
 }
 
 impl BlockFacts {
-    /// Is a lane value computed as one scalar, since it is the same in all lanes?
+    /// Is a lane value computed as one scalar, because it is uniform on all active lanes without a runtime check?
     pub fn is_uniform(&self, block: &Block, v: Val) -> bool {
         let lanes = block.nodes[v.index()].ty.vary != Vary::Wave;
         let plain = |a: &Affine| a.is_uniform() && !a.guarded && a.everywhere;
@@ -181,14 +180,14 @@ impl BlockFacts {
                 .is_some_and(|a| a.as_ref().is_some_and(plain))
     }
 
-    /// Is a load made from one address, which no check of words precedes?
+    /// Is a load affine with an address that requires no runtime check?
     pub fn is_plain(&self, block: &Block, v: Val) -> bool {
         let address = block.nodes[v.index()].args[0];
         self.loads.contains(&v) && self.values[address.index()].is_some_and(|a| !a.guarded)
     }
 }
 
-/// Is lane 0 of a register known where a region begins?
+/// Is the lane-0 scalar of a register available at the region's entry?
 fn is_known(entry: &LoopEntry, n: u8) -> bool {
     let low = entry.pairs.contains_key(&n);
     let high = n
@@ -201,7 +200,7 @@ fn is_known(entry: &LoopEntry, n: u8) -> bool {
     }
 }
 
-/// What is affine in a block.
+/// Finds the affine values of a block, given the VGPRs whose lane-0 scalar is `valid` at its entry.
 fn values(
     block: &Block,
     plan: &BlockPlan,
@@ -278,7 +277,7 @@ fn values(
                 ..a
             }),
             Op::Select if block.nodes[node.args[0].index()].op == Op::ExecMask => {
-                // On lanes that act there it is the new value.
+                // On the active lanes it is the new value.
                 arg(1).map(|a| Affine {
                     everywhere: false,
                     ..a
@@ -330,14 +329,14 @@ fn values(
     found
 }
 
-/// Is every EXEC of a block within the one that it begins with?
+/// Is every EXEC of a block a subset of the EXEC at its entry?
 fn narrows(block: &Block) -> bool {
     let nodes = block.nodes.iter();
     let mut masks = nodes.filter(|node| node.op == Op::ExecMask);
     masks.all(|node| is_within(block, node.args[0], 6))
 }
 
-/// Is a mask within the EXEC that the block begins with?
+/// Is a mask a subset of the EXEC at the block's entry?
 fn is_within(block: &Block, v: Val, depth: u32) -> bool {
     let node = &block.nodes[v.index()];
     let less = |a: &Val| depth > 0 && is_within(block, *a, depth - 1);
@@ -368,7 +367,7 @@ fn scaled(a: Option<Affine>, factor: Option<u64>, width: Width) -> Option<Affine
     })
 }
 
-/// Two words as one value.
+/// A pair of words as one 64-bit value.
 fn pair(
     block: &Block,
     low: Val,

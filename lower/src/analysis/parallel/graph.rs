@@ -1,14 +1,14 @@
-//! Control flow of a region: order, dominators, postdominators.
+//! Control flow graph of a region: reverse postorder, postdominators.
 
 use crate::ir::Func;
 
-/// Edges between a region's blocks, and what follows from them.
+/// The edges between a region's blocks, and what is derived from them.
 pub(super) struct Graph {
     succs: Vec<Vec<usize>>,
     preds: Vec<Vec<usize>>,
-    /// Blocks that can be reached, in reverse postorder.
+    /// Reachable blocks in reverse postorder.
     pub(super) order: Vec<usize>,
-    /// By block: the one that control passes next on all paths to an exit of the region; nothing where there is none.
+    /// By block: its immediate postdominator; `None` if there is none in the region.
     postdominator: Vec<Option<usize>>,
 }
 
@@ -40,13 +40,13 @@ impl Graph {
         }
     }
 
-    /// The blocks that postdominate another, from the nearest on.
+    /// The strict postdominators of a block, nearest first.
     pub(super) fn postdominators(&self, block: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.postdominator[block], |&b| self.postdominator[b])
     }
 
-    /// The blocks that control passes from `head` until it comes to `exit`, in reverse postorder; nothing if there are more
-    /// than `most`, or if some can be entered otherwise.
+    /// The blocks on paths from `head` to `exit`, without `exit`, in reverse postorder. `None` if there are more than
+    /// `most`, or if one other than `head` has an entry from outside.
     pub(super) fn between(&self, head: usize, exit: usize, most: usize) -> Option<Vec<usize>> {
         let mut inside = vec![false; self.succs.len()];
         inside[head] = true;
@@ -70,7 +70,7 @@ impl Graph {
     }
 }
 
-/// The blocks that can be reached from block 0, each but for loops behind those that lead to it.
+/// The blocks that can be reached from block 0 in reverse postorder.
 fn reverse_postorder(succs: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; succs.len()];
     let mut order = Vec::new();
@@ -94,14 +94,15 @@ fn reverse_postorder(succs: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// The immediate postdominator of each block: an iteration over the reverse graph, whose root stands for all exits.
+/// The immediate postdominator of each block, by iteration (Cooper, Harvey and Kennedy) over the reverse graph, whose
+/// root stands for all exits.
 fn postdominators(
     succs: &[Vec<usize>],
     preds: &[Vec<usize>],
     leaves: &[bool],
 ) -> Vec<Option<usize>> {
     let (count, root) = (succs.len(), succs.len());
-    // Postorder of the reverse graph, from the exits.
+    // Postorder of the reverse graph, from the blocks that leave the region.
     let mut seen = vec![false; count];
     let mut order = Vec::new();
     for start in (0..count).filter(|&b| leaves[b]) {
@@ -156,7 +157,7 @@ fn postdominators(
         .collect()
 }
 
-/// The nearest block above both in the tree.
+/// The nearest common ancestor in the tree of postdominators.
 fn common(above: &[Option<usize>], number: &[usize], mut a: usize, mut b: usize) -> usize {
     while a != b {
         let lower = if number[a] < number[b] {

@@ -1,4 +1,5 @@
-//! How values are held inside a parallel region: as scalars of the wave, as a mask of the group's lanes, or as lanes.
+//! Classifies the values of a parallel region by how a lane group holds them: as a scalar, as a mask of the group's
+//! lanes, or as lanes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,48 +12,48 @@ use crate::ir::{Block, Icmp, Node, Op, Slot, Val, Vary, Width};
 /// How a value is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One value, the same in all groups.
+    /// One scalar, the same in all groups.
     Scalar,
-    /// The 64 bits of a mask, of which a group has those of its own lanes.
+    /// A 64-bit mask, of which a group holds the bits of its own lanes.
     Mask,
-    /// Whether a mask has a lane (or none): differs by group.
+    /// Whether a mask is empty or not; differs between groups.
     Test,
-    /// A word of a mask.
+    /// The low or high word of a mask.
     Word,
-    /// By lane.
+    /// Lanes.
     Lanes,
-    /// Made of masks or tests in a way that no group can compute.
+    /// Derived from masks or tests in a way that a group cannot compute from its own lanes.
     Unknown,
 }
 
-/// What is computed in a block of a parallel region.
+/// Plan of a block of a parallel region.
 #[derive(Debug)]
 pub struct BlockPlan {
-    /// How each node is held.
+    /// By node: how it is held.
     pub kinds: Vec<Kind>,
-    /// Nodes that are computed.
+    /// By node: whether it is computed.
     pub needed: Vec<bool>,
-    /// Masks held by lanes where the block begins; other slots are scalars.
+    /// Masks held as lane masks at the block's entry; the other slots are scalars.
     pub masks_in: BTreeSet<MaskPlace>,
-    /// Where it ends.
+    /// The same at its end.
     pub masks_out: BTreeSet<MaskPlace>,
-    /// Masks that the block writes and that are live behind it.
+    /// Masks that the block writes and that are live at its end.
     pub masks: Vec<(MaskPlace, Val)>,
-    /// Scalars likewise.
+    /// Scalar slots that the block writes and that are live at its end.
     pub slots: Vec<(Slot, Val)>,
-    /// VGPRs likewise.
+    /// VGPRs that the block writes and that are live at its end.
     pub vgprs: Vec<(u8, Val)>,
 }
 
-/// What a block writes that is live behind it.
+/// Masks and scalars that a block writes and that are live at its end.
 #[derive(Debug, Default)]
 struct Writes {
     masks: Vec<(MaskPlace, Val)>,
     slots: Vec<(Slot, Val)>,
 }
 
-/// Plans the blocks in front of `exit`, and tells which masks are held by lanes at the exit; nothing where some value
-/// that is needed cannot be computed group by group.
+/// Plans the blocks of a region that ends at `exit`; also returns the masks that are held as lane masks at the exit.
+/// `None` if a value that is used cannot be computed group by group.
 pub(super) fn plan(
     request: Request<'_>,
     blocks: &[usize],
@@ -122,7 +123,7 @@ fn has_overlap(masks: &BTreeSet<MaskPlace>) -> bool {
     })
 }
 
-/// How the nodes of a block are held, given the masks that are held by lanes where it begins.
+/// Classifies the nodes of a block, given the masks that are held as lane masks at its entry.
 fn classify(request: Request<'_>, block: &Block, masks: &BTreeSet<MaskPlace>) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::with_capacity(block.nodes.len());
     for node in &block.nodes {
@@ -176,7 +177,7 @@ fn of_wave(block: &Block, node: &Node, kinds: &[Kind], masks: &BTreeSet<MaskPlac
         Op::Not if kind(node.args[0]) == Kind::Test => Kind::Test,
         Op::Lo | Op::Hi if kind(node.args[0]) == Kind::Mask => Kind::Word,
         Op::LaneAt => Kind::Unknown,
-        // Its operands are what counts.
+        // A store has no value; only its operands matter.
         Op::Store(..) => match has(Kind::Mask) || has(Kind::Test) || has(Kind::Word) {
             true => Kind::Unknown,
             false => Kind::Lanes,
@@ -219,7 +220,8 @@ fn of_lanes(request: Request<'_>, block: &Block, node: &Node, kinds: &[Kind]) ->
     }
 }
 
-/// What a block writes that is live behind it; nothing where a word of a mask is written that is no half of it.
+/// The masks and scalars that a block writes and that are live at its end. `None` if a word of a mask is written
+/// without the other word of the same mask in the same pair.
 fn writes(block: &Block, kinds: &[Kind], live: &Live) -> Option<Writes> {
     let mut found = Writes::default();
     let of = |slot: Slot| block.writes_s.iter().find(|w| w.0 == slot).map(|w| w.1);
@@ -255,7 +257,7 @@ fn writes(block: &Block, kinds: &[Kind], live: &Live) -> Option<Writes> {
     Some(found)
 }
 
-/// The masks that are held by lanes where a block ends.
+/// The masks that are held as lane masks at a block's end.
 fn masks_behind(
     before: &BTreeSet<MaskPlace>,
     block: &Block,
@@ -274,7 +276,7 @@ fn masks_behind(
     behind
 }
 
-/// The nodes that a block's effects, its end and what is live behind it need; nothing if one of them cannot be computed.
+/// The nodes used by a block's effects, its branch and its live writes; `None` if one of them cannot be computed.
 fn needed(block: &Block, plan: &BlockPlan) -> Option<Vec<bool>> {
     let mut needed = vec![false; block.nodes.len()];
     let mut work: Vec<Val> = block.effects.clone();
@@ -289,7 +291,7 @@ fn needed(block: &Block, plan: &BlockPlan) -> Option<Vec<bool>> {
         let node = &block.nodes[v.index()];
         match plan.kinds[v.index()] {
             Kind::Unknown | Kind::Word => return None,
-            // As one, not its words.
+            // The mask is read as a whole; its words are not computed.
             Kind::Mask if mask_read(block, node).is_some_and(|p| plan.masks_in.contains(&p)) => {}
             Kind::Mask | Kind::Test | Kind::Scalar | Kind::Lanes => work.extend(node.args.iter()),
         }

@@ -1,5 +1,6 @@
-//! Proof that a group whose lanes are all off may skip what the wave executes: between a branch on a mask and the block in
-//! which both its edges meet, blocks change nothing that is live there, given that EXEC is 0 at the branch.
+//! Proof that a lane group without active lanes may skip what the wave executes: with EXEC 0 at a branch on EXEC, all
+//! paths from the branch to the block where its edges meet leave every register that is live there unchanged, or give
+//! it the same value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,22 +9,22 @@ use crate::analysis::liveness::Live;
 use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::HashMap;
 
-/// What a scalar is on lanes that are off at the branch.
+/// Abstract value of a scalar: its bits of the lanes that are inactive at the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Off {
-    /// What this slot had at the branch.
+    /// The bits of this slot at the branch.
     Old(Slot),
-    /// What the pair s[n:n+1] had.
+    /// The bits of the pair s[n:n+1] at the branch.
     OldPair(u8),
     /// Zeros.
     Zero,
     /// Ones.
     Ones,
-    /// Anything.
+    /// Unknown.
     Other,
 }
 
-/// Registers that differ from what they were at the branch.
+/// Registers that may differ from their values at the branch. Slots without an entry have their old value.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
     slots: BTreeMap<Slot, Off>,
@@ -31,7 +32,7 @@ struct State {
 }
 
 impl State {
-    /// Notes that a slot holds this number, if all lanes have the same bit of it.
+    /// Records that a slot holds a constant, if all its bits are equal.
     fn set_constant(&mut self, slot: Slot, c: u64) {
         let ones = match slot {
             Slot::Exec | Slot::Vcc => u64::MAX,
@@ -49,7 +50,7 @@ impl State {
         self.slots.get(&slot).copied().unwrap_or(Off::Old(slot))
     }
 
-    /// What holds on both paths; does this state change?
+    /// Joins the state of another path; returns whether this state changes.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
         let slots: BTreeSet<Slot> = self
@@ -68,7 +69,7 @@ impl State {
     }
 }
 
-/// May groups decide for themselves at each branch of a region that tests a mask?
+/// May groups branch independently at each branch of a region that tests a mask?
 pub(super) fn is_allowed(request: Request<'_>, parallel: &Parallel) -> bool {
     let f = request.f;
     let mut branches = parallel.blocks.iter().filter(|&&b| {
@@ -82,7 +83,7 @@ pub(super) fn is_allowed(request: Request<'_>, parallel: &Parallel) -> bool {
     })
 }
 
-/// The mask that a test is of, and whether it is true where the mask has a lane.
+/// The mask that a test is of, and whether the test is true for a mask that is not empty.
 pub(crate) fn tested(block: &Block, v: Val) -> (Val, bool) {
     let node = &block.nodes[v.index()];
     match node.op {
@@ -95,7 +96,8 @@ pub(crate) fn tested(block: &Block, v: Val) -> (Val, bool) {
     }
 }
 
-/// May a group without lanes take the edge for an empty mask at the end of block `b`, whichever the wave takes?
+/// May a group without active lanes take the edge for an empty mask at the end of block `b`, whichever edge the wave
+/// takes?
 fn may_skip(request: Request<'_>, parallel: &Parallel, b: usize) -> bool {
     let f = request.f;
     let block = &f.blocks[b];
@@ -162,15 +164,15 @@ fn may_skip(request: Request<'_>, parallel: &Parallel, b: usize) -> bool {
         .is_some_and(|state| is_unchanged(state, &request.lives.start[end]))
 }
 
-/// Are live registers the same on all paths from the branch?
+/// Does every live register have one value on all paths from the branch?
 fn is_unchanged(state: &State, live: &Live) -> bool {
     let mut slots = state.slots.iter();
     let slots = slots.all(|(&slot, &off)| off != Off::Other || !live.has_slot(slot));
     slots && state.vgprs.iter().all(|&n| !live.has(n))
 }
 
-/// The block of the region in which the edges of block `b` meet: the nearest that all paths from there to the exit pass.
-/// Nothing if that is the exit.
+/// The block of the region in which the edges of block `b` meet: its immediate postdominator. `None` if that is the
+/// region's exit.
 fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize> {
     let f = request.f;
     let place: BTreeMap<usize, usize> = parallel
@@ -179,7 +181,8 @@ fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize>
         .enumerate()
         .map(|(n, &b)| (b, n))
         .collect();
-    // By block: those that postdominate it, as bits; the exit has none.
+    // By block: its strict postdominators in the region as bits of their positions (at most 96 blocks); the exit has
+    // none.
     let all = u128::MAX;
     let mut after = vec![all; parallel.blocks.len()];
     let mut changed = true;
@@ -197,7 +200,7 @@ fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize>
         }
     }
     let own = after[place[&b]];
-    // The nearest has all the others behind it.
+    // The nearest candidate is postdominated by all the others.
     let mut candidates =
         (0..parallel.blocks.len()).filter(|&n| own >> n & 1 != 0 && n != place[&b]);
     candidates
@@ -205,7 +208,7 @@ fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize>
         .map(|n| parallel.blocks[n])
 }
 
-/// The state behind a block; nothing where it has an effect on lanes that are off.
+/// The state at a block's end; `None` if an effect of the block may act on inactive lanes.
 fn through(block: &Block, before: &State, live: &Live) -> Option<State> {
     let mut known = HashMap::default();
     let mut eval = Eval {
@@ -244,7 +247,7 @@ struct Eval<'a> {
 }
 
 impl Eval<'_> {
-    /// Does a VGPR keep its value on lanes that are off?
+    /// Does a VGPR keep its value in the inactive lanes?
     fn is_kept(&mut self, n: u8, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         match node.op {
@@ -254,7 +257,7 @@ impl Eval<'_> {
         }
     }
 
-    /// Is a lane mask false on those lanes?
+    /// Is a lane mask false in the inactive lanes?
     fn is_off(&mut self, v: Val) -> bool {
         let node = &self.block.nodes[v.index()];
         match node.op {

@@ -13,34 +13,34 @@ use crate::ir::{Block, Op, Val};
 use crate::maps::HashMap;
 use crate::vir::{IntCC, Memory, Value, types};
 
-/// A lane as it is named where addresses are computed.
+/// A lane for which addresses are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::legalize) enum Lane {
-    /// The first that is on in these 64 bits, any if none is.
+    /// The first set bit of this 64-bit mask; an arbitrary lane if there is none.
     First(Value),
-    /// The last.
+    /// The last set bit.
     Last(Value),
-    /// This one.
+    /// This lane.
     Number(u8),
 }
 
-/// What was computed of single lanes in the block being emitted.
+/// Values that were computed for single lanes in the block being emitted.
 #[derive(Clone, Default)]
 pub(in crate::legalize) struct Singles {
     /// Values of lane expressions.
     at: HashMap<Lane, HashMap<Val, Value>>,
-    /// Where the lanes are.
+    /// Addresses of the lanes' values.
     spots: HashMap<Lane, Spot>,
-    /// Whether words of the lanes from some lane on do not wrap (I8).
+    /// Whether a widened word does not wrap from this lane to the end of a wave or row (I8).
     steady: HashMap<(Lane, Val), Value>,
-    /// Whether values are at the ends of runs what they must be (I8).
+    /// Results of runtime checks of values at the ends of a run (I8).
     held: HashMap<([Lane; 2], Val), Vec<Value>>,
-    /// What accesses of scratch reach, by what their nodes have last.
+    /// Windows of scratch accesses, by their bounds.
     pub(in crate::legalize) scratch: HashMap<Vec<Val>, Window>,
 }
 
 impl Singles {
-    /// Forgets all, for another block.
+    /// Clears all values, for another block.
     pub(in crate::legalize) fn clear(&mut self) {
         self.at.clear();
         self.spots.clear();
@@ -51,12 +51,12 @@ impl Singles {
 }
 
 impl Lane {
-    /// The ends of the wave.
+    /// The first and the last lane of the wave.
     pub(in crate::legalize) const OF_WAVE: [Lane; 2] =
         [Lane::Number(0), Lane::Number(LANES as u8 - 1)];
 }
 
-/// A number of lanes or of bytes: what is computed (I64), if anything, and so many more.
+/// A number of lanes or bytes: the sum of a computed part (I64), if any, and a constant.
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct Number {
     pub(super) computed: Option<Value>,
@@ -79,17 +79,17 @@ impl Number {
     }
 }
 
-/// Where values of a lane are found.
+/// Addresses of a lane's values.
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct Spot {
     lane: Number,
-    /// The wave and the frame plus the bytes of the computed part of the lane's number.
+    /// The wave and the frame, plus the byte offset of the computed part of the lane's number.
     wave: Value,
     frame: Value,
 }
 
 impl Spot {
-    /// A lane of the group that a loop is at.
+    /// A lane of the group of the current loop iteration.
     pub(in crate::legalize) fn in_group(body: &Body, lane: Value, more: i64) -> Spot {
         let computed = Some(lane);
         Spot {
@@ -100,19 +100,19 @@ impl Spot {
     }
 }
 
-/// A run of lanes: addresses at its ends.
+/// A run of lanes with the addresses at its ends.
 pub(in crate::legalize) struct Ends {
     /// Its first and last lane.
     pub(super) lanes: [Number; 2],
-    /// Addresses of the two; the first twice where one is enough.
+    /// Addresses of the two; the first one's twice if that is enough.
     pub(in crate::legalize) addresses: [Value; 2],
-    /// Is it on a line only if the last address is where it should be?
+    /// The run is affine only if the last address equals the predicted one.
     pub(in crate::legalize) guarded: bool,
-    /// Further conditions (I8) on which it is affine.
+    /// Further conditions (I8) for it to be affine.
     pub(in crate::legalize) conditions: Vec<Value>,
 }
 
-/// Values of lane expressions at one lane that acts.
+/// Evaluation of lane expressions at one active lane.
 struct OneLane<'a> {
     block: &'a Block,
     plan: &'a Schedule,
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         evaluate(self, &mut lane, v)
     }
 
-    /// A number as a value.
+    /// A number as a value (I64).
     pub(super) fn number(&mut self, n: Number) -> Value {
         match n.computed {
             None => self.b.iconst(types::I64, n.more),
@@ -180,7 +180,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A value (I64) and so many bytes.
+    /// A value (I64) plus a number of bytes.
     pub(super) fn plus(&mut self, v: Value, bytes: i64) -> Value {
         match bytes {
             0 => v,
@@ -188,7 +188,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What lies between two lanes that are `stride` apart from their neighbours.
+    /// The distance in bytes between two lanes, with `stride` bytes between neighbours.
     pub(super) fn span(&mut self, [first, last]: [Number; 2], stride: i64) -> Number {
         if let (None, None) = (first.computed, last.computed) {
             return Number::known((last.more - first.more) * stride);
@@ -198,7 +198,7 @@ impl Emitter<'_> {
         Number::computed(self.b.imul_imm(distance, stride))
     }
 
-    /// A value (I64) and a number of bytes beyond it.
+    /// A value (I64) plus a computed number of bytes.
     pub(super) fn beyond(&mut self, v: Value, bytes: Number) -> Value {
         let v = match bytes.computed {
             None => v,
@@ -207,7 +207,7 @@ impl Emitter<'_> {
         self.plus(v, bytes.more)
     }
 
-    /// Is a value (I32 or I64) this number, or its low word?
+    /// Does a value equal this number (I64), or its low word (I32)?
     fn is_number(&mut self, v: Value, n: Number) -> Value {
         let ty = self.b.func.ty(v);
         if n.computed.is_none() {
@@ -224,7 +224,7 @@ impl Emitter<'_> {
         self.b.icmp(IntCC::Equal, v, n)
     }
 
-    /// Where values of a lane are found.
+    /// The addresses of a lane's values; computed once in a block.
     pub(in crate::legalize) fn spot(&mut self, lane: Lane) -> Spot {
         if let Some(&spot) = self.singles.spots.get(&lane) {
             return spot;
@@ -248,7 +248,7 @@ impl Emitter<'_> {
         spot
     }
 
-    /// The same of a lane that is computed (I64).
+    /// The same for a lane number that is computed (I64).
     pub(super) fn computed_spot(&mut self, lane: Value) -> Spot {
         let bytes = self.b.ishl_imm(lane, 2);
         let [wave, frame] = [self.wave, self.frame].map(|at| self.b.iadd(at, bytes));
@@ -256,7 +256,7 @@ impl Emitter<'_> {
         Spot { lane, wave, frame }
     }
 
-    /// The value of a lane expression at a lane, if it was computed.
+    /// The value of a lane expression at a lane, if it was already computed.
     pub(in crate::legalize) fn known_at(&self, v: Val, lane: Lane) -> Option<Value> {
         self.singles.at.get(&lane)?.get(&v).copied()
     }
@@ -270,8 +270,8 @@ impl Emitter<'_> {
         value
     }
 
-    /// The ends of the runs that make up the wave: of the one that `whole` names where the addresses are affine in the
-    /// whole wave, else of each row.
+    /// The ends of the runs that the wave consists of: of the one run `whole` if the addresses are affine over the
+    /// wave, otherwise of each row.
     pub(in crate::legalize) fn all_ends(
         &mut self,
         block: &Block,
@@ -283,7 +283,7 @@ impl Emitter<'_> {
         if affine.whole {
             return vec![self.ends(block, plan, address, affine, whole)];
         }
-        // Of rows with the same addresses the first is enough.
+        // If all rows have the same addresses, the first one is enough.
         let rows = if affine.alike { self.row } else { LANES as i64 };
         let rows = (0..rows).step_by(self.row as usize);
         rows.map(|first| {
@@ -309,7 +309,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The addresses at the ends of a run, and on what it depends that those between are on a line.
+    /// The addresses at the ends of a run, and the conditions under which those between are affine.
     pub(in crate::legalize) fn ends(
         &mut self,
         block: &Block,
@@ -349,7 +349,7 @@ impl Emitter<'_> {
         ends
     }
 
-    /// That a value of an address expression is at a run's ends what it must be; found once in a block.
+    /// The runtime check of a value of an address expression at a run's ends; computed once in a block.
     fn step_holds(
         &mut self,
         block: &Block,
@@ -378,8 +378,8 @@ impl Emitter<'_> {
                 good.push(self.is_apart(a, b, lanes, stride));
             }
             Step::Mask(line) => {
-                // The mask's ones up to its lowest zero: the lanes between have no other bits above these than the ends,
-                // nor do they wrap unless all bits are kept.
+                // `kept` are the mask's ones below its lowest zero. If the ends differ in these bits only, the lanes
+                // between have the same bits above, and no value wraps unless all bits are kept.
                 let mask = block.nodes[v.index()].args[1 - line];
                 let mask = self.at(block, plan, mask, run[0]);
                 let more = self.b.iadd_imm(mask, 1);
@@ -400,8 +400,8 @@ impl Emitter<'_> {
         self.is_number(real, span)
     }
 
-    /// That the words of which parts of an address were made do not wrap between `first` and the last lane of as many as a
-    /// wave has, or a row; nothing where these words are not known.
+    /// The conditions under which widened words of an address do not wrap between `first` and the lane that is a wave
+    /// or a row further; `None` if that cannot be checked by a constant bound.
     fn words_stay(
         &mut self,
         block: &Block,
@@ -444,7 +444,7 @@ impl Emitter<'_> {
         Some(good)
     }
 
-    /// Are values (all I32 or all I64) this number, or its low word? Nothing if there is no value.
+    /// Do all values (I64) equal this number, or its low word (I32)? `None` if there is no value.
     pub(in crate::legalize) fn are_all(&mut self, values: &[Value], n: Number) -> Option<Value> {
         match *values {
             [] => return None,

@@ -1,5 +1,5 @@
-//! Elements between memory and slots, for lanes whose addresses were checked: all lanes of the wave, those of a
-//! row, or those that act.
+//! Moves elements between memory and slots, for lanes whose addresses were checked: all lanes of the wave, those of a
+//! row, or the active ones.
 
 use frontend::op::Data;
 use frontend::state::LANES;
@@ -13,7 +13,7 @@ use crate::host;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
-    /// Loads or stores a row, all of whose lanes act; `bytes` is where its lanes are in a slot.
+    /// Loads or stores a row, all of whose lanes are active; `bytes` is the byte offset of its lanes in a slot.
     pub(super) fn row_access(&mut self, load: bool, a: &Access, places: &[Value], bytes: i64) {
         match (load, a.stride) {
             (true, 0) => {
@@ -27,7 +27,7 @@ impl Emitter<'_> {
                 }
             }
             (false, 0) => {
-                // The highest lane wins.
+                // All lanes have one address, and the highest lane's store is the last.
                 let at = self.b.iconst(types::I64, bytes + 4 * (self.row - 1));
                 self.store_from(places, at, a.start, a.data);
             }
@@ -42,7 +42,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves four, eight or 16 lanes of which the first is at `at`, between memory and places.
+    /// Moves four, eight or 16 lanes, of which the first has its element at `at`, between memory and slots.
     fn some(
         &mut self,
         lanes: usize,
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Goes over the lanes that act, lowest first; `body` gets the lane (I64).
+    /// Iterates over the active lanes in ascending order; `body` gets the lane (I64).
     fn each_lane(&mut self, exec: Value, done: HostBlock, body: &mut dyn FnMut(&mut Self, Value)) {
         let head = self.b.create_block();
         let left = self.b.append_block_param(head, types::I64);
@@ -81,8 +81,8 @@ impl Emitter<'_> {
         self.b.brif(rest, head, &[rest], done, &[]);
     }
 
-    /// Goes over the lanes that act, lowest first: four at once where four that a vector of a slot has all act,
-    /// else one. `body` gets whether it is four, the address of the first and its byte offset in a slot.
+    /// Iterates over the active lanes in ascending order: four at once if all of an aligned group of four are active,
+    /// otherwise one. `body` gets whether it is four, the address of the first and its byte offset in a slot.
     fn each_run(
         &mut self,
         a: &Access,
@@ -114,8 +114,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Emits `body`, which ends its way, for the case that all lanes act; leaves the builder in the other. Nothing
-    /// where the code for all lanes is elsewhere.
+    /// Emits `body`, which ends with a jump, for the case that all lanes are active; leaves the builder in the other
+    /// case. Emits nothing in out-of-line code of the baseline tier, where the case of all lanes is handled elsewhere.
     pub(in crate::legalize) fn if_full(&mut self, exec: Value, body: impl FnOnce(&mut Self)) {
         if self.out_of_line && self.o.baseline {
             return;
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(partial);
     }
 
-    /// Address of lane `lane`.
+    /// The address of a lane.
     fn lane_address(&mut self, a: &Access, lane: Value) -> Value {
         let first = self.number(a.first);
         let away = self.b.isub(lane, first);
@@ -160,7 +160,7 @@ impl Emitter<'_> {
 
     pub(super) fn fast_store(&mut self, a: &Access, places: &[Value], done: HostBlock) {
         if a.stride == 0 {
-            // The highest lane wins.
+            // All lanes have one address, and the highest lane's store is the last.
             let last = self.number(a.last);
             let bytes = self.b.ishl_imm(last, 2);
             self.store_from(places, bytes, a.start, a.data);
@@ -170,7 +170,7 @@ impl Emitter<'_> {
         self.lanes_in_turn(false, a, places, done);
     }
 
-    /// Loads or stores lanes that have addresses of their own.
+    /// Loads or stores lanes with distinct addresses.
     fn lanes_in_turn(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         if !a.full_apart {
             self.if_full(a.exec, |e| e.vectors(load, a, places, done));
@@ -207,7 +207,8 @@ impl Emitter<'_> {
         });
     }
 
-    /// Moves the lanes that act, which follow one another, 16 at a time; what others would have is neither read nor written.
+    /// Moves the active lanes of a contiguous access, one host vector at a time under a mask; the elements of inactive
+    /// lanes are neither read nor written.
     fn by_masks(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let start = self.line_start(a);
         for first in (0..LANES).step_by(self.per()) {
@@ -219,7 +220,7 @@ impl Emitter<'_> {
         self.b.jump(done, &[]);
     }
 
-    /// Stores every other dword of a line, those of the lanes that act.
+    /// Stores every other dword of a range, those of the active lanes.
     fn some_windows(&mut self, a: &Access, places: &[Value], done: HostBlock) {
         let start = self.line_start(a);
         let halves = [0, 1].map(|half| self.word_of(a.exec, half));
@@ -237,15 +238,15 @@ impl Emitter<'_> {
         self.b.jump(done, &[]);
     }
 
-    /// Where lane 0 would have its element.
+    /// The address that lane 0 would have.
     fn line_start(&mut self, a: &Access) -> Value {
         let first = self.number(a.first);
         let before = self.b.imul_imm(first, a.stride);
         self.b.isub(a.start, before)
     }
 
-    /// Moves some lanes' elements, of which all lie on a line in LDS, where those of all lanes are in bounds: to store some, all
-    /// are loaded and stored. Leaves the builder where they are not.
+    /// Moves the active lanes of an affine access of LDS, if the elements of all lanes are in bounds: a store then
+    /// loads and stores all of them. Leaves the builder where they are not.
     fn part_of_line(
         &mut self,
         load: bool,
@@ -276,7 +277,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(some);
     }
 
-    /// A lane's words from memory, `bytes` into their places.
+    /// Loads a lane's words and stores them `bytes` into their slots.
     fn load_to(&mut self, places: &[Value], bytes: Value, from: Value, data: Data) {
         let words = self.load_one(from, data);
         self.words_to(places, bytes, &words);
@@ -287,24 +288,25 @@ impl Emitter<'_> {
         self.store_places(&slots, words);
     }
 
-    /// A lane's words, `bytes` into their places, to memory.
+    /// Stores a lane's words, which are `bytes` into their slots, to memory.
     fn store_from(&mut self, places: &[Value], bytes: Value, to: Value, data: Data) {
         let slots = self.places_at(places, bytes);
         let words = self.load_places(types::I32, &slots);
         self.store_one(to, data, &words);
     }
 
-    /// How many lanes of an access move at once.
+    /// The number of lanes of an access that move at once.
     fn at_once(&self, load: bool, a: &Access) -> usize {
-        // What lies between may be loaded, and in LDS, which one wave at a time writes, stored as it was.
+        // Bytes between elements may be loaded. In LDS, which only the running wave writes, they may also be stored
+        // back unchanged.
         self.lanes_at_once(load, a.data, a.stride, load || a.lds.is_some())
     }
 
-    /// Moves all lanes of the wave between memory and places, as many at a time as there are in a host vector or can be.
+    /// Moves all lanes of the wave between memory and slots, one host vector or more at a time.
     pub(super) fn vectors(&mut self, load: bool, a: &Access, places: &[Value], done: HostBlock) {
         let lanes = self.at_once(load, a);
         if a.lds.is_some() && lanes > host::LANES && places.len() == 1 {
-            // Less than a loop.
+            // Shorter than a loop.
             for first in (0..LANES as i64).step_by(lanes) {
                 let at = self.plus(a.start, first * a.stride);
                 let bytes = self.b.iconst(types::I64, 4 * first);
@@ -314,13 +316,13 @@ impl Emitter<'_> {
             return;
         }
         let (head, mut at) = self.begin_offsets();
-        // Two steps an iteration where time counts: the loop's own instructions do.
+        // The optimizing tier unrolls twice, since the loop's own instructions take time.
         let steps = if self.o.baseline { 1 } else { 2 };
         for step in 0..steps {
             if step > 0 {
                 at = self.b.iadd_imm(at, 4 * lanes as i64);
             }
-            // By one, too: without it `gather-16m` takes 15 % more, for reasons not found.
+            // A multiplication by 1 is kept, too: without it `gather-16m` takes 15 % more time, for reasons not found.
             let guest_bytes = match a.stride % 4 {
                 0 => self.b.imul_imm(at, a.stride / 4),
                 _ => {

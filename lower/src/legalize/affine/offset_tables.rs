@@ -1,8 +1,9 @@
-//! Accesses at addresses that are no line, but of which all is known except the first: one scalar address, one check,
-//! then vectors at distances that are in the code.
+//! Accesses at addresses that are not affine, but constant offsets from one base: one scalar address, one range check,
+//! then vectors at offsets in the code.
 //!
-//! In LDS lanes may be off. Loading what they do not ask for does no harm, and nobody else uses the workgroup's LDS while
-//! its wave runs, so what lies at such a lane's place is stored again. Elsewhere all lanes must act.
+//! In LDS lanes may be inactive. Loading their elements has no effect, and no other wave accesses the workgroup's LDS
+//! while its wave executes, so the elements of inactive lanes are stored back unchanged. In other memory all lanes must
+//! be active.
 
 use frontend::op::{Data, Space};
 use frontend::state::LANES;
@@ -17,28 +18,28 @@ use crate::host;
 use crate::ir::{Block, Val, Width};
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
 
-/// Lanes of AVX-512.
+/// Lanes of an AVX-512 vector.
 const SIXTEEN: usize = 2 * host::LANES;
 
-/// An access that was checked.
+/// A checked access.
 pub(super) struct Spread<'a> {
     /// Address of the lane with the lowest offset.
     start: Value,
     table: &'a Table,
     data: Data,
-    /// Is it in LDS?
+    /// It is in LDS.
     lds: bool,
-    /// Lanes that act, where that may be some only.
+    /// Mask of the active lanes, if not all lanes need be active.
     exec: Option<Value>,
 }
 
-/// Some lanes that are moved at once.
+/// Lanes that are moved at once.
 enum Piece {
-    /// So many on a line of this stride.
+    /// This number of lanes with this stride.
     Line(usize, i64),
-    /// 16 of them, near one another.
+    /// 16 lanes with elements in one window.
     Window(Window),
-    /// So many wherever they are.
+    /// This number of lanes at arbitrary offsets.
     Anywhere(usize),
 }
 
@@ -52,17 +53,17 @@ impl Piece {
 }
 
 impl Spread<'_> {
-    /// How far a lane's element is from the first.
+    /// The offset of a lane's element from the lowest one.
     fn away(&self, lane: usize) -> i64 {
         self.table.away(lane)
     }
 
-    /// Have so many lanes from `first` on the elements of those from `before` on?
+    /// Do `lanes` lanes from `first` on have the same elements as those from `before` on?
     fn are_same(&self, before: usize, first: usize, lanes: usize) -> bool {
         (0..lanes).all(|n| self.away(before + n) == self.away(first + n))
     }
 
-    /// The stride of `lanes` lanes from `first` on, if they lie on a line.
+    /// The stride of `lanes` lanes from `first` on, if they have one.
     fn stride(&self, first: usize, lanes: usize) -> Option<i64> {
         let step = |lane: usize| self.away(lane + 1) - self.away(lane);
         let stride = step(first);
@@ -72,7 +73,7 @@ impl Spread<'_> {
     }
 }
 
-/// What the bits of a lane's number add to its address, if the access can be made when some lanes are off.
+/// What each bit of a lane's number adds to its address, if the access is possible with inactive lanes.
 pub(super) fn bits_in_part(
     table: &Table,
     load: bool,
@@ -84,7 +85,7 @@ pub(super) fn bits_in_part(
 }
 
 impl Emitter<'_> {
-    /// The addresses that the others follow from; `bits` are those of [`bits_in_part`]. LDS needs only one.
+    /// The addresses from which the others are derived; `bits` are those of [`bits_in_part`]. LDS requires only one.
     pub(super) fn table_ends(
         &mut self,
         block: &Block,
@@ -102,7 +103,7 @@ impl Emitter<'_> {
         self.both_ends(block, plan, address, run)
     }
 
-    /// The access, checked; leaves for `slow` where a check fails.
+    /// Checks the access; leaves for `slow` if a check fails.
     pub(super) fn checked_table<'t>(
         &mut self,
         ends: &Ends,
@@ -126,7 +127,7 @@ impl Emitter<'_> {
                 let away = self.away_of(lane, bits, table.away(0));
                 start = self.b.isub(start, away);
             }
-            // Where 32 bits wrap between the lanes, the last byte is beyond all LDS.
+            // If 32 bits wrap between the lanes, the last byte is out of bounds.
             let start = self.b.uextend(types::I64, start);
             (start, start)
         } else {
@@ -157,8 +158,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// How far a lane (I32) is from the one with the lowest offset: lane 0 is so far, and each bit of the lane's number
-    /// adds what is in `bits`. Bits that follow one another, each twice the one before, go together.
+    /// The offset of a lane (I32) from the lowest one: `zero` for lane 0, plus `bits[n]` for each set bit n of the
+    /// lane's number. Consecutive bits whose values double are computed together.
     fn away_of(&mut self, lane: Value, bits: &[i64; 6], zero: i64) -> Value {
         let mut parts = Vec::new();
         let mut first = 0;
@@ -192,7 +193,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves the elements of the lanes between memory and places, the lowest lane's first.
+    /// Moves the elements between memory and slots, lowest lane first.
     pub(super) fn spread_access(
         &mut self,
         load: bool,
@@ -213,12 +214,12 @@ impl Emitter<'_> {
         self.b.jump(done, &[]);
     }
 
-    /// All pieces, of the lanes in `exec` if that is given.
+    /// Moves all pieces; only the lanes in `exec`, if that is given.
     fn pieces(&mut self, load: bool, a: &Spread<'_>, places: &[Value], exec: Option<Value>) {
         let mut first = 0;
-        // For windows: which lanes act, of the lower and of the higher 32.
+        // For windows: the active lanes of the lower and of the higher 32.
         let mut halves = [None; 2];
-        // Lanes may load what others before them do, as those of the next period of a factor.
+        // Lanes may load the same elements as lanes before them, for example in each period of a remainder.
         let mut loaded: Vec<(usize, usize, Vec<Value>)> = Vec::new();
         while first < LANES {
             let piece = &self.piece_at(load, a, first);
@@ -264,14 +265,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// Which of the lower or the higher 32 lanes are on, in all lanes of a vector.
+    /// The active lanes of the lower or the higher 32, as a word in all lanes of a vector.
     pub(super) fn word_of(&mut self, exec: Value, half: usize) -> Value {
         let bits = self.b.ushr_imm(exec, 32 * half as i64);
         let word = self.b.ireduce(types::I32, bits);
         self.b.splat(types::I32X16, word)
     }
 
-    /// Of `lanes` lanes from `first` on, the new words of those that are on and the old ones of the others.
+    /// For `lanes` lanes from `first` on: the new words of active lanes and the old words of the others.
     fn where_on(
         &mut self,
         exec: Value,
@@ -286,8 +287,8 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// How the lanes from `first` on are moved: as many as there are on a line and go at once, else a host vector of
-    /// them. What is stored by halves would not be loaded as one for some time.
+    /// Chooses how the lanes from `first` on are moved: as many as have one stride and move at once, otherwise a host
+    /// vector of them. An element stored in halves is not loaded whole for some time (no store forwarding).
     fn piece_at(&self, load: bool, a: &Spread<'_>, first: usize) -> Piece {
         let between = load || a.lds;
         let group = self.per().min(host::LANES);
@@ -344,7 +345,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Pairs of 16 lanes. What lanes have in common with those before them is loaded once.
+    /// Loads pairs of dwords of 16 lanes. Elements that lanes share with earlier lanes are loaded once.
     fn load_sixteen_of(&mut self, a: &Spread<'_>, first: usize) -> Vec<Value> {
         let same = |lanes: usize| {
             let mut others = (first..first + SIXTEEN).step_by(lanes);
@@ -371,7 +372,7 @@ impl Emitter<'_> {
         all
     }
 
-    /// Stores pairs of 16 lanes: those of lanes that follow one another, as far as they do, in one piece.
+    /// Stores pairs of dwords of 16 lanes, contiguous lanes in one piece.
     fn store_sixteen_of(&mut self, a: &Spread<'_>, first: usize, words: &[Value]) {
         let runs = |lanes: usize| {
             let mut firsts = (first..first + SIXTEEN).step_by(lanes);
@@ -407,7 +408,7 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Stores a piece whose first lane is `first`; of a window the lanes that are `on`, if that is given.
+    /// Stores a piece whose first lane is `first`; of a window only the lanes that are `on`, if that is given.
     fn store_piece(
         &mut self,
         a: &Spread<'_>,
@@ -440,7 +441,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Addresses of lanes from `first` on.
+    /// The addresses of lanes from `first` on.
     fn each_address<const N: usize>(&mut self, a: &Spread<'_>, first: usize) -> [Value; N] {
         std::array::from_fn(|k| self.plus(a.start, a.away(first + k)))
     }

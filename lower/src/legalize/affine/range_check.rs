@@ -1,25 +1,25 @@
-//! Whether runs of lanes stay within memory.
+//! Range checks of runs of lanes.
 
 use super::super::Emitter;
 use super::ends::Ends;
 use crate::analysis::uniformity::Affine;
 use crate::vir::{IntCC, Value, types};
 
-/// Runs of lanes, each as long as the others, and what must hold for their bytes to be where they should.
+/// Runs of lanes of equal length, and the conditions under which their bytes are affine and in bounds.
 pub(in crate::legalize) struct Checked {
     /// Addresses (in their space, I64) of the runs' first lanes.
     pub(in crate::legalize) starts: Vec<Value>,
-    /// The first byte that any lane touches, relative to the space, of those there are.
+    /// By run: offset of the first byte that it touches from the start of the space.
     firsts: Vec<Value>,
-    /// The end of the last.
+    /// The largest end of a run, as such an offset.
     last: Value,
-    /// All of this (I8).
+    /// What must hold (I8).
     pub(in crate::legalize) conditions: Vec<Value>,
 }
 
 impl Emitter<'_> {
-    /// Runs of lanes, of which none is longer than the others, whose bytes lie from `least` to `most` beyond their
-    /// addresses; the space begins at `base` and has `len` bytes.
+    /// Computes the range check of runs of equal length, whose elements have their bytes from `least` to `most`
+    /// relative to their addresses; the space begins at `base` and has `len` bytes.
     pub(in crate::legalize) fn check_contiguous(
         &mut self,
         runs: &[Ends],
@@ -49,7 +49,8 @@ impl Emitter<'_> {
             firsts.push(self.plus(first, least));
             starts.push(start);
         }
-        // The run that begins last ends last: where the others begin and end, nothing wraps if nothing wraps there.
+        // The run with the highest start has the highest end: if that one is in bounds and does not wrap, neither
+        // do the others.
         let highest = firsts.iter().copied();
         let highest = highest.reduce(|a, b| self.b.umax(a, b));
         let highest = highest.expect("bug: an access without lanes");
@@ -62,7 +63,7 @@ impl Emitter<'_> {
         let last = self.beyond(highest, longest);
         let order = IntCC::UnsignedLessThanOrEqual;
         let mut all = Vec::new();
-        // An address of 32 bits and what lies beyond it do not wrap: that the end is within is enough.
+        // A zero-extended 32-bit address plus the span does not wrap, so checking the end is enough.
         if !(lds && affine.stride >= 0 && least >= 0) {
             all.push(self.b.icmp(order, highest, len));
         }
@@ -81,7 +82,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The first byte that runs touch and the end of the last.
+    /// The offsets of the first byte that the runs touch and of the end of the last.
     pub(in crate::legalize) fn bytes_of(&mut self, runs: &Checked) -> (Value, Value) {
         let firsts = runs.firsts.iter().copied();
         let first = firsts.reduce(|a, b| self.b.umin(a, b));

@@ -1,4 +1,4 @@
-//! The long way of an access whose addresses ought to be affine: where its check fails.
+//! The slow path of an access whose addresses should be affine: taken if its check fails.
 
 use frontend::op::{Data, Space};
 
@@ -12,7 +12,7 @@ use crate::maps::HashMap;
 use crate::vir::{Block as HostBlock, IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
-    /// The runtime's function, with all addresses; goes to `done` behind it.
+    /// Calls the runtime's function with all addresses; jumps to `done` afterwards.
     #[allow(clippy::too_many_arguments, reason = "an access's facts, passed once")]
     pub(super) fn slow_path(
         &mut self,
@@ -35,7 +35,7 @@ impl Emitter<'_> {
             None => (self.spread_addresses(block, plan, address, space), 0),
         };
         if space == Space::Lds {
-            // No high words.
+            // LDS addresses have no high words.
             args.push(self.b.iconst(types::I64, 0));
         }
         args.push(exec);
@@ -60,7 +60,8 @@ impl Emitter<'_> {
         self.b.jump(done, &[]);
     }
 
-    /// As if nothing were known of the addresses, which are computed for that; goes to `done` behind it.
+    /// Emits the access as if nothing were known of its addresses, which are computed first; jumps to `done`
+    /// afterwards.
     pub(super) fn unknown_way(
         &mut self,
         block: &Block,
@@ -78,7 +79,8 @@ impl Emitter<'_> {
         self.b.jump(done, &[]);
     }
 
-    /// Computes the addresses of all lanes in a loop of their own; gives where their low and their high words lie.
+    /// Computes the addresses of all lanes in a separate loop; returns the addresses of their low and their high
+    /// words.
     fn computed_addresses(&mut self, block: &Block, plan: &Schedule, address: Val) -> Vec<Value> {
         let mut nodes = Vec::new();
         let mut work = vec![address];
@@ -90,7 +92,7 @@ impl Emitter<'_> {
             nodes.push(v);
             let node = &block.nodes[v.index()];
             match node.op {
-                // On the lanes that act it is the new value.
+                // On the active lanes it is the new value.
                 Op::Select => work.push(node.args[1]),
                 _ => work.extend(node.args.iter()),
             }
@@ -123,8 +125,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where the addresses of all lanes lie (I64), but for what is to be added to each, if they are in memory anyway.
-    /// For little code only: `regalloc2` gives other registers to what is around it, not always better ones.
+    /// If the addresses of all lanes, less a constant, are in memory: where (I64), and the constant. For the baseline
+    /// tier only: with it, `regalloc2` assigns other registers to the surrounding code, not always better ones.
     fn lying(&mut self, block: &Block, plan: &Schedule, address: Val) -> Option<(Value, u32)> {
         let (base, more) = parts(block, address);
         let node = &block.nodes[base.index()];
@@ -141,8 +143,8 @@ impl Emitter<'_> {
         lies.then(|| (self.place_address(block, plan, base), more as u32))
     }
 
-    /// Computes all addresses by scalar code, lane by lane; gives where they lie, the low words and, outside of LDS,
-    /// the high ones.
+    /// Computes all addresses by scalar code, lane by lane; returns the addresses of the low words and, outside of
+    /// LDS, of the high words.
     fn spread_addresses(
         &mut self,
         block: &Block,

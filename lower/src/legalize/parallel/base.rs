@@ -1,4 +1,5 @@
-//! Lane 0 of a group's affine values, as scalars: of each the value that the lane would have if it always acted.
+//! Lane-0 scalars of a group's affine values: each has the value that lane 0 of the group would have if it were
+//! always active.
 
 use super::Group;
 use crate::ir::{Block, Op, Val, Vary, Width};
@@ -7,7 +8,8 @@ use crate::legalize::scalar::joined;
 use crate::vir::{IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
-    /// Takes lane 0 of registers where the region begins: from the first lane that acts, of which the facts are true.
+    /// Computes the lane-0 scalars of VGPRs at the region's entry from the group's first active lane, for which the
+    /// facts hold. In a group without active lanes they are meaningless.
     pub(super) fn begin_carried(&mut self, g: &mut Group<'_>, exec: Value) {
         let carried = &g.plan.affine.carried;
         let Some(entry) = g
@@ -19,7 +21,7 @@ impl Emitter<'_> {
         };
         let bits = self.b.ushr(exec, g.body.lane);
         let lanes = self.b.iconst(types::I64, i64::MIN);
-        // At most the lane behind the group, whose words are those of the next register.
+        // Bit 63 bounds the result: without it, `ctz` of 0 would be 64.
         let bits = self.b.bor(bits, lanes);
         let first = self.b.ctz(bits);
         let last = self.b.iconst(types::I64, g.plan.group as i64 - 1);
@@ -56,7 +58,7 @@ impl Emitter<'_> {
                         }
                     }
                 }
-                // Written before it is asked for.
+                // Written before it is read.
                 (None, None) => self.b.iconst(types::I32, 0),
             };
             if written.contains(&n) {
@@ -68,7 +70,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Lane 0 of an affine value.
+    /// The lane-0 scalar of an affine value.
     pub(super) fn group_base(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         if node.ty.vary == Vary::Wave {
@@ -134,7 +136,7 @@ impl Emitter<'_> {
         guards
     }
 
-    /// Does a word that is extended not wrap when so much is added (I8)?
+    /// Does a word that is widened not wrap if `span` is added to it (I8)?
     fn keeps_high_word(&mut self, word: Value, span: i64, signed: bool) -> Value {
         let first = match signed {
             true => self.b.sextend(types::I64, word),
@@ -150,7 +152,7 @@ impl Emitter<'_> {
         self.b.icmp_imm(IntCC::Equal, high, 0)
     }
 
-    /// `base`, `base + stride`, ... in the group's lanes.
+    /// The vector `base + stride * n` for the group's lanes n.
     pub(super) fn group_ramp(
         &mut self,
         g: &Group<'_>,

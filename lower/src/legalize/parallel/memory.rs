@@ -1,4 +1,5 @@
-//! Loads inside a parallel region: for each host vector of lanes one lowering by what is known of its addresses.
+//! Loads in a parallel region. Each is lowered by what is known of its addresses: uniform, affine, likely affine, or
+//! nothing.
 
 use frontend::op::{Data, Space};
 
@@ -13,37 +14,37 @@ use crate::legalize::{Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
 
-/// What is known of the addresses of lanes that act.
+/// What is known of the addresses of active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Address {
-    /// Neighbours' differ by this, perhaps: it is checked.
+    /// They probably have this stride, which a runtime check verifies.
     Affine(i64),
     /// Nothing.
     Any,
 }
 
-/// An access of one host vector of lanes.
+/// A load by one host vector of lanes.
 #[derive(Clone, Copy)]
 struct Access {
     space: Space,
     data: Data,
-    /// Low and high words of the addresses; of LDS only low ones.
+    /// Low and high words of the addresses; for LDS only low ones.
     low: Value,
     high: Option<Value>,
-    /// Lanes that act.
+    /// Mask of the active lanes.
     mask: Value,
 }
 
-/// The first lane that acts, and its address.
+/// The first active lane and its address.
 struct First {
-    /// Its number in the vector (I64), and whether there is one (I32, not 0).
+    /// Its number in the vector (I64); `any` (I32) is 0 if there is none.
     lane: Value,
     any: Value,
     low: Value,
     high: Option<Value>,
 }
 
-/// Values of a block that its code has.
+/// Values of a block that are available at a point of its code.
 pub(super) struct Known {
     values: HashMap<Val, Vec<Value>>,
     words: HashMap<Val, Vec<Vec<Value>>>,
@@ -52,7 +53,7 @@ pub(super) struct Known {
     singles: Singles,
 }
 
-/// The results of a load, by their numbers.
+/// The results of a load with their numbers; the load itself is number 0.
 pub(super) fn results(block: &Block, v: Val) -> impl Iterator<Item = (Val, u8)> {
     let nodes = block.nodes.iter().enumerate();
     nodes.filter_map(move |(i, node)| match node.op {
@@ -80,19 +81,19 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves for `other` unless so many bytes from `start` on lie in memory of a space.
+    /// Leaves for `other` unless `bytes` bytes from `start` lie in a space's memory.
     fn group_inside(&mut self, other: vir::Block, space: Space, start: Value, bytes: i64) {
         let (base, len) = self.memory_of(space);
         let away = self.b.isub(start, base);
         let room = self.b.iadd_imm(len, -bytes);
-        // Memory may be smaller than that.
+        // Memory may be smaller than `bytes`.
         let some = self.b.icmp_imm(IntCC::SignedGreaterThanOrEqual, room, 0);
         let within = self.b.icmp(IntCC::UnsignedLessThanOrEqual, away, room);
         let good = self.b.band(some, within);
         self.require(other, good);
     }
 
-    /// Begins code whose values others do not have.
+    /// Saves the available values before code that does not dominate what follows.
     pub(super) fn begin_aside(&self, g: &Group<'_>) -> Known {
         Known {
             values: g.body.values.clone(),
@@ -103,7 +104,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Forgets the values of such code.
+    /// Restores the values that were available before such code.
     pub(super) fn end_aside(&mut self, g: &mut Group<'_>, known: Known) {
         g.body.values = known.values;
         g.body.words = known.words;
@@ -112,7 +113,7 @@ impl Emitter<'_> {
         self.singles = known.singles;
     }
 
-    /// Emits a load of lanes; its results become values of the group.
+    /// Emits a load by lanes; its results become values of the group.
     pub(super) fn group_load(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
         let node = &block.nodes[v.index()];
         let Op::Load(space, data, _) = node.op else {
@@ -140,7 +141,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is known of an access's addresses.
+    /// What is known of a load's addresses.
     fn address_kind(&self, g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
         let node = &block.nodes[v.index()];
         match g.facts.address(g.at, v) {
@@ -152,7 +153,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A load at addresses given by lanes.
+    /// A load whose addresses are vectors.
     fn load_slices(
         &mut self,
         g: &Group<'_>,
@@ -186,7 +187,8 @@ impl Emitter<'_> {
         words
     }
 
-    /// A load at one address of all lanes that act. Where the address is in bounds it is made even if none acts.
+    /// A load at one address for all active lanes. If the address is in bounds, it is executed even if no lane is
+    /// active.
     fn group_load_one(&mut self, g: &mut Group<'_>, block: &Block, v: Val, mask: &[Value]) {
         let node = &block.nodes[v.index()];
         let Op::Load(space, data, _) = node.op else {
@@ -226,7 +228,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A load at addresses that are affine on the lanes that act: of the whole group, where all of that is in bounds.
+    /// A load whose addresses are affine on the active lanes: of the whole group if all its addresses are in bounds,
+    /// otherwise out of line by lanes.
     fn group_load_affine(
         &mut self,
         g: &mut Group<'_>,
@@ -275,7 +278,7 @@ impl Emitter<'_> {
         self.b.switch_to_block(each);
         let known = self.begin_aside(g);
         let address = match guarded {
-            // As the lanes have them.
+            // The guards may have failed: the lanes' own addresses.
             true => self.group_value(g, block, address),
             false => self.group_ramp(g, block.nodes[address.index()].ty.width, base, stride),
         };
@@ -287,7 +290,7 @@ impl Emitter<'_> {
         results
     }
 
-    /// The host's address of a place in memory of a space.
+    /// The host address of an address in a space.
     fn in_host(&mut self, space: Space, at: Value) -> Value {
         match space {
             Space::Lds => {
@@ -298,7 +301,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A load of one host vector of lanes: a vector for each word.
+    /// A load by one host vector of lanes: one result vector for each word.
     fn load_slice(&mut self, g: &Group<'_>, a: Access, kind: Address) -> Vec<Value> {
         let ty = dwords_type(self.per());
         let first = self.first_of(g, a);
@@ -323,7 +326,7 @@ impl Emitter<'_> {
         results
     }
 
-    /// The first lane that acts.
+    /// The first active lane; lane 32 with an undefined address if there is none.
     fn first_of(&mut self, g: &Group<'_>, a: Access) -> First {
         let any = self.b.vhigh_bits(types::I32, a.mask);
         let lane = self.b.ctz(any);
@@ -338,7 +341,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A lane's word, by the lane's number (I64), which is less than 64.
+    /// The word of the lane with this number (I64), which is less than 64.
     fn word_of_lane(&mut self, g: &Group<'_>, vector: Value, lane: Value) -> Value {
         let at = self
             .b
@@ -349,7 +352,7 @@ impl Emitter<'_> {
         self.b.load(types::I32, Memory::Trusted, at, 0)
     }
 
-    /// An address of one lane (I64).
+    /// The first active lane's address (I64).
     fn whole_address(&mut self, first: &First) -> Value {
         let low = self.b.uextend(types::I64, first.low);
         match first.high {
@@ -362,8 +365,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads elements that are `stride` apart and goes to `done`; leaves for `other` where they are not, or where those of
-    /// the vector's lanes do not all lie in memory.
+    /// Loads elements with stride `stride` and jumps to `done`; leaves for `other` if the addresses of active lanes
+    /// have another stride, or if the addresses of all the vector's lanes are not in bounds.
     fn load_affine(
         &mut self,
         g: &Group<'_>,
@@ -378,7 +381,7 @@ impl Emitter<'_> {
         let start = self.whole_address(first);
         let before = self.b.imul_imm(first.lane, stride);
         let start = self.b.isub(start, before);
-        // The addresses of lanes that act are as foreseen.
+        // Check that the active lanes' addresses equal the predicted ones.
         let word = self.b.ireduce(types::I32, start);
         let word = self.b.splat(ty, word);
         let steps = self
@@ -411,8 +414,8 @@ impl Emitter<'_> {
         self.b.jump(done, &loaded);
     }
 
-    /// Where elements may lie that have the first lane's high word: host address of low word 0, the lowest low word in
-    /// bounds, and how far the highest is from it (I64). Leaves for `fail` where none may.
+    /// The range of elements that have the first active lane's high word: host address of low word 0, lowest low word
+    /// in bounds, and distance from it to the highest (I64). Leaves for `fail` if the range is empty.
     fn low_words(&mut self, g: &Group<'_>, a: Access, first: &First) -> (Value, Value, Value) {
         let (base, len) = self.memory_of(a.space);
         let last = self.b.iadd_imm(len, -i64::from(access::bytes(a.data)));
@@ -435,7 +438,7 @@ impl Emitter<'_> {
         (start, low, room)
     }
 
-    /// Leaves for `fail` unless the addresses of all lanes that act have the first one's high word and are in bounds.
+    /// Leaves for `fail` unless the addresses of all active lanes have the first one's high word and are in bounds.
     fn require_lanes(
         &mut self,
         g: &Group<'_>,
@@ -464,7 +467,7 @@ impl Emitter<'_> {
         self.require(g.fail, good);
     }
 
-    /// Loads dwords by a gather, bytes and shorts with the dwords that they are in.
+    /// Loads dwords by a gather; bytes and shorts are extracted from their dwords.
     fn load_gathered(&mut self, g: &Group<'_>, a: Access, first: &First) -> Vec<Value> {
         let per = self.per();
         let ty = dwords_type(per);
@@ -480,7 +483,7 @@ impl Emitter<'_> {
             let three = self.of_lanes(1, per).dwords_by(|_| 3);
             let bytes = self.b.band(a.low, three);
             if bits == 16 {
-                // A short must not lie in two dwords.
+                // A short must not straddle two dwords.
                 let across = self.b.icmp(IntCC::Equal, bytes, three);
                 let across = self.b.band(across, a.mask);
                 let across = self.b.vhigh_bits(types::I32, across);
@@ -493,7 +496,7 @@ impl Emitter<'_> {
             Some(bytes) => self.b.isub(a.low, bytes),
             None => a.low,
         };
-        // Indices have signs.
+        // Gather indices are signed.
         let middle = 1u32 << 31;
         let (base, index) = match a.high {
             None => (start, low),
@@ -515,7 +518,8 @@ impl Emitter<'_> {
         vec![result]
     }
 
-    /// Loads elements one by one; lanes that are off load what the first that acts does. Goes to `done` where none acts.
+    /// Loads elements one by one; inactive lanes load the first active lane's element. Jumps to `done` if no lane is
+    /// active.
     fn load_each_lane(
         &mut self,
         g: &Group<'_>,

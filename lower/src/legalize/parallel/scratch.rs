@@ -1,5 +1,6 @@
-//! Scratch inside a parallel region: lanes never meet there, so that stores need no proof. What the accesses reach is found
-//! where the region begins; an offset beyond it is the runtime's.
+//! Scratch in a parallel region. Each lane has its own dwords, so the order of lanes is not observable and stores need
+//! no proof. The windows of the accesses are computed at the region's entry; an offset beyond its window leaves for the
+//! general code.
 
 use frontend::op::Space;
 
@@ -15,7 +16,8 @@ use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
 
 impl Emitter<'_> {
-    /// Finds what the region's accesses of scratch reach; leaves for `fail` where they are of other memory.
+    /// Computes the windows of the region's scratch accesses; leaves for `fail` if one is of other memory or too small
+    /// for a constant offset.
     pub(super) fn scratch_windows(
         &mut self,
         plan: &Parallel,
@@ -31,7 +33,7 @@ impl Emitter<'_> {
             let behind = self.scratch_bounds(block, v);
             let op = block.nodes[v.index()].op;
             let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
-            // Values of one block are not those of another.
+            // Values of one block are not valid in another.
             self.singles.clear();
             let window = self.scratch_window(v, block, space, &behind);
             let needed = known_end(block, v).unwrap_or(1);
@@ -50,7 +52,8 @@ impl Emitter<'_> {
         windows
     }
 
-    /// Makes the scalars known that the first block leaves to block `b`, for what accesses of scratch need.
+    /// Makes scalars that the first block writes available in block `b`, as far as the bounds of its scratch accesses
+    /// use them.
     fn head_slots(&mut self, plan: &Parallel, b: usize) {
         let f = self.f;
         self.scalars.clear();
@@ -77,7 +80,7 @@ impl Emitter<'_> {
         self.scalars = left;
     }
 
-    /// What says where an access of scratch is, as words of a call.
+    /// The bounds of a scratch access, as words of a call.
     fn scratch_bounds(&mut self, block: &Block, v: Val) -> Vec<Value> {
         let schedule = Schedule::unplaced(block, self.o.wide);
         let bounds = bounds(&block.nodes[v.index()]).iter();
@@ -86,7 +89,7 @@ impl Emitter<'_> {
             .collect()
     }
 
-    /// Emits an access of scratch.
+    /// Emits a load or store of scratch.
     pub(super) fn group_scratch(&mut self, g: &mut Group<'_>, block: &Block, v: Val) {
         let node = &block.nodes[v.index()];
         let access = load_or_store(node.op);
@@ -138,7 +141,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves elements at one offset of all lanes; leaves for the general code where they are not in the window.
+    /// Loads or stores elements at one offset of all lanes; leaves for the general code unless they are in the window.
     fn scratch_of_one(
         &mut self,
         g: &Group<'_>,
@@ -170,7 +173,7 @@ impl Emitter<'_> {
         self.scratch_row_of(g, a, (at, shift), (mask, words))
     }
 
-    /// The same at an offset that is known to be in the window.
+    /// The same at a constant offset, which is in the window by the check at the entry.
     fn scratch_at(
         &mut self,
         g: &Group<'_>,
@@ -184,7 +187,8 @@ impl Emitter<'_> {
         self.scratch_row_of(g, a, (at, shift), moved)
     }
 
-    /// Moves the elements whose dwords begin at `at` for lane 0 of the wave.
+    /// Loads or stores the elements of which lane 0 of the wave has its first dword at `at`; `shift` is the bit offset
+    /// of bytes and shorts in their dword.
     fn scratch_row_of(
         &mut self,
         g: &Group<'_>,
@@ -227,7 +231,7 @@ impl Emitter<'_> {
         results
     }
 
-    /// The same at an offset of each lane's own.
+    /// The same at an offset by lane (I32), which is checked on active lanes.
     fn scratch_of_each(
         &mut self,
         g: &Group<'_>,
@@ -236,7 +240,7 @@ impl Emitter<'_> {
         (mask, words): (&[Value], &[Vec<Value>]),
     ) -> Vec<Vec<Value>> {
         if !self.has_masks() {
-            // No gathers: the runtime is as quick.
+            // Without gathers the runtime's function is as fast.
             let never = self.b.iconst(types::I8, 0);
             self.require(g.fail, never);
             let none = self.nothing();
@@ -285,7 +289,7 @@ impl Emitter<'_> {
             let dword = self.of_lanes(1, per).dwords_by(|_| !3);
             let dword = self.b.band(offsets, dword);
             let six = self.b.iconst(types::I32, 6);
-            // A dword of each lane is 64 dwords.
+            // Each dword of a lane's scratch takes a row of 64 dwords, one per lane.
             let index = self.b.ishl(dword, six);
             let ids = self
                 .of_lanes(1, per)
@@ -322,7 +326,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Where an access ends of all lanes whose offset is known, from where the window begins.
+/// The end in bytes, from the window's start, of an access of all lanes at a constant offset.
 fn known_end(block: &Block, v: Val) -> Option<i64> {
     let node = &block.nodes[v.index()];
     let (_, space, data, _) = load_or_store(node.op)?;
@@ -340,22 +344,22 @@ fn known_end(block: &Block, v: Val) -> Option<i64> {
     Some(i64::from(n & !3) * (ROW / 4) + ROW * access::words(data) as i64)
 }
 
-/// An offset that inline code may have: aligned, and in reach.
+/// A constant offset, if it is aligned, at least `least`, and less than 1 MiB.
 fn known_row(n: u32, data: frontend::op::Data, least: u32) -> Option<u32> {
     (n & alignment(data) == 0 && n >= least && n < 1 << 20).then_some(n)
 }
 
-/// Where a group's elements are.
+/// The offsets of a group's elements in scratch.
 enum Offsets {
-    /// At one offset that is known to be in the window.
+    /// One constant offset in the window.
     Known(u32),
-    /// At one offset (I32).
+    /// One offset (I32).
     One(Value),
-    /// At each lane's own.
+    /// An offset for each lane.
     Each(Vec<Value>),
 }
 
-/// An access of scratch.
+/// A load or store of scratch.
 #[derive(Clone, Copy)]
 struct Access {
     load: bool,
@@ -363,6 +367,6 @@ struct Access {
     /// Words of an element.
     count: usize,
     window: Window,
-    /// Offsets that are less are the runtime's.
+    /// Smaller offsets leave for the general code.
     least: u32,
 }
