@@ -234,6 +234,16 @@ fn two_processes_share_memory() {
 }
 
 #[test]
+fn the_host_keeps_its_floating_point_environment() {
+    if let Some(program) = hip("environment.hip", &["gfx900", "gfx906"], &[]) {
+        for mode in ["default", "flush", "upward", "trap"] {
+            good(&program, "gfx900", &[mode]);
+            good(&program, "gfx906", &[mode]);
+        }
+    }
+}
+
+#[test]
 fn graphs_and_waits_for_values() {
     if let Some(program) = hip("features.hip", &["gfx900", "gfx906"], &[]) {
         good(&program, "gfx900", &[]);

@@ -1,7 +1,7 @@
 //! Running GCN code: code objects, guest memory, dispatch and the engines.
 //!
-//! `unsafe` is in [`memory`] and in the modules that call or are called by translated code; every
-//! other module is safe code.
+//! `unsafe` is in [`memory`], in `float_env` and in the modules that call or are called by translated
+//! code; every other module is safe code.
 
 pub mod choices;
 pub mod code;
@@ -9,6 +9,7 @@ pub mod dispatch;
 pub mod engine;
 pub mod export;
 pub mod fault;
+mod float_env;
 #[cfg(feature = "jit")]
 pub mod helpers;
 pub mod image;

@@ -6,7 +6,7 @@
 //! are correctly rounded everywhere, never a function of the host's mathematical library.
 //!
 //! * **The floating-point environment.** As all Rust code, this module needs the host's default
-//!   environment (round to nearest, no flushing). Translated code that runs under another MXCSR
+//!   environment (round to nearest, no flushing), which the dispatcher sets. Translated code that runs under another MXCSR
 //!   restores the default before it calls anything here.
 //! * **NaN.** If a source is a NaN, the result is the first NaN source in order, quieted; else
 //!   the positive default NaN. Instructions whose manual names another NaN (`0xffc00000` of

@@ -19,6 +19,7 @@ use super::waits::{GridWait, Poll, WaitTiming};
 use crate::LoadedCode;
 use crate::engine::{Engine, PRIVATE_BASE, SHARED_BASE, Scratch, Stats};
 use crate::fault::{Access, Fault, FaultKind, Location, WaveFault};
+use crate::float_env::DefaultEnvironment;
 use crate::kernarg::{self, HiddenContext};
 use crate::memory::{Memory, MemoryError};
 
@@ -434,6 +435,7 @@ impl Dispatcher {
         let code = runner.code;
         let view = View { code, kernel };
         let checked = runner.memory.is_exact();
+        let _environment = DefaultEnvironment::new();
         let mut session = runner.engine.session();
         let mut room = self.room(checked);
         room.begin_dispatch();
