@@ -14,6 +14,36 @@ const TABLE: u32 = 1 << 20;
 /// Workgroups of one wave.
 const GROUPS: u32 = 50;
 
+/// The engine under test: code of the optimizing tier prefetches.
+fn optimizing() -> JitEngine {
+    let options = JitOptions {
+        tier: Tier::Optimizing,
+        ..JitOptions::default()
+    };
+    JitEngine::new(options).expect("this host has a code generator")
+}
+
+/// Runs `GROUPS` workgroups of 64 work-items with 256 bytes of LDS each.
+fn run(engine: &JitEngine, memory: &Memory, words: &[u32], threads: usize) {
+    let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let code = LoadedCode::from_bytes(memory, Gfx::Gfx900, &words).expect("it fits");
+    let kernel = numbered_kernel(&code);
+    let launch = Launch {
+        shape: Shape::new([GROUPS * 64, 1, 1], [64, 1, 1], 1).expect("a good shape"),
+        global_offset: [0; 3],
+        dynamic_lds: 256,
+        arguments: Arguments::Segment(&[]),
+    };
+    let settings = Settings {
+        threads,
+        ..Settings::default()
+    };
+    Dispatcher::new()
+        .run(engine, memory, &code, &kernel, &launch, &settings)
+        .expect("all of it is in memory");
+    memory.free(code.base()).expect("it was loaded here");
+}
+
 /// Each work-item stores the word of a table that its index names. Workgroups with odd numbers have their
 /// indices elsewhere.
 fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
@@ -58,11 +88,7 @@ fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
 
 #[test]
 fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
-    let options = JitOptions {
-        tier: Tier::Optimizing,
-        ..JitOptions::default()
-    };
-    let engine = JitEngine::new(options).expect("this host has a code generator");
+    let engine = optimizing();
     let memory = Memory::new().expect("there is address space");
     let items = GROUPS * 64;
     let bytes = u64::from(items) * 4;
@@ -92,29 +118,81 @@ fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
             write(place + group * 256, chunk);
         }
         let words = words([even, odd, table, out]);
-        let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        let code = LoadedCode::from_bytes(&memory, Gfx::Gfx900, &words).expect("it fits");
-        let kernel = numbered_kernel(&code);
-        let launch = Launch {
-            shape: Shape::new([items, 1, 1], [64, 1, 1], 1).expect("a good shape"),
-            global_offset: [0; 3],
-            dynamic_lds: 0,
-            arguments: Arguments::Segment(&[]),
-        };
         for threads in [1, 2] {
             write(out, &vec![0; items as usize]);
-            let settings = Settings {
-                threads,
-                ..Settings::default()
-            };
-            let dispatcher = Dispatcher::new();
-            dispatcher
-                .run(&engine, &memory, &code, &kernel, &launch, &settings)
-                .expect("all of it is in memory");
+            run(&engine, &memory, &words, threads);
             let mut got = vec![0; want.len()];
             memory.read_bytes(out, &mut got).expect("it is there");
             assert!(got == want, "{even:x} and {odd:x}, {threads} threads");
         }
-        memory.free(code.base()).expect("it was loaded here");
+    }
+}
+
+/// Each work-item writes four times its number in the grid to LDS and stores what the work-item that its index names wrote.
+fn words_of_lds([indices, out]: [u64; 2]) -> Vec<u32> {
+    let mut words = Vec::new();
+    // s_mov_b32 s8 to s11, ...
+    for (n, address) in [(8, indices), (10, out)] {
+        let moves = [n, n + 1].map(|n: u32| 0xbe80_00ff | n << 16);
+        words.extend([moves[0], address as u32, moves[1], (address >> 32) as u32]);
+    }
+    words.extend([
+        // v_lshlrev_b32 v6, 2, v0; s_lshl_b32 s6, s5, 8; v_add_u32 v1, s6, v6
+        0x240c_0082,
+        0x8e06_8805,
+        0x6802_0c06,
+        // ds_write_b32 v6, v1
+        0xd81a_0000,
+        0x0000_0106,
+        // global_load_dword v2, v1, s[8:9]; s_waitcnt vmcnt(0) & lgkmcnt(0)
+        0xdc50_8000,
+        0x0208_0001,
+        0xbf8c_0070,
+        // v_lshlrev_b32 v2, 2, v2
+        0x2404_0482,
+        // ds_read_b32 v5, v2; s_waitcnt lgkmcnt(0)
+        0xd86c_0000,
+        0x0500_0002,
+        0xbf8c_c07f,
+        // global_store_dword v1, v5, s[10:11]; s_endpgm
+        0xdc70_8000,
+        0x000a_0501,
+        0xbf81_0000,
+    ]);
+    words
+}
+
+/// Addresses of LDS have 32 bits and are near: nothing is prefetched for them, and indices that name no LDS read 0.
+#[test]
+fn indirect_reads_of_lds_are_not_prefetched() {
+    let engine = optimizing();
+    let memory = Memory::new().expect("there is address space");
+    let items = GROUPS * 64;
+    let bytes = u64::from(items) * 4;
+    let indices = memory.alloc(bytes, 256).expect("there is room");
+    let out = memory.alloc(bytes, 256).expect("there is room");
+    let mut random = Random::new(6);
+    // One in sixteen is behind the granule of 512 bytes.
+    let named: Vec<u32> = (0..items)
+        .map(|_| match random.below(16) {
+            0 => 128 + random.below(1 << 20),
+            _ => random.below(64),
+        })
+        .collect();
+    let want = named.iter().zip(0..).map(|(&index, item)| match index {
+        0..64 => 4 * (item / 64 * 64 + index),
+        _ => 0,
+    });
+    let want: Vec<u8> = want.flat_map(u32::to_le_bytes).collect();
+    let named: Vec<u8> = named.iter().flat_map(|word| word.to_le_bytes()).collect();
+    memory.write_bytes(indices, &named).expect("it is there");
+    for threads in [1, 2] {
+        memory
+            .write_bytes(out, &vec![0xff; want.len()])
+            .expect("it is there");
+        run(&engine, &memory, &words_of_lds([indices, out]), threads);
+        let mut got = vec![0; want.len()];
+        memory.read_bytes(out, &mut got).expect("it is there");
+        assert!(got == want, "{threads} threads");
     }
 }
