@@ -9,7 +9,7 @@ use criterion::{
 };
 use frontend::Gfx;
 use lower::backend::object::Object;
-use lower::host::{self, Isa};
+use lower::host::{self, Host, Isa};
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::lift::region::{self, Request};
 use lower::options::Options;
@@ -134,8 +134,7 @@ impl Kernel {
             let func = region::build(&request, &fetch);
             todo.extend(func.exits().filter(|&exit| done.insert(exit)));
             let options = Options {
-                wide: how.wide,
-                isa: isa(),
+                host: Host::of(how.wide.then(isa)),
                 ..Options::default()
             };
             let object = jit.object(&func, &options, 0, how.allocation);

@@ -11,7 +11,7 @@ use frontend::target::Gfx;
 
 use crate::backend::cranelift::Compiler;
 use crate::backend::x64;
-use crate::host;
+use crate::host::{Host, Isa};
 use crate::ir::build::Build;
 use crate::ir::{Func, Target, Term};
 use crate::jit::{BEYOND_SSE41, LowerError};
@@ -121,21 +121,20 @@ impl Costs {
         &mut self,
         f: &Func,
         start: u64,
-        isa: host::Isa,
+        isa: Isa,
         count: &dyn Fn(&[u8]) -> u32,
     ) -> Result<Vec<BlockShape>, LowerError> {
         let options = Options {
             start,
             shapes: true,
-            wide: true,
-            isa,
+            host: Host::of(Some(isa)),
             ..Options::default()
         };
         let emitted = self.emit(f, &options)?;
         let code = x64::compile(
             &self.func,
             emitted.wave,
-            options.isa,
+            isa,
             false,
             &mut x64::Space::default(),
         )

@@ -1,5 +1,5 @@
-//! Properties of the host: its vector instructions and its memory latency. Analyses and passes
-//! depend on nothing else of it.
+//! Properties of the host: its vector instructions and its memory latency. Analyses, passes and
+//! legalization depend on nothing else of it.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -15,6 +15,65 @@ pub enum Isa {
     Avx2,
     /// AVX-512 (F, BW, DQ, VL): 32 registers, masks in mask registers.
     Avx512,
+}
+
+/// What the middle of the translator knows of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Host {
+    /// The vector instructions of `backend::x64`; none for `backend::cranelift`, whose vectors have
+    /// 128 bits on every host.
+    pub isa: Option<Isa>,
+    /// Is the memory latency high? Prefetches and the size of lane groups depend on it.
+    pub far_memory: FarMemory,
+}
+
+/// Whether a load that misses the second-level cache takes long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FarMemory {
+    /// It does not.
+    #[default]
+    No,
+    /// It does.
+    Yes,
+    /// As [`is_memory_far`] measures at the first request.
+    Measured,
+}
+
+impl Host {
+    /// A host with these vector instructions and near memory.
+    pub fn of(isa: Option<Isa>) -> Host {
+        Host {
+            isa,
+            ..Host::default()
+        }
+    }
+
+    /// Has it vectors of 256 bits and more, that is, does `backend::x64` write the code?
+    pub(crate) fn is_wide(self) -> bool {
+        self.isa.is_some()
+    }
+
+    /// Has it mask registers and 32 vector registers?
+    pub(crate) fn has_masks(self) -> bool {
+        self.isa == Some(Isa::Avx512)
+    }
+
+    /// Lanes of 32 bits in the host vector that is used where nothing suggests a longer one.
+    pub(crate) fn lanes(self) -> usize {
+        match self.isa {
+            None => 4,
+            Some(Isa::Avx2 | Isa::Avx512) => LANES,
+        }
+    }
+
+    /// Is the memory latency high?
+    pub(crate) fn is_memory_far(self) -> bool {
+        match self.far_memory {
+            FarMemory::No => false,
+            FarMemory::Yes => true,
+            FarMemory::Measured => is_memory_far(),
+        }
+    }
 }
 
 /// Does the environment pretend that the CPU lacks AVX-512?

@@ -11,7 +11,7 @@ use crate::backend::cranelift::Compiler;
 use crate::backend::object::Object;
 use crate::backend::placement::Placed;
 use crate::backend::x64::{self, Refused};
-use crate::host;
+use crate::host::{self, Host, Isa};
 use crate::ir::{Func, verify};
 use crate::legalize::{self, Emitted};
 use crate::options::Options;
@@ -333,14 +333,17 @@ impl Jit {
             Allocation::Optimizing => *options,
         };
         let mut refused = None;
-        if options.wide {
-            match self.wide_object(f, options, base, allocation)? {
+        if let Some(isa) = options.host.isa {
+            match self.wide_object(f, options, (base, isa), allocation)? {
                 Ok(object) => return Ok(object),
                 Err(Refused(what)) => refused = Some(what),
             }
         }
         let options = &Options {
-            wide: false,
+            host: Host {
+                isa: None,
+                ..options.host
+            },
             ..*options
         };
         let emitted = self.emit(f, options, base)?;
@@ -368,18 +371,12 @@ impl Jit {
         &mut self,
         f: &Func,
         options: &Options,
-        base: u64,
+        (base, isa): (u64, Isa),
         allocation: Allocation,
     ) -> Result<Result<Object, Refused>, verify::Broken> {
         let emitted = self.emit(f, options, base)?;
         let baseline = allocation == Allocation::Baseline;
-        let code = x64::compile(
-            &self.func,
-            emitted.wave,
-            options.isa,
-            baseline,
-            &mut self.space,
-        );
+        let code = x64::compile(&self.func, emitted.wave, isa, baseline, &mut self.space);
         let code = match code {
             Ok(code) => code,
             Err(refused) => return Ok(Err(refused)),

@@ -110,7 +110,7 @@ pub fn emit(
     for (i, block) in f.blocks.iter().enumerate() {
         e.prefetches = prefetches && !sink::goes_round_at_once(f, i);
         e.learn(i, block, &facts);
-        let plan = schedule::plan(block, &live[i], &e.leaves, e.o.wide);
+        let plan = schedule::plan(block, &live[i], &e.leaves, e.o.host);
         e.current = i;
         e.begin_share(i);
         e.block(i, block, &plan, &live[i]);
@@ -338,12 +338,11 @@ impl<'f> Emitter<'f> {
 
     /// Lanes in a host vector.
     fn per(&self) -> usize {
-        let longest = self.o.isa == host::Isa::Avx512 && self.o.has(Forms::ZMM);
-        match self.o.wide {
-            // 16 lanes only if a row has as many: a vector must not span rows.
-            true if longest && self.row >= 2 * host::LANES as i64 => 2 * host::LANES,
-            true => host::LANES,
-            false => 4,
+        let longest = self.o.host.has_masks() && self.o.has(Forms::ZMM);
+        // 16 lanes only if a row has as many: a vector must not span rows.
+        match longest && self.row >= 2 * host::LANES as i64 {
+            true => 2 * host::LANES,
+            false => self.o.host.lanes(),
         }
     }
 

@@ -3,10 +3,10 @@
 
 use bitflags::bitflags;
 
-use crate::host;
+use crate::host::Host;
 
 /// How a region is translated. An engine keeps one value of this for all regions and sets for each what depends on it: `count`,
-/// `profile`, `shapes`, `start`, `baseline`, `wide` and `isa`.
+/// `profile`, `shapes`, `start`, `baseline` and `host.isa`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// NaN results follow the guest's rule bit for bit; otherwise only NaN-ness is promised.
@@ -15,8 +15,6 @@ pub struct Options {
     pub group: Option<u8>,
     /// Forms of code that are not made.
     pub without: Forms,
-    /// Does the host wait long for memory? That decides about prefetches and lane groups.
-    pub far_memory: FarMemory,
     /// Count instructions and lane-instructions.
     pub count: bool,
     /// Count executions, lanes and masked loops, and note the shapes chosen.
@@ -30,22 +28,8 @@ pub struct Options {
     /// or lane-serial ones. Accesses in slow paths are calls. Scalar registers are in the wave at
     /// the beginning and end of each block, so entries and exits need no loads or stores.
     pub baseline: bool,
-    /// For the wide back end, `backend::x64`.
-    pub wide: bool,
-    /// What the wide back end writes.
-    pub isa: host::Isa,
-}
-
-/// Whether memory latency beyond the second-level cache is high.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum FarMemory {
-    /// It does not.
-    #[default]
-    No,
-    /// It does.
-    Yes,
-    /// As [`host::is_memory_far`] measures when it is first asked.
-    Measured,
+    /// The host.
+    pub host: Host,
 }
 
 bitflags! {
@@ -80,15 +64,6 @@ bitflags! {
 }
 
 impl Options {
-    /// Does the host wait long for memory?
-    pub(crate) fn is_memory_far(&self) -> bool {
-        match self.far_memory {
-            FarMemory::No => false,
-            FarMemory::Yes => true,
-            FarMemory::Measured => host::is_memory_far(),
-        }
-    }
-
     /// Are there parallel regions?
     pub(crate) fn has_parallel(&self) -> bool {
         !self.baseline && !self.count && !self.profile && self.has(Forms::PARALLEL)

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use frontend::WaveState;
-use lower::host;
+use lower::host::{self, FarMemory, Host};
 use lower::ir::Func;
 use lower::jit::{HostLevel, Jit};
 use lower::lift::region::{self, Request};
-use lower::options::{FarMemory, Forms, Options};
+use lower::options::{Forms, Options};
 use lower::passes;
 use lower::vir;
 
@@ -62,7 +62,10 @@ impl Default for JitOptions {
     fn default() -> JitOptions {
         JitOptions {
             code: Options {
-                far_memory: FarMemory::Measured,
+                host: Host {
+                    far_memory: FarMemory::Measured,
+                    ..Host::default()
+                },
                 ..Options::default()
             },
             no_fallback: false,
@@ -130,8 +133,7 @@ pub fn print_vector_ir(
     isa: Option<Isa>,
 ) -> Vec<(u64, String)> {
     let options = Options {
-        wide: isa.is_some(),
-        isa: isa.unwrap_or_default(),
+        host: Host::of(isa),
         ..Options::default()
     };
     let (mut func, mut ssa) = (vir::Func::new(), vir::Ssa::default());

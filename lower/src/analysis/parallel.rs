@@ -15,6 +15,7 @@ use crate::analysis::interchange::MaskPlace;
 use crate::analysis::liveness::{Live, Lives};
 use crate::analysis::schedule::is_computed;
 use crate::analysis::uniformity::Facts;
+use crate::host::Host;
 use crate::ir::memory::bounds;
 use crate::ir::{Block, Func, Op, SiteId, Slot, Target, Term, Val, Vary};
 
@@ -70,8 +71,8 @@ pub struct Request<'a> {
     pub lives: &'a Lives,
     /// Uniformity analysis of it.
     pub facts: &'a Facts,
-    /// Code is for the wide back end, which has more lane operations.
-    pub wide: bool,
+    /// The host, whose back end decides which functions are computed by lanes.
+    pub host: Host,
     /// Lanes of a host vector.
     pub per: usize,
     /// Lanes of a group, if set explicitly.
@@ -365,7 +366,7 @@ impl Parallel {
         loop {
             slices = slices.clamp(1, row / request.per);
             self.group = slices * request.per;
-            self.affine = affine::find(f, self, request.facts, self.group, request.wide);
+            self.affine = affine::find(f, self, request.facts, self.group, request.host);
             self.find_vectors(request);
             let held = self.vectors.len() * slices;
             if slices == 1 || request.group.is_some() || held <= PRESSURE {

@@ -5,6 +5,7 @@
 //! frame, masks a 64-bit scalar; VGPRs are stored once their old value is dead.
 
 use crate::analysis::liveness::{self, Live};
+use crate::host::Host;
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 use crate::maps::{HashMap, HashSet};
 
@@ -65,7 +66,7 @@ pub struct Schedule {
     pub slots: u32,
 }
 
-/// Does a node call a function that is computed inside segments, for the wide back end?
+/// Does a node call a function that is computed inside segments, in `wide` or 128-bit vectors?
 pub(crate) fn is_inline(node: &Node, wide: bool) -> bool {
     match node.op {
         Op::Call(f, mode) => wide && f.is_inline(mode),
@@ -97,11 +98,11 @@ pub(crate) fn is_made_without(block: &Block, v: Val, such: impl Fn(&Node) -> boo
     true
 }
 
-/// Class of a node, for the wide back end or for Cranelift.
-pub(crate) fn classify(node: &Node, wide: bool) -> Class {
+/// Class of a node on a host.
+pub(crate) fn classify(node: &Node, host: Host) -> Class {
     let lane = node.ty.vary != Vary::Wave;
     match node.op {
-        Op::Call(..) if lane && is_inline(node, wide) => Class::Lane,
+        Op::Call(..) if lane && is_inline(node, host.is_wide()) => Class::Lane,
         Op::Call(..)
         | Op::Load(..)
         | Op::Store(..)
@@ -118,9 +119,9 @@ pub(crate) fn classify(node: &Node, wide: bool) -> Class {
 
 impl Schedule {
     /// The schedule of a block emitted as one piece, where values have no locations.
-    pub(crate) fn unplaced(block: &Block, wide: bool) -> Schedule {
+    pub(crate) fn unplaced(block: &Block, host: Host) -> Schedule {
         Schedule {
-            class: classes(block, wide),
+            class: classes(block, host),
             place: vec![None; block.nodes.len()],
             ..Schedule::default()
         }
@@ -129,11 +130,13 @@ impl Schedule {
 
 /// The classes of a block's nodes. A further result of a function that is computed inside segments
 /// has its class.
-fn classes(block: &Block, wide: bool) -> Vec<Class> {
+fn classes(block: &Block, host: Host) -> Vec<Class> {
     let nodes = block.nodes.iter();
     let class = |node: &Node| match node.op {
-        Op::Result(_) if is_inline(&block.nodes[node.args[0].index()], wide) => Class::Lane,
-        _ => classify(node, wide),
+        Op::Result(_) if is_inline(&block.nodes[node.args[0].index()], host.is_wide()) => {
+            Class::Lane
+        }
+        _ => classify(node, host),
     };
     nodes.map(class).collect()
 }
@@ -261,9 +264,9 @@ impl Planner<'_> {
 }
 
 /// Plans a block whose VGPRs in `live` are live at its end.
-pub fn plan(block: &Block, live: &Live, affine: &Leaves, wide: bool) -> Schedule {
+pub fn plan(block: &Block, live: &Live, affine: &Leaves, host: Host) -> Schedule {
     let count = block.nodes.len();
-    let class: Vec<Class> = classes(block, wide);
+    let class: Vec<Class> = classes(block, host);
     let roots: Vec<Val> = block
         .writes_v
         .iter()

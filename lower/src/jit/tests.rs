@@ -33,10 +33,11 @@ fn broken_region() -> Func {
 fn a_region_that_breaks_a_rule_is_left_to_the_interpreter() {
     let f = broken_region();
     let mut jit = Jit::new(HostLevel::Native).expect("this host");
-    for wide in [false, host::is_supported()] {
+    let isas = [None, host::is_supported().then_some(Isa::Avx2)];
+    for isa in isas {
         for allocation in [Allocation::Baseline, Allocation::Optimizing] {
             let options = Options {
-                wide,
+                host: Host::of(isa),
                 ..Options::default()
             };
             let Err(Failed::Broken(broken)) = jit.translated(&f, &options, 0, allocation) else {

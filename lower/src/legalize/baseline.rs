@@ -302,7 +302,7 @@ impl Options {
 
     /// Do loops have forms specific to the baseline tier? An explicit group size disables this.
     fn has_own_form(&self) -> bool {
-        self.baseline && self.wide && self.group.is_none()
+        self.baseline && self.host.is_wide() && self.group.is_none()
     }
 
     /// Maximum number of loops with a second form in a region with this number of guest

@@ -18,7 +18,7 @@ use super::prefetch::Indirect;
 use super::{Emitter, access};
 use crate::analysis::schedule::Schedule;
 use crate::analysis::schedule::is_computed;
-use crate::host::{self, Isa};
+use crate::host;
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary, Width};
 use crate::options::Forms;
@@ -72,12 +72,12 @@ impl Emitter<'_> {
         };
         let lanes = address.ty.vary != Vary::Wave;
         let suits = match data {
-            Data::Dwords(1) => self.o.isa == Isa::Avx512,
+            Data::Dwords(1) => self.o.host.has_masks(),
             Data::Dwords(4) => load,
             Data::Dwords(_) => false,
             _ => load && access::is_known(data) && is_computed(block, node.args[0]),
         };
-        known && lanes && suits && self.o.wide && self.o.has(Forms::GATHERS)
+        known && lanes && suits && self.o.host.is_wide() && self.o.has(Forms::GATHERS)
     }
 
     /// Emits an access for which `can_gather` holds.

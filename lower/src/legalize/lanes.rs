@@ -18,7 +18,6 @@ mod shape;
 pub(crate) use self::bytes::Selectors;
 use super::Emitter;
 use super::value_numbering::ValueNumbering;
-use crate::host;
 use crate::ir::{Float, Width};
 use crate::vir::patterns;
 use crate::vir::{Builder, IntCC, Op as VirOp, Type, Value, types};
@@ -76,7 +75,7 @@ fn quads_type(per: usize) -> Type {
 impl<'f> Emitter<'f> {
     /// Does the host have mask registers?
     pub(super) fn has_masks(&self) -> bool {
-        self.o.wide && self.o.isa == host::Isa::Avx512
+        self.o.host.has_masks()
     }
 
     /// Operations on groups of `slices` host vectors of `per` lanes.

@@ -102,7 +102,7 @@ impl Emitter<'_> {
             f: self.f,
             lives,
             facts,
-            wide: self.o.wide,
+            host: self.o.host,
             per: self.per(),
             group: self.o.group,
         };
@@ -346,7 +346,7 @@ impl Emitter<'_> {
         g.body.any.clear();
         g.body.at.clear();
         g.bases.clear();
-        g.schedule = Schedule::unplaced(block, self.o.wide);
+        g.schedule = Schedule::unplaced(block, self.o.host);
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
             if let Op::ReadS(slot) = node.op

@@ -5,7 +5,7 @@
 //! line fetch; results are unaffected.
 //!
 //! Short waves have no prefetches, unless they gather or memory latency is high
-//! ([`Options::far_memory`]): the out-of-order window spans from one into the next. Nor have loops,
+//! ([`Host::far_memory`]): the out-of-order window spans from one into the next. Nor have loops,
 //! whose accesses the hardware prefetcher predicts (but see `interchange/prefetch.rs`), unless an
 //! iteration has a barrier: the other waves run in between, and the next iteration's lines are
 //! prefetched. For indirect addresses, the next workgroup's indices are loaded (`indirect`).
@@ -54,12 +54,12 @@ pub(super) struct Prefetch {
 
 /// Does a region have prefetches, outside of loops without barriers?
 pub(super) fn suits(f: &Func, o: &Options) -> bool {
-    if !o.wide || o.baseline {
+    if !o.host.is_wide() || o.baseline {
         return false;
     }
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();
     let gathers = |block: &Block| block.effects.iter().any(|&v| is_loaded(block, v));
-    length >= LONG || o.is_memory_far() || f.blocks.iter().any(gathers)
+    length >= LONG || o.host.is_memory_far() || f.blocks.iter().any(gathers)
 }
 
 /// Is a node a memory access at an indirect address?
@@ -96,7 +96,7 @@ impl Emitter<'_> {
         let delta = self.moved(entry, first);
         // Rows of lanes are often powers of two apart. In the first-level cache their lines would
         // evict each other.
-        let into = match affine.whole || self.o.is_memory_far() {
+        let into = match affine.whole || self.o.host.is_memory_far() {
             true => VirOp::Prefetch,
             false => VirOp::PrefetchSecond,
         };

@@ -15,7 +15,6 @@ use super::lanes::dwords_type;
 use super::{Emitter, access};
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
-use crate::host::Isa;
 use crate::ir::functions::{EffectFn, mem_code};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
@@ -100,7 +99,7 @@ impl Emitter<'_> {
         };
         let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
         let one = wave || self.level.contains(&v);
-        !self.o.baseline && (one || self.o.wide) && access::is_known(data)
+        !self.o.baseline && (one || self.o.host.is_wide()) && access::is_known(data)
     }
 
     /// Emits an access of scratch.
@@ -474,7 +473,7 @@ impl Emitter<'_> {
     /// Moves elements at an offset of each lane's own, by AVX-512's gathers and scatters, and goes to `done`; leaves for
     /// `slow` where they are not in the window.
     fn scratch_spread(&mut self, a: Access<'_>, offsets: Value, slow: HostBlock, done: HostBlock) {
-        debug_assert_eq!(self.o.isa, Isa::Avx512);
+        debug_assert!(self.o.host.has_masks());
         let per = self.per();
         let ty = dwords_type(per);
         let most = self.b.ushr_imm(a.window.room, 6);

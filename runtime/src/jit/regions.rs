@@ -11,6 +11,7 @@ use std::time::Instant;
 use frontend::WaveState;
 use lower::abi::Site;
 use lower::backend::object::Object;
+use lower::host::Host;
 use lower::jit::{Allocation, Compiled, Jit, LowerError};
 use lower::lift::region::{self, Request};
 use lower::options::Options;
@@ -303,8 +304,10 @@ impl JitEngine {
             profile: self.options.profile == Some(Profiling::Counts),
             shapes: self.options.profile.is_some(),
             start: key.start,
-            wide: self.options.emitter == Emitter::Wide,
-            isa: self.isa,
+            host: Host {
+                isa: (self.options.emitter == Emitter::Wide).then_some(self.isa),
+                ..self.options.code.host
+            },
             ..self.options.code
         };
         (request, options)

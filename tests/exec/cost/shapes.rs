@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lower::host::{self, Isa};
+use lower::host::{self, Host, Isa};
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::options::Options;
 use lower::profile::{Order, Shape};
@@ -20,14 +20,13 @@ fn code_with_and_without_notes_is_the_same() {
     let mut forms = BTreeSet::new();
     for ((object, name), start) in kernels() {
         for (func, start) in regions((&object, &name), start) {
-            for wide in [false, true] {
+            for isa in [None, Some(isa)] {
                 let mut make = |shapes, profile, allocation| {
                     let options = Options {
                         start,
                         shapes,
                         profile,
-                        wide,
-                        isa,
+                        host: Host::of(isa),
                         ..Options::default()
                     };
                     let object = jit.object(&func, &options, func.entry, allocation);

@@ -7,8 +7,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use lower::host::FarMemory;
 use lower::jit::HostLevel;
-use lower::options::{FarMemory, Forms};
+use lower::options::Forms;
 use runtime::engine::Emitter;
 use runtime::jit::{JitEngine, JitOptions, Tier};
 
@@ -78,7 +79,7 @@ impl Shape {
                             max_insts,
                             ..loops
                         };
-                        options.code.far_memory = match no_zmm {
+                        options.code.host.far_memory = match no_zmm {
                             true => FarMemory::No,
                             false => FarMemory::Yes,
                         };

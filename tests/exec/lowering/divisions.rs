@@ -4,7 +4,7 @@
 use frontend::WaveState;
 use frontend::state::LANES;
 use frontend::target::Gfx;
-use lower::host::Isa;
+use lower::host::{Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::{Float, Flush, Icmp, Op, Slot, Val, Width};
 use lower::jit::{HostLevel, Jit};
@@ -301,7 +301,7 @@ const TESTED: [Tested; 7] = [
 /// The first register with results.
 const RESULT: u8 = 8;
 
-fn check(level: HostLevel, wide: Option<Isa>, group: Option<u8>) {
+fn check(level: HostLevel, isa: Option<Isa>, group: Option<u8>) {
     let mut jit = Jit::new(level).expect("this host");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut wave = WaveState::new_boxed();
@@ -348,8 +348,7 @@ fn check(level: HostLevel, wide: Option<Isa>, group: Option<u8>) {
             let options = Options {
                 exact_nan: true,
                 group,
-                wide: wide.is_some(),
-                isa: wide.unwrap_or_default(),
+                host: Host::of(isa),
                 ..Options::default()
             };
             let compiled = jit.compile(region, &options).expect("it compiles");
@@ -383,7 +382,7 @@ fn check(level: HostLevel, wide: Option<Isa>, group: Option<u8>) {
                     };
                     let actual = joined(&|n| wave.vgpr[usize::from(RESULT) + n][lane]);
                     let what = format!(
-                        "{} {:?} of {sources:#x?} {bit} on {level:?} {wide:?}",
+                        "{} {:?} of {sources:#x?} {bit} on {level:?} {isa:?}",
                         tested.name, format.float
                     );
                     assert_eq!(actual, expected, "{what}: {actual:#x}, not {expected:#x}");

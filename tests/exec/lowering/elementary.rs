@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use frontend::WaveState;
 use frontend::state::LANES;
 
-use lower::host::Isa;
+use lower::host::{Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Val};
@@ -76,8 +76,7 @@ fn compiled(tested: &Tested, isa: Isa) -> Compiled {
     }
     let region = region_of(b, Vec::new(), writes_v);
     let options = Options {
-        wide: true,
-        isa,
+        host: Host::of(Some(isa)),
         ..Options::default()
     };
     let mut jit = Jit::new(HostLevel::Native).expect("this host");

@@ -7,7 +7,7 @@ use frontend::WaveState;
 use frontend::state::LANES;
 
 use lower::abi::{Context, ExitCode};
-use lower::host::{self, Isa};
+use lower::host::{self, Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Fcmp, Float, Flush, Func, Halves, Icmp, Op, Slot, Val, Width};
@@ -317,13 +317,13 @@ fn check(level: HostLevel, group: Option<u8>) {
     check_on(level, group, None);
 }
 
-fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
+fn check_on(level: HostLevel, group: Option<u8>, isa: Option<Isa>) {
     let mut jit = Jit::new(level).expect("this host");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut wave = WaveState::new_boxed();
     let mut frame = vec![[0u32; LANES]; 64];
     // Cranelift calls functions.
-    let functions = wide.map_or_else(Vec::new, |_| functions());
+    let functions = isa.map_or_else(Vec::new, |_| functions());
     let parts = std::env::var("OPERATION").unwrap_or_default();
     for tested in operations().into_iter().chain(functions) {
         let name = tested.name();
@@ -333,8 +333,7 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
         let options = Options {
             exact_nan: true,
             group,
-            wide: wide.is_some(),
-            isa: wide.unwrap_or_default(),
+            host: Host::of(isa),
             ..Options::default()
         };
         let func = region(&tested);
@@ -343,8 +342,8 @@ fn check_on(level: HostLevel, group: Option<u8>, wide: Option<Isa>) {
             .compile(func, &options)
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(compiled.refused(), None, "{name}");
-        assert_eq!(compiled.is_wide(), wide.is_some(), "{name}");
-        if wide == Some(Isa::Avx512) && !host::has_avx512() {
+        assert_eq!(compiled.is_wide(), isa.is_some(), "{name}");
+        if isa == Some(Isa::Avx512) && !host::has_avx512() {
             continue;
         }
         for exec in [u64::MAX, 0, 0x5555_5555_5555_5555, 1 << 37, 0xffff_ffff] {

@@ -3,7 +3,7 @@
 
 use frontend::WaveState;
 use frontend::state::LANES;
-use lower::host::Isa;
+use lower::host::{Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::{Float, Flush, Op, Val, Width};
 use lower::jit::{HostLevel, Jit};
@@ -63,8 +63,7 @@ fn check(isa: Isa) {
     let results = [Some(over), None].map(|over| by_lane(&b, over, under));
     let region = region_of(b, Vec::new(), vec![(2, results[0]), (3, results[1])]);
     let options = Options {
-        wide: true,
-        isa,
+        host: Host::of(Some(isa)),
         ..Options::default()
     };
     let mut jit = Jit::new(HostLevel::Native).expect("this host");

@@ -5,6 +5,7 @@ use frontend::state::LANES;
 use harness::random::Random;
 use lower::analysis::liveness;
 use lower::analysis::parallel::{self, Parallel, Request};
+use lower::host::{Host, Isa};
 use lower::options::Forms;
 use runtime::jit::JitOptions;
 
@@ -27,7 +28,7 @@ fn regions(round: &Round<'_>, per: usize) -> Vec<Parallel> {
         f: &func,
         lives: &lives,
         facts: &facts,
-        wide: true,
+        host: Host::of(Some(Isa::Avx2)),
         per,
         group: None,
     };

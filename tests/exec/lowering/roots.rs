@@ -4,7 +4,7 @@
 use frontend::WaveState;
 use frontend::state::{LANES, mode};
 use harness::random::Random;
-use lower::host::{self, Isa};
+use lower::host::{self, Host, Isa};
 use lower::ir::build::{Build, types};
 use lower::ir::functions::LaneFn;
 use lower::ir::{Float, Op, Slot};
@@ -34,8 +34,7 @@ fn hosts() -> Vec<(HostLevel, Option<Isa>)> {
 fn compiled(b: Build, writes: Writes, (level, isa): (HostLevel, Option<Isa>)) -> Compiled {
     let options = Options {
         exact_nan: true,
-        wide: isa.is_some(),
-        isa: isa.unwrap_or_default(),
+        host: Host::of(isa),
         ..Options::default()
     };
     let region = region_of(b, writes.0, writes.1);

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{BlockPlan, Kind, Parallel};
 use crate::analysis::schedule::{self, Class};
 use crate::analysis::uniformity::{Facts, LoopEntry};
+use crate::host::Host;
 use crate::ir::{Block, Func, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
 
@@ -65,7 +66,7 @@ pub(super) fn find(
     parallel: &Parallel,
     facts: &Facts,
     group: usize,
-    wide: bool,
+    host: Host,
 ) -> AffineValues {
     let mut found = AffineValues::default();
     if facts.row() < group {
@@ -86,7 +87,7 @@ pub(super) fn find(
         for &b in &parallel.blocks {
             let block = &f.blocks[b];
             let plan = &parallel.code[&b];
-            let values = values(block, plan, entry(b), &valid[&b], (facts, b, wide));
+            let values = values(block, plan, entry(b), &valid[&b], (facts, b, host));
             let mut behind = valid[&b].clone();
             for &(n, v) in &block.writes_v {
                 if block.nodes[v.index()].op == Op::ReadV(n) {
@@ -108,7 +109,7 @@ pub(super) fn find(
     }
     for &b in &parallel.blocks {
         let plan = &parallel.code[&b];
-        let values = values(&f.blocks[b], plan, entry(b), &valid[&b], (facts, b, wide));
+        let values = values(&f.blocks[b], plan, entry(b), &valid[&b], (facts, b, host));
         found.blocks.insert(b, values);
     }
     found.carried = carried(f, parallel, &found);
@@ -206,7 +207,7 @@ fn values(
     plan: &BlockPlan,
     entry: &LoopEntry,
     valid: &BTreeSet<u8>,
-    (facts, b, wide): (&Facts, usize, bool),
+    (facts, b, host): (&Facts, usize, Host),
 ) -> BlockFacts {
     let mut found = BlockFacts {
         values: vec![None; block.nodes.len()],
@@ -314,7 +315,7 @@ fn values(
             Op::MaskFromBits | Op::ExecMask | Op::Call(..) | Op::ReadV(_) => None,
             _ => {
                 let integer = node.op.is_address_part() || matches!(node.op, Op::Icmp(_));
-                let computed = integer && schedule::classify(node, wide) == Class::Lane;
+                let computed = integer && schedule::classify(node, host) == Class::Lane;
                 let same = (0..node.args.len()).all(|n| uniform(arg(n)).is_some());
                 let args = || (0..node.args.len()).filter_map(arg);
                 (computed && same).then(|| Affine {

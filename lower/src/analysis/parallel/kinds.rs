@@ -197,7 +197,7 @@ fn of_wave(block: &Block, node: &Node, kinds: &[Kind], masks: &BTreeSet<MaskPlac
 
 fn of_lanes(request: Request<'_>, block: &Block, node: &Node, kinds: &[Kind]) -> Kind {
     let computed = |kind: Kind| matches!(kind, Kind::Scalar | Kind::Lanes);
-    let class = |node: &Node| schedule::classify(node, request.wide);
+    let class = |node: &Node| schedule::classify(node, request.host);
     match node.op {
         Op::MaskFromBits | Op::ExecMask => match kinds[node.args[0].index()] {
             Kind::Mask | Kind::Scalar => return Kind::Lanes,
@@ -205,7 +205,7 @@ fn of_lanes(request: Request<'_>, block: &Block, node: &Node, kinds: &[Kind]) ->
         },
         Op::Result(_) => {
             let of = &block.nodes[node.args[0].index()];
-            let inline = schedule::is_inline(of, request.wide);
+            let inline = schedule::is_inline(of, request.host.is_wide());
             if !inline && !matches!(of.op, Op::Load(..)) {
                 return Kind::Unknown;
             }

@@ -139,7 +139,7 @@ impl Emitter<'_> {
         }
         let no = self.b.iconst(types::I8, 0);
         self.b.def_var(l.taken, no);
-        let schedule = Schedule::unplaced(&plan.form.block, self.o.wide);
+        let schedule = Schedule::unplaced(&plan.form.block, self.o.host);
         let body = Body {
             slices: plan.group / self.per(),
             full: false,

@@ -17,6 +17,7 @@ use crate::analysis::interchange::{self, MaskPlace};
 use crate::analysis::liveness::Live;
 use crate::analysis::schedule::Schedule;
 use crate::analysis::uniformity::Facts;
+use crate::host::Host;
 use crate::ir::{Float, Op, Val};
 use crate::legalize::scalar::joined;
 use crate::legalize::{Emitter, access, affine};
@@ -150,7 +151,7 @@ impl Emitter<'_> {
         self.begin_shared(&job.shared, &memory, (exec, fuel));
         let mut lane = Lane {
             plan,
-            schedule: Schedule::unplaced(&plan.block, false),
+            schedule: Schedule::unplaced(&plan.block, Host::default()),
             number: exec,
             wave: self.wave,
             iteration: None,

@@ -42,7 +42,7 @@ impl Emitter<'_> {
 
         self.b.switch_to_block(head);
         let block = &unmasked.form.block;
-        let schedule = Schedule::unplaced(block, self.o.wide);
+        let schedule = Schedule::unplaced(block, self.o.host);
         let body = Body {
             values,
             words: HashMap::default(),

@@ -61,7 +61,7 @@ impl Emitter<'_> {
             return;
         }
         let head = &f.blocks[plan.head];
-        let schedule = Schedule::unplaced(head, self.o.wide);
+        let schedule = Schedule::unplaced(head, self.o.host);
         let mut left = HashMap::default();
         for &(at, v) in plan.scratch.iter().filter(|&&(at, _)| at == b) {
             let block = &f.blocks[at];
@@ -82,7 +82,7 @@ impl Emitter<'_> {
 
     /// The bounds of a scratch access, as words of a call.
     fn scratch_bounds(&mut self, block: &Block, v: Val) -> Vec<Value> {
-        let schedule = Schedule::unplaced(block, self.o.wide);
+        let schedule = Schedule::unplaced(block, self.o.host);
         let bounds = bounds(&block.nodes[v.index()]).iter();
         bounds
             .map(|&bound| self.wave_word(block, &schedule, bound))

@@ -103,7 +103,7 @@ impl Emitter<'_> {
             let spot = self.spot(Lane::Number(lane as u8));
             let there = self.at_lane(block, plan, predicted.address, spot, &mut known);
             // More lines can be outstanding to the second-level cache than to the first.
-            let into = match self.o.is_memory_far() {
+            let into = match self.o.host.is_memory_far() {
                 true => VirOp::PrefetchSecond,
                 false => VirOp::Prefetch,
             };

@@ -36,7 +36,7 @@ impl Emitter<'_> {
             let affine = self.affine.get(load);
             affine.is_some_and(|affine| affine.alike && !affine.whole)
         };
-        let (pressure, most) = match waits(block, segment) && self.o.wide {
+        let (pressure, most) = match waits(block, segment) && self.o.host.is_wide() {
             true if self.has_masks() => (4, LANES),
             true => (2, MOST_LANES),
             false if self.has_masks() && loads.iter().any(shared) => (1, LANES),
@@ -49,7 +49,7 @@ impl Emitter<'_> {
             let affine = self.affine.get(&load);
             memory && affine.is_some_and(|affine| affine.whole && affine.stride != 0)
         };
-        let far = self.has_masks() && !self.o.baseline && self.o.is_memory_far();
+        let far = self.has_masks() && !self.o.baseline && self.o.host.is_memory_far();
         let streams = far && pressure == 1 && segment.nodes.len() <= FEW && loads.iter().any(line);
         let group = match self.o.group {
             Some(lanes) => usize::from(lanes),

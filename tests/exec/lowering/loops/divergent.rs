@@ -4,7 +4,7 @@ use frontend::state::LANES;
 use frontend::target::Gfx;
 use harness::random::Random;
 use harness::snippet::{BARRIER, Bench, END};
-use lower::host::Isa;
+use lower::host::{Host, Isa};
 use lower::jit::{Allocation, HostLevel, Jit};
 use lower::options::{Forms, Options};
 
@@ -166,8 +166,7 @@ fn registers_of_avx512_are_given_rightly() {
             };
             let (func, _) = round.analysed();
             let base = Options {
-                wide: true,
-                isa: Isa::Avx512,
+                host: Host::of(Some(Isa::Avx512)),
                 ..Options::default()
             };
             let shapes = [
