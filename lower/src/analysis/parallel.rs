@@ -268,7 +268,9 @@ fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool
                         of_head.insert(at);
                     }
                 }
-                _ if of_block.contains(&(b, mask, at)) || of_head.contains(&at) => {}
+                _ if of_block.contains(&(b, mask, at)) => {}
+                // A block that leaves EXEC unchanged may change it in between, so the load's mask is compared, too.
+                _ if of_head.contains(&at) && entry(block, mask) => {}
                 _ => {
                     exposed.insert(at);
                 }
@@ -480,7 +482,9 @@ impl Parallel {
         }
     }
 
-    /// If a branch's mask is EXEC where a uniform condition holds and 0 otherwise: the condition.
+    /// If a branch's mask is EXEC where a condition holds that is uniform in the wave, and 0 otherwise: the condition. A
+    /// group without active lanes computes it from registers with arbitrary contents, so the region is entered only if
+    /// there is no such group ([`Parallel::needs_lanes`]).
     pub(crate) fn uniform_test(&self, f: &Func, b: usize, mask: Val) -> Option<Val> {
         let block = &f.blocks[b];
         let facts = self.affine.blocks.get(&b)?;
@@ -503,7 +507,20 @@ impl Parallel {
             (_, true) => a,
             _ => return None,
         };
-        (self.keeps_exec && facts.is_uniform(block, cond)).then_some(cond)
+        let uniform = self.affine.in_all_rows && facts.is_uniform(block, cond);
+        (self.keeps_exec && uniform).then_some(cond)
+    }
+
+    /// Does the region require an active lane in each group? Without one a group could take another edge than the wave at
+    /// a uniform test, and write the scalars of that edge.
+    pub(crate) fn needs_lanes(&self, f: &Func) -> bool {
+        self.blocks.iter().any(|&b| {
+            let block = &f.blocks[b];
+            let test = condition(&block.term)
+                .filter(|v| self.code[&b].kinds[v.index()] == Kind::Test)
+                .map(|v| tested(block, v).0);
+            test.is_some_and(|mask| self.uniform_test(f, b, mask).is_some())
+        })
     }
 
     /// Is an edge a back edge: does it lead to a block that does not follow `from` in the region's order?

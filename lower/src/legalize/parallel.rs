@@ -24,6 +24,7 @@ use crate::analysis::uniformity::Facts;
 use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Value, Variable, types};
+use frontend::state::LANES;
 
 mod base;
 mod memory;
@@ -121,7 +122,10 @@ impl Emitter<'_> {
         let Some((general, exec, fail)) = self.begin_form(head) else {
             return;
         };
-        if plan.keeps_exec {
+        if plan.needs_lanes(self.f) {
+            let lanes = self.has_lane_in_each(plan.group, exec);
+            self.require(fail, lanes);
+        } else if plan.keeps_exec {
             self.require(fail, exec);
         }
         let behind = plan.exit.block().map_or(Live::ALL, |b| live_in[b]);
@@ -472,6 +476,21 @@ impl Emitter<'_> {
                 self.b.jump(g.end, &[]);
             }
         }
+    }
+
+    /// Does a mask have a lane in each group of `group` lanes (I8)?
+    fn has_lane_in_each(&mut self, group: usize, mask: Value) -> Value {
+        let mut any = mask;
+        let mut distance = group / 2;
+        while distance > 0 {
+            let other = self.b.ushr_imm(any, distance as i64);
+            any = self.b.bor(any, other);
+            distance /= 2;
+        }
+        // Bit 0 of each group is the union of its bits.
+        let first = u64::MAX / (u64::MAX >> (LANES - group));
+        let any = self.b.band_imm(any, first as i64);
+        self.b.icmp_imm(IntCC::Equal, any, first as i64)
     }
 
     /// A branch's condition: a value, and whether the first edge is taken if that is not 0.

@@ -3,6 +3,7 @@
 
 use frontend::state::LANES;
 use harness::random::Random;
+use harness::snippet::set64;
 use lower::analysis::liveness;
 use lower::analysis::parallel::{self, Parallel, Request};
 use lower::host::{Host, Isa};
@@ -11,8 +12,8 @@ use runtime::jit::JitOptions;
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
-    ADD, AND64, ANDN2, BASE, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
-    branch_to, compare_some, count_down, load, sop1, sop2, v, vop1, vop2, vopc,
+    ADD, AND64, ANDN2, BASE, ENDPGM, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
+    branch_to, compare_some, count_down, load, sop1, sop2, store, v, vop1, vop2, vop3, vopc,
 };
 
 /// The parallel regions of a program, for host vectors of `per` lanes.
@@ -110,9 +111,84 @@ fn nested(r: &mut Random) -> Vec<u32> {
     code.extend(guarded(r, 32));
     count_down(&mut code, outer);
     code.extend(guarded(r, 32));
-    code.extend([32, 34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));
-    code.push(super::words::ENDPGM);
+    finish(&mut code);
     code
+}
+
+/// Stores all that the program computed, in lanes that act and in those that do not: behind the end of a wave only memory is
+/// compared.
+fn finish(code: &mut Vec<u32>) {
+    code.push(sop1(1, EXEC, 193));
+    // v_mbcnt_lo_u32_b32 and v_mbcnt_hi_u32_b32: the lane's number.
+    code.extend(vop3(0x28c, 17, [193, 128, 0]));
+    code.extend(vop3(0x28d, 17, [193, v(17), 0]));
+    code.extend([
+        vop2(LSHLREV, 17, 128 + 2, 17),
+        vop1(1, 18, v(17)),
+        vop1(1, 19, 128),
+        vop1(1, 16, TRACE),
+    ]);
+    code.extend(advance(18, BASE, true));
+    for (n, at) in (4..14).chain([16, 20]).zip(0..) {
+        code.extend(store(1, n, 18, at * 4 * LANES as i32));
+    }
+    code.push(ENDPGM);
+}
+
+/// A scalar that tells which blocks the wave executed.
+const TRACE: u32 = 44;
+
+/// A loop whose branches test a condition that is the same in all lanes, or in all of a row, under an EXEC that may leave groups
+/// without lanes. What is skipped changes scalars.
+fn uniform(r: &mut Random) -> Vec<u32> {
+    // Lanes that do not act keep other numbers.
+    let mut code = vec![vop1(1, 20, 128 + r.below(3)), sop1(0, TRACE, 128)];
+    let start = code.len();
+    for n in 0..1 + r.below(3) {
+        let mut body = vec![sop2(0, TRACE, TRACE, 129 + n)];
+        arithmetic(r, &mut body);
+        // v_cmp_eq_u32; v1 is 0, 4, 8 ... in the rows of lanes.
+        let (number, register) = match r.below(3) {
+            0 => (128 + 4 * r.below(3), 1),
+            _ => (128 + r.below(3), 20),
+        };
+        code.push(vopc(0xca, number, register));
+        // s_cbranch_vccz or s_cbranch_vccnz.
+        code.push(branch(6 + r.below(2), body.len() as i32));
+        code.extend(body);
+        if r.once_in(2) {
+            code.push(vop2(ADD, 20, 129, 20));
+        }
+    }
+    count_down(&mut code, start);
+    finish(&mut code);
+    code
+}
+
+#[test]
+fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
+    let mut found = 0;
+    let rounds = Rounds {
+        count: 80,
+        factor: 7_000_009,
+        shapes: shapes(),
+        program: uniform,
+        prepare: |r, before| {
+            // Some lanes, or one run of them, so that groups have none.
+            if r.once_in(2) {
+                let lanes = u64::MAX >> r.below(64) << r.below(64);
+                set64(&mut before.sgpr, EXEC as usize, lanes);
+            }
+        },
+    };
+    let total = rounds.run(|round| {
+        let planned = regions(round, 16);
+        found += usize::from(planned.iter().any(|region| region.blocks.len() > 1));
+    });
+    assert!(
+        found * 8 > total,
+        "{found} of {total} programs have regions"
+    );
 }
 
 #[test]
