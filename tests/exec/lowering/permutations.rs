@@ -6,7 +6,7 @@ use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
 use super::rounds::Rounds;
-use super::words::{ADD, ENDPGM, LSHLREV, v, vop2, vop3};
+use super::words::{ADD, LSHLREV, v, vop2, vop3};
 
 /// A literal as a source of VOP2.
 const LITERAL: u32 = 255;
@@ -34,6 +34,7 @@ fn selectors(r: &mut Random) -> u32 {
     u32::from_le_bytes(selectors)
 }
 
+/// Without `s_endpgm`: where control leaves the code, all registers are compared.
 fn program(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     for n in 0..4 {
@@ -63,7 +64,6 @@ fn program(r: &mut Random) -> Vec<u32> {
             }
         }
     }
-    code.push(ENDPGM);
     code
 }
 
@@ -81,7 +81,5 @@ fn permutations_of_bytes() {
         program,
         prepare: |_, before| before.fuel = 1000,
     };
-    let mut ended = 0;
-    let count = rounds.run(|round| ended += usize::from(round.ends()));
-    assert_eq!(ended, count);
+    rounds.run(|_| ());
 }

@@ -42,6 +42,7 @@ impl Rounds {
         println!("SEED={seed}");
         let bench = Bench::new();
         let rounds: u64 = number("ROUNDS").unwrap_or(self.count);
+        let mut told = false;
         for n in 0..rounds {
             let mut r = Random::new(seed.wrapping_mul(self.factor).wrapping_add(n));
             let code = (self.program)(&mut r);
@@ -49,7 +50,7 @@ impl Rounds {
             (self.prepare)(&mut r, &mut before);
             let what = format!("SEED={seed} program {n}");
             with_code(&bench, &code, |loaded, bytes| {
-                compare_in(&self.shapes, &bench, loaded, &before, bytes, &what);
+                told |= compare_in(&self.shapes, &bench, loaded, &before, bytes, &what);
                 look(&Round {
                     bench: &bench,
                     loaded,
@@ -57,6 +58,7 @@ impl Rounds {
                 });
             });
         }
+        assert!(told, "no program left anything to compare");
         rounds as usize
     }
 }
@@ -202,7 +204,7 @@ pub(super) fn compare(
     compare_in(&shapes(), bench, loaded, before, bytes, what);
 }
 
-/// The same in some shapes.
+/// The same in some shapes. Returns whether the program left anything to compare: registers, or another memory or LDS.
 pub(super) fn compare_in(
     shapes: &[(&'static str, JitOptions)],
     bench: &Bench,
@@ -210,7 +212,7 @@ pub(super) fn compare_in(
     before: &State,
     bytes: &[u8],
     what: &str,
-) {
+) -> bool {
     // After the end of a wave its registers are dead.
     let gone = bytes.chunks_exact(4).any(|w| w == ENDPGM.to_le_bytes());
     let outcome = |engine: &dyn runtime::engine::Engine| {
@@ -247,7 +249,7 @@ pub(super) fn compare_in(
         );
     }
     if gone {
-        return;
+        return want.state.memory != before.memory || want.state.lds != before.lds;
     }
     let counted =
         |engine: &dyn runtime::engine::Engine| bench.run_counting(engine, loaded, before, true);
@@ -260,4 +262,5 @@ pub(super) fn compare_in(
         "{what}, counting:\n{text}\n{}",
         unequal.join("\n")
     );
+    true
 }
