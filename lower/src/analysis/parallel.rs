@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use frontend::op::{Data, Space};
+use frontend::state::LANES;
 
 use crate::analysis::interchange::MaskPlace;
 use crate::analysis::liveness::{Live, Lives};
@@ -56,6 +57,11 @@ pub struct Parallel {
     pub keeps_exec: bool,
     /// Affine values.
     pub affine: AffineValues,
+    /// By block: the condition of its branch, if the branch tests whether EXEC has a lane where a condition holds that is
+    /// uniform in the wave. Groups need no proof that they may skip: all take the wave's edge. A group without active lanes
+    /// would compute the condition from registers with arbitrary contents, so if there are such tests the region is entered
+    /// only with an active lane in each group.
+    pub uniform_tests: BTreeMap<usize, Val>,
     /// VGPRs whose lanes some block uses; the others are used by their lane-0 scalar only.
     pub vectors: BTreeSet<u8>,
     /// Lanes of a group.
@@ -196,10 +202,12 @@ fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> O
         code,
         exit_masks,
         affine: AffineValues::default(),
+        uniform_tests: BTreeMap::new(),
         vectors: BTreeSet::new(),
         group: request.per,
     };
     parallel.choose_group(request);
+    parallel.find_uniform_tests(request);
     let pays = lanes && parallel.is_affine(f) && (has_loop || parallel.pays(request));
     (pays && skip::is_allowed(request, &parallel)).then_some(parallel)
 }
@@ -222,16 +230,18 @@ pub(crate) fn is_scratch(op: Op) -> bool {
     )
 }
 
+/// Is a lane mask that of EXEC at the block's entry?
+fn is_entry_exec(block: &Block, mask: Val) -> bool {
+    let node = &block.nodes[mask.index()];
+    let exec = || block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec);
+    node.op == Op::ExecMask && exec()
+}
+
 /// May blocks that store to scratch be executed again from the first one after a part of them was executed? Requires
 /// that no load reads a dword that a store may have overwritten. A load is exempt if the same block has stored the
 /// dword before under the same mask, or if the first block has stored it before under the EXEC at its entry and no
 /// block changes EXEC. All offsets must be constants and relative to the same base.
 fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool {
-    let entry = |block: &Block, mask: Val| {
-        let node = &block.nodes[mask.index()];
-        let exec = || block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec);
-        node.op == Op::ExecMask && exec()
-    };
     let mut stored: BTreeSet<u64> = BTreeSet::new();
     let mut exposed: BTreeSet<u64> = BTreeSet::new();
     let mut of_head: BTreeSet<u64> = BTreeSet::new();
@@ -264,13 +274,13 @@ fn can_begin_again(f: &Func, blocks: &[usize], scratch: &[(usize, Val)]) -> bool
                 Op::Store(..) => {
                     stored.insert(at);
                     of_block.insert((b, mask, at));
-                    if b == blocks[0] && keeps && entry(block, mask) {
+                    if b == blocks[0] && keeps && is_entry_exec(block, mask) {
                         of_head.insert(at);
                     }
                 }
                 _ if of_block.contains(&(b, mask, at)) => {}
                 // A block that leaves EXEC unchanged may change it in between, so the load's mask is compared, too.
-                _ if of_head.contains(&at) && entry(block, mask) => {}
+                _ if of_head.contains(&at) && is_entry_exec(block, mask) => {}
                 _ => {
                     exposed.insert(at);
                 }
@@ -482,11 +492,27 @@ impl Parallel {
         }
     }
 
-    /// If a branch's mask is EXEC where a condition holds that is uniform in the wave, and 0 otherwise: the condition. A
-    /// group without active lanes computes it from registers with arbitrary contents, so the region is entered only if
-    /// there is no such group ([`Parallel::needs_lanes`]).
-    pub(crate) fn uniform_test(&self, f: &Func, b: usize, mask: Val) -> Option<Val> {
+    /// Finds the uniform tests; see [`Parallel::uniform_tests`].
+    fn find_uniform_tests(&mut self, request: Request<'_>) {
+        let uniform = self.keeps_exec && request.facts.row() == LANES;
+        for &b in self.blocks.iter().filter(|_| uniform) {
+            let test = self
+                .test(request.f, b)
+                .and_then(|mask| self.uniform_condition(&request.f.blocks[b], b, mask));
+            self.uniform_tests.extend(test.map(|cond| (b, cond)));
+        }
+    }
+
+    /// The mask that the branch at the end of block `b` tests, if groups may find different answers.
+    fn test(&self, f: &Func, b: usize) -> Option<Val> {
         let block = &f.blocks[b];
+        condition(&block.term)
+            .filter(|v| self.code[&b].kinds[v.index()] == Kind::Test)
+            .map(|v| tested(block, v).0)
+    }
+
+    /// If a mask is EXEC where a condition holds that is uniform in the group, and 0 otherwise: the condition.
+    fn uniform_condition(&self, block: &Block, b: usize, mask: Val) -> Option<Val> {
         let facts = self.affine.blocks.get(&b)?;
         let node = &block.nodes[mask.index()];
         let of = match node.op {
@@ -496,31 +522,15 @@ impl Parallel {
         if of.op != Op::And {
             return None;
         }
-        let is_exec = |v: Val| {
-            let node = &block.nodes[v.index()];
-            let exec = || block.nodes[node.args[0].index()].op == Op::ReadS(Slot::Exec);
-            node.op == Op::ExecMask && exec()
-        };
-        let (a, b) = (of.args[0], of.args[1]);
-        let cond = match (is_exec(a), is_exec(b)) {
-            (true, _) => b,
-            (_, true) => a,
+        let cond = match (
+            is_entry_exec(block, of.args[0]),
+            is_entry_exec(block, of.args[1]),
+        ) {
+            (true, _) => of.args[1],
+            (_, true) => of.args[0],
             _ => return None,
         };
-        let uniform = self.affine.in_all_rows && facts.is_uniform(block, cond);
-        (self.keeps_exec && uniform).then_some(cond)
-    }
-
-    /// Does the region require an active lane in each group? Without one a group could take another edge than the wave at
-    /// a uniform test, and write the scalars of that edge.
-    pub(crate) fn needs_lanes(&self, f: &Func) -> bool {
-        self.blocks.iter().any(|&b| {
-            let block = &f.blocks[b];
-            let test = condition(&block.term)
-                .filter(|v| self.code[&b].kinds[v.index()] == Kind::Test)
-                .map(|v| tested(block, v).0);
-            test.is_some_and(|mask| self.uniform_test(f, b, mask).is_some())
-        })
+        facts.is_uniform(block, cond).then_some(cond)
     }
 
     /// Is an edge a back edge: does it lead to a block that does not follow `from` in the region's order?

@@ -122,7 +122,7 @@ impl Emitter<'_> {
         let Some((general, exec, fail)) = self.begin_form(head) else {
             return;
         };
-        if plan.needs_lanes(self.f) {
+        if !plan.uniform_tests.is_empty() {
             let lanes = self.has_lane_in_each(plan.group, exec);
             self.require(fail, lanes);
         } else if plan.keeps_exec {
@@ -498,7 +498,7 @@ impl Emitter<'_> {
         match g.kind(v) {
             Kind::Test => {
                 let (mask, any) = parallel::tested(block, v);
-                if let Some(cond) = g.plan.uniform_test(self.f, g.at, mask) {
+                if let Some(&cond) = g.plan.uniform_tests.get(&g.at) {
                     return (self.group_base(g, block, cond), any);
                 }
                 let mask = self.group_mask(g, block, mask);

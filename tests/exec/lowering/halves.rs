@@ -3,7 +3,7 @@
 
 use frontend::state::LANES;
 use harness::random::Random;
-use harness::snippet::State;
+use harness::snippet::{BARRIER, END, State};
 use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
@@ -19,13 +19,13 @@ fn pk_fma([a, b, c]: [u32; 3], d: u32, neg: u32) -> [u32; 2] {
     [0xd38e_4000 | d, sources | 3 << 27 | neg << 29]
 }
 
-/// Without `s_endpgm`: where control leaves the code, all registers are compared.
 fn program(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     for n in 0..RESULTS {
         let sources = [(); 3].map(|()| r.below(OPERANDS));
         code.extend(pk_fma(sources, OPERANDS + n, r.below(8)));
     }
+    code.extend([BARRIER, END]);
     code
 }
 
@@ -69,5 +69,7 @@ fn fused_sums_of_halves() {
         program,
         prepare,
     };
-    rounds.run(|_| ());
+    let mut ended = 0;
+    let count = rounds.run(|round| ended += usize::from(round.ends()));
+    assert_eq!(ended, count);
 }

@@ -23,8 +23,9 @@ fn optimizing() -> JitEngine {
     JitEngine::new(options).expect("this host has a code generator")
 }
 
-/// Runs `GROUPS` workgroups of 64 work-items with 256 bytes of LDS each.
-fn run(engine: &JitEngine, memory: &Memory, words: &[u32], threads: usize) {
+/// Runs `GROUPS` workgroups of 64 work-items with 256 bytes of LDS each, on one thread and on two, and compares what they
+/// store at `out`.
+fn check(engine: &JitEngine, memory: &Memory, words: &[u32], (out, want): (u64, &[u8])) {
     let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let code = LoadedCode::from_bytes(memory, Gfx::Gfx900, &words).expect("it fits");
     let kernel = numbered_kernel(&code);
@@ -34,25 +35,38 @@ fn run(engine: &JitEngine, memory: &Memory, words: &[u32], threads: usize) {
         dynamic_lds: 256,
         arguments: Arguments::Segment(&[]),
     };
-    let settings = Settings {
-        threads,
-        ..Settings::default()
-    };
-    Dispatcher::new()
-        .run(engine, memory, &code, &kernel, &launch, &settings)
-        .expect("all of it is in memory");
+    for threads in [1, 2] {
+        let settings = Settings {
+            threads,
+            ..Settings::default()
+        };
+        memory
+            .fill(out, 0xff, want.len() as u64)
+            .expect("it is there");
+        Dispatcher::new()
+            .run(engine, memory, &code, &kernel, &launch, &settings)
+            .expect("all of it is in memory");
+        let mut got = vec![0; want.len()];
+        memory.read_bytes(out, &mut got).expect("it is there");
+        assert!(got == want, "{threads} threads");
+    }
     memory.free(code.base()).expect("it was loaded here");
+}
+
+/// `s_mov_b32` of addresses to s[8:9], s[10:11], ...
+fn addresses(of: &[u64]) -> Vec<u32> {
+    let pairs = (8..).step_by(2).zip(of);
+    let moves = pairs.flat_map(|(n, address)| {
+        let moves = [n, n + 1].map(|n: u32| 0xbe80_00ff | n << 16);
+        [moves[0], *address as u32, moves[1], (address >> 32) as u32]
+    });
+    moves.collect()
 }
 
 /// Each work-item stores the word of a table that its index names. Workgroups with odd numbers have their
 /// indices elsewhere.
 fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
-    let mut words = Vec::new();
-    // s_mov_b32 s8 to s15, ...
-    for (n, address) in (8..).step_by(2).zip([even, odd, table, out]) {
-        let moves = [n, n + 1].map(|n: u32| 0xbe80_00ff | n << 16);
-        words.extend([moves[0], address as u32, moves[1], (address >> 32) as u32]);
-    }
+    let mut words = addresses(&[even, odd, table, out]);
     words.extend([
         // v_lshlrev_b32 v1, 2, v0; s_lshl_b32 s6, s5, 8; v_add_u32 v1, s6, v1
         0x2402_0082,
@@ -118,24 +132,14 @@ fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
             write(place + group * 256, chunk);
         }
         let words = words([even, odd, table, out]);
-        for threads in [1, 2] {
-            write(out, &vec![0; items as usize]);
-            run(&engine, &memory, &words, threads);
-            let mut got = vec![0; want.len()];
-            memory.read_bytes(out, &mut got).expect("it is there");
-            assert!(got == want, "{even:x} and {odd:x}, {threads} threads");
-        }
+        println!("{even:x} and {odd:x}");
+        check(&engine, &memory, &words, (out, &want));
     }
 }
 
 /// Each work-item writes four times its number in the grid to LDS and stores what the work-item that its index names wrote.
 fn words_of_lds([indices, out]: [u64; 2]) -> Vec<u32> {
-    let mut words = Vec::new();
-    // s_mov_b32 s8 to s11, ...
-    for (n, address) in [(8, indices), (10, out)] {
-        let moves = [n, n + 1].map(|n: u32| 0xbe80_00ff | n << 16);
-        words.extend([moves[0], address as u32, moves[1], (address >> 32) as u32]);
-    }
+    let mut words = addresses(&[indices, out]);
     words.extend([
         // v_lshlrev_b32 v6, 2, v0; s_lshl_b32 s6, s5, 8; v_add_u32 v1, s6, v6
         0x240c_0082,
@@ -186,13 +190,10 @@ fn indirect_reads_of_lds_are_not_prefetched() {
     let want: Vec<u8> = want.flat_map(u32::to_le_bytes).collect();
     let named: Vec<u8> = named.iter().flat_map(|word| word.to_le_bytes()).collect();
     memory.write_bytes(indices, &named).expect("it is there");
-    for threads in [1, 2] {
-        memory
-            .write_bytes(out, &vec![0xff; want.len()])
-            .expect("it is there");
-        run(&engine, &memory, &words_of_lds([indices, out]), threads);
-        let mut got = vec![0; want.len()];
-        memory.read_bytes(out, &mut got).expect("it is there");
-        assert!(got == want, "{threads} threads");
-    }
+    check(
+        &engine,
+        &memory,
+        &words_of_lds([indices, out]),
+        (out, &want),
+    );
 }

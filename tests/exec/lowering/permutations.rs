@@ -2,6 +2,7 @@
 //! must agree.
 
 use harness::random::Random;
+use harness::snippet::{BARRIER, END};
 use runtime::engine::Emitter;
 use runtime::jit::JitOptions;
 
@@ -34,7 +35,6 @@ fn selectors(r: &mut Random) -> u32 {
     u32::from_le_bytes(selectors)
 }
 
-/// Without `s_endpgm`: where control leaves the code, all registers are compared.
 fn program(r: &mut Random) -> Vec<u32> {
     let mut code = Vec::new();
     for n in 0..4 {
@@ -64,6 +64,7 @@ fn program(r: &mut Random) -> Vec<u32> {
             }
         }
     }
+    code.extend([BARRIER, END]);
     code
 }
 
@@ -81,5 +82,7 @@ fn permutations_of_bytes() {
         program,
         prepare: |_, before| before.fuel = 1000,
     };
-    rounds.run(|_| ());
+    let mut ended = 0;
+    let count = rounds.run(|round| ended += usize::from(round.ends()));
+    assert_eq!(ended, count);
 }

@@ -3,7 +3,7 @@
 
 use frontend::state::LANES;
 use harness::random::Random;
-use harness::snippet::set64;
+use harness::snippet::{BARRIER, END, set64};
 use lower::analysis::liveness;
 use lower::analysis::parallel::{self, Parallel, Request};
 use lower::host::{Host, Isa};
@@ -12,8 +12,8 @@ use runtime::jit::JitOptions;
 
 use super::rounds::{Round, Rounds, shapes};
 use super::words::{
-    ADD, AND64, ANDN2, BASE, ENDPGM, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
-    branch_to, compare_some, count_down, load, sop1, sop2, store, v, vop1, vop2, vop3, vopc,
+    ADD, AND64, ANDN2, BASE, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
+    branch_to, compare_some, count_down, load, sop1, sop2, v, vop1, vop2, vopc,
 };
 
 /// The parallel regions of a program, for host vectors of `per` lanes.
@@ -34,6 +34,20 @@ fn regions(round: &Round<'_>, per: usize) -> Vec<Parallel> {
         group: None,
     };
     parallel::find(request, &Default::default())
+}
+
+/// Compares in all rounds, of which one in `most` at least has a region of several blocks.
+fn run(rounds: Rounds, most: usize) {
+    let mut found = 0;
+    let total = rounds.run(|round| {
+        let planned = regions(round, 16);
+        found += usize::from(planned.iter().any(|region| region.blocks.len() > 1));
+    });
+    println!("{found} of {total} programs have regions");
+    assert!(
+        found * most > total,
+        "{found} of {total} programs have regions"
+    );
 }
 
 /// v[18:19] is an address: of each lane's own dword, of one that all share, or of any.
@@ -111,28 +125,9 @@ fn nested(r: &mut Random) -> Vec<u32> {
     code.extend(guarded(r, 32));
     count_down(&mut code, outer);
     code.extend(guarded(r, 32));
-    finish(&mut code);
+    code.extend([32, 34, 36, 38, LEFT, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
     code
-}
-
-/// Stores all that the program computed, in lanes that act and in those that do not: behind the end of a wave only memory is
-/// compared.
-fn finish(code: &mut Vec<u32>) {
-    code.push(sop1(1, EXEC, 193));
-    // v_mbcnt_lo_u32_b32 and v_mbcnt_hi_u32_b32: the lane's number.
-    code.extend(vop3(0x28c, 17, [193, 128, 0]));
-    code.extend(vop3(0x28d, 17, [193, v(17), 0]));
-    code.extend([
-        vop2(LSHLREV, 17, 128 + 2, 17),
-        vop1(1, 18, v(17)),
-        vop1(1, 19, 128),
-        vop1(1, 16, TRACE),
-    ]);
-    code.extend(advance(18, BASE, true));
-    for (n, at) in (4..14).chain([16, 20]).zip(0..) {
-        code.extend(store(1, n, 18, at * 4 * LANES as i32));
-    }
-    code.push(ENDPGM);
 }
 
 /// A scalar that tells which blocks the wave executed.
@@ -161,13 +156,13 @@ fn uniform(r: &mut Random) -> Vec<u32> {
         }
     }
     count_down(&mut code, start);
-    finish(&mut code);
+    code.push(sop1(1, VCC, 128));
+    code.extend([BARRIER, END]);
     code
 }
 
 #[test]
 fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
-    let mut found = 0;
     let rounds = Rounds {
         count: 80,
         factor: 7_000_009,
@@ -181,14 +176,7 @@ fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
             }
         },
     };
-    let total = rounds.run(|round| {
-        let planned = regions(round, 16);
-        found += usize::from(planned.iter().any(|region| region.blocks.len() > 1));
-    });
-    assert!(
-        found * 8 > total,
-        "{found} of {total} programs have regions"
-    );
+    run(rounds, 8);
 }
 
 #[test]
@@ -200,7 +188,6 @@ fn regions_of_blocks_under_masks_and_of_loops() {
         "regions alone",
         base.without(Forms::GROUP_LOOPS | Forms::LANE_SERIAL),
     ));
-    let mut found = 0;
     let rounds = Rounds {
         count: 60,
         factor: 7_000_003,
@@ -217,13 +204,5 @@ fn regions_of_blocks_under_masks_and_of_loops() {
             }
         },
     };
-    let total = rounds.run(|round| {
-        let planned = regions(round, 16);
-        found += usize::from(planned.iter().any(|region| region.blocks.len() > 1));
-    });
-    println!("{found} of {total} programs have regions");
-    assert!(
-        found * 3 > total,
-        "{found} of {total} programs have regions"
-    );
+    run(rounds, 3);
 }

@@ -13,7 +13,6 @@ use crate::analysis::uniformity::{Facts, LoopEntry};
 use crate::host::Host;
 use crate::ir::{Block, Func, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
-use frontend::state::LANES;
 
 /// An affine value of a lane group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +55,6 @@ pub struct AffineValues {
     pub blocks: BTreeMap<usize, BlockFacts>,
     /// VGPRs whose lane-0 scalar is held in a variable (or, if no block writes them, in a value).
     pub carried: BTreeSet<u8>,
-    /// A value of stride 0 is uniform in the wave; otherwise it is uniform only in each row of lanes.
-    pub in_all_rows: bool,
 }
 
 /// Bound of strides in bytes: larger ones gain nothing.
@@ -71,10 +68,7 @@ pub(super) fn find(
     group: usize,
     host: Host,
 ) -> AffineValues {
-    let mut found = AffineValues {
-        in_all_rows: facts.row() == LANES,
-        ..AffineValues::default()
-    };
+    let mut found = AffineValues::default();
     if facts.row() < group {
         return found;
     }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Kind, Parallel, Request, condition};
+use super::{Parallel, Request, condition};
 use crate::analysis::liveness::Live;
 use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::HashMap;
@@ -71,15 +71,11 @@ impl State {
 
 /// May groups branch independently at each branch of a region that tests a mask?
 pub(super) fn is_allowed(request: Request<'_>, parallel: &Parallel) -> bool {
-    let f = request.f;
-    let mut branches = parallel.blocks.iter().filter(|&&b| {
-        let plan = &parallel.code[&b];
-        condition(&f.blocks[b].term).is_some_and(|v| plan.kinds[v.index()] == Kind::Test)
-    });
+    let mut branches = parallel.blocks.iter();
     branches.all(|&b| {
-        let test = condition(&f.blocks[b].term).map(|v| tested(&f.blocks[b], v).0);
-        let uniform = test.and_then(|mask| parallel.uniform_test(f, b, mask));
-        uniform.is_some() || may_skip(request, parallel, b)
+        parallel.test(request.f, b).is_none()
+            || parallel.uniform_tests.contains_key(&b)
+            || may_skip(request, parallel, b)
     })
 }
 

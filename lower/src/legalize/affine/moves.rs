@@ -322,7 +322,7 @@ impl Emitter<'_> {
             if step > 0 {
                 at = self.b.iadd_imm(at, 4 * lanes as i64);
             }
-            // A multiplication by 1 is kept, too: without it `gather-16m` takes 15 % more time, for reasons not found.
+            // A multiplication by 1 is kept, too: without it gathers of dwords take 15 % more time, for reasons not found.
             let guest_bytes = match a.stride % 4 {
                 0 => self.b.imul_imm(at, a.stride / 4),
                 _ => {
