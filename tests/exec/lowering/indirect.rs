@@ -4,6 +4,7 @@
 use frontend::Gfx;
 use harness::random::Random;
 use harness::snippet::numbered_kernel;
+use lower::host::FarMemory;
 use runtime::dispatch::{Arguments, Dispatcher, Launch, Settings, Shape};
 use runtime::jit::{JitEngine, JitOptions, Tier};
 use runtime::{LoadedCode, Memory};
@@ -14,16 +15,17 @@ const TABLE: u32 = 1 << 20;
 /// Workgroups of one wave.
 const GROUPS: u32 = 50;
 
-/// The engine under test: code of the optimizing tier prefetches.
-fn optimizing() -> JitEngine {
-    let options = JitOptions {
+/// An engine whose code prefetches: of the optimizing tier, for memory that is far.
+fn prefetching() -> JitEngine {
+    let mut options = JitOptions {
         tier: Tier::Optimizing,
         ..JitOptions::default()
     };
+    options.code.host.far_memory = FarMemory::Yes;
     JitEngine::new(options).expect("this host has a code generator")
 }
 
-/// Runs `GROUPS` workgroups of 64 work-items with 256 bytes of LDS each, on one thread and on two, and compares what they
+/// Runs `GROUPS` workgroups of 64 work-items with a KiB of LDS each, on one thread and on two, and compares what they
 /// store at `out`.
 fn check(engine: &JitEngine, memory: &Memory, words: &[u32], (out, want): (u64, &[u8])) {
     let words: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -32,7 +34,7 @@ fn check(engine: &JitEngine, memory: &Memory, words: &[u32], (out, want): (u64, 
     let launch = Launch {
         shape: Shape::new([GROUPS * 64, 1, 1], [64, 1, 1], 1).expect("a good shape"),
         global_offset: [0; 3],
-        dynamic_lds: 256,
+        dynamic_lds: 1024,
         arguments: Arguments::Segment(&[]),
     };
     for threads in [1, 2] {
@@ -102,7 +104,7 @@ fn words([even, odd, table, out]: [u64; 4]) -> Vec<u32> {
 
 #[test]
 fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
-    let engine = optimizing();
+    let engine = prefetching();
     let memory = Memory::new().expect("there is address space");
     let items = GROUPS * 64;
     let bytes = u64::from(items) * 4;
@@ -137,7 +139,7 @@ fn what_the_next_workgroup_loads_may_be_guessed_wrong() {
     }
 }
 
-/// Each work-item writes four times its number in the grid to LDS and stores what the work-item that its index names wrote.
+/// Each work-item writes four times its number in the grid to each fourth word of LDS and stores what the work-item that its index names wrote.
 fn words_of_lds([indices, out]: [u64; 2]) -> Vec<u32> {
     let mut words = addresses(&[indices, out]);
     words.extend([
@@ -145,22 +147,23 @@ fn words_of_lds([indices, out]: [u64; 2]) -> Vec<u32> {
         0x240c_0082,
         0x8e06_8805,
         0x6802_0c06,
-        // ds_write_b32 v6, v1
+        // v_lshlrev_b32 v6, 4, v0; ds_write_b32 v6, v1
+        0x240c_0084,
         0xd81a_0000,
         0x0000_0106,
         // global_load_dword v2, v1, s[8:9]; s_waitcnt vmcnt(0) & lgkmcnt(0)
         0xdc50_8000,
         0x0208_0001,
         0xbf8c_0070,
-        // v_lshlrev_b32 v2, 2, v2
-        0x2404_0482,
-        // ds_read_b32 v5, v2; s_waitcnt lgkmcnt(0)
-        0xd86c_0000,
-        0x0500_0002,
+        // v_lshlrev_b32 v2, 4, v2
+        0x2404_0484,
+        // ds_read_b128 v[8:11], v2; s_waitcnt lgkmcnt(0)
+        0xd9fe_0000,
+        0x0800_0002,
         0xbf8c_c07f,
-        // global_store_dword v1, v5, s[10:11]; s_endpgm
+        // global_store_dword v1, v8, s[10:11]; s_endpgm
         0xdc70_8000,
-        0x000a_0501,
+        0x000a_0801,
         0xbf81_0000,
     ]);
     words
@@ -169,14 +172,14 @@ fn words_of_lds([indices, out]: [u64; 2]) -> Vec<u32> {
 /// Addresses of LDS have 32 bits and are near: nothing is prefetched for them, and indices that name no LDS read 0.
 #[test]
 fn indirect_reads_of_lds_are_not_prefetched() {
-    let engine = optimizing();
+    let engine = prefetching();
     let memory = Memory::new().expect("there is address space");
     let items = GROUPS * 64;
     let bytes = u64::from(items) * 4;
     let indices = memory.alloc(bytes, 256).expect("there is room");
     let out = memory.alloc(bytes, 256).expect("there is room");
     let mut random = Random::new(6);
-    // One in sixteen is behind the granule of 512 bytes.
+    // One in sixteen is behind the LDS.
     let named: Vec<u32> = (0..items)
         .map(|_| match random.below(16) {
             0 => 128 + random.below(1 << 20),
