@@ -10,9 +10,9 @@ use lower::host::{Host, Isa};
 use lower::options::Forms;
 use runtime::jit::JitOptions;
 
-use super::rounds::{Round, Rounds, shapes};
+use super::rounds::{Round, Rounds, in_one_row, shapes};
 use super::words::{
-    ADD, AND64, ANDN2, BASE, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
+    ADD, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
     branch_to, compare_some, count_down, load, sop1, sop2, v, vop1, vop2, vopc,
 };
 
@@ -161,6 +161,66 @@ fn uniform(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// `scratch_load_dword` or `scratch_store_dword` at a constant offset, by way of s50.
+fn scratch(load: bool, register: u32, offset: u32) -> [u32; 3] {
+    let (op, at) = if load { (0x14, 24) } else { (0x1c, 8) };
+    [
+        sop1(0, 50, 128),
+        0xdc00_4000 | op << 18 | offset,
+        50 << 16 | register << at,
+    ]
+}
+
+/// A loop that stores to scratch and may change EXEC between loads and stores of the same dword, and then loads from anywhere:
+/// if it begins again, lanes that did not act at first must find what they had.
+fn stored(r: &mut Random) -> Vec<u32> {
+    let mut code = Vec::new();
+    let start = code.len();
+    let offset = 4 * r.below(2);
+    code.extend(scratch(false, 8, offset));
+    let mut body = vec![sop1(1, 46, EXEC)];
+    if !r.once_in(4) {
+        body.push(sop1(1, EXEC, 193));
+    }
+    body.extend(scratch(true, 9, offset));
+    body.push(vop2(ADD, 9, 129, 9));
+    body.extend(scratch(false, 9, offset));
+    body.push(sop1(1, EXEC, 46));
+    // s_cmp_lg_u32 and s_cbranch_scc0 or s_cbranch_scc1.
+    code.push(0xbf07_0000 | (128 + r.below(4)) << 8 | COUNT);
+    code.push(branch(4 + r.below(2), body.len() as i32));
+    code.extend(body);
+    address(r, &mut code);
+    code.extend(load(1, 4 + r.below(4), 18, r.below(32) as i32 * 4));
+    arithmetic(r, &mut code);
+    count_down(&mut code, start);
+    code.extend([46, 50, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
+#[test]
+fn scratch_that_is_stored_before_a_region_begins_again() {
+    let mut all = shapes();
+    // Nothing but regions changes the order.
+    all.truncate(4);
+    let rounds = Rounds {
+        count: 80,
+        factor: 7_000_013,
+        shapes: all,
+        program: stored,
+        prepare: |r, before| {
+            set64(&mut before.sgpr, EXEC as usize, r.lanes());
+            for n in 4..8 {
+                if r.once_in(4) {
+                    before.vgpr[n] = [r.next() as u32; LANES];
+                }
+            }
+        },
+    };
+    run(rounds, 8);
+}
+
 #[test]
 fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
     let rounds = Rounds {
@@ -169,6 +229,10 @@ fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
         shapes: shapes(),
         program: uniform,
         prepare: |r, before| {
+            // A condition in rows is no test of a region.
+            if r.once_in(2) {
+                in_one_row(before);
+            }
             // Some lanes, or one run of them, so that groups have none.
             if r.once_in(2) {
                 let lanes = u64::MAX >> r.below(64) << r.below(64);
