@@ -341,13 +341,13 @@ pub(super) fn float(call: &mut Call<'_>) -> Result<(), ExitCode> {
     run(call, space, rmw, exec, address, &words, bounds)
 }
 
-/// Flushing of float additions on memory: LDS follows MODE, the cache flushes f32 and keeps f64.
+/// Flushing of float additions on memory (CDNA2 manual, table 43): none of f64; of f32 the cache flushes and LDS follows MODE.
+/// No FLAT instruction adds f32.
 pub(super) fn float_denorm(space: u64, wide: bool, mode: u32) -> Denorm {
-    match (space == Space::Lds as u64, wide) {
-        (true, false) => Env::f32_of_mode(mode).denorm,
-        (true, true) => Env::f16_f64_of_mode(mode).denorm,
+    match (wide, space == Space::Lds as u64) {
+        (true, _) => Denorm::KEEP,
+        (false, true) => Env::f32_of_mode(mode).denorm,
         (false, false) => Denorm::FLUSH,
-        (false, true) => Denorm::KEEP,
     }
 }
 

@@ -191,7 +191,11 @@ impl Exec<'_, '_> {
         wide: bool,
         operands: Operands<u64>,
     ) -> Run<u64> {
-        let denorm = Denorm::from_mode(self.wave.mode >> if wide { 6 } else { 4 });
+        // Float additions: those of f64 keep denormals whatever MODE says (CDNA2 manual, table 43).
+        let denorm = match wide {
+            true => Denorm::KEEP,
+            false => Denorm::from_mode(self.wave.mode >> 4),
+        };
         let bytes = if wide { 8 } else { 4 };
         self.lds_update(lane, base, offset, bytes, |old| {
             if wide {
