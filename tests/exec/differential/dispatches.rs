@@ -1,6 +1,7 @@
 //! Random dispatches of random kernels: the numbers of work-items and workgroups as each target passes them, in addresses,
 //! compares, masks and loops, in grids of 1 to 3 dimensions with partial workgroups. Both engines must leave the same memory.
-//! Blocks are cut anywhere in half of them. `ROUNDS=` kernels for each target, `SEED=`, `SHAPE=`, `ALL_SHAPES=1` as for programs.
+//! Blocks are cut anywhere in half of them. `ROUNDS=` kernels for each target, from number `FIRST=` on, `SEED=`, `SHAPE=`,
+//! `ALL_SHAPES=1` as for programs.
 
 use frontend::desc::{Encoding, InstDesc};
 use frontend::{Gfx, isa};
@@ -499,7 +500,7 @@ fn dispatches(gfx: Gfx) {
     let bed = Bed::new();
     let every = env("ALL_SHAPES", 0) != 0;
     let mut jits = Jits::new(&shapes);
-    for round in 0..env("ROUNDS", ROUNDS) {
+    for round in env("FIRST", 0)..env("ROUNDS", ROUNDS) {
         if round % 500 == 499 {
             jits = Jits::new(&shapes);
         }
@@ -548,8 +549,10 @@ fn dispatches(gfx: Gfx) {
                     .count();
                 panic!(
                     "{gfx}, seed {seed}, round {round}, grid {grid:?} by {group:?}, {entry:?}, on {}, blocks of {max_block}: {differ} dwords \
-                     differ, the first is {at}\n{}",
+                     differ, the first is {at}: {:x?} / {:x?}\n{}",
                     shape.name(),
+                    &want[4 * at..][..4],
+                    &got[4 * at..][..4],
                     texts(gfx, &bytes)
                 );
             }
