@@ -59,9 +59,15 @@ pub struct Parallel {
     pub affine: AffineValues,
     /// By block: the condition of its branch, if the branch tests whether EXEC has a lane where a condition holds that is
     /// uniform in the wave. Groups need no proof that they may skip: all take the wave's edge. A group without active lanes
-    /// would compute the condition from registers with arbitrary contents, so if there are such tests the region is entered
-    /// only with an active lane in each group.
+    /// would compute the condition from registers with arbitrary contents, so such a region requires
+    /// [`needs_lanes`](Parallel::needs_lanes).
     pub uniform_tests: BTreeMap<usize, Val>,
+    /// SGPR pairs with masks that the guest saved before the region. A group's lane-0 scalars are computed from its first
+    /// lane in EXEC or in one of these masks: a region may begin where EXEC is narrow and restore it.
+    pub saved_masks: Vec<u8>,
+    /// The region is entered only if each group has a lane in EXEC or in one of the saved masks. Without one a group's
+    /// lane-0 scalars are meaningless, and it needs them for a uniform test, or since blocks may act on other lanes.
+    pub needs_lanes: bool,
     /// VGPRs whose lanes some block uses; the others are used by their lane-0 scalar only.
     pub vectors: BTreeSet<u8>,
     /// Lanes of a group.
@@ -203,11 +209,14 @@ fn plan(request: Request<'_>, head: usize, exit: usize, blocks: Vec<usize>) -> O
         exit_masks,
         affine: AffineValues::default(),
         uniform_tests: BTreeMap::new(),
+        saved_masks: Vec::new(),
+        needs_lanes: false,
         vectors: BTreeSet::new(),
         group: request.per,
     };
     parallel.choose_group(request);
     parallel.find_uniform_tests(request);
+    parallel.find_saved_masks(request);
     let pays = lanes && parallel.is_affine(f) && (has_loop || parallel.pays(request));
     (pays && skip::is_allowed(request, &parallel)).then_some(parallel)
 }
@@ -501,6 +510,29 @@ impl Parallel {
                 .and_then(|mask| self.uniform_condition(&request.f.blocks[b], b, mask));
             self.uniform_tests.extend(test.map(|cond| (b, cond)));
         }
+    }
+
+    /// Finds the masks from whose lanes lane-0 scalars are computed.
+    fn find_saved_masks(&mut self, request: Request<'_>) {
+        if !self.uniform_tests.is_empty() {
+            self.needs_lanes = true;
+            return;
+        }
+        let facts = request.facts;
+        let known = self.affine.known_at_entry(facts, self.head);
+        if known.is_empty() {
+            return;
+        }
+        let live = &request.lives.start[self.head];
+        let mut saved = facts.saved_masks(self.head, &known);
+        saved.retain(|&n| slots_of(MaskPlace::Pair(n)).all(|slot| live.has_slot(slot)));
+        let again = |b: usize| {
+            let mut targets = request.f.blocks[b].term.targets();
+            targets.any(|target| target.block() == Some(self.head))
+        };
+        let within = |&b: &usize| facts.acts_within(b, again(b), self.head, &saved);
+        self.needs_lanes = !self.blocks.iter().all(within);
+        self.saved_masks = saved;
     }
 
     /// The mask that the branch at the end of block `b` tests, if groups may find different answers.

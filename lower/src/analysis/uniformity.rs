@@ -25,7 +25,7 @@ mod transfer;
 
 pub use offset_tables::Table;
 
-use lane_sets::{dominators, successors};
+use lane_sets::{Acting, dominators, successors};
 use offset_tables::{Pool, TableFact};
 pub(crate) use transfer::pair_of;
 
@@ -175,6 +175,11 @@ pub struct LoopEntry {
     pub pairs: BTreeMap<u8, u64>,
     /// Scalar slots that hold constants.
     pub constants: BTreeMap<Slot, u64>,
+    /// The lanes on which the facts hold.
+    vgpr_sets: BTreeMap<u8, Set>,
+    pair_sets: BTreeMap<u8, Set>,
+    /// SGPR pairs that hold a value EXEC had.
+    saved: BTreeMap<u8, Set>,
 }
 
 /// Facts about the whole region.
@@ -193,6 +198,10 @@ pub struct Facts {
     /// By block, where loops begin or all blocks are asked for.
     entries: HashMap<usize, LoopEntry>,
     loops: Vec<usize>,
+    /// By block, if all blocks are asked for: where it acts.
+    acting: HashMap<usize, Acting>,
+    /// A superset of each set.
+    parents: HashMap<Set, Set>,
     row: usize,
 }
 
@@ -285,6 +294,8 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
         lines: HashMap::default(),
         entries: HashMap::default(),
         loops: Vec::new(),
+        acting: HashMap::default(),
+        parents: HashMap::default(),
         row: if row == 0 { LANES } else { 1 << row },
     };
     if f.blocks.len() > MAX_BLOCKS {
@@ -369,13 +380,15 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
             if is_loop || record && all_blocks {
                 facts.entries.insert(b, a.loop_entry(&entry));
             }
-            let exit = a.block(b, &entry, record.then_some(&mut facts));
+            let acting = record && all_blocks;
+            let exit = a.block(b, &entry, record.then_some(&mut facts), acting);
             if exits[b].as_ref() != Some(&exit) {
                 exits[b] = Some(exit);
                 a.settled = false;
             }
         }
         if once || a.settled {
+            facts.parents = a.parents;
             return facts;
         }
     }
@@ -402,21 +415,23 @@ impl Analysis<'_> {
     fn loop_entry(&self, entry: &Registers) -> LoopEntry {
         let holds = |f: &Fact| self.within(entry.exec, f.set);
         let vgprs = entry.vgpr.iter().enumerate();
+        let pairs = entry.pair.iter().filter(|(_, f)| holds(f));
         LoopEntry {
             vgprs: vgprs
+                .clone()
                 .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.stride as u32)))
                 .collect(),
-            pairs: entry
-                .pair
-                .iter()
-                .filter(|(_, f)| holds(f))
-                .map(|(&n, f)| (n, f.stride))
-                .collect(),
+            pairs: pairs.clone().map(|(&n, f)| (n, f.stride)).collect(),
             constants: entry
                 .constants
                 .iter()
                 .map(|(&slot, &c)| (slot, c))
                 .collect(),
+            vgpr_sets: vgprs
+                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.set)))
+                .collect(),
+            pair_sets: pairs.map(|(&n, f)| (n, f.set)).collect(),
+            saved: entry.saved.iter().map(|(&n, &set)| (n, set)).collect(),
         }
     }
 }

@@ -122,10 +122,17 @@ impl Emitter<'_> {
         let Some((general, exec, fail)) = self.begin_form(head) else {
             return;
         };
-        if !plan.uniform_tests.is_empty() {
-            let lanes = self.has_lane_in_each(plan.group, exec);
+        // Lanes for which the facts about VGPRs hold.
+        let mut known = exec;
+        for &n in &plan.saved_masks {
+            let saved = self.entry_mask(MaskPlace::Pair(n), &live_in[head]);
+            known = self.b.bor(known, saved);
+        }
+        if plan.needs_lanes {
+            let lanes = self.has_lane_in_each(plan.group, known);
             self.require(fail, lanes);
-        } else if plan.keeps_exec {
+        }
+        if plan.keeps_exec && plan.uniform_tests.is_empty() {
             self.require(fail, exec);
         }
         let behind = plan.exit.block().map_or(Live::ALL, |b| live_in[b]);
@@ -233,7 +240,7 @@ impl Emitter<'_> {
             let block = self.b.create_block();
             g.blocks.insert(b, block);
         }
-        self.begin_carried(&mut g, exec);
+        self.begin_carried(&mut g, known);
         let first = g.blocks[&head];
         self.b.jump(first, &[]);
         for &b in &plan.blocks {

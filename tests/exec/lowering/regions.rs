@@ -12,8 +12,8 @@ use runtime::jit::JitOptions;
 
 use super::rounds::{Round, Rounds, in_one_row, shapes};
 use super::words::{
-    ADD, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, VCC, advance, arithmetic, branch,
-    branch_to, compare_some, count_down, load, sop1, sop2, v, vop1, vop2, vopc,
+    ADD, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, STEP, VCC, advance, arithmetic,
+    branch, branch_to, compare_some, count_down, load, sop1, sop2, store, v, vop1, vop2, vopc,
 };
 
 /// The parallel regions of a program, for host vectors of `per` lanes.
@@ -161,6 +161,56 @@ fn uniform(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// A value that is the same in all lanes, then a store under a mask, behind which EXEC is restored and the value used in a
+/// loop: the region begins where groups may have no lane.
+fn restored(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![vop1(1, 20, *r.pick(&[129, 130, 131, STEP]))];
+    // Lanes that are not active here keep what they had, even if EXEC is widened later.
+    if r.once_in(2) {
+        code.push(sop1(1, 36, EXEC));
+        code.push(compare_some(r));
+        code.push(sop2(AND64, EXEC, EXEC, VCC));
+        code.push(vop1(1, 20, *r.pick(&[129, 132])));
+        if r.once_in(2) {
+            code.push(sop1(1, EXEC, 36));
+        }
+    }
+    let mut body = Vec::new();
+    address(r, &mut body);
+    body.extend(store(1, 8, 18, 64));
+    // A condition that whole groups may fail.
+    code.extend([compare_some(r), sop1(0x20, 32, *r.pick(&[VCC, 40]))]);
+    if r.once_in(2) {
+        code.extend([compare_some(r), sop1(0x20, 34, VCC)]);
+    }
+    code.push(branch(8, body.len() as i32));
+    code.extend(body);
+    let saved = *r.pick(&[32, 32, 32, 34, 36]);
+    code.push(match r.below(2) {
+        0 => sop2(OR64, EXEC, EXEC, saved),
+        _ => sop1(1, EXEC, saved),
+    });
+    let start = code.len();
+    for _ in 0..1 + r.below(3) {
+        code.push(vop2(ADD, 8 + r.below(4), v(20), 8 + r.below(4)));
+        if r.once_in(2) {
+            code.extend([vop2(LSHLREV, 18, 128 + 2, 20), vop1(1, 19, 128)]);
+            code.extend(advance(18, BASE, true));
+            code.extend(load(1, 4 + r.below(4), 18, r.below(32) as i32 * 4));
+        }
+        if r.once_in(3) {
+            code.push(vop2(ADD, 20, 129, 20));
+        }
+        if r.once_in(3) {
+            code.extend(guarded(r, 38));
+        }
+    }
+    count_down(&mut code, start);
+    code.extend([32, 34, 36, 38, 40, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
 /// `scratch_load_dword` or `scratch_store_dword` at a constant offset, by way of s50.
 fn scratch(load: bool, register: u32, offset: u32) -> [u32; 3] {
     let (op, at) = if load { (0x14, 24) } else { (0x1c, 8) };
@@ -241,6 +291,32 @@ fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
         },
     };
     run(rounds, 8);
+}
+
+#[test]
+fn regions_that_begin_where_exec_is_restored() {
+    let rounds = Rounds {
+        count: 80,
+        factor: 7_000_017,
+        shapes: shapes(),
+        program: restored,
+        prepare: |r, before| {
+            if r.once_in(3) {
+                in_one_row(before);
+            }
+            // Saved masks that no instruction of the program made.
+            for pair in [32, 34, 36, 40] {
+                set64(&mut before.sgpr, pair, r.lanes());
+            }
+            if r.once_in(2) {
+                let lanes = u64::MAX >> r.below(64) << r.below(64);
+                set64(&mut before.sgpr, 40, lanes);
+            }
+            let exec = if r.once_in(2) { u64::MAX } else { r.lanes() };
+            set64(&mut before.sgpr, EXEC as usize, exec);
+        },
+    };
+    run(rounds, 3);
 }
 
 #[test]

@@ -57,6 +57,17 @@ pub struct AffineValues {
     pub carried: BTreeSet<u8>,
 }
 
+impl AffineValues {
+    /// The VGPRs whose lane-0 scalar is computed at the entry of a region that begins with block `head`.
+    pub(super) fn known_at_entry(&self, facts: &Facts, head: usize) -> BTreeSet<u8> {
+        let Some(entry) = facts.at_block(head) else {
+            return BTreeSet::new();
+        };
+        let carried = self.carried.iter().copied();
+        carried.filter(|&n| is_known(entry, n)).collect()
+    }
+}
+
 /// Bound of strides in bytes: larger ones gain nothing.
 const MAX_STRIDE: i64 = 1 << 24;
 

@@ -2,6 +2,7 @@
 
 use frontend::inst::{EXEC_LO, Operand};
 
+use super::lane_sets::{Acting, acting};
 use super::offset_tables::{Known, TableFact};
 use super::transfer::{guard_of, pair_of, step_of, zeros};
 use super::{ALIKE, Affine, Analysis, Fact, Facts, Registers, Set, UNIFORM};
@@ -10,12 +11,14 @@ use crate::ir::{Block, Op, Slot, Term, Val, Vary, Width};
 use crate::maps::HashMap;
 
 impl Analysis<'_> {
-    /// Visits a block; returns the registers at its end, and the facts about its addresses.
+    /// Visits a block; returns the registers at its end, and the facts about its addresses; with `note_acting` also
+    /// the lanes on which it acts.
     pub(super) fn block(
         &mut self,
         b: usize,
         entry: &Registers,
         mut facts: Option<&mut Facts>,
+        note_acting: bool,
     ) -> Registers {
         let block = &self.f.blocks[b];
         let mut values: Vec<Option<Fact>> = Vec::with_capacity(block.nodes.len());
@@ -81,12 +84,17 @@ impl Analysis<'_> {
             }
         }
         // A store has no lane result, so its type is a wave's: effects are visited separately.
-        if let Some(facts) = facts {
+        if let Some(facts) = facts.as_deref_mut() {
             for &v in &block.effects {
                 self.note_address(b, block, v, (&values, &tables), &sets, facts);
             }
         }
-        self.exit(b, block, entry, (&values, &tables), &sets)
+        let exit = self.exit(b, block, entry, (&values, &tables), &sets);
+        if let Some(facts) = facts.filter(|_| note_acting) {
+            let (inside, exit) = (acting(block, &sets), exit.exec);
+            facts.acting.insert(b, Acting { inside, exit });
+        }
+        exit
     }
 
     /// The set of lanes that a 64-bit wave value denotes as EXEC.

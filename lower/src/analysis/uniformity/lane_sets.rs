@@ -1,7 +1,10 @@
 //! Sets of lanes: values of EXEC, their validity across blocks, and inclusion.
 
-use super::{Analysis, Set};
-use crate::ir::Block;
+use std::collections::BTreeSet;
+
+use super::{Analysis, Facts, Set};
+use crate::ir::{Block, Op, Val};
+use crate::maps::HashMap;
 
 impl Analysis<'_> {
     /// Puts a set within another.
@@ -13,17 +16,7 @@ impl Analysis<'_> {
 
     /// Is `small` provably a subset of `big`?
     pub(super) fn within(&self, small: Set, big: Set) -> bool {
-        let mut at = small;
-        for _ in 0..10_000 {
-            if at == big || big == Set::All {
-                return true;
-            }
-            match self.parents.get(&at) {
-                Some(&up) if up != at => at = up,
-                _ => return false,
-            }
-        }
-        false
+        within(&self.parents, small, big)
     }
 
     /// The smaller of two sets, when one is within the other.
@@ -79,6 +72,87 @@ impl Analysis<'_> {
         } else {
             None
         }
+    }
+}
+
+/// Is `small` provably a subset of `big`, given a superset of each set?
+pub(super) fn within(parents: &HashMap<Set, Set>, small: Set, big: Set) -> bool {
+    let mut at = small;
+    for _ in 0..10_000 {
+        if at == big || big == Set::All {
+            return true;
+        }
+        match parents.get(&at) {
+            Some(&up) if up != at => at = up,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// The lanes on which the instructions of a block act.
+#[derive(Clone, Debug)]
+pub(super) struct Acting {
+    /// The masks of its accesses and writes.
+    pub inside: Vec<Set>,
+    /// EXEC at its end.
+    pub exit: Set,
+}
+
+/// The masks of a block's accesses and writes.
+pub(super) fn acting(block: &Block, sets: &HashMap<Val, Set>) -> Vec<Set> {
+    let mut found = Vec::new();
+    let mut note = |set: Option<Set>| {
+        let set = set.unwrap_or(Set::All);
+        if !found.contains(&set) {
+            found.push(set);
+        }
+    };
+    for node in &block.nodes {
+        match node.op {
+            Op::ExecMask => note(sets.get(&node.args[0]).copied()),
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
+                if block.nodes[node.args[1].index()].op != Op::ExecMask {
+                    note(None);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+impl Facts {
+    /// SGPR pairs that hold an EXEC where a block begins, such that the facts about all these VGPRs there hold on its
+    /// lanes, too. Known only if facts of all blocks were asked for.
+    pub fn saved_masks(&self, block: usize, vgprs: &BTreeSet<u8>) -> Vec<u8> {
+        let Some(entry) = self.entries.get(&block) else {
+            return Vec::new();
+        };
+        let holds = |n: u8, set: Set| {
+            let pair = n.checked_sub(1).and_then(|low| entry.pair_sets.get(&low));
+            let pair = pair.or_else(|| entry.pair_sets.get(&n));
+            let of = pair.or_else(|| entry.vgpr_sets.get(&n));
+            of.is_none_or(|&of| within(&self.parents, set, of))
+        };
+        let saved = entry.saved.iter();
+        saved
+            .filter(|&(_, &set)| vgprs.iter().all(|&n| holds(n, set)))
+            .map(|(&pair, _)| pair)
+            .collect()
+    }
+
+    /// Does a block act only on lanes that were in EXEC where `head` began, which dominates it, or in one of the masks
+    /// that these SGPR pairs held there? With `exit`: are those in EXEC at its end such lanes, too?
+    pub fn acts_within(&self, block: usize, exit: bool, head: usize, saved: &[u8]) -> bool {
+        let (Some(acting), Some(entry)) = (self.acting.get(&block), self.entries.get(&head)) else {
+            return false;
+        };
+        let masks = saved.iter().filter_map(|pair| entry.saved.get(pair));
+        let mut all: Vec<Set> = masks.copied().collect();
+        all.push(Set::Entry(head));
+        let mut small = acting.inside.iter().chain(exit.then_some(&acting.exit));
+        small.all(|&set| all.iter().any(|&big| within(&self.parents, set, big)))
     }
 }
 

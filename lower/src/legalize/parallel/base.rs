@@ -8,9 +8,9 @@ use crate::legalize::scalar::joined;
 use crate::vir::{IntCC, Memory, Value, types};
 
 impl Emitter<'_> {
-    /// Computes the lane-0 scalars of VGPRs at the region's entry from the group's first active lane, for which the
-    /// facts hold. In a group without active lanes they are meaningless.
-    pub(super) fn begin_carried(&mut self, g: &mut Group<'_>, exec: Value) {
+    /// Computes the lane-0 scalars of VGPRs at the region's entry from the group's first lane in the mask `known`, for
+    /// whose lanes the facts hold. In a group without such lanes they are meaningless.
+    pub(super) fn begin_carried(&mut self, g: &mut Group<'_>, known: Value) {
         let carried = &g.plan.affine.carried;
         let Some(entry) = g
             .facts
@@ -19,7 +19,7 @@ impl Emitter<'_> {
         else {
             return;
         };
-        let bits = self.b.ushr(exec, g.body.lane);
+        let bits = self.b.ushr(known, g.body.lane);
         let lanes = self.b.iconst(types::I64, i64::MIN);
         // Bit 63 bounds the result: without it, `ctz` of 0 would be 64.
         let bits = self.b.bor(bits, lanes);
