@@ -47,6 +47,8 @@ struct Group<'p> {
     fixed: BTreeMap<u8, Value>,
     /// Lane-0 scalars of the block's values.
     bases: HashMap<Val, Value>,
+    /// The block's 64-bit masks as lane masks. Not in `body.values`: a constant may be a mask and a number of 64 bits.
+    lane_masks: HashMap<Val, Vec<Value>>,
     masks: BTreeMap<MaskPlace, Vec<Variable>>,
     slots: BTreeMap<Slot, Variable>,
     /// The windows of scratch accesses, by block and node.
@@ -205,6 +207,7 @@ impl Emitter<'_> {
             carried: BTreeMap::new(),
             fixed: BTreeMap::new(),
             bases: HashMap::default(),
+            lane_masks: HashMap::default(),
             masks: BTreeMap::new(),
             slots: BTreeMap::new(),
             windows,
@@ -357,6 +360,7 @@ impl Emitter<'_> {
         g.body.any.clear();
         g.body.at.clear();
         g.bases.clear();
+        g.lane_masks.clear();
         g.schedule = Schedule::unplaced(block, self.o.host);
         for (i, node) in block.nodes.iter().enumerate() {
             let v = Val(i as u32);
@@ -517,7 +521,7 @@ impl Emitter<'_> {
 
     /// A 64-bit mask's bits of the group, as a lane mask.
     fn group_mask(&mut self, g: &mut Group<'_>, block: &Block, v: Val) -> Vec<Value> {
-        if let Some(value) = g.body.values.get(&v) {
+        if let Some(value) = g.lane_masks.get(&v) {
             return value.clone();
         }
         let node = &block.nodes[v.index()];
@@ -558,7 +562,7 @@ impl Emitter<'_> {
                 self.expand(&g.body, bits)
             }
         };
-        g.body.values.insert(v, value.clone());
+        g.lane_masks.insert(v, value.clone());
         value
     }
 

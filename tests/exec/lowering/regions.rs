@@ -13,7 +13,8 @@ use runtime::jit::JitOptions;
 use super::rounds::{Round, Rounds, in_one_row, shapes};
 use super::words::{
     ADD, AND64, ANDN2, BASE, COUNT, EXEC, LEFT, LSHLREV, OR64, STEP, VCC, advance, arithmetic,
-    branch, branch_to, compare_some, count_down, load, sop1, sop2, store, v, vop1, vop2, vopc,
+    branch, branch_to, compare_some, count_down, load, sop1, sop2, store, v, vop1, vop2, vop3,
+    vopc,
 };
 
 /// The parallel regions of a program, for host vectors of `per` lanes.
@@ -211,6 +212,42 @@ fn restored(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// A loop in which a constant is a mask and an operand of 64 bits in one block.
+fn constants(r: &mut Random) -> Vec<u32> {
+    let mut code = vec![sop1(1, 36, EXEC)];
+    let start = code.len();
+    for _ in 0..1 + r.below(3) {
+        // 0 to 64, -1, 1.0.
+        let some = 130 + r.below(62);
+        let constant = *r.pick(&[128, 129, some, 193, 242]);
+        let (number, result) = (8 + 2 * r.below(3), 8 + 2 * r.below(3));
+        // v_add_f64, v_max_f64, v_lshlrev_b64.
+        let op = *r.pick(&[0x280, 0x283, 0x28f]);
+        let work = vop3(op, result, [v(number), constant, 0]);
+        match r.below(3) {
+            0 => {
+                code.extend(work);
+                code.push(sop1(1, EXEC, constant));
+            }
+            1 => {
+                code.push(sop1(1, EXEC, constant));
+                code.extend(work);
+            }
+            // v_cmp_f_u32.
+            _ => {
+                code.push(vopc(0xc8, v(8), 9));
+                code.extend(work);
+            }
+        }
+        arithmetic(r, &mut code);
+        code.push(sop1(1, EXEC, 36));
+    }
+    count_down(&mut code, start);
+    code.extend([36, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
 /// `scratch_load_dword` or `scratch_store_dword` at a constant offset, by way of s50.
 fn scratch(load: bool, register: u32, offset: u32) -> [u32; 3] {
     let (op, at) = if load { (0x14, 24) } else { (0x1c, 8) };
@@ -315,6 +352,18 @@ fn regions_that_begin_where_exec_is_restored() {
             let exec = if r.once_in(2) { u64::MAX } else { r.lanes() };
             set64(&mut before.sgpr, EXEC as usize, exec);
         },
+    };
+    run(rounds, 3);
+}
+
+#[test]
+fn constants_that_are_masks_and_operands() {
+    let rounds = Rounds {
+        count: 40,
+        factor: 7_000_019,
+        shapes: shapes(),
+        program: constants,
+        prepare: |r, before| set64(&mut before.sgpr, EXEC as usize, r.lanes()),
     };
     run(rounds, 3);
 }

@@ -49,6 +49,7 @@ pub(super) struct Known {
     values: HashMap<Val, Vec<Value>>,
     words: HashMap<Val, Vec<Vec<Value>>>,
     bases: HashMap<Val, Value>,
+    lane_masks: HashMap<Val, Vec<Value>>,
     scalars: HashMap<Val, Value>,
     singles: Singles,
 }
@@ -99,6 +100,7 @@ impl Emitter<'_> {
             values: g.body.values.clone(),
             words: g.body.words.clone(),
             bases: g.bases.clone(),
+            lane_masks: g.lane_masks.clone(),
             scalars: self.scalars.clone(),
             singles: self.singles.clone(),
         }
@@ -109,6 +111,7 @@ impl Emitter<'_> {
         g.body.values = known.values;
         g.body.words = known.words;
         g.bases = known.bases;
+        g.lane_masks = known.lane_masks;
         self.scalars = known.scalars;
         self.singles = known.singles;
     }
