@@ -25,6 +25,7 @@ mod quads;
 mod quotients;
 mod records;
 mod regions;
+mod relative;
 mod roots;
 mod rounds;
 mod rows;

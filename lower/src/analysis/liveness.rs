@@ -72,6 +72,13 @@ impl Live {
         self.set(slot_bit(slot), on);
     }
 
+    /// Makes live VGPRs live on all lanes.
+    fn put_all_lanes(&mut self) {
+        for i in 0..4 {
+            self.0[ALL_LANES / 64 + i] |= self.0[i];
+        }
+    }
+
     /// The intersection.
     pub fn common(&self, other: &Live) -> Live {
         Live(std::array::from_fn(|i| self.0[i] & other.0[i]))
@@ -226,6 +233,8 @@ fn live_at_end(block: &Block, live_in: &[Live]) -> Live {
         Term::End => Live::default(),
         Term::ScalarMove { value, next, .. } => {
             let mut live = of(next);
+            // It may write EXEC, so lanes outside of EXEC before it may be read behind it.
+            live.put_all_lanes();
             live.put_slot(Slot::Sgpr(M0), true);
             if value.is_none() {
                 (0..RELATIVE_SGPRS).for_each(|n| live.put_slot(Slot::Sgpr(n), true));
@@ -448,9 +457,7 @@ fn live_at_start(block: &Block, live: Live, ones: Option<&Live>, space: &mut Vec
     let mut entry = live;
     // Lanes that EXEC gains keep the values from outside of it.
     if !demands.within(exec_at_end(&demands), None, DEPTH) {
-        for i in 0..4 {
-            entry.0[ALL_LANES / 64 + i] |= entry.0[i];
-        }
+        entry.put_all_lanes();
     }
     for &(n, _) in &block.writes_v {
         entry.set(usize::from(n), false);
