@@ -9,6 +9,7 @@ mod dispatched;
 mod divisions;
 mod elementary;
 mod encoding;
+mod facts;
 mod following;
 mod gathers;
 mod halves;

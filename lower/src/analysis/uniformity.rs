@@ -10,7 +10,7 @@
 //! Where the dispatch lays out work-items in rows (a workgroup 16 wide has four rows in a wave), a
 //! fact may hold within each row only: neighbours in a row differ by the stride, rows arbitrarily.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{Block, Func, Op, Slot, Val};
 use crate::maps::HashMap;
@@ -26,6 +26,7 @@ mod transfer;
 pub use offset_tables::Table;
 
 use lane_sets::{Acting, dominators, successors};
+pub(crate) use lane_sets::{is_masked, is_under_exec};
 use offset_tables::{Pool, TableFact};
 pub(crate) use transfer::pair_of;
 
@@ -173,6 +174,8 @@ pub struct LoopEntry {
     /// Pairs v[n:n+1] and their strides, which hold between lanes for which the low word does not
     /// wrap.
     pub pairs: BTreeMap<u8, u64>,
+    /// The pairs for which that is a condition. The word that may wrap is not known: it was widened before.
+    pub guarded_pairs: BTreeSet<u8>,
     /// Scalar slots that hold constants.
     pub constants: BTreeMap<Slot, u64>,
     /// The lanes on which the facts hold.
@@ -422,6 +425,11 @@ impl Analysis<'_> {
                 .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.stride as u32)))
                 .collect(),
             pairs: pairs.clone().map(|(&n, f)| (n, f.stride)).collect(),
+            guarded_pairs: pairs
+                .clone()
+                .filter(|(_, f)| f.guarded)
+                .map(|(&n, _)| n)
+                .collect(),
             constants: entry
                 .constants
                 .iter()

@@ -28,7 +28,7 @@ mod slow_path;
 const MAX_NODES: usize = 128;
 
 /// Bound of strides, in bytes.
-const MAX_STRIDE: i64 = 1 << 24;
+const MAX_STRIDE: u64 = 1 << 24;
 
 /// The leaves of an address expression, if it can be evaluated for a single lane: registers, results in memory, wave
 /// values.
@@ -86,7 +86,7 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
 /// Does this file emit a memory node, given how its address varies?
 pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     let few_rows = affine.whole || row >= 8;
-    few_rows && affine.stride.abs() < MAX_STRIDE && suits_some(block, v)
+    few_rows && affine.stride.unsigned_abs() < MAX_STRIDE && suits_some(block, v)
 }
 
 /// The same if the addresses are constant offsets from one base.

@@ -248,6 +248,36 @@ fn constants(r: &mut Random) -> Vec<u32> {
     code
 }
 
+/// A loop with values that are affine in the lane, shifted by up to 64 bits, of which the low five or six count.
+fn shifted(r: &mut Random) -> Vec<u32> {
+    // A region that begins with a loop knows nothing of v0.
+    let mut code = vec![vop1(1, 21, 130)];
+    let start = code.len();
+    for n in 0..1 + r.below(3) {
+        let by = 128 + r.below(65);
+        let (from, to) = (r.below(2), 8 + 2 * n);
+        match r.below(3) {
+            0 => code.extend([vop2(LSHLREV, to, by, from), vop1(1, to + 1, v(to))]),
+            // v_lshlrev_b64
+            1 => code.extend(vop3(0x28f, to, [by, v(0), 0])),
+            _ => code.extend([vop2(LSHLREV, to, by, from), vop2(ADD, to + 1, 130, to)]),
+        }
+        let mut body = Vec::new();
+        arithmetic(r, &mut body);
+        code.extend([
+            compare_some(r),
+            sop1(0x20, 32, VCC),
+            branch(8, body.len() as i32),
+        ]);
+        code.extend(body);
+        code.push(sop2(OR64, EXEC, EXEC, 32));
+    }
+    count_down(&mut code, start);
+    code.extend([32, VCC].map(|s| sop1(1, s, 128)));
+    code.extend([BARRIER, END]);
+    code
+}
+
 /// `scratch_load_dword` or `scratch_store_dword` at a constant offset, by way of s50.
 fn scratch(load: bool, register: u32, offset: u32) -> [u32; 3] {
     let (op, at) = if load { (0x14, 24) } else { (0x1c, 8) };
@@ -364,6 +394,22 @@ fn constants_that_are_masks_and_operands() {
         shapes: shapes(),
         program: constants,
         prepare: |r, before| set64(&mut before.sgpr, EXEC as usize, r.lanes()),
+    };
+    run(rounds, 3);
+}
+
+#[test]
+fn affine_values_shifted_by_more_than_their_width() {
+    let rounds = Rounds {
+        count: 40,
+        factor: 7_000_027,
+        shapes: shapes(),
+        program: shifted,
+        prepare: |r, before| {
+            if r.once_in(3) {
+                in_one_row(before);
+            }
+        },
     };
     run(rounds, 3);
 }

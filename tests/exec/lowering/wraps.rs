@@ -1,12 +1,14 @@
 //! Words that wrap between the lanes before they are extended: apparently affine addresses, or
 //! compared numbers, that are not. Against the interpreter.
 
+use frontend::state::LANES;
 use harness::random::Random;
 use harness::snippet::{BARRIER, END, State, set64};
 
 use super::rounds::{Rounds, first_shapes, in_one_row};
 use super::words::{
-    ADD, ADD_CO, ADDC_CO, BASE, LSHLREV, STEP, VCC, load, sop1, store, vop1, vop2, vopc,
+    ADD, ADD_CO, ADDC_CO, BASE, EXEC, LSHLREV, STEP, VCC, count_down, load, sop1, store, vop1,
+    vop2, vopc,
 };
 
 /// A limit of 64 bits.
@@ -78,6 +80,56 @@ fn lines_that_break_off() {
         shapes: first_shapes(),
         program,
         prepare,
+    };
+    rounds.run_with_faults();
+}
+
+/// Accesses at the lane's number shifted by almost 64 bits: strides of which few multiples are addresses.
+fn far(r: &mut Random) -> Vec<u32> {
+    // v_lshlrev_b64 v[10:11], by, v[0:1]
+    let by = *r.pick(&[191u32, 191, 190, 189, 172, 160, 152]);
+    let mut words = vec![0xd28f_000a, 256 << 9 | by];
+    words.extend([
+        vop1(1, 12, BASE + 1),
+        vop2(ADD_CO, 10, BASE, 10),
+        vop2(ADDC_CO, 11, 256 + 12, 11),
+    ]);
+    let start = words.len();
+    for _ in 0..1 + r.below(2) {
+        let (count, offset) = (1 + r.below(4), 4 * r.below(8) as i32);
+        words.extend(match r.once_in(3) {
+            true => store(count, 8, 10, offset),
+            false => load(count, 6, 10, offset),
+        });
+    }
+    if r.once_in(2) {
+        count_down(&mut words, start);
+    }
+    words.extend([BARRIER, END]);
+    words
+}
+
+#[test]
+fn strides_of_half_the_address_space() {
+    let rounds = Rounds {
+        count: 150,
+        factor: 7_000_031,
+        shapes: first_shapes(),
+        program: far,
+        prepare: |r, before| {
+            before.vgpr[1] = [0; LANES];
+            before.fuel = 1000;
+            // Lanes at an even distance, and perhaps one between.
+            let step = *r.pick(&[1u32, 2, 4, 8]);
+            let mut lanes = (0..64)
+                .step_by(step as usize)
+                .fold(0, |all, n| all | 1u64 << n);
+            lanes &= r.lanes() | 1 << r.below(64);
+            if r.once_in(2) {
+                lanes |= 1 << r.below(64);
+            }
+            set64(&mut before.sgpr, EXEC as usize, lanes);
+        },
     };
     rounds.run_with_faults();
 }

@@ -8,7 +8,7 @@ use crate::analysis::uniformity::{LoopEntry, pair_of};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
 
 /// Largest stride of a word for which a carry into the high word is assumed to be rare.
-const SMALL: i64 = 1 << 24;
+const SMALL: u64 = 1 << 24;
 
 /// Representation of the values of an iteration.
 pub(super) struct Strides {
@@ -55,10 +55,12 @@ impl Strides {
             pairs: entry
                 .pairs
                 .iter()
-                .filter(|(n, _)| {
-                    read.contains(n) && n.checked_add(1).is_some_and(|m| read.contains(&m))
-                })
                 .map(|(&n, &s)| (n, s as i64))
+                // The high word of a pair with a large stride is not the same in all lanes.
+                .filter(|&(n, s)| {
+                    let both = n.checked_add(1).is_some_and(|m| read.contains(&m));
+                    read.contains(&n) && both && s.unsigned_abs() < SMALL
+                })
                 .collect(),
         };
         p.separate();
@@ -217,7 +219,7 @@ impl Planner<'_> {
             }
             Op::Load(..) => match stride(0)? {
                 0 => Some(0),
-                s if i32::try_from(s).is_ok_and(|s| s.abs() < 1 << 20) => None,
+                s if i32::try_from(s).is_ok_and(|s| s.unsigned_abs() < 1 << 20) => None,
                 _ => return None,
             },
             Op::Result(_) => match kinds[node.args[0].index()]? {
@@ -234,12 +236,12 @@ impl Planner<'_> {
                 stride(0).map(|s| cut(s << (constant(1).unwrap_or(0) & bits)))
             }
             Op::Lo => stride(0).map(cut),
-            Op::Hi => stride(0).filter(|s| s.abs() < SMALL).map(|_| 0),
-            Op::Zext | Op::Sext => stride(0).filter(|s| s.abs() < SMALL),
+            Op::Hi => stride(0).filter(|s| s.unsigned_abs() < SMALL).map(|_| 0),
+            Op::Zext | Op::Sext => stride(0).filter(|s| s.unsigned_abs() < SMALL),
             Op::Pair => match pair_read(self.block, node).and_then(|n| self.pairs.get(&n)) {
                 Some(&s) => Some(s),
                 None => both(stride(0), stride(1), |lo, hi| (lo, hi))
-                    .filter(|&(lo, hi)| hi == 0 && lo.abs() < SMALL)
+                    .filter(|&(lo, hi)| hi == 0 && lo.unsigned_abs() < SMALL)
                     .map(|(lo, _)| lo),
             },
             _ => {

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{BlockPlan, Kind, Parallel};
 use crate::analysis::schedule::{self, Class};
-use crate::analysis::uniformity::{Facts, LoopEntry};
+use crate::analysis::uniformity::{Facts, LoopEntry, is_masked, is_under_exec};
 use crate::host::Host;
-use crate::ir::{Block, Func, Op, Slot, Val, Vary, Width};
+use crate::ir::{Block, Func, Node, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
 
 /// An affine value of a lane group.
@@ -69,7 +69,7 @@ impl AffineValues {
 }
 
 /// Bound of strides in bytes: larger ones gain nothing.
-const MAX_STRIDE: i64 = 1 << 24;
+const MAX_STRIDE: u64 = 1 << 24;
 
 /// Finds the affine values for groups of `group` lanes.
 pub(super) fn find(
@@ -240,7 +240,7 @@ fn values(
         let word = |n: u8| valid.contains(&n);
         let linear = |stride: i64, args: &[Affine]| {
             let guarded = args.iter().any(|a| a.guarded);
-            (stride.abs() < MAX_STRIDE).then_some(Affine {
+            (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
                 stride: Some(stride),
                 guarded,
                 everywhere: args.iter().all(|a| a.everywhere),
@@ -272,7 +272,8 @@ fn values(
                 scaled(arg(0), constant(1), node.ty.width)
             }
             Op::Shl if uniform(arg(0)).is_none() && constant(1).is_some() => {
-                let power = constant(1).and_then(|n| 1u64.checked_shl(n as u32 & 63));
+                let bits = if node.ty.width == Width::W64 { 63 } else { 31 };
+                let power = constant(1).map(|n| 1u64 << (n & bits));
                 scaled(arg(0), power, node.ty.width)
             }
             Op::Lo => arg(0).filter(|a| a.stride.is_some()).map(|a| Affine {
@@ -297,7 +298,8 @@ fn values(
             }
             Op::Load(Space::Scratch | Space::Buffer, ..) => None,
             Op::Load(..) => {
-                let is_affine = |a: &Affine| a.stride.is_some_and(|s| s.abs() < MAX_STRIDE);
+                let is_affine =
+                    |a: &Affine| a.stride.is_some_and(|s| s.unsigned_abs() < MAX_STRIDE);
                 let fact = facts.address(b, v).filter(|a| !a.stepped && !a.masked);
                 let address = arg(0).filter(is_affine);
                 let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
@@ -341,11 +343,16 @@ fn values(
     found
 }
 
-/// Is every EXEC of a block a subset of the EXEC at its entry?
+/// Does a block act only on lanes in the EXEC at its entry?
 fn narrows(block: &Block) -> bool {
-    let nodes = block.nodes.iter();
-    let mut masks = nodes.filter(|node| node.op == Op::ExecMask);
-    masks.all(|node| is_within(block, node.args[0], 6))
+    let within = |(i, node): (usize, &Node)| match node.op {
+        Op::ExecMask => is_within(block, node.args[0], 6),
+        // An EXEC of all ones is not in the lane IR.
+        Op::Ballot => is_under_exec(block, Val(i as u32)),
+        _ => true,
+    };
+    let mut writes = block.writes_v.iter();
+    block.nodes.iter().enumerate().all(within) && writes.all(|&(n, v)| is_masked(block, n, v))
 }
 
 /// Is a mask a subset of the EXEC at the block's entry?
@@ -373,7 +380,7 @@ fn scaled(a: Option<Affine>, factor: Option<u64>, width: Width) -> Option<Affine
         Width::W1 | Width::W32 => i64::from(factor as i32),
     };
     let stride = a.stride?.checked_mul(factor)?;
-    (stride.abs() < MAX_STRIDE).then_some(Affine {
+    (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
         stride: Some(stride),
         ..a
     })
@@ -393,8 +400,11 @@ fn pair(
         && n.checked_add(1) == Some(m)
         && let Some(&stride) = entry.pairs.get(&n)
     {
+        if entry.guarded_pairs.contains(&n) {
+            return None;
+        }
         let stride = stride as i64;
-        return (stride.abs() < MAX_STRIDE).then_some(Affine {
+        return (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
             stride: Some(stride),
             guarded: stride != 0,
             everywhere: false,

@@ -9,7 +9,7 @@ use crate::analysis::liveness::Live;
 use crate::ir::{Block, Op, Slot, Target, Term, Val, Vary, Width};
 use crate::maps::HashMap;
 
-/// Abstract value of a scalar: its bits of the lanes that are inactive at the branch.
+/// Abstract value of a scalar: those of its bits whose lanes are inactive at the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Off {
     /// The bits of this slot at the branch.
@@ -147,10 +147,10 @@ fn may_skip(request: Request<'_>, parallel: &Parallel, b: usize) -> bool {
     go(&mut states, &mut work, &block.term, &state);
     while let Some(at) = work.pop() {
         let before = states[&at].clone();
-        let Some(behind) = through(&f.blocks[at], &before, &request.lives.end[at]) else {
+        let Some(end) = through(&f.blocks[at], &before, &request.lives.end[at]) else {
             return false;
         };
-        go(&mut states, &mut work, &f.blocks[at].term, &behind);
+        go(&mut states, &mut work, &f.blocks[at].term, &end);
     }
     let Some(end) = meet.or(exit) else {
         return false;
@@ -177,8 +177,8 @@ fn meeting(request: Request<'_>, parallel: &Parallel, b: usize) -> Option<usize>
         .enumerate()
         .map(|(n, &b)| (b, n))
         .collect();
-    // By block: its strict postdominators in the region as bits of their positions (at most 96 blocks); the exit has
-    // none.
+    // By block: its strict postdominators in the region as bits of their positions (at most MAX_BLOCKS); the exit
+    // has none.
     let all = u128::MAX;
     let mut after = vec![all; parallel.blocks.len()];
     let mut changed = true;
@@ -219,21 +219,21 @@ fn through(block: &Block, before: &State, live: &Live) -> Option<State> {
             _ => return None,
         }
     }
-    let mut behind = before.clone();
+    let mut after = before.clone();
     for &(slot, v) in &block.writes_s {
         if live.has_slot(slot) {
             let off = eval.scalar(v);
-            behind.slots.insert(slot, off);
+            after.slots.insert(slot, off);
         } else {
-            behind.slots.insert(slot, Off::Other);
+            after.slots.insert(slot, Off::Other);
         }
     }
     for &(n, v) in &block.writes_v {
         if live.has(n) && !eval.is_kept(n, v) {
-            behind.vgprs.insert(n);
+            after.vgprs.insert(n);
         }
     }
-    Some(behind)
+    Some(after)
 }
 
 struct Eval<'a> {

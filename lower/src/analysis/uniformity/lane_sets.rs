@@ -108,7 +108,7 @@ pub(super) fn acting(block: &Block, sets: &HashMap<Val, Set>) -> Vec<Set> {
             found.push(set);
         }
     };
-    for node in &block.nodes {
+    for (i, node) in block.nodes.iter().enumerate() {
         match node.op {
             Op::ExecMask => note(sets.get(&node.args[0]).copied()),
             Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
@@ -116,10 +116,31 @@ pub(super) fn acting(block: &Block, sets: &HashMap<Val, Set>) -> Vec<Set> {
                     note(None);
                 }
             }
+            Op::Ballot if !is_under_exec(block, Val(i as u32)) => note(None),
             _ => {}
         }
     }
+    if block.writes_v.iter().any(|&(n, v)| !is_masked(block, n, v)) {
+        note(None);
+    }
     found
+}
+
+/// Is a ballot one of the lanes in some EXEC? An EXEC of all ones is not in the lane IR.
+pub(crate) fn is_under_exec(block: &Block, ballot: Val) -> bool {
+    let node = &block.nodes[block.nodes[ballot.index()].args[0].index()];
+    let exec = |v: &Val| block.nodes[v.index()].op == Op::ExecMask;
+    node.op == Op::ExecMask || node.op == Op::And && node.args.iter().any(exec)
+}
+
+/// Does a write keep the VGPR's lanes outside of some EXEC?
+pub(crate) fn is_masked(block: &Block, n: u8, v: Val) -> bool {
+    let node = &block.nodes[v.index()];
+    match node.op {
+        Op::ReadV(m) => m == n,
+        Op::Select => block.nodes[node.args[0].index()].op == Op::ExecMask,
+        _ => false,
+    }
 }
 
 impl Facts {

@@ -52,17 +52,25 @@ impl Analysis<'_> {
             let (x, y) = (arg(0)?, arg(1)?);
             let set = self.meet_sets(x.set, y.set)?;
             let guarded = x.guarded || y.guarded;
-            // Two wrapping parts must wrap in one direction, otherwise the ends could agree by
-            // accident.
-            let opposite = (x.stride ^ y.stride) >> 63 != 0;
             let stepped = x.stepped || y.stepped;
             let whole = x.whole && y.whole;
             let aligned = self.aligned_in(x, whole).min(self.aligned_in(y, whole));
-            if !stepped && x.guarded && y.guarded && opposite != (node.op == Op::Sub) {
+            let stride = f(x.stride, y.stride) & mask;
+            // A part that wraps moves the value against its own stride. That shows at the ends only if the sum has a stride
+            // of the same sign, and all parts that may wrap do so in one direction.
+            let along = |part: Fact, stride_of_part: i64| {
+                let same = (stride_of_part < 0) == ((stride as i64) < 0);
+                !part.guarded || stride != 0 && same
+            };
+            let of_second = match node.op {
+                Op::Sub => (y.stride as i64).wrapping_neg(),
+                _ => y.stride as i64,
+            };
+            if !stepped && !(along(x, x.stride as i64) && along(y, of_second)) {
                 return None;
             }
             Some(Fact {
-                stride: f(x.stride, y.stride) & mask,
+                stride,
                 guarded,
                 whole,
                 alike: x.alike.min(y.alike),
@@ -243,7 +251,7 @@ impl Analysis<'_> {
                 let (mut stepped, mut masked) = (false, false);
                 for i in 0..node.args.len() {
                     let f = arg(i)?;
-                    if f.stride != 0 {
+                    if f.stride != 0 || f.guarded {
                         return None;
                     }
                     set = self.meet_sets(set, f.set)?;
@@ -394,7 +402,10 @@ pub(super) fn low_is(block: &Block, wide: Val, low: Val) -> bool {
                 || zero(1) && low_is(block, node.args[0], low)
         }
         Op::Shl if l.op == Op::Shl => {
-            l.args[1] == node.args[1] && low_is(block, node.args[0], l.args[0])
+            // The amount counts modulo the width, so that of a word may be another one.
+            let amount = block.nodes[node.args[1].index()].op;
+            let same = l.args[1] == node.args[1] && matches!(amount, Op::Const(n) if n < 32);
+            same && low_is(block, node.args[0], l.args[0])
         }
         _ => l.op == Op::Lo && l.args[0] == wide,
     }

@@ -416,7 +416,7 @@ impl Emitter<'_> {
         let mut words = Vec::new();
         for v in wider {
             let guard = self.guards[&v]?;
-            let reach = guard.stride.abs().checked_mul(lanes - 1)?;
+            let reach = guard.stride.checked_abs()?.checked_mul(lanes - 1)?;
             if reach > i64::from(i32::MAX) {
                 return None;
             }

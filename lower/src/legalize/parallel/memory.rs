@@ -1,5 +1,5 @@
-//! Loads in a parallel region. Each is lowered by what is known of its addresses: uniform, affine, likely affine, or
-//! nothing.
+//! Loads in a parallel region. A load is emitted by the shape of its addresses: uniform, affine, probably affine, or
+//! arbitrary.
 
 use frontend::op::{Data, Space};
 
@@ -14,12 +14,12 @@ use crate::legalize::{Emitter, access};
 use crate::maps::HashMap;
 use crate::vir::{self, IntCC, Memory, Op as VirOp, Value, types};
 
-/// What is known of the addresses of active lanes.
+/// The addresses of active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Address {
-    /// They probably have this stride, which a runtime check verifies.
+    /// They probably have this stride, which is checked at run time.
     Affine(i64),
-    /// Nothing.
+    /// They are arbitrary.
     Any,
 }
 
@@ -37,15 +37,16 @@ struct Access {
 
 /// The first active lane and its address.
 struct First {
-    /// Its number in the vector (I64); `any` (I32) is 0 if there is none.
+    /// Its number in the vector (I64).
     lane: Value,
+    /// The bits of the mask (I32), 0 if no lane is active.
     any: Value,
     low: Value,
     high: Option<Value>,
 }
 
 /// Values of a block that are available at a point of its code.
-pub(super) struct Known {
+pub(super) struct Available {
     values: HashMap<Val, Vec<Value>>,
     words: HashMap<Val, Vec<Vec<Value>>>,
     bases: HashMap<Val, Value>,
@@ -95,8 +96,8 @@ impl Emitter<'_> {
     }
 
     /// Saves the available values before code that does not dominate what follows.
-    pub(super) fn begin_aside(&self, g: &Group<'_>) -> Known {
-        Known {
+    pub(super) fn save_available(&self, g: &Group<'_>) -> Available {
+        Available {
             values: g.body.values.clone(),
             words: g.body.words.clone(),
             bases: g.bases.clone(),
@@ -106,14 +107,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// Restores the values that were available before such code.
-    pub(super) fn end_aside(&mut self, g: &mut Group<'_>, known: Known) {
-        g.body.values = known.values;
-        g.body.words = known.words;
-        g.bases = known.bases;
-        g.lane_masks = known.lane_masks;
-        self.scalars = known.scalars;
-        self.singles = known.singles;
+    /// Restores the saved values after such code.
+    pub(super) fn restore_available(&mut self, g: &mut Group<'_>, available: Available) {
+        g.body.values = available.values;
+        g.body.words = available.words;
+        g.bases = available.bases;
+        g.lane_masks = available.lane_masks;
+        self.scalars = available.scalars;
+        self.singles = available.singles;
     }
 
     /// Emits a load by lanes; its results become values of the group.
@@ -144,7 +145,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// What is known of a load's addresses.
+    /// Classifies the addresses of a load that is not affine.
     fn address_kind(&self, g: &Group<'_>, block: &Block, v: Val, data: Data) -> Address {
         let node = &block.nodes[v.index()];
         match g.facts.address(g.at, v) {
@@ -190,8 +191,8 @@ impl Emitter<'_> {
         words
     }
 
-    /// A load at one address for all active lanes. If the address is in bounds, it is executed even if no lane is
-    /// active.
+    /// A load at one address for all active lanes. It is executed even if no lane is active, provided that the address
+    /// is in bounds.
     fn group_load_one(&mut self, g: &mut Group<'_>, block: &Block, v: Val, mask: &[Value]) {
         let node = &block.nodes[v.index()];
         let Op::Load(space, data, _) = node.op else {
@@ -231,8 +232,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A load whose addresses are affine on the active lanes: of the whole group if all its addresses are in bounds,
-    /// otherwise out of line by lanes.
+    /// A load whose addresses are affine on the active lanes. It loads for all lanes of the group if their addresses
+    /// are in bounds; otherwise code out of line loads for the active lanes.
     fn group_load_affine(
         &mut self,
         g: &mut Group<'_>,
@@ -279,14 +280,14 @@ impl Emitter<'_> {
         self.b.jump(done, &loaded);
 
         self.b.switch_to_block(each);
-        let known = self.begin_aside(g);
+        let available = self.save_available(g);
         let address = match guarded {
             // The guards may have failed: the lanes' own addresses.
             true => self.group_value(g, block, address),
             false => self.group_ramp(g, block.nodes[address.index()].ty.width, base, stride),
         };
         let loaded = self.load_slices(g, (space, data), &address, mask, Address::Any);
-        self.end_aside(g, known);
+        self.restore_available(g, available);
         let loaded: Vec<Value> = loaded.into_iter().flatten().collect();
         self.b.jump(done, &loaded);
         self.b.switch_to_block(done);
@@ -356,7 +357,7 @@ impl Emitter<'_> {
     }
 
     /// The first active lane's address (I64).
-    fn whole_address(&mut self, first: &First) -> Value {
+    fn first_address(&mut self, first: &First) -> Value {
         let low = self.b.uextend(types::I64, first.low);
         match first.high {
             Some(high) => {
@@ -368,8 +369,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads elements with stride `stride` and jumps to `done`; leaves for `other` if the addresses of active lanes
-    /// have another stride, or if the addresses of all the vector's lanes are not in bounds.
+    /// Loads elements with stride `stride` and jumps to `done`; leaves for `other` if the addresses of active lanes do
+    /// not have this stride, or if the address of any lane, active or not, is out of bounds.
     fn load_affine(
         &mut self,
         g: &Group<'_>,
@@ -381,7 +382,7 @@ impl Emitter<'_> {
         let per = self.per();
         let ty = dwords_type(per);
         let bytes = i64::from(access::bytes(a.data));
-        let start = self.whole_address(first);
+        let start = self.first_address(first);
         let before = self.b.imul_imm(first.lane, stride);
         let start = self.b.isub(start, before);
         // Check that the active lanes' addresses equal the predicted ones.
@@ -407,6 +408,15 @@ impl Emitter<'_> {
             below => self.b.iadd_imm(start, below),
         };
         self.group_inside(other, a.space, lowest, span.abs() + bytes);
+        if a.high.is_some() {
+            // The lanes have one high word, so the low words must not wrap.
+            let low = self.b.band_imm(lowest, i64::from(u32::MAX));
+            let end = self.b.iadd_imm(low, span.abs() + bytes);
+            let fits = self
+                .b
+                .icmp_imm(IntCC::UnsignedLessThanOrEqual, end, 1 << 32);
+            self.require(other, fits);
+        }
         if stride == 0 {
             let some = self.b.icmp_imm(IntCC::NotEqual, first.any, 0);
             self.require(g.fail, some);
@@ -417,8 +427,8 @@ impl Emitter<'_> {
         self.b.jump(done, &loaded);
     }
 
-    /// The range of elements that have the first active lane's high word: host address of low word 0, lowest low word
-    /// in bounds, and distance from it to the highest (I64). Leaves for `fail` if the range is empty.
+    /// The addresses in bounds that have the first active lane's high word: the host address of low word 0, the lowest
+    /// low word in bounds, and the distance from it to the highest (I64). Leaves for `fail` if there are none.
     fn low_words(&mut self, g: &Group<'_>, a: Access, first: &First) -> (Value, Value, Value) {
         let (base, len) = self.memory_of(a.space);
         let last = self.b.iadd_imm(len, -i64::from(access::bytes(a.data)));
@@ -470,7 +480,7 @@ impl Emitter<'_> {
         self.require(g.fail, good);
     }
 
-    /// Loads dwords by a gather; bytes and shorts are extracted from their dwords.
+    /// Loads dwords by a gather, and extracts bytes and shorts from their dwords.
     fn load_gathered(&mut self, g: &Group<'_>, a: Access, first: &First) -> Vec<Value> {
         let per = self.per();
         let ty = dwords_type(per);

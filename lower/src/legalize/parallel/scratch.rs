@@ -1,6 +1,6 @@
 //! Scratch in a parallel region. Each lane has its own dwords, so the order of lanes is not observable and stores need
-//! no proof. The windows of the accesses are computed at the region's entry; an offset beyond its window leaves for the
-//! general code.
+//! no proof. The windows of the accesses are computed at the region's entry; an offset outside of its window leaves for
+//! the general code.
 
 use frontend::op::Space;
 
@@ -30,13 +30,13 @@ impl Emitter<'_> {
         for &(b, v) in &plan.scratch {
             let block = &f.blocks[b];
             self.head_slots(plan, b);
-            let behind = self.scratch_bounds(block, v);
+            let bounding = self.scratch_bounds(block, v);
             let op = block.nodes[v.index()].op;
             let (_, space, ..) = load_or_store(op).expect("bug: no load and no store");
             // Values of one block are not valid in another.
             self.singles.clear();
-            let window = self.scratch_window(v, block, space, &behind);
-            let needed = known_end(block, v).unwrap_or(1);
+            let window = self.scratch_window(v, block, space, &bounding);
+            let needed = constant_end(block, v).unwrap_or(1);
             let most = ends.entry((window.start, window.room)).or_insert(0);
             if needed > *most {
                 *most = needed;
@@ -52,8 +52,7 @@ impl Emitter<'_> {
         windows
     }
 
-    /// Makes scalars that the first block writes available in block `b`, as far as the bounds of its scratch accesses
-    /// use them.
+    /// Makes the scalars available that the first block writes and the bounds of block `b`'s scratch accesses read.
     fn head_slots(&mut self, plan: &Parallel, b: usize) {
         let f = self.f;
         self.scalars.clear();
@@ -107,14 +106,14 @@ impl Emitter<'_> {
             .iter()
             .map(|&word| self.group_value(g, block, word))
             .collect();
-        let known = match block.nodes[address.index()].op {
-            Op::Const(n) => known_row(n as u32, data, least),
+        let constant = match block.nodes[address.index()].op {
+            Op::Const(n) => constant_offset(n as u32, data, least),
             _ => None,
         };
         let one =
             block.nodes[address.index()].ty.vary == Vary::Wave || g.is_uniform(block, address);
-        let offsets = match (known, one) {
-            (Some(n), _) => Offsets::Known(n),
+        let offsets = match (constant, one) {
+            (Some(n), _) => Offsets::Constant(n),
             (None, true) => Offsets::One(self.group_base(g, block, address)),
             (None, false) => Offsets::Each(self.group_value(g, block, address)),
         };
@@ -128,7 +127,7 @@ impl Emitter<'_> {
             least,
         };
         let results = match &offsets {
-            Offsets::Known(n) => self.scratch_at(g, a, *n, (&mask, &words)),
+            Offsets::Constant(n) => self.scratch_at_constant(g, a, *n, (&mask, &words)),
             Offsets::One(word) => self.scratch_of_one(g, a, *word, (&mask, &words)),
             Offsets::Each(vectors) => self.scratch_of_each(g, a, vectors, (&mask, &words)),
         };
@@ -170,11 +169,11 @@ impl Emitter<'_> {
         let at = self.b.iadd(a.window.start, bytes);
         let shift = self.b.band_imm(word, 3);
         let shift = self.b.ishl_imm(shift, 3);
-        self.scratch_row_of(g, a, (at, shift), (mask, words))
+        self.scratch_elements(g, a, (at, shift), (mask, words))
     }
 
     /// The same at a constant offset, which is in the window by the check at the entry.
-    fn scratch_at(
+    fn scratch_at_constant(
         &mut self,
         g: &Group<'_>,
         a: Access,
@@ -184,12 +183,12 @@ impl Emitter<'_> {
         let bytes = i64::from(offset & !3) * (ROW / 4);
         let at = self.b.iadd_imm(a.window.start, bytes);
         let shift = self.b.iconst(types::I32, i64::from(offset % 4 * 8));
-        self.scratch_row_of(g, a, (at, shift), moved)
+        self.scratch_elements(g, a, (at, shift), moved)
     }
 
-    /// Loads or stores the elements of which lane 0 of the wave has its first dword at `at`; `shift` is the bit offset
-    /// of bytes and shorts in their dword.
-    fn scratch_row_of(
+    /// Loads or stores the elements of one offset. The first dword of the wave's lane 0 is at `at`; `shift` is the bit
+    /// offset of a byte or short in its dword.
+    fn scratch_elements(
         &mut self,
         g: &Group<'_>,
         a: Access,
@@ -231,7 +230,8 @@ impl Emitter<'_> {
         results
     }
 
-    /// The same at an offset by lane (I32), which is checked on active lanes.
+    /// Loads or stores elements at an offset for each lane (I32); leaves for the general code unless the offsets of
+    /// active lanes are in the window.
     fn scratch_of_each(
         &mut self,
         g: &Group<'_>,
@@ -240,7 +240,7 @@ impl Emitter<'_> {
         (mask, words): (&[Value], &[Vec<Value>]),
     ) -> Vec<Vec<Value>> {
         if !self.has_masks() {
-            // Without gathers the runtime's function is as fast.
+            // Without gathers the general code, which calls the runtime, is as fast.
             let never = self.b.iconst(types::I8, 0);
             self.require(g.fail, never);
             let none = self.nothing();
@@ -289,7 +289,7 @@ impl Emitter<'_> {
             let dword = self.of_lanes(1, per).dwords_by(|_| !3);
             let dword = self.b.band(offsets, dword);
             let six = self.b.iconst(types::I32, 6);
-            // Each dword of a lane's scratch takes a row of 64 dwords, one per lane.
+            // The dwords of the 64 lanes are interleaved: an offset of 4 is 256 bytes.
             let index = self.b.ishl(dword, six);
             let ids = self
                 .of_lanes(1, per)
@@ -327,7 +327,7 @@ impl Emitter<'_> {
 }
 
 /// The end in bytes, from the window's start, of an access of all lanes at a constant offset.
-fn known_end(block: &Block, v: Val) -> Option<i64> {
+fn constant_end(block: &Block, v: Val) -> Option<i64> {
     let node = &block.nodes[v.index()];
     let (_, space, data, _) = load_or_store(node.op)?;
     let least = match (space, bounds(node)) {
@@ -340,20 +340,20 @@ fn known_end(block: &Block, v: Val) -> Option<i64> {
     let Op::Const(n) = block.nodes[node.args[0].index()].op else {
         return None;
     };
-    let n = known_row(n as u32, data, least)?;
+    let n = constant_offset(n as u32, data, least)?;
     Some(i64::from(n & !3) * (ROW / 4) + ROW * access::words(data) as i64)
 }
 
 /// A constant offset, if it is aligned, at least `least`, and less than 1 MiB.
-fn known_row(n: u32, data: frontend::op::Data, least: u32) -> Option<u32> {
+fn constant_offset(n: u32, data: frontend::op::Data, least: u32) -> Option<u32> {
     (n & alignment(data) == 0 && n >= least && n < 1 << 20).then_some(n)
 }
 
 /// The offsets of a group's elements in scratch.
 enum Offsets {
     /// One constant offset in the window.
-    Known(u32),
-    /// One offset (I32).
+    Constant(u32),
+    /// One offset of all lanes (I32).
     One(Value),
     /// An offset for each lane.
     Each(Vec<Value>),
