@@ -454,7 +454,10 @@ fn given(gfx: Gfx, code: &str) {
     }
     let exec = std::env::var("EXEC").ok();
     let exec = exec.map(|text| u64::from_str_radix(&text, 16).expect("EXEC is hexadecimal"));
-    let checker = Checker::new(gfx);
+    let checker = match env("CHECKED", 0) {
+        0 => Checker::new(gfx),
+        _ => Checker::on(Bench::checked(), gfx),
+    };
     let jits = checker.jits();
     let mut r = Random::new(env("SEED", 1));
     for _ in 0..env("STATES", 20) {

@@ -510,8 +510,24 @@ pub(crate) fn shrink(items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<I
                 continue 'again;
             }
         }
-        return items;
+        return with_nops(items, fails);
     }
+}
+
+/// Replaces instructions that do not matter but for the number of instructions before a cut.
+fn with_nops(mut items: Vec<Item>, fails: &dyn Fn(&[Item]) -> bool) -> Vec<Item> {
+    const S_NOP: [u8; 4] = [0, 0, 0x80, 0xbf];
+    for i in 0..items.len() {
+        let Item::Inst(bytes) = &items[i] else {
+            continue;
+        };
+        let mut copy = items.clone();
+        copy[i] = Item::Inst(S_NOP.to_vec());
+        if bytes[..] != S_NOP && fails(&copy) {
+            items = copy;
+        }
+    }
+    items
 }
 
 /// Leaves out pieces of a long program, longer ones first.
