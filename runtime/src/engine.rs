@@ -373,6 +373,9 @@ pub struct EngineOptions {
     /// A directory that keeps translated code for other processes. It must be as trustworthy as the
     /// program: files are checked against damage, not against forgery.
     pub cache: Option<PathBuf>,
+    /// Forms of code that the translator leaves out, by name, such as `group-loops`. Results do not depend on them; this
+    /// is for measurements.
+    pub without: Vec<String>,
 }
 
 /// Why an engine cannot be created.
@@ -384,6 +387,14 @@ pub enum EngineError {
     /// The CPU lacks the instructions of the wide back end.
     #[error("the wide emitter needs a CPU with AVX2, FMA and BMI2; use `auto` or `cranelift`")]
     NoWide,
+    /// There is no form of code of this name.
+    #[error("there is no form of code `{name}`; forms are {}", .known.join(", "))]
+    NoForm {
+        /// The name.
+        name: String,
+        /// The names of all forms.
+        known: Vec<String>,
+    },
     /// The cache directory cannot be used.
     #[error("cannot keep translated code in {}: {message}", .path.display())]
     Cache {

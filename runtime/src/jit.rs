@@ -203,6 +203,7 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         emitter: options.emitter,
         ..base
     };
+    let jit_options = jit_options.without(forms(&options.without)?);
     JitEngine::new(jit_options)
         .map(|engine| -> Box<dyn Engine + Send> {
             let engine = JitEngine { folder, ..engine };
@@ -213,6 +214,25 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
             }
         })
         .map_err(|error| EngineError::Host(error.to_string()))
+}
+
+/// The forms of code of these names.
+fn forms(names: &[String]) -> Result<Forms, EngineError> {
+    let name_of = |flag: &str| flag.to_lowercase().replace('_', "-");
+    let mut found = Forms::empty();
+    for name in names {
+        let mut all = Forms::all().iter_names();
+        let named = all.find(|(flag, _)| name_of(flag) == *name);
+        let Some((_, form)) = named else {
+            let all = Forms::all().iter_names();
+            return Err(EngineError::NoForm {
+                name: name.clone(),
+                known: all.map(|(flag, _)| name_of(flag)).collect(),
+            });
+        };
+        found |= form;
+    }
+    Ok(found)
 }
 
 /// The engine that translates.
@@ -243,7 +263,7 @@ pub struct JitEngine {
 pub struct Translated {
     /// Regions compiled.
     pub regions: usize,
-    /// Of these, translated retranslate because they were hot.
+    /// Of these, those translated again because they were hot.
     pub improved: usize,
     /// Of these, the ones in the baseline tier.
     pub baseline: usize,

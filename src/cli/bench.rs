@@ -36,6 +36,16 @@ pub(super) struct Args {
     #[cfg(feature = "jit")]
     #[arg(long, conflicts_with = "engine")]
     profile: bool,
+    /// Leave forms of code out that the translator would make, such as `gathers,group-loops`; shows
+    /// what they are worth
+    #[cfg(feature = "jit")]
+    #[arg(
+        long,
+        value_name = "FORMS",
+        value_delimiter = ',',
+        conflicts_with = "profile"
+    )]
+    without: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -46,7 +56,10 @@ const ROUNDS: usize = 3;
 
 pub(super) fn execute(args: &Args, out: &mut Output) -> anyhow::Result<Status> {
     let manifest = Manifest::load(&args.options.manifest)?;
-    let options = args.options.device(&args.engine);
+    #[cfg_attr(not(feature = "jit"), expect(unused_mut))]
+    let mut options = args.options.device(&args.engine);
+    #[cfg(feature = "jit")]
+    options.engine_options.without.clone_from(&args.without);
     let engine = options.engine;
     let device = Device::with_options(options)?;
     let session = Session::new(manifest, device, args.options.target.as_deref())?;

@@ -130,6 +130,7 @@ impl RunOptions {
             profile: None,
             emitter,
             cache: self.cache.clone(),
+            without: Vec::new(),
         }
     }
 }

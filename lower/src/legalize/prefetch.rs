@@ -20,7 +20,7 @@ use crate::analysis::schedule::is_computed;
 use crate::analysis::uniformity::Affine;
 use crate::ir::memory::load_or_store;
 use crate::ir::{Block, Func, Val};
-use crate::options::Options;
+use crate::options::{Forms, Options};
 use crate::vir::{Memory, Op as VirOp, Value, types};
 
 mod deferred;
@@ -54,7 +54,7 @@ pub(super) struct Prefetch {
 
 /// Does a region have prefetches, outside of loops without barriers?
 pub(super) fn suits(f: &Func, o: &Options) -> bool {
-    if !o.host.is_wide() || o.baseline {
+    if !o.host.is_wide() || o.baseline || !o.has(Forms::PREFETCHES) {
         return false;
     }
     let length: u32 = f.blocks.iter().map(|block| block.guest_insts).sum();

@@ -47,6 +47,34 @@ fn bench_has_the_shape_of_the_contract() {
 }
 
 #[test]
+fn bench_leaves_forms_of_code_out() {
+    if !engines().contains(&"jit") {
+        return;
+    }
+    let bench = |forms: &str| {
+        wavelift(&[
+            "bench",
+            "examples/saxpy/saxpy.gfx900.toml",
+            "--seconds",
+            "0.01",
+            "--without",
+            forms,
+        ])
+    };
+    let done = bench("group-loops,parallel");
+    assert_eq!((done.status, done.stderr.as_str()), (0, ""));
+    let refused = bench("parallel,nothing");
+    assert_eq!(refused.status, 2, "{}", refused.stdout);
+    assert!(
+        refused
+            .stderr
+            .contains("there is no form of code `nothing`; forms are unmasked, group-loops, "),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn diff_agrees_on_the_examples() {
     if !engines().contains(&"jit") {
         let diff = wavelift(&["diff", "examples/saxpy/saxpy.gfx900.toml"]);

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""What each form of code is worth: every benchmark with all forms and with one left out.
+
+Runs of a benchmark alternate between all forms and each form left out; the least time of each counts. A ratio is the time
+without the form divided by the time with it, so 1.10 means that the form makes the benchmark 10 % faster. Both sets run in
+the sizes of `compare.py`, on one thread."""
+
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+
+from bench_sets import HERE, SETS, Set
+
+FORMS = ["parallel", "unmasked", "group-loops", "hoisted", "lane-serial", "fused-loads", "fused-stores", "affine-compares",
+         "gathers", "offset-tables", "sunk", "zmm", "prefetches"]
+# A change below this is taken for noise.
+NOISE = 0.03
+
+
+def run(binary, manifest, seconds, without):
+    """The least seconds of a benchmark's dispatches."""
+    command = [binary, "bench", manifest, "--threads", "1", "--seconds", str(seconds), "--json"]
+    if without:
+        command += ["--without", without]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{manifest.name} without {without or 'nothing'}: {done.stderr.strip()}")
+    return sum(dispatch["execute_min_s"] for dispatch in json.loads(done.stdout)["dispatches"])
+
+
+def mean(ratios):
+    ratios = list(ratios)
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def shown(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all when none is named")
+    parser.add_argument("--wavelift", type=pathlib.Path, default=HERE.parent / "target/release/wavelift")
+    parser.add_argument("--forms", nargs="*", default=FORMS)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.05, help="of each run")
+    parser.add_argument("--json", type=pathlib.Path, help="write all times to this file")
+    options = parser.parse_args()
+    # By group of benchmarks, name and form (None: all forms): the least time.
+    groups = {"first": {}, "a": {}, "b": {}}
+    for which in SETS:
+        benches = Set(which)
+        for name in benches.benches:
+            if options.names and name not in options.names:
+                continue
+            half = benches.benches[name].get("half") if which == "open" else None
+            manifest = benches.folder / f"{name}.gfx906.toml"
+            times = groups[half or "first"][name] = {}
+            for _ in range(options.rounds):
+                for form in [None, *options.forms]:
+                    took = run(options.wavelift, manifest, options.seconds, form)
+                    times[form] = min(took, times.get(form, took))
+            print(f"{name}: {times[None] * 1e3:.2f} ms,",
+                  ", ".join(f"{form} {times[form] / times[None]:.2f}" for form in options.forms), flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({group: {name: {form or "all": time for form, time in times.items()}
+                                                    for name, times in names.items()}
+                                            for group, names in groups.items()}, indent=1))
+    print("\n| form left out | first set | half a | half b | affected | mean of these | most | least |")
+    print("|---|--:|--:|--:|--:|--:|---|---|")
+    for form in options.forms:
+        ratios = {name: times[form] / times[None] for names in groups.values() for name, times in names.items()}
+        means = [mean(times[form] / times[None] for times in names.values()) for names in groups.values()]
+        affected = {name: ratio for name, ratio in ratios.items() if abs(ratio - 1) > NOISE}
+        order = sorted(affected, key=affected.get)
+        most = ", ".join(f"{name} {ratios[name]:.2f}" for name in order[::-1][:3] if ratios[name] > 1)
+        least = ", ".join(f"{name} {ratios[name]:.2f}" for name in order[:3] if ratios[name] < 1)
+        print(f"| `{form}` |", " | ".join(map(shown, means)), f"| {len(affected)} | {shown(mean(affected.values()))} | {most} | {least} |")
+
+
+if __name__ == "__main__":
+    main()
