@@ -1,9 +1,10 @@
-//! Elements of guest memory and LDS, one lane, four lanes or eight at a time, as words in registers. All addresses
-//! are host addresses that were checked.
+//! Moves of elements between guest memory or LDS and registers, for one, four, eight or 16 lanes at a time. All
+//! addresses are host addresses whose bounds were checked.
 //!
-//! An aligned element of two or four dwords is one access of the host, so that other threads see all of it or nothing:
-//! it never comes from two vectors and is never stored by two. Hosts access at least the aligned 16 bytes within a vector
-//! at once: Intel and AMD guarantee it for moves of 16 bytes on processors with AVX, and larger moves are made of such.
+//! An aligned element of two or four dwords is one host access, so that other threads see all of it or nothing: its
+//! dwords never come from two vectors and are never stored by two instructions. Hosts access at least each aligned 16
+//! bytes of a vector at once: Intel and AMD guarantee this for moves of 16 bytes on processors with AVX, and wider
+//! moves consist of such.
 
 use frontend::op::Data;
 
@@ -21,7 +22,7 @@ mod window;
 pub(super) use strided::is_interleaved;
 pub(super) use window::{On, Window};
 
-/// Does inline code know how such an element lies in memory?
+/// Does inline code support such elements?
 pub(super) fn is_known(data: Data) -> bool {
     matches!(
         data,
@@ -39,7 +40,7 @@ pub(super) fn bytes(data: Data) -> u32 {
     }
 }
 
-/// Registers of an element.
+/// Number of VGPRs of an element.
 pub(super) fn words(data: Data) -> usize {
     match data {
         Data::Dwords(n) => usize::from(n),
@@ -47,36 +48,40 @@ pub(super) fn words(data: Data) -> usize {
     }
 }
 
-/// Do elements that are `stride` apart follow one another?
+/// Are elements with this stride contiguous?
 pub(super) fn is_run(data: Data, stride: i64) -> bool {
     is_known(data) && stride == i64::from(bytes(data))
 }
 
-/// Elements of three dwords that reach into those of the next lanes: the dwords of them follow one another from lane to
-/// lane. How many these are, each a stride behind the other. (Of other elements a lane's dwords must come from one vector.)
+/// The number of words of an element if each word is loaded by itself: for elements of three dwords with a stride of
+/// one dword. Word `n` of all lanes is contiguous and begins `n` strides after word 0. The dwords of other elements
+/// must come from one vector.
 fn overlapping(data: Data, stride: i64) -> Option<i64> {
     (data == Data::Dwords(3) && stride == 4).then_some(3)
 }
 
-/// Are elements every other dword, so that those of 16 lanes are in two vectors?
+/// Are elements every other dword, so that two vectors hold those of 16 lanes?
 pub(super) fn is_pairwise(data: Data, stride: i64) -> bool {
     data == Data::Dwords(1) && stride == 8
 }
 
-/// Where 16 lanes' dwords are that are every other one, the first `away` from an address.
+/// The window of 16 lanes whose elements are every other dword, the first `away` bytes from an address.
 pub(super) fn pairwise(away: i64) -> Window {
     let lanes = std::array::from_fn(|lane| away + 8 * lane as i64);
     let window = Window::of(lanes, (lanes[0], lanes[15]));
     window.expect("bug: 31 dwords are more than two vectors")
 }
 
-/// What two shuffles of two vectors each make of the dwords of four lanes: a dword of the result is the one with this number
-/// of both sources, those of the second counting from 4 on. The sources of the first are two of three values, by their
-/// numbers, those of the second its result and the third value.
+/// Two shuffles that make one vector from three. Each selects four dwords of two vectors by their indices, those of the
+/// second vector from 4 on.
 pub(super) struct Triple {
+    /// The sources of the first shuffle.
     pub(super) first: [usize; 2],
+    /// The dwords that it selects.
     pub(super) picks: [u8; 4],
+    /// The second source of the second shuffle; the first is the result of the first shuffle.
     pub(super) third: usize,
+    /// The dwords that the second shuffle selects.
     pub(super) then: [u8; 4],
 }
 
@@ -89,7 +94,7 @@ const fn triple(first: [usize; 2], picks: [u8; 4], third: usize, then: [u8; 4]) 
     }
 }
 
-/// Four structures of three dwords as they lie in memory, in three vectors, to one vector a dword.
+/// Deinterleaves four structures of three dwords, in three vectors in memory order, to one vector for each dword.
 pub(super) const SPLIT_TRIPLES: [Triple; 3] = [
     triple([0, 1], [0, 3, 6, 0], 2, [0, 1, 2, 5]),
     triple([0, 1], [1, 4, 7, 0], 2, [0, 1, 2, 6]),
@@ -103,7 +108,7 @@ pub(super) const JOIN_TRIPLES: [Triple; 3] = [
     triple([0, 1], [3, 7, 0, 0], 2, [6, 0, 1, 7]),
 ];
 
-/// The bytes of four dwords of two vectors.
+/// The byte indices of four dwords of two vectors.
 pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
     std::array::from_fn(|n| 4 * dwords[n / 4] + n as u8 % 4)
 }
@@ -111,7 +116,7 @@ pub(super) fn bytes_of_dwords(dwords: [u8; 4]) -> [u8; 16] {
 impl Emitter<'_> {
     // ---- one lane
 
-    /// A lane's words; pairs and fours in one piece, as other waves store them.
+    /// Loads a lane's words; elements of two or four dwords by one access.
     pub(super) fn load_one(&mut self, from: Value, data: Data) -> Vec<Value> {
         match data {
             Data::U8 => vec![self.b.load_part(Part::Byte, Memory::Guest, from, 0)],
@@ -126,7 +131,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A lane's one to three dwords; a pair in one piece.
+    /// Loads a lane's one to three dwords, the first two by one access.
     fn load_words(&mut self, from: Value, words: usize) -> Vec<Value> {
         let mut out = Vec::with_capacity(words);
         while out.len() + 1 < words {
@@ -143,7 +148,7 @@ impl Emitter<'_> {
         out
     }
 
-    /// Stores a lane's words; pairs and fours in one piece.
+    /// Stores a lane's words; elements of two or four dwords by one access.
     pub(super) fn store_one(&mut self, to: Value, data: Data, words: &[Value]) {
         match data {
             Data::U8 | Data::I8 => {
@@ -176,17 +181,17 @@ impl Emitter<'_> {
 
     // ---- vectors
 
-    /// A vector of dwords that follow one another.
+    /// Loads a contiguous vector.
     pub(super) fn load_vector(&mut self, ty: Type, start: Value, offset: i32) -> Value {
         self.b.load(ty, Memory::Guest, start, offset)
     }
 
-    /// Stores a vector of dwords one after the other.
+    /// Stores a contiguous vector.
     pub(super) fn store_vector(&mut self, vector: Value, start: Value, offset: i32) {
         self.b.store(Memory::Guest, vector, start, offset);
     }
 
-    /// Stores two lanes' pairs of dwords.
+    /// Stores the elements of two lanes, which are pairs of dwords.
     pub(super) fn store_two(&mut self, to: [Value; 2], pairs: Value) {
         let pairs = self.b.bitcast(types::I64X2, pairs);
         for (n, at) in to.into_iter().enumerate() {
@@ -195,8 +200,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many lanes whose elements are `stride` apart are moved at once: four, eight or 16. `between`: what lies between
-    /// their elements may be moved with them.
+    /// The number of lanes with this stride that are moved at once: four, eight or 16. `between`: the bytes between
+    /// elements may be moved with them.
     pub(super) fn lanes_at_once(
         &self,
         load: bool,
@@ -208,7 +213,7 @@ impl Emitter<'_> {
             Some(_) if load => Data::Dwords(1),
             _ => data,
         };
-        // Nothing lies between elements that overlap.
+        // Elements that overlap have no bytes between them.
         let between = between || stride < i64::from(bytes(data));
         match self.per() {
             16 if sixteen::suits_sixteen(data, stride) => 16,
@@ -219,8 +224,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The words of four, eight or 16 lanes whose elements are `stride` apart, the first `away` from `start`: a vector
-    /// for each word.
+    /// Loads the words of four, eight or 16 lanes, whose elements are `stride` apart, the first `away` bytes from
+    /// `start`: a vector for each word.
     pub(super) fn load_lanes(
         &mut self,
         lanes: usize,
@@ -246,7 +251,7 @@ impl Emitter<'_> {
             };
         }
         match i32::try_from(away) {
-            Ok(away) if is_run(data, stride) => self.load_run(start, away, data),
+            Ok(away) if is_run(data, stride) => self.load_contiguous(start, away, data),
             Ok(away) if (data, stride) == (Data::Dwords(2), 4) => {
                 self.load_neighbours(start, away).to_vec()
             }
@@ -257,8 +262,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores four, eight or 16 lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
-    /// first; `words` is a vector for each word.
+    /// Stores the elements of four, eight or 16 lanes in lane order, `stride` apart, the first `away` bytes from
+    /// `start`; `words` is a vector for each word.
     pub(super) fn store_lanes(
         &mut self,
         lanes: usize,
@@ -278,7 +283,7 @@ impl Emitter<'_> {
             return;
         }
         match i32::try_from(away) {
-            Ok(away) if is_run(data, stride) => self.store_run(start, away, data, words),
+            Ok(away) if is_run(data, stride) => self.store_contiguous(start, away, data, words),
             _ => {
                 let to = self.four_addresses(start, away, stride);
                 self.store_four(to, data, words);
@@ -290,21 +295,21 @@ impl Emitter<'_> {
         [0, 1, 2, 3].map(|k| self.b.iadd_imm(start, away + stride * k))
     }
 
-    // ---- slots of the frame
+    // ---- storage of lane values
 
-    /// Addresses `bytes` into the slots at some places.
+    /// The addresses `bytes` after each of `places`.
     pub(super) fn places_at(&mut self, places: &[Value], bytes: Value) -> Vec<Value> {
         let place = |&place: &Value| self.b.iadd(place, bytes);
         places.iter().map(place).collect()
     }
 
-    /// What is at places in slots, a value for each.
+    /// Loads a value from each of `places`.
     pub(super) fn load_places(&mut self, ty: Type, places: &[Value]) -> Vec<Value> {
         let load = |&place: &Value| self.b.load(ty, Memory::Trusted, place, 0);
         places.iter().map(load).collect()
     }
 
-    /// Puts a value at each place.
+    /// Stores a word to each of `places`.
     pub(super) fn store_places(&mut self, places: &[Value], words: &[Value]) {
         for (&place, &word) in places.iter().zip(words) {
             self.b.store(Memory::Trusted, word, place, 0);
@@ -313,9 +318,8 @@ impl Emitter<'_> {
 
     // ---- four lanes
 
-    /// The words of four lanes whose elements follow one another from `start + offset` on: a vector for each
-    /// word.
-    fn load_run(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
+    /// Loads the words of four lanes whose elements are contiguous from `start + offset` on: a vector for each word.
+    fn load_contiguous(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
         let size = match data {
             Data::Dwords(n) => {
                 let loaded: Vec<Value> = (0..i32::from(n))
@@ -348,15 +352,14 @@ impl Emitter<'_> {
         }]
     }
 
-    /// Two dwords of each of four lanes, of which the second is the next lane's first. The last lane's come from a vector
-    /// that has both.
+    /// Loads two dwords for each of four lanes with a stride of one dword. Both dwords of a lane come from one vector.
     pub(super) fn load_neighbours(&mut self, start: Value, offset: i32) -> [Value; 2] {
         let [a, b] = [0, 4].map(|n| self.load_vector(types::I32X4, start, offset + n));
         [[0, 1, 2, 6], [1, 2, 3, 7]].map(|lanes| self.pick(a, b, lanes))
     }
 
-    /// Stores four lanes' elements one after the other; `lanes` is a vector for each word.
-    fn store_run(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
+    /// Stores four lanes' elements contiguously; `lanes` is a vector for each word.
+    fn store_contiguous(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
         if let Data::Dwords(_) = data {
             for (i, value) in self.join(lanes).into_iter().enumerate() {
                 let at = offset + 16 * i as i32;
@@ -364,7 +367,7 @@ impl Emitter<'_> {
             }
             return;
         }
-        // The low bytes of the four, packed.
+        // Packs the low bytes of the four lanes.
         let size = bytes(data) as u8;
         let mut mask = [0u8; 16];
         for lane in 0..4 {
@@ -385,7 +388,7 @@ impl Emitter<'_> {
         self.b.store(Memory::Guest, packed, start, offset);
     }
 
-    /// The words of four lanes whose elements are anywhere: a vector for each word.
+    /// Loads the words of four lanes from arbitrary addresses: a vector for each word.
     pub(super) fn load_four(&mut self, from: [Value; 4], data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(4) => {
@@ -417,7 +420,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores four lanes' elements anywhere, the lowest lane's first; `lanes` is a vector for each word.
+    /// Stores four lanes' elements to arbitrary addresses in lane order; `lanes` is a vector for each word.
     pub(super) fn store_four(&mut self, to: [Value; 4], data: Data, lanes: &[Value]) {
         match data {
             Data::Dwords(4) => {
@@ -451,7 +454,7 @@ impl Emitter<'_> {
 
     // ---- shuffles
 
-    /// Four dwords of two vectors.
+    /// Selects four dwords of two vectors by their indices, those of the second from 4 on.
     fn pick(&mut self, a: Value, b: Value, lanes: [u8; 4]) -> Value {
         let mask = bytes_of_dwords(lanes);
         let a = self.b.bitcast(types::I8X16, a);
@@ -461,7 +464,7 @@ impl Emitter<'_> {
         self.b.bitcast(types::I32X4, v)
     }
 
-    /// Four lanes' structures of 1 to 4 dwords as they lie in memory, to one vector a dword.
+    /// Deinterleaves four lanes' structures of 1 to 4 dwords, in memory order, to one vector for each dword.
     pub(super) fn split(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a] => vec![a],
@@ -509,7 +512,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn triples_come_apart_and_together() {
+    fn splitting_and_joining_triples_are_inverse() {
         let run = |m: [[u8; 4]; 3], triples: &[Triple; 3]| -> [[u8; 4]; 3] {
             std::array::from_fn(|n| {
                 let Triple {

@@ -53,9 +53,9 @@ impl Emitter<'_> {
         };
         // The low 4 GiB have no memory, so a zero-extended address is never in bounds.
         let zext = block.nodes[node.args[0].index()].op == Op::Zext;
-        let known = space == Space::Lds || space == Space::Global && !zext;
+        let reachable = space == Space::Lds || space == Space::Global && !zext;
         let dwords = matches!(data, Data::Dwords(1..=4));
-        known && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
+        reachable && dwords && self.o.has(Forms::GATHERS) && is_computed(block, node.args[0])
     }
 
     /// Emits an access for which `is_contiguous_form` holds.
@@ -154,12 +154,12 @@ impl Emitter<'_> {
         let lane = self.b.ushr_imm(offset, 2);
         let group = Group { offset, lane };
         let order = IntCC::UnsignedLessThanOrEqual;
-        let mut same = self.follow(a.data, addresses[0], group, true);
+        let mut same = self.matching_lanes(a.data, addresses[0], group, true);
         let low = self.word_at(addresses[0], offset);
         let away = if lds.is_some() {
             self.b.uextend(types::I64, low)
         } else {
-            let equal = self.follow(a.data, addresses[1], group, false);
+            let equal = self.matching_lanes(a.data, addresses[1], group, false);
             same = self.b.band(same, equal);
             // The group's low words must not wrap.
             let fits = self.b.icmp_imm(order, low, (1 << 32) - all);
@@ -189,8 +189,9 @@ impl Emitter<'_> {
         self.b.switch_to_block(on);
     }
 
-    /// A loop over the wave, whose elements are `a.stride` bytes apart from `start` on, all of them
-    /// in bounds. A store writes the old contents back for inactive lanes, so it is for LDS only.
+    /// Emits a loop over the lane groups that moves elements with stride `a.stride` from `start` on,
+    /// all of which are in bounds. A store writes the old contents back for inactive lanes, so it is
+    /// for LDS only.
     pub(super) fn whole_run(&mut self, a: &Contiguous<'_>, start: Value, done: HostBlock) {
         let (head, offset) = self.begin_offsets();
         let lane = self.b.ushr_imm(offset, 2);
@@ -211,22 +212,23 @@ impl Emitter<'_> {
 
     /// The mask of a group's lanes whose word in a slot equals the first lane's, plus the element
     /// size times the distance if `steps` is set.
-    fn follow(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
+    fn matching_lanes(&mut self, data: Data, slot: Value, group: Group, steps: bool) -> Value {
         let count = self.lanes_of_group(data);
         let ty = dwords_type(count);
         let at = self.b.iadd(slot, group.offset);
         let words = self.b.load(ty, Memory::Trusted, at, 0);
         let first = self.word_at(slot, group.offset);
-        let mut line = self.b.splat(ty, first);
+        let mut expected = self.b.splat(ty, first);
         let mut lanes = self.of_lanes(1, count);
         if steps {
             let step = access::bytes(data);
             let steps = lanes.dwords_by(|n| n as u32 * step);
-            line = lanes.b.iadd(line, steps);
+            expected = lanes.b.iadd(expected, steps);
         }
-        lanes.b.icmp(IntCC::Equal, words, line)
+        lanes.b.icmp(IntCC::Equal, words, expected)
     }
 
+    /// Loads the word at a byte offset in a slot.
     pub(super) fn word_at(&mut self, slot: Value, offset: Value) -> Value {
         let at = self.b.iadd(slot, offset);
         self.b.load(types::I32, Memory::Trusted, at, 0)
@@ -239,18 +241,18 @@ impl Emitter<'_> {
         let on = self.b.ushr(a.exec, group.lane);
         let on = self.b.band_imm(on, every);
         let full = self.b.icmp_imm(IntCC::Equal, on, every);
-        let whole = self.b.create_block();
+        let all = self.b.create_block();
         if let Some(other) = other {
             let to = [group.lane];
-            self.b.brif(full, whole, &[], other, &to);
-            self.b.switch_to_block(whole);
+            self.b.brif(full, all, &[], other, &to);
+            self.b.switch_to_block(all);
             self.elements(a, start, group, None);
             return;
         }
         let (part, next) = (self.b.create_block(), self.b.create_block());
-        self.b.brif(full, whole, &[], part, &[]);
-        for (way, mask) in [(whole, None), (part, Some(on))] {
-            self.b.switch_to_block(way);
+        self.b.brif(full, all, &[], part, &[]);
+        for (block, mask) in [(all, None), (part, Some(on))] {
+            self.b.switch_to_block(block);
             self.elements(a, start, group, mask);
             self.b.jump(next, &[]);
         }
@@ -297,7 +299,7 @@ mod tests {
     use crate::ir::{Term, Type, Vary};
 
     #[test]
-    fn what_is_made_of_much_twice_is_gone_through_once() {
+    fn shared_operands_are_visited_once() {
         let b = Build::new();
         let ty = Type {
             width: Width::W32,

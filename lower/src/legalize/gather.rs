@@ -1,6 +1,6 @@
 //! Accesses at arbitrary addresses, inline. The addresses of all active lanes are first compared
 //! with the bounds of memory, as vectors. If one is out of bounds, or the high words differ, the
-//! runtime makes the complete access.
+//! runtime executes the complete access.
 //!
 //! AVX-512 has gathers and scatters of dwords. One occupies a single entry of the out-of-order
 //! window, where a loop over lanes occupies several for each lane, so that more cache misses
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         // The low 4 GiB have no memory, so a zero-extended address is never in bounds. A uniform
         // address is a single access.
         let address = &block.nodes[node.args[0].index()];
-        let known = match space {
+        let reachable = match space {
             Space::Lds => true,
             Space::Global | Space::Flat => address.op != Op::Zext,
             _ => false,
@@ -77,7 +77,7 @@ impl Emitter<'_> {
             Data::Dwords(_) => false,
             _ => load && access::is_known(data) && is_computed(block, node.args[0]),
         };
-        known && lanes && suits && self.o.host.is_wide() && self.o.has(Forms::GATHERS)
+        reachable && lanes && suits && self.o.host.is_wide() && self.o.has(Forms::GATHERS)
     }
 
     /// Emits an access for which `can_gather` holds.
@@ -149,7 +149,7 @@ impl Emitter<'_> {
                 }
                 self.b.jump(done, &[]);
             }
-            _ => self.load_in_order(a, &window, &groups, slow, done),
+            _ => self.load_contiguous_parts(a, &window, &groups, slow, done),
         }
 
         self.b.switch_to_block(slow);
@@ -273,15 +273,15 @@ impl Emitter<'_> {
         self.require(slow, good);
     }
 
-    /// Gathers dwords from memory to their slot, or scatters them from it; calls `behind` after
-    /// each group with its first lane and its number of lanes.
+    /// Gathers dwords from memory to their slot, or scatters them from it; after each group, calls
+    /// `then` with its first lane and its number of lanes.
     fn move_lanes(
         &mut self,
         load: bool,
         a: Access<'_>,
         window: &Window,
         groups: &[Group],
-        mut behind: impl FnMut(&mut Self, (usize, usize)),
+        mut then: impl FnMut(&mut Self, (usize, usize)),
     ) {
         let per = self.per();
         let ty = dwords_type(per);
@@ -307,7 +307,7 @@ impl Emitter<'_> {
             } else {
                 self.b.effect(VirOp::Scatter, &args);
             }
-            behind(self, (group.lane, per));
+            then(self, (group.lane, per));
         }
     }
 
@@ -327,7 +327,7 @@ impl Emitter<'_> {
             let at = 4 * group.lane as i32;
             self.b.store(Memory::Trusted, words, slot, at);
         }
-        let behind = self.b.create_block();
+        let after = self.b.create_block();
         let (head, offset) = self.begin_offsets();
         let from = std::array::from_fn(|k| {
             let at = self.b.iadd(slot, offset);
@@ -346,13 +346,13 @@ impl Emitter<'_> {
         let words = both.map(|(&new, old)| lanes.select(Width::W32, &mask, &[new], &[old])[0]);
         let words: Vec<Value> = words.collect();
         self.store_places(&places, &words);
-        self.end_offsets((head, offset), 4 * host::LANES, behind);
-        self.b.switch_to_block(behind);
+        self.end_offsets((head, offset), 4 * host::LANES, after);
+        self.b.switch_to_block(after);
     }
 
     /// Loads bytes or shorts and jumps to `done`, if the elements of active lanes are contiguous
     /// and the range that all 64 lanes would cover is in bounds; otherwise branches to `other`.
-    fn load_in_order(
+    fn load_contiguous_parts(
         &mut self,
         a: Access<'_>,
         window: &Window,
@@ -382,8 +382,8 @@ impl Emitter<'_> {
             let steps = e
                 .of_lanes(1, per)
                 .dwords_by(|n| step * (group.lane + n) as u32);
-            let line = e.b.iadd(word, steps);
-            e.b.icmp(IntCC::Equal, group.words, line)
+            let expected = e.b.iadd(word, steps);
+            e.b.icmp(IntCC::Equal, group.words, expected)
         });
         self.require(other, good);
         let start = self.b.iadd(window.start, low);

@@ -1,10 +1,11 @@
-//! Accesses of scratch: the dwords of the 64 lanes lie side by side, so that one offset for all lanes is 64 dwords that
-//! follow one another. They are inline in hot code where what the access reaches is the running wave's own scratch,
-//! which no other wave uses: bytes and shorts are stored with the dwords that they are in. The runtime makes all others,
-//! whole and from the beginning, those through descriptors of other buffers as well.
+//! Scratch accesses. The dwords of the 64 lanes are interleaved, so each word of an element at one offset of all lanes
+//! is 64 contiguous dwords. The optimizing tier emits an inline form of an access, which is executed if the access lies
+//! in the running wave's own scratch. No other wave accesses that memory, so a byte or short is stored by rewriting its
+//! dword. The runtime executes all other accesses completely, including those through descriptors of other buffers:
+//! inline code moves nothing before all its checks have passed.
 //!
-//! AVX-512 gathers and scatters where offsets differ. Other hosts leave these to the runtime, which takes no longer than
-//! code for each lane.
+//! Where offsets differ by lane, AVX-512 uses gathers and scatters. Other hosts call the runtime, which is as fast as
+//! inline code for each lane.
 
 use std::mem::offset_of;
 
@@ -20,7 +21,7 @@ use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, SCRATCH_DESCRIPTOR, Val, Vary, Width};
 use crate::vir::{Block as HostBlock, IntCC, Memory, Op as VirOp, Value, types};
 
-/// Bytes from one dword of a lane to its next.
+/// Bytes from one dword of a lane to its next dword.
 pub(super) const ROW: i64 = 4 * LANES as i64;
 
 /// Is it an access of scratch, or of a buffer that may be scratch?
@@ -31,12 +32,12 @@ pub(super) fn is_scratch(op: Op) -> bool {
     )
 }
 
-/// What inline accesses may reach.
+/// The part of the wave's scratch that an inline access may touch.
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct Window {
-    /// Where offset 0 of lane 0 is (I64).
+    /// Host address of offset 0 of lane 0 (I64).
     pub(super) start: Value,
-    /// Bytes from there on; 0 where nothing is known (I64).
+    /// Bytes from `start` to the end of the wave's scratch (I64); 0 if the access cannot be inline.
     pub(super) room: Value,
 }
 
@@ -45,31 +46,33 @@ pub(in crate::legalize) struct Window {
 struct Access<'a> {
     load: bool,
     data: Data,
-    /// Lanes that act.
+    /// Mask of the active lanes (I64).
     exec: Value,
     places: &'a [Value],
     window: Window,
-    /// Offsets that are less are not inline.
+    /// Smaller offsets take the slow path.
     least: u32,
 }
 
-/// One offset of all lanes.
+/// The offset of all active lanes.
 #[derive(Clone, Copy)]
 enum Offset {
-    Known(u32),
+    Constant(u32),
+    /// Computed at run time (I32).
     Word(Value),
 }
 
-/// Where the dwords of lane 0 begin, and in which of their bits the data.
+/// Location of the elements at one offset of all lanes.
 #[derive(Clone, Copy)]
-struct Row {
-    at: Value,
+struct Location {
+    /// The address of lane 0's first dword is `base + bytes`.
+    base: Value,
     bytes: i32,
-    /// I32.
+    /// Bit offset of a byte or short in its dword (I32).
     shift: Value,
 }
 
-/// Bits of an offset that are 0 in an inline access, so that no element leaves its dword.
+/// Bits of an offset that must be 0 for an inline access, so that no element straddles two dwords.
 pub(super) fn alignment(data: Data) -> u32 {
     match data {
         Data::Dwords(_) => 3,
@@ -78,7 +81,7 @@ pub(super) fn alignment(data: Data) -> u32 {
     }
 }
 
-/// Bits of a byte or short; nothing for dwords.
+/// The width in bits of a byte or short, and whether it is signed; `None` for dwords.
 pub(super) fn part(data: Data) -> Option<(u32, bool)> {
     match data {
         Data::U8 => Some((8, false)),
@@ -90,8 +93,7 @@ pub(super) fn part(data: Data) -> Option<(u32, bool)> {
 }
 
 impl Emitter<'_> {
-    /// Is a node an access with an inline form, which is taken if at run time it is within the
-    /// wave's own scratch?
+    /// Is a node an access with an inline form? That form is executed if the access lies in the wave's own scratch.
     pub(super) fn is_inline_scratch(&self, block: &Block, v: Val) -> bool {
         let node = &block.nodes[v.index()];
         let Some((_, Space::Scratch | Space::Buffer, data, _)) = load_or_store(node.op) else {
@@ -111,13 +113,13 @@ impl Emitter<'_> {
         // Before the branch, because all paths use it.
         self.new_exec(block, plan, v);
         let places = self.places(block, plan, v);
-        let mut behind = Vec::new();
+        let mut bounding = Vec::new();
         for &bound in bounds(node) {
-            behind.push(self.wave_word(block, plan, bound));
+            bounding.push(self.wave_word(block, plan, bound));
         }
         let address = &block.nodes[node.args[0].index()];
         let wave = address.ty.vary == Vary::Wave;
-        let known = match address.op {
+        let constant = match address.op {
             Op::Const(c) => Some(c as u32),
             _ => None,
         };
@@ -140,7 +142,7 @@ impl Emitter<'_> {
             if !load {
                 args.extend(&places);
             }
-            args.extend(&behind);
+            args.extend(&bounding);
             e.effect_to(block, plan, v, (f, site), &args, out);
         };
         let (gathers, level) = (self.has_masks(), self.level.contains(&v));
@@ -149,7 +151,7 @@ impl Emitter<'_> {
             call(self);
             return;
         }
-        let window = self.scratch_window(v, block, space, &behind);
+        let window = self.scratch_window(v, block, space, &bounding);
         let least = match (space, bounds(node)) {
             (Space::Buffer, &[_, _, _, least]) => match block.nodes[least.index()].op {
                 Op::Const(least) => least as u32,
@@ -171,15 +173,15 @@ impl Emitter<'_> {
             window,
             least,
         };
-        match (known, wave) {
-            (Some(known), _) => self.scratch_row(a, Offset::Known(known), slow, done),
-            (None, true) => self.scratch_row(a, Offset::Word(offset), slow, done),
+        match (constant, wave) {
+            (Some(n), _) => self.scratch_uniform(a, Offset::Constant(n), slow, done),
+            (None, true) => self.scratch_uniform(a, Offset::Word(offset), slow, done),
             (None, false) => {
                 let first = self.b.ctz(exec);
                 let at = self.b.ishl_imm(first, 2);
                 let first = self.word_at(offset, at);
                 if level {
-                    self.scratch_row(a, Offset::Word(first), slow, done);
+                    self.scratch_uniform(a, Offset::Word(first), slow, done);
                 } else {
                     self.scratch_each(a, (offset, first), slow, done);
                 }
@@ -191,9 +193,8 @@ impl Emitter<'_> {
         self.enter(done);
     }
 
-    /// Moves elements as one access if the active lanes' offsets all equal the first one's,
-    /// otherwise by scatters where the host has them. Jumps to `done`, or branches to `slow`
-    /// without any move.
+    /// Moves elements as one access if the active lanes' offsets are equal, otherwise by gathers or scatters if the
+    /// host has them. Jumps to `done`, or branches to `slow` before anything is moved.
     fn scratch_each(
         &mut self,
         a: Access<'_>,
@@ -209,22 +210,24 @@ impl Emitter<'_> {
         let [one, many] = [(); 2].map(|()| self.b.create_block());
         self.b.brif(same, one, &[], many, &[]);
         self.enter(one);
-        self.scratch_row(a, Offset::Word(first), slow, done);
+        self.scratch_uniform(a, Offset::Word(first), slow, done);
         self.enter(many);
         if self.has_masks() {
-            self.scratch_spread(a, offsets, slow, done);
+            self.scratch_divergent(a, offsets, slow, done);
         } else {
             self.b.jump(slow, &[]);
         }
     }
 
-    /// What an access reaches inline: from where it begins to the end of the wave's scratch, if it begins there.
+    /// The window of an access: from its offset 0 to the end of the wave's scratch. `room` is 0 if the start is outside
+    /// of the wave's scratch or misaligned, or if the descriptor is not one of scratch or has too few records. Accesses
+    /// of a block with the same bounds share a window.
     pub(super) fn scratch_window(
         &mut self,
         v: Val,
         block: &Block,
         space: Space,
-        behind: &[Value],
+        bounding: &[Value],
     ) -> Window {
         let mut key = bounds(&block.nodes[v.index()]).to_vec();
         key.truncate(3);
@@ -238,15 +241,15 @@ impl Emitter<'_> {
         let [at, len] = [at, len].map(|field| self.context(types::I64, field));
         let order = IntCC::UnsignedLessThanOrEqual;
         let start = match space {
-            Space::Scratch => behind[0],
+            Space::Scratch => bounding[0],
             _ => {
-                let base = self.b.band_imm(behind[0], (1 << 48) - 1);
-                self.b.iadd(base, behind[2])
+                let base = self.b.band_imm(bounding[0], (1 << 48) - 1);
+                self.b.iadd(base, bounding[2])
             }
         };
         let away = self.b.isub(start, at);
         let inside = self.b.icmp(order, away, len);
-        // Some targets ignore low bits of an address that is not one of a dword.
+        // Some targets ignore the low bits of misaligned addresses.
         let rest = self.b.band_imm(start, 3);
         let aligned = self.b.icmp_imm(IntCC::Equal, rest, 0);
         let mut good = self.b.band(inside, aligned);
@@ -255,15 +258,16 @@ impl Emitter<'_> {
             let wrong = [0, 1].map(|i| {
                 let word = SCRATCH_DESCRIPTOR[i];
                 let [mask, bits] = [word.mask, word.bits].map(|w| (u64::from(w) << 32) as i64);
-                let word = self.b.band_imm(behind[i], mask);
+                let word = self.b.band_imm(bounding[i], mask);
                 self.b.bxor_imm(word, bits)
             });
             let wrong = self.b.bor(wrong[0], wrong[1]);
             let kind = self.b.icmp_imm(IntCC::Equal, wrong, 0);
-            // Some targets compare offset and SOFFSET with the number of records; no offset is beyond the room.
-            let records = self.b.band_imm(behind[1], i64::from(u32::MAX));
+            // Some targets compare the sum of offset and SOFFSET with the number of records. This check covers all
+            // offsets in the window.
+            let records = self.b.band_imm(bounding[1], i64::from(u32::MAX));
             let most = self.b.ushr_imm(room, 6);
-            let most = self.b.iadd(most, behind[2]);
+            let most = self.b.iadd(most, bounding[2]);
             let bound = self.b.icmp(order, most, records);
             let both = self.b.band(kind, bound);
             good = self.b.band(good, both);
@@ -275,7 +279,7 @@ impl Emitter<'_> {
         window
     }
 
-    /// Are the words of all lanes that act good (I8)? `good` gets those of a host vector.
+    /// Does `good` hold for the words of all active lanes (I8)? It is called for each host vector of words.
     fn scratch_lanes(
         &mut self,
         exec: Value,
@@ -301,12 +305,13 @@ impl Emitter<'_> {
         self.b.icmp_imm(IntCC::Equal, bad, 0)
     }
 
-    /// Moves the elements at one offset of all lanes and goes to `done`; leaves for `slow` where they are not in the window.
-    fn scratch_row(&mut self, a: Access<'_>, offset: Offset, slow: HostBlock, done: HostBlock) {
+    /// Moves the elements at one offset of all lanes and jumps to `done`; branches to `slow` if they are not in the
+    /// window.
+    fn scratch_uniform(&mut self, a: Access<'_>, offset: Offset, slow: HostBlock, done: HostBlock) {
         let (mask, size) = (alignment(a.data), ROW * a.places.len() as i64);
         let order = IntCC::UnsignedLessThanOrEqual;
-        let row = match offset {
-            Offset::Known(n) => {
+        let location = match offset {
+            Offset::Constant(n) => {
                 let bytes = i32::try_from(i64::from(n & !3) * (ROW / 4)).ok();
                 let fits = |&bytes: &i32| i64::from(bytes) + size <= i64::from(i32::MAX);
                 let good = n & mask == 0 && n >= a.least;
@@ -318,8 +323,11 @@ impl Emitter<'_> {
                 let inside = self.b.icmp(order, end, a.window.room);
                 self.require(slow, inside);
                 let shift = self.b.iconst(types::I32, i64::from(n % 4 * 8));
-                let at = a.window.start;
-                Row { at, bytes, shift }
+                Location {
+                    base: a.window.start,
+                    bytes,
+                    shift,
+                }
             }
             Offset::Word(word) => {
                 let wide = self.b.uextend(types::I64, word);
@@ -338,54 +346,55 @@ impl Emitter<'_> {
                     good = self.b.band(good, above);
                 }
                 self.require(slow, good);
-                let at = self.b.iadd(a.window.start, bytes);
+                let base = self.b.iadd(a.window.start, bytes);
                 let shift = self.b.band_imm(word, 3);
                 let shift = self.b.ishl_imm(shift, 3);
-                Row {
-                    at,
+                Location {
+                    base,
                     bytes: 0,
                     shift,
                 }
             }
         };
         self.if_full(a.exec, |e| {
-            e.move_row(a, row, false);
+            e.move_uniform(a, location, false);
             e.b.jump(done, &[]);
         });
-        self.move_row(a, row, true);
+        self.move_uniform(a, location, true);
         self.b.jump(done, &[]);
     }
 
-    /// Moves a row's elements of all lanes, or of those that act.
-    fn move_row(&mut self, a: Access<'_>, row: Row, masked: bool) {
-        let per = self.per();
+    /// Moves the elements of all lanes, or only those of the active lanes.
+    fn move_uniform(&mut self, a: Access<'_>, location: Location, masked: bool) {
+        let (per, base) = (self.per(), location.base);
         let ty = dwords_type(per);
         for lane in (0..LANES).step_by(per) {
             let on = masked.then(|| self.on_from(a.exec, lane, per));
             let place = 4 * lane as i32;
             for (i, &slot) in a.places.iter().enumerate() {
-                let at = row.bytes + (ROW * i as i64) as i32 + place;
+                let at = location.bytes + (ROW * i as i64) as i32 + place;
                 let dwords = part(a.data).is_none();
                 if dwords
                     && per > crate::host::LANES
                     && let Some(on) = on
                 {
-                    self.move_masked(a.load, on, (row.at, at), (slot, place));
+                    self.move_masked(a.load, on, (base, at), (slot, place));
                     continue;
                 }
-                let inside = |e: &mut Self| e.load_vector(ty, row.at, at);
+                let inside = |e: &mut Self| e.load_vector(ty, base, at);
                 let outside = |e: &mut Self| e.b.load(ty, Memory::Trusted, slot, place);
                 let (new, old) = match (dwords, a.load) {
                     (true, true) => (inside(self), on.map(|_| outside(self))),
                     (true, false) => (outside(self), on.map(|_| inside(self))),
                     (false, true) => {
                         let held = inside(self);
-                        let part = self.loaded_part(held, a.data, row.shift);
+                        let part = self.loaded_part(held, a.data, location.shift);
                         (part, on.map(|_| outside(self)))
                     }
                     (false, false) => {
                         let (held, word) = (inside(self), outside(self));
-                        (self.with_part(held, word, a.data, row.shift), Some(held))
+                        let new = self.with_part(held, word, a.data, location.shift);
+                        (new, Some(held))
                     }
                 };
                 let new = match (on, old) {
@@ -399,23 +408,23 @@ impl Emitter<'_> {
                     true => {
                         self.b.store(Memory::Trusted, new, slot, place);
                     }
-                    false => self.store_vector(new, row.at, at),
+                    false => self.store_vector(new, base, at),
                 }
             }
         }
     }
 
-    /// Moves the dwords of those of 16 lanes that act between a row and a slot.
+    /// Moves the dwords of the active ones of 16 lanes between scratch and a slot.
     fn move_masked(
         &mut self,
         load: bool,
         on: Value,
-        (row, at): (Value, i32),
+        (base, at): (Value, i32),
         (slot, place): (Value, i32),
     ) {
         let ty = dwords_type(self.per());
         let words = self.b.load(ty, Memory::Trusted, slot, place);
-        let at = self.b.iadd_imm(row, i64::from(at));
+        let at = self.b.iadd_imm(base, i64::from(at));
         if load {
             let new = self.b.op(VirOp::LoadSome, &[words, on, at], ty);
             self.b.store(Memory::Trusted, new, slot, place);
@@ -424,7 +433,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Shifts dwords by a word (I32), or by those of a vector.
+    /// Shifts dwords by one amount (I32), or by a vector of amounts.
     fn scratch_shift(&mut self, op: Op, v: Value, amount: Value) -> Value {
         let per = self.per();
         let mut lanes = self.of_lanes(1, per);
@@ -438,7 +447,7 @@ impl Emitter<'_> {
         lanes.b.op(f, &[v, amount], dwords_type(per))
     }
 
-    /// The byte or short of dwords that begins at bit `shift`, extended.
+    /// Extracts the byte or short at bit `shift` of each dword and extends it to 32 bits.
     pub(super) fn loaded_part(&mut self, dwords: Value, data: Data, shift: Value) -> Value {
         let (bits, signed) = part(data).expect("bug: a dword is no part of one");
         let low = self.scratch_shift(Op::Lshr, dwords, shift);
@@ -450,7 +459,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Dwords with a byte or short at bit `shift` from the low bits of words.
+    /// Inserts the low bits of `words` into dwords as the byte or short at bit `shift`.
     pub(super) fn with_part(
         &mut self,
         dwords: Value,
@@ -470,9 +479,15 @@ impl Emitter<'_> {
         self.b.bor(rest, word)
     }
 
-    /// Moves elements at an offset of each lane's own, by AVX-512's gathers and scatters, and goes to `done`; leaves for
-    /// `slow` where they are not in the window.
-    fn scratch_spread(&mut self, a: Access<'_>, offsets: Value, slow: HostBlock, done: HostBlock) {
+    /// Moves elements whose offsets differ by lane, by AVX-512 gathers or scatters, and jumps to `done`; branches to
+    /// `slow` if one is not in the window.
+    fn scratch_divergent(
+        &mut self,
+        a: Access<'_>,
+        offsets: Value,
+        slow: HostBlock,
+        done: HostBlock,
+    ) {
         debug_assert!(self.o.host.has_masks());
         let per = self.per();
         let ty = dwords_type(per);
@@ -530,7 +545,6 @@ impl Emitter<'_> {
                 self.b.ishl(bytes, three)
             });
             match (a.load, shift) {
-                // All of a lane's words are loaded before its offset may be overwritten.
                 (true, None) => {
                     let both = olds.iter().zip(&starts);
                     let new: Vec<Value> = both

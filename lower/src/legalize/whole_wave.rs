@@ -1,5 +1,5 @@
-//! Nodes that see the whole wave: calls of the runtime, memory, single lanes. They stand between
-//! segments; lane arguments and results lie in memory.
+//! Whole-wave operations: calls of the runtime, memory accesses, reads of single lanes. They are emitted between
+//! segments; their lane arguments and results are in memory.
 
 use std::mem::offset_of;
 
@@ -14,7 +14,7 @@ use crate::ir::{Block, Op, SiteId, Val, Vary, Width};
 use crate::vir::{Memory, StackSlot, Value, types};
 
 impl Emitter<'_> {
-    /// Emits a whole-wave node.
+    /// Emits a whole-wave operation.
     pub(super) fn whole(&mut self, block: &Block, plan: &Schedule, v: Val) {
         let node = &block.nodes[v.index()];
         if let Some(&affine) = self.affine.get(&v) {
@@ -109,7 +109,7 @@ impl Emitter<'_> {
 
     // ---- arguments
 
-    /// Where the words of a load's or a store's elements go, or lie.
+    /// Addresses of the lane words of a load's results or a store's data, one for each word of an element.
     pub(super) fn places(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         match node.op {
@@ -123,12 +123,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Address of a lane value's 64 words. A wave value is spread to a slot first.
+    /// Address of a value's 64 lane words. A wave value is broadcast to a slot first.
     pub(super) fn place_address(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         if node.ty.vary == Vary::Wave {
             let word = self.scalar(block, plan, v);
-            return self.spread(word);
+            return self.broadcast(word);
         }
         match (node.op, plan.place[v.index()]) {
             (Op::ReadV(n), _) | (_, Some(Place::Home(n))) => {
@@ -152,15 +152,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// A slot beyond the plan's.
+    /// Allocates a frame slot beyond those of the schedule.
     pub(super) fn take_slot(&mut self) -> u32 {
         let slot = self.slots;
         self.slots += 1;
         slot
     }
 
-    /// A wave word in all 64 lanes of a fresh slot.
-    fn spread(&mut self, word: Value) -> Value {
+    /// Stores a wave word to all 64 lanes of a new slot and returns its address.
+    fn broadcast(&mut self, word: Value) -> Value {
         let slot = self.take_slot();
         let at = self
             .b
@@ -172,7 +172,7 @@ impl Emitter<'_> {
         at
     }
 
-    /// A value as addresses of lane words: one for W32, low and high for W64.
+    /// Addresses of a value's lane words: one for W32, low and high for W64.
     fn words(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         if node.ty.width != Width::W64 {
@@ -183,7 +183,7 @@ impl Emitter<'_> {
             let lo = self.b.ireduce(types::I32, wide);
             let hi = self.b.ushr_imm(wide, 32);
             let hi = self.b.ireduce(types::I32, hi);
-            return vec![self.spread(lo), self.spread(hi)];
+            return vec![self.broadcast(lo), self.broadcast(hi)];
         }
         match node.op {
             Op::Pair => {
@@ -194,7 +194,7 @@ impl Emitter<'_> {
             Op::Zext => {
                 let lo = self.place_address(block, plan, node.args[0]);
                 let zero = self.b.iconst(types::I32, 0);
-                vec![lo, self.spread(zero)]
+                vec![lo, self.broadcast(zero)]
             }
             _ => {
                 let Some(Place::Frame(slot)) = plan.place[v.index()] else {
@@ -208,7 +208,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An address as (low, high or 0) slot addresses.
+    /// Addresses of the low and the high words of an address; 0 in place of the latter if there are none or all are 0.
     pub(super) fn addresses(&mut self, block: &Block, plan: &Schedule, v: Val) -> Vec<Value> {
         let node = &block.nodes[v.index()];
         let lane = node.ty.vary != Vary::Wave;
@@ -225,7 +225,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A wave value as a word of a call.
+    /// A wave value as a 64-bit argument word of a call.
     pub(super) fn wave_word(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let word = self.scalar(block, plan, v);
         match block.nodes[v.index()].ty.width {
@@ -234,8 +234,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The words of a call with effects: its header, then one for each operand. What is passed for an operand and
-    /// what the header says of it are decided together, from the operand's type.
+    /// The argument words of a call with effects: the header, then one word for each operand. The operand's type
+    /// determines both its word and its bit in the header.
     fn call_words(&mut self, block: &Block, plan: &Schedule, v: Val, lanes: u8) -> Vec<Value> {
         let operands = block.nodes[v.index()].args;
         let mut words = Vec::with_capacity(1 + operands.len());
@@ -256,33 +256,34 @@ impl Emitter<'_> {
 
     // ---- calls
 
+    /// Stores words to a stack slot and returns its address.
     pub(super) fn store_words(&mut self, slot: StackSlot, words: &[Value]) -> Value {
         self.args_there = None;
-        self.store_others(slot, words, &[])
+        self.store_changed(slot, words, &[])
     }
 
-    /// The same, but for those that lie there already.
-    fn store_others(&mut self, slot: StackSlot, words: &[Value], there: &[Value]) -> Value {
+    /// The same if the slot already contains the words `present`.
+    fn store_changed(&mut self, slot: StackSlot, words: &[Value], present: &[Value]) -> Value {
         let at = self.b.stack_addr(slot);
         for (i, &w) in words.iter().enumerate() {
-            if there.get(i) != Some(&w) {
+            if present.get(i) != Some(&w) {
                 self.b.store(Memory::Trusted, w, at, offset32(8 * i));
             }
         }
         at
     }
 
-    /// Stores the arguments of a function with effects. Of one call after another in little code those that are the
-    /// same stay where they are: functions only read them.
+    /// Stores the arguments of a function with effects. The baseline tier omits those that the preceding call in the
+    /// same host block has stored: functions only read them.
     fn store_args(&mut self, args: &[Value]) -> Value {
-        let there = self.args_there.take();
+        let present = self.args_there.take();
         let here = self.b.current_block();
-        let there = there.filter(|&(block, _)| self.o.baseline && Some(block) == here);
-        let there = there.map_or_else(Vec::new, |(_, words)| words);
-        self.store_others(self.arg_slot, args, &there)
+        let present = present.filter(|&(block, _)| self.o.baseline && Some(block) == here);
+        let present = present.map_or_else(Vec::new, |(_, words)| words);
+        self.store_changed(self.arg_slot, args, &present)
     }
 
-    /// Addresses for the lane results of a call: their places, or a slot nobody reads.
+    /// Addresses for the lane results of a call: their storage, or a slot that is never read.
     pub(super) fn outputs(
         &mut self,
         block: &Block,
@@ -297,7 +298,7 @@ impl Emitter<'_> {
                 _ if i == v.index() => 0,
                 _ => continue,
             };
-            // A result that goes straight to a VGPR's home is needed by nobody else.
+            // A result whose storage is a VGPR's home has no other use, so it needs no slot.
             if n < lanes && plan.place[i].is_some() {
                 places[n] = plan.place[i];
             }
@@ -350,7 +351,7 @@ impl Emitter<'_> {
         self.take_scalars(block, v, lanes, scalars);
     }
 
-    /// A call whose lane results go to `out`.
+    /// Calls a function with effects that stores its lane results to `out`.
     pub(super) fn effect_to(
         &mut self,
         block: &Block,
@@ -369,8 +370,8 @@ impl Emitter<'_> {
         let status = self.call_effect(f, site, at, out);
         let pc = self.f.sites[site.0 as usize].pc;
         self.check(status, pc, new_exec);
-        let behind = self.b.current_block();
-        self.args_there = behind.map(|block| (block, args.to_vec()));
+        let after = self.b.current_block();
+        self.args_there = after.map(|block| (block, args.to_vec()));
     }
 
     /// Reads the wave results of a call from the context.
@@ -389,9 +390,9 @@ impl Emitter<'_> {
         }
     }
 
-    // ---- memory and lanes
+    // ---- single lanes
 
-    /// One lane of a value.
+    /// Reads one lane of a value.
     fn lane_at(&mut self, block: &Block, plan: &Schedule, v: Val) -> Value {
         let node = &block.nodes[v.index()];
         let index = self.scalar(block, plan, node.args[1]);

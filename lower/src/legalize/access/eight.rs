@@ -1,5 +1,6 @@
-//! Elements of eight lanes at a time, for the wide back end. In a vector of eight lanes whatever works within 128
-//! bits works on lanes 0 to 3 and 4 to 7 side by side, so these are brought there first.
+//! Elements of eight lanes at a time, for the wide back end. Shuffles work within each 128 bits of a vector. Elements
+//! are therefore first arranged so that the low half of each vector belongs to lanes 0 to 3 and the high half to lanes
+//! 4 to 7.
 
 use frontend::op::Data;
 
@@ -9,19 +10,19 @@ use crate::legalize::Emitter;
 use crate::legalize::lanes::{EVEN, ODD, UNPACK_HIGH, UNPACK_LOW, dwords_type};
 use crate::vir::{Memory, Op as VirOp, Type, Value, types};
 
-/// The low quads of two vectors, in each half.
+/// The low quads of two vectors, within each 128 bits.
 pub(super) const LOW_QUADS: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
 /// The high quads.
 pub(super) const HIGH_QUADS: [u8; 16] =
     [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/// Are elements that are `stride` apart moved eight lanes at a time?
+/// Are elements with this stride moved eight lanes at a time?
 pub(super) fn suits_eight(data: Data, stride: i64) -> bool {
     is_run(data, stride) || matches!(data, Data::Dwords(2 | 4))
 }
 
 impl Emitter<'_> {
-    fn bytes_at(&mut self, start: Value, offset: i32) -> Value {
+    fn load_sixteen_bytes(&mut self, start: Value, offset: i32) -> Value {
         self.b.load(types::I32X4, Memory::Guest, start, offset)
     }
 
@@ -29,7 +30,7 @@ impl Emitter<'_> {
         self.of_lanes(1, host::LANES).b.op(f, args, result)
     }
 
-    /// Two pieces of 16 bytes as one vector.
+    /// Joins two vectors of 16 bytes.
     pub(in crate::legalize) fn two_pieces(&mut self, low: Value, high: Value) -> Value {
         self.in_eight(VirOp::Join, &[low, high], types::I32X8)
     }
@@ -39,21 +40,21 @@ impl Emitter<'_> {
             .shuffle(types::I32X8, a, b, pattern)
     }
 
-    /// Halves of a vector, of so many lanes each.
+    /// The halves of a vector, each of `lanes` lanes.
     pub(in crate::legalize) fn halves(&mut self, lanes: usize, v: Value) -> [Value; 2] {
         [VirOp::LowHalf, VirOp::HighHalf].map(|half| self.in_eight(half, &[v], dwords_type(lanes)))
     }
 
-    /// Where something `away` bytes from `start` is: an address and a constant.
+    /// The location `away` bytes from `start` as an address and a constant offset.
     pub(super) fn near(&mut self, start: Value, away: i64) -> (Value, i32) {
-        // Room for what is added to it.
+        // Callers add less than 256 to the offset.
         match i32::try_from(away) {
             Ok(away) if away < i32::MAX - 256 => (start, away),
             _ => (self.b.iadd_imm(start, away), 0),
         }
     }
 
-    /// The words of eight lanes whose elements are `stride` apart, the first `away` from `start`.
+    /// Loads the words of eight lanes whose elements are `stride` apart, the first `away` from `start`.
     pub(super) fn load_eight(
         &mut self,
         start: Value,
@@ -78,8 +79,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores eight lanes' elements that are `stride` apart, the first `away` from `start`, the lowest lane's
-    /// first; `lanes` is a vector for each word.
+    /// Stores eight lanes' elements in lane order, `stride` apart, the first `away` from `start`; `lanes` is a vector
+    /// for each word.
     pub(super) fn store_eight(
         &mut self,
         start: Value,
@@ -101,17 +102,18 @@ impl Emitter<'_> {
         }
     }
 
-    /// The words of eight lanes whose elements follow one another from `start + offset` on.
+    /// Loads the words of eight lanes whose elements are contiguous from `start + offset` on.
     fn load_run_of_eight(&mut self, start: Value, offset: i32, data: Data) -> Vec<Value> {
         match data {
             Data::Dwords(1) => vec![self.load_vector(types::I32X8, start, offset)],
             Data::Dwords(words @ 2..=4) => {
-                // Of two words a piece is two lanes, of four it is one. In all pieces those of lanes 4 to 7 are behind.
+                // Four lanes have `words` pieces of 16 bytes, and no element of two or four words is in two pieces.
+                // The pieces of lanes 4 to 7 follow those of lanes 0 to 3.
                 let words = i32::from(words);
                 let pieces: Vec<Value> = (0..words)
                     .map(|n| {
-                        let low = self.bytes_at(start, offset + 16 * n);
-                        let high = self.bytes_at(start, offset + 16 * (n + words));
+                        let low = self.load_sixteen_bytes(start, offset + 16 * n);
+                        let high = self.load_sixteen_bytes(start, offset + 16 * (n + words));
                         self.two_pieces(low, high)
                     })
                     .collect();
@@ -121,7 +123,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Bytes or shorts of eight lanes.
+    /// Loads contiguous bytes or shorts of eight lanes and extends them to dwords.
     fn load_parts(&mut self, start: Value, offset: i32, data: Data) -> Value {
         let (ty, widen) = match data {
             Data::U8 => (types::I64, VirOp::WidenBytesU),
@@ -137,19 +139,19 @@ impl Emitter<'_> {
         self.in_eight(widen, &[parts], types::I32X8)
     }
 
-    /// The words of eight lanes whose elements of two or four words are anywhere.
+    /// Loads the words of eight lanes' elements of two or four words from arbitrary addresses.
     pub(in crate::legalize) fn load_each_of_eight(
         &mut self,
         from: [Value; 8],
         data: Data,
     ) -> Vec<Value> {
         let piece = |e: &mut Self, lane: usize| match data {
-            Data::Dwords(4) => e.bytes_at(from[lane], 0),
+            Data::Dwords(4) => e.load_sixteen_bytes(from[lane], 0),
             _ => {
                 let [a, b] =
                     [lane, lane + 1].map(|lane| e.b.load(types::I64, Memory::Guest, from[lane], 0));
                 let first = e.b.scalar_to_vector(types::I64X2, a);
-                // An instruction that loads what it inserts.
+                // Selection folds the load of `b` into the insertion.
                 let both = e.b.insertlane(first, b, 1);
                 e.b.bitcast(types::I32X4, both)
             }
@@ -165,7 +167,7 @@ impl Emitter<'_> {
         self.split_eight(&pieces)
     }
 
-    /// Stores eight lanes' elements one after the other; `lanes` is a vector for each word.
+    /// Stores eight lanes' elements contiguously; `lanes` is a vector for each word.
     fn store_run_of_eight(&mut self, start: Value, offset: i32, data: Data, lanes: &[Value]) {
         if lanes.len() == 1 && data != Data::Dwords(1) {
             self.store_parts(start, offset, data, lanes[0]);
@@ -179,7 +181,7 @@ impl Emitter<'_> {
             let (first, last) = (self.halves(4, a), self.halves(4, c));
             stored = vec![low, self.two_pieces(last[0], first[1]), high];
         } else if pieces.len() > 1 {
-            // Lower halves first.
+            // The low halves are first in memory.
             stored.clear();
             for halves in [VirOp::LowHalves, VirOp::HighHalves] {
                 for two in pieces.chunks_exact(2) {
@@ -193,10 +195,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores the low bytes or shorts of eight lanes.
+    /// Stores the low bytes or shorts of eight lanes contiguously.
     fn store_parts(&mut self, start: Value, offset: i32, data: Data, lanes: Value) {
         let size = bytes(data) as u8;
-        // In each half the parts of its four lanes, again and again.
+        // Packs the parts of its four lanes in each half, repeated to fill it.
         let pattern = std::array::from_fn(|n| {
             let n = n as u8 % (4 * size);
             4 * (n / size) + n % size
@@ -215,7 +217,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores eight lanes' elements of two or four words anywhere, the lowest lane's first.
+    /// Stores eight lanes' elements of two or four words to arbitrary addresses in lane order.
     pub(in crate::legalize) fn store_each_of_eight(
         &mut self,
         to: [Value; 8],
@@ -238,8 +240,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Pieces of eight lanes' structures of two to four dwords, of lanes 0 to 3 and 4 to 7 side by side, to one
-    /// vector a dword.
+    /// Deinterleaves eight lanes' structures of two to four dwords to one vector for each dword. The low halves have
+    /// the structures of lanes 0 to 3 in memory order, the high halves those of lanes 4 to 7.
     fn split_eight(&mut self, m: &[Value]) -> Vec<Value> {
         match *m {
             [a, b] => vec![self.shuffled(a, b, EVEN), self.shuffled(a, b, ODD)],

@@ -1,5 +1,5 @@
-//! Elements of those of 16 lanes that act, for AVX-512: what lies where the others would have theirs is neither read nor
-//! written, and need not be there.
+//! Masked moves of 16 lanes, for AVX-512: the elements of inactive lanes are neither read nor written and may be out of
+//! bounds.
 
 use frontend::op::Data;
 
@@ -10,13 +10,13 @@ use crate::vir::{Memory, Op as VirOp, Value, types};
 const LANES: usize = 16;
 
 impl Emitter<'_> {
-    /// Are elements that are `stride` apart moved so?
+    /// Are elements with this stride moved under a mask?
     pub(in crate::legalize) fn moves_some(&self, data: Data, stride: i64) -> bool {
         self.per() == LANES && data == Data::Dwords(1) && is_run(data, stride)
     }
 
-    /// Which of 16 lanes from `first` on act.
-    fn some_of(&mut self, exec: Value, first: usize) -> Value {
+    /// The mask of the active ones of 16 lanes from `first` on.
+    fn mask_from(&mut self, exec: Value, first: usize) -> Value {
         let bits = match first {
             0 => exec,
             _ => self.b.ushr_imm(exec, first as i64),
@@ -24,8 +24,8 @@ impl Emitter<'_> {
         self.b.op(VirOp::MaskOfBits, &[bits], types::M32X16)
     }
 
-    /// Moves dwords that follow one another, of 16 lanes from `first` on those in `exec`, between memory and their place; the
-    /// first of the 16 is at `at`.
+    /// Moves contiguous dwords of 16 lanes from `first` on, those of the lanes in `exec`, between memory and the slot
+    /// at `place`. Lane `first` has its dword at `at`.
     pub(in crate::legalize) fn move_some(
         &mut self,
         load: bool,
@@ -33,10 +33,10 @@ impl Emitter<'_> {
         at: Value,
         place: Value,
     ) {
-        let on = self.some_of(exec, first);
+        let on = self.mask_from(exec, first);
         let words = self.load_places(types::I32X16, &[place])[0];
         if load {
-            // All of the place is written, as what reads it next does not wait then.
+            // The whole slot is stored: a masked store is not forwarded to the next load of the slot, which would wait.
             let new = self.b.op(VirOp::LoadSome, &[words, on, at], types::I32X16);
             self.b.store(Memory::Trusted, new, place, 0);
         } else {

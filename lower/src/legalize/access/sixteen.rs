@@ -1,5 +1,6 @@
-//! Elements of 16 lanes at a time, for AVX-512. Pairs of dwords are sorted within 128 bits, so that lanes 0 to 3, 4 to 7,
-//! 8 to 11 and 12 to 15 have their words in one of the four parts of both vectors first.
+//! Elements of 16 lanes at a time, for AVX-512. Pairs and fours of dwords are deinterleaved within parts of 128 bits.
+//! All words of lanes 0 to 3 are therefore first brought to the same part of each vector, and likewise those of lanes 4
+//! to 7, 8 to 11 and 12 to 15.
 
 use frontend::op::Data;
 
@@ -11,7 +12,7 @@ use crate::vir::{Memory, Op as VirOp, Value, types};
 
 const LANES: usize = 16;
 
-/// Are elements that are `stride` apart moved 16 lanes at a time?
+/// Are elements with this stride moved 16 lanes at a time?
 pub(super) fn suits_sixteen(data: Data, stride: i64) -> bool {
     is_run(data, stride)
 }
@@ -26,7 +27,7 @@ impl Emitter<'_> {
             .shuffle(types::I32X16, a, b, pattern)
     }
 
-    /// The words of 16 lanes whose elements follow one another, the first `away` from `start`.
+    /// Loads the words of 16 lanes whose elements are contiguous, the first `away` from `start`.
     pub(super) fn load_sixteen(&mut self, start: Value, away: i64, data: Data) -> Vec<Value> {
         let (start, offset) = self.near(start, away);
         let (ty, widen) = match data {
@@ -36,14 +37,14 @@ impl Emitter<'_> {
                 return self.split_pairs(both).to_vec();
             }
             Data::Dwords(3) => {
-                let lines =
+                let vectors =
                     [0, 64, 128].map(|n| self.load_vector(types::I32X16, start, offset + n));
-                return self.separated_triples(lines).to_vec();
+                return self.separated_triples(vectors).to_vec();
             }
             Data::Dwords(4) => {
-                let lines =
+                let vectors =
                     [0, 64, 128, 192].map(|n| self.load_vector(types::I32X16, start, offset + n));
-                let parts = self.transposed_parts(lines);
+                let parts = self.transposed_parts(vectors);
                 return self.transposed_within(parts).to_vec();
             }
             Data::U8 => (types::I32X4, VirOp::WidenBytesU),
@@ -56,8 +57,7 @@ impl Emitter<'_> {
         vec![self.in_sixteen(widen, &[parts])]
     }
 
-    /// Stores 16 lanes' elements one after the other, the first `away` from `start`; `lanes` is a vector for each
-    /// word.
+    /// Stores 16 lanes' elements contiguously, the first `away` from `start`; `lanes` is a vector for each word.
     pub(super) fn store_sixteen(&mut self, start: Value, away: i64, data: Data, lanes: &[Value]) {
         let (start, offset) = self.near(start, away);
         let stored = match (data, lanes) {
@@ -82,7 +82,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// 16 lanes' pairs of dwords as they lie in memory, to one vector a dword.
+    /// Deinterleaves 16 lanes' pairs of dwords, in memory order, to one vector for each dword.
     fn split_pairs(&mut self, pairs: [Value; 2]) -> [Value; 2] {
         let [even, odd] =
             [VirOp::EvenParts, VirOp::OddParts].map(|parts| self.in_sixteen(parts, &pairs));
@@ -98,7 +98,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// Part `n` of vector `m` becomes part `m` of vector `n`.
+    /// Transposes parts of 128 bits: part `n` of vector `m` becomes part `m` of vector `n`.
     fn transposed_parts(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
         let mut sorted = |parts, pair: [Value; 2]| self.in_sixteen(parts, &pair);
         let [even, odd] = [VirOp::EvenParts, VirOp::OddParts]
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         ]
     }
 
-    /// The same of the dwords of each part.
+    /// Transposes the dwords of each part: dword `n` of vector `m` becomes dword `m` of vector `n`.
     fn transposed_within(&mut self, [a, b, c, d]: [Value; 4]) -> [Value; 4] {
         let mut sorted = |pattern, [a, b]: [Value; 2]| self.shuffled_sixteen(a, b, pattern);
         let [low, high] =

@@ -1,5 +1,6 @@
-//! Elements of 16 lanes with gaps between them, or of which each reaches into the next, for AVX-512: all that lies from the
-//! first to the last is loaded, and the words are taken out of it, those of an element out of one vector. And the reverse for elements without gaps: words of 16 lanes brought into the order of memory.
+//! Elements of 16 lanes that overlap or have gaps between them, for AVX-512: the whole range from the first element to
+//! the last is loaded, and the words are extracted by permutes, those of an element from one vector. Also interleaving,
+//! which brings words of 16 lanes into memory order.
 
 use frontend::op::Data;
 
@@ -12,7 +13,7 @@ const LANES: usize = 16;
 /// Bytes of a vector.
 const VECTOR: i64 = 4 * LANES as i64;
 
-/// Are elements that are `stride` apart loaded so? In twice as many vectors each would be in one of its own.
+/// Are elements with this stride loaded in this way? With strides above half a vector, each would need its own vector.
 pub(super) fn is_strided(data: Data, stride: i64) -> bool {
     match (data, stride) {
         (Data::Dwords(2), 4) | (Data::Dwords(4), 4 | 8) => true,
@@ -22,12 +23,12 @@ pub(super) fn is_strided(data: Data, stride: i64) -> bool {
     }
 }
 
-/// May so many words of each lane, one behind the other, be stored by [`Emitter::interleaved`]?
+/// Does [`Emitter::interleaved`] support elements of `words` words?
 pub(in crate::legalize) fn is_interleaved(words: usize) -> bool {
     matches!(words, 2 | 4 | 8)
 }
 
-/// Words, each named by its number and the lane, and where they are in a vector.
+/// Words, each by its number and its lane, and their dword indices in a vector.
 type Held = Vec<((usize, usize), u32)>;
 
 /// A vector with words of some lanes.
@@ -36,9 +37,9 @@ struct Part {
     held: Held,
 }
 
-/// Where the vectors begin that hold elements of so many words, and for each word of each lane in which of them it is and
-/// where: all of an element in the same. No byte before the first element or behind the last is touched.
-fn places(stride: i64, words: usize) -> (Vec<i64>, Vec<Held>) {
+/// The byte offsets of vectors that cover elements of `words` words, and the words that each vector holds. All words of
+/// an element are in one vector. No byte before the first element or after the last is touched.
+fn covering_vectors(stride: i64, words: usize) -> (Vec<i64>, Vec<Held>) {
     let bytes = 4 * words as i64;
     let end = stride * (LANES as i64 - 1) + bytes;
     let mut starts: Vec<i64> = Vec::new();
@@ -60,15 +61,15 @@ fn places(stride: i64, words: usize) -> (Vec<i64>, Vec<Held>) {
     (starts, held)
 }
 
-/// Which dwords of two vectors those in `held` are; the second's count from 16 on.
-fn numbers(held: impl Iterator<Item = u32>) -> [u32; LANES] {
-    let mut numbers = [0; LANES];
-    numbers.iter_mut().zip(held).for_each(|(n, at)| *n = at);
-    numbers
+/// Dword indices of two vectors, padded with 0.
+fn padded(held: impl Iterator<Item = u32>) -> [u32; LANES] {
+    let mut indices = [0; LANES];
+    indices.iter_mut().zip(held).for_each(|(n, at)| *n = at);
+    indices
 }
 
-/// The dwords of two vectors that each hold `unit` words of lanes in order, so that a lane's of the first are before those of
-/// the second: for the lower lanes, or the higher.
+/// The dword indices that interleave two vectors, each of which holds `unit` words of each lane in lane order: a lane's
+/// words of the first vector precede those of the second. `high`: for the higher half of the lanes.
 fn interleaving(unit: usize, high: bool) -> [u32; LANES] {
     std::array::from_fn(|n| {
         let both = n + if high { LANES } else { 0 };
@@ -79,7 +80,7 @@ fn interleaving(unit: usize, high: bool) -> [u32; LANES] {
 }
 
 impl Emitter<'_> {
-    /// The words of 16 lanes whose elements are `stride` apart, the first `away` from `start`.
+    /// Loads the words of 16 lanes whose elements are `stride` apart, the first `away` from `start`.
     pub(super) fn load_strided(
         &mut self,
         (start, away): (Value, i64),
@@ -87,14 +88,14 @@ impl Emitter<'_> {
         data: Data,
     ) -> Vec<Value> {
         let words = words(data);
-        let (starts, held) = places(stride, words);
+        let (starts, held) = covering_vectors(stride, words);
         let mut parts: Vec<Part> = Vec::new();
         for (at, held) in starts.into_iter().zip(held) {
             let (start, offset) = self.near(start, away + at);
             let vector = self.load_vector(types::I32X16, start, offset);
             parts.push(Part { vector, held });
         }
-        // First as many words into a vector as it has room for, then each to its place.
+        // Merges vectors as long as their words fit into one, then extracts each word.
         loop {
             let before = parts.len();
             let mut fewer: Vec<Part> = Vec::new();
@@ -102,7 +103,7 @@ impl Emitter<'_> {
             while let Some(one) = rest.next() {
                 let room = |other: &Part| one.held.len() + other.held.len() <= LANES;
                 let next = match rest.next_if(room) {
-                    Some(other) => self.both_parts(&one, &other),
+                    Some(other) => self.merge_parts(&one, &other),
                     None => one,
                 };
                 fewer.push(next);
@@ -112,21 +113,23 @@ impl Emitter<'_> {
                 break;
             }
         }
-        (0..words).map(|word| self.one_word(&parts, word)).collect()
+        (0..words)
+            .map(|word| self.extract_word(&parts, word))
+            .collect()
     }
 
-    /// What two vectors hold in one.
-    fn both_parts(&mut self, a: &Part, b: &Part) -> Part {
+    /// Merges the words of two vectors.
+    fn merge_parts(&mut self, a: &Part, b: &Part) -> Part {
         let first = a.held.iter().map(|&(_, at)| at);
         let second = b.held.iter().map(|&(_, at)| LANES as u32 + at);
-        let vector = self.of_both(a.vector, b.vector, numbers(first.chain(second)));
+        let vector = self.of_both(a.vector, b.vector, padded(first.chain(second)));
         let names = a.held.iter().chain(&b.held).map(|&(name, _)| name);
         let held = names.zip(0..).collect();
         Part { vector, held }
     }
 
-    /// A word of all lanes.
-    fn one_word(&mut self, parts: &[Part], word: usize) -> Value {
+    /// Extracts a word of all lanes.
+    fn extract_word(&mut self, parts: &[Part], word: usize) -> Value {
         let at = |part: &Part, lane: usize| {
             let found = part.held.iter().find(|&&(name, _)| name == (word, lane));
             found.map(|&(_, at)| at)
@@ -145,10 +148,10 @@ impl Emitter<'_> {
         all
     }
 
-    /// The three words of each of 16 lanes that follow one another in three vectors.
+    /// Deinterleaves 16 lanes' elements of three words, in memory order.
     pub(super) fn separated_triples(&mut self, [a, b, c]: [Value; 3]) -> [Value; 3] {
         [0, 1, 2].map(|word| {
-            // In the first two vectors, and then in the third if it is there.
+            // From the first two vectors, then from the third for the lanes whose word is there.
             let place = |lane: usize| 3 * lane + word;
             let two = std::array::from_fn(|lane| place(lane) as u32 % (2 * LANES as u32));
             let then = std::array::from_fn(|lane| match place(lane) / LANES {
@@ -160,13 +163,13 @@ impl Emitter<'_> {
         })
     }
 
-    /// Three words of each of 16 lanes as they lie in memory.
+    /// Interleaves three words of each of 16 lanes into memory order.
     pub(super) fn interleaved_triples(&mut self, [a, b, c]: [Value; 3]) -> [Value; 3] {
         [0, 1, 2].map(|vector| {
             let sources = |held: [u32; 3]| -> [u32; LANES] {
                 std::array::from_fn(|n| {
                     let at = LANES * vector + n;
-                    // The place itself, or the lane.
+                    // 0 keeps the dword; otherwise `source` is the index of lane 0 plus 16.
                     match held[at % 3] {
                         0 => n as u32,
                         source => source + (at / 3) as u32 - LANES as u32,
@@ -179,7 +182,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// Words of 16 lanes as they lie in memory where each lane's follow one another, and the lanes.
+    /// Interleaves words of 16 lanes into memory order, for contiguous elements.
     pub(in crate::legalize) fn interleaved(&mut self, words: &[Value]) -> Vec<Value> {
         let mut columns: Vec<Vec<Value>> = words.iter().map(|&word| vec![word]).collect();
         let mut unit = 1;
@@ -209,7 +212,7 @@ mod tests {
                 if !is_strided(Data::Dwords(words as u8), stride) {
                     continue;
                 }
-                let (starts, held) = places(stride, words);
+                let (starts, held) = covering_vectors(stride, words);
                 let end = stride * (LANES as i64 - 1) + 4 * words as i64;
                 assert!(starts.iter().all(|&at| at >= 0 && at + VECTOR <= end));
                 let mut found = Vec::new();
@@ -231,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn interleaved_words_come_by_lane() {
+    fn interleaved_words_are_in_lane_order() {
         for count in [2, 4, 8] {
-            // A word is named by the lane and its number.
+            // A word is identified by its lane and its number.
             let mut columns: Vec<Vec<[(usize, usize); LANES]>> = (0..count)
                 .map(|word| vec![std::array::from_fn(|lane| (lane, word))])
                 .collect();

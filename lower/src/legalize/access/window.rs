@@ -1,6 +1,6 @@
-//! Dwords of 16 lanes that lie anywhere within 32 of memory, for AVX-512: two vectors of what lies there, and an instruction
-//! that takes the dwords out of both. They are stored as two vectors, each under a mask of what is stored of it: what lay
-//! there is not asked for, which would wait for the stores before.
+//! Dwords of 16 lanes at arbitrary positions in a range of 32 dwords, for AVX-512: two vectors are loaded, and a
+//! permute of both selects the dwords. A store consists of two masked stores. It does not load the previous contents of
+//! the range, which would wait for earlier stores.
 
 use crate::legalize::Emitter;
 use crate::vir::{IntCC, Op as VirOp, Value, types};
@@ -10,16 +10,16 @@ const LANES: usize = 16;
 /// Bytes of a vector.
 const VECTOR: i64 = 4 * LANES as i64;
 
-/// Where the dwords of 16 lanes are, in bytes from some address.
+/// The locations of the dwords of 16 lanes, as byte offsets from an address.
 pub(in crate::legalize) struct Window {
     lanes: [i64; LANES],
-    /// Where the first vector lies, and the second if there is need of one.
+    /// Byte offsets of the first vector, and of the second if it is needed.
     first: i64,
     second: Option<i64>,
 }
 
 impl Window {
-    /// The window of these lanes, if there is one. It touches no more than the dwords from `low` to `high`.
+    /// The window of these lanes, if their dwords fit. It touches only the dwords at offsets from `low` to `high`.
     pub(in crate::legalize) fn of(lanes: [i64; LANES], (low, high): (i64, i64)) -> Option<Window> {
         let least = lanes.iter().copied().min()?;
         let most = lanes.iter().copied().max()?;
@@ -37,7 +37,7 @@ impl Window {
         })
     }
 
-    /// For each lane which dword of both vectors it is.
+    /// For each lane, the index of its dword in both vectors, those of the second from 16 on.
     fn sources(&self) -> [u32; LANES] {
         self.lanes.map(|at| {
             let n = (at - self.first) / 4;
@@ -48,7 +48,7 @@ impl Window {
         })
     }
 
-    /// For each dword of a vector that lies at `part` the highest lane whose dword it is.
+    /// For each dword of the vector at byte offset `part`, the highest lane whose dword it is.
     fn targets(&self, part: i64) -> [Option<u32>; LANES] {
         std::array::from_fn(|n| {
             let at = part + 4 * n as i64;
@@ -57,37 +57,38 @@ impl Window {
         })
     }
 
+    /// The byte offsets of the vectors.
     fn parts(&self) -> impl Iterator<Item = i64> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 }
 
-/// Which of 16 lanes act.
+/// The active ones of 16 lanes.
 #[derive(Clone, Copy)]
 pub(in crate::legalize) struct On {
-    /// A dword with a bit for each of 32 lanes, in all lanes of a vector.
+    /// A dword with a bit for each of 32 lanes, broadcast to a vector.
     pub(in crate::legalize) word: Value,
-    /// The bit of the first of the 16.
+    /// The bit number of the first of the 16.
     pub(in crate::legalize) first: u32,
 }
 
 impl Emitter<'_> {
-    /// What lies at a part of a window.
+    /// Loads the vector at byte offset `part` of a window.
     fn load_part(&mut self, start: Value, part: i64) -> Value {
         let (start, offset) = self.near(start, part);
         self.load_vector(types::I32X16, start, offset)
     }
 
-    /// Dwords of two vectors, by their numbers.
-    pub(super) fn of_both(&mut self, a: Value, b: Value, numbers: [u32; LANES]) -> Value {
+    /// Selects dwords of two vectors by their indices, those of the second from 16 on.
+    pub(super) fn of_both(&mut self, a: Value, b: Value, indices: [u32; LANES]) -> Value {
         let mut lanes = self.of_lanes(1, LANES);
-        let numbers = lanes.dwords_by(|n| numbers[n]);
+        let indices = lanes.dwords_by(|n| indices[n]);
         lanes
             .b
-            .op(VirOp::PickDwords, &[a, numbers, b], types::I32X16)
+            .op(VirOp::PickDwords, &[a, indices, b], types::I32X16)
     }
 
-    /// The dwords of lanes in a window, whose bytes count from `start`.
+    /// Loads the dwords of the lanes of a window; its offsets are from `start`.
     pub(in crate::legalize) fn load_window(&mut self, start: Value, window: &Window) -> Value {
         let first = self.load_part(start, window.first);
         let second = match window.second {
@@ -97,8 +98,8 @@ impl Emitter<'_> {
         self.of_both(first, second, window.sources())
     }
 
-    /// Stores them; the highest lane's where two have the same place. Only those of the lanes that are `on`, if that is
-    /// given: no two of them may have the same place.
+    /// Stores the dwords of the lanes of a window; the highest lane's if several have the same location. If `on` is
+    /// given, only the active lanes store, and no two of the 16 lanes may have the same location.
     pub(in crate::legalize) fn store_window(
         &mut self,
         start: Value,
@@ -141,11 +142,10 @@ impl Emitter<'_> {
 mod tests {
     use super::*;
 
-    /// Which dword a lane has.
+    /// A name, and the dword of each lane.
     type Pattern = (&'static str, fn(i64) -> i64);
 
-    /// What the lanes load from memory where each dword is its own number, and what memory is when they have
-    /// stored -1, -2 and so on.
+    /// Returns what the lanes load from `memory`, and then stores -1 from lane 0, -2 from lane 1 and so on.
     fn run(window: &Window, memory: &mut [i64]) -> [i64; LANES] {
         let range = |part: i64| {
             let first = usize::try_from(part / 4).expect("it begins in memory");
@@ -190,8 +190,8 @@ mod tests {
                 assert_eq!(run(&window, &mut memory), at, "{name}, {low} to {high}");
                 for (n, &now) in memory.iter().enumerate() {
                     let lane = at.iter().rposition(|&at| at == n as i64);
-                    let want = lane.map_or(n as i64, |lane| -1 - lane as i64);
-                    assert_eq!(now, want, "{name}, {low} to {high}, dword {n}");
+                    let expected = lane.map_or(n as i64, |lane| -1 - lane as i64);
+                    assert_eq!(now, expected, "{name}, {low} to {high}, dword {n}");
                 }
             }
         }

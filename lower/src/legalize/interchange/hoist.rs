@@ -7,8 +7,8 @@ use crate::legalize::Emitter;
 use crate::vir::{IntCC, Value, types};
 
 impl Emitter<'_> {
-    /// Computes invariants once for the group, and checks the addresses of all iterations where the
-    /// trip count is entry_facts.
+    /// Computes invariants once for the group, and checks the addresses of all iterations if the
+    /// trip count is known.
     pub(super) fn before_iterations(
         &mut self,
         t: &mut Iteration<'_>,
