@@ -111,10 +111,10 @@ pub(super) fn acting(block: &Block, sets: &HashMap<Val, Set>) -> Vec<Set> {
     for (i, node) in block.nodes.iter().enumerate() {
         match node.op {
             Op::ExecMask => note(sets.get(&node.args[0]).copied()),
-            Op::Load(..) | Op::Store(..) | Op::Atomic(..) => {
-                if block.nodes[node.args[1].index()].op != Op::ExecMask {
-                    note(None);
-                }
+            Op::Load(..) | Op::Store(..) | Op::Atomic(..)
+                if block.nodes[node.args[1].index()].op != Op::ExecMask =>
+            {
+                note(None);
             }
             Op::Ballot if !is_under_exec(block, Val(i as u32)) => note(None),
             _ => {}

@@ -66,7 +66,8 @@ impl Analysis<'_> {
                 Op::Sub => (y.stride as i64).wrapping_neg(),
                 _ => y.stride as i64,
             };
-            if !stepped && !(along(x, x.stride as i64) && along(y, of_second)) {
+            let seen = stepped || along(x, x.stride as i64) && along(y, of_second);
+            if !seen {
                 return None;
             }
             Some(Fact {
