@@ -15,6 +15,7 @@
 //! * `WORDS=` words of each row and form under GPR indexing;
 //! * `SUMMARY=words` instead of programs single instructions, so many words of every row and form; `ROW=`
 //!   only rows with this in their name, `STATES=` from so many states;
+//! * `CHECKED=1` runs in checked mode;
 //! * `CODE=` instead of programs the instructions of these bytes (as reports show them), from `STATES=`
 //!   states with `EXEC=` (hexadecimal), in all shapes.
 
@@ -108,7 +109,11 @@ impl How {
 
 impl Checker {
     fn new(gfx: Gfx) -> Checker {
-        Checker::on(Bench::new(), gfx)
+        let bench = match env("CHECKED", 0) {
+            0 => Bench::new(),
+            _ => Bench::checked(),
+        };
+        Checker::on(bench, gfx)
     }
 
     fn on(bench: Bench, gfx: Gfx) -> Checker {
@@ -373,7 +378,8 @@ pub(crate) fn texts(gfx: Gfx, bytes: &[u8]) -> String {
 
 fn differential(gfx: Gfx) {
     if let Some(words) = std::env::var("SUMMARY").ok().and_then(|t| t.parse().ok()) {
-        return summary(gfx, words);
+        let only = std::env::var("ROW").unwrap_or_default();
+        return summary(&Checker::new(gfx), &only, words, env("STATES", 4));
     }
     if let Ok(code) = std::env::var("CODE") {
         return given(gfx, &code);
@@ -454,10 +460,7 @@ fn given(gfx: Gfx, code: &str) {
     }
     let exec = std::env::var("EXEC").ok();
     let exec = exec.map(|text| u64::from_str_radix(&text, 16).expect("EXEC is hexadecimal"));
-    let checker = match env("CHECKED", 0) {
-        0 => Checker::new(gfx),
-        _ => Checker::on(Bench::checked(), gfx),
-    };
+    let checker = Checker::new(gfx);
     let jits = checker.jits();
     let mut r = Random::new(env("SEED", 1));
     for _ in 0..env("STATES", 20) {
@@ -484,14 +487,12 @@ fn given(gfx: Gfx, code: &str) {
 const FORMS: [As; 4] = [As::Native, As::Vop3, As::Sdwa, As::Dpp];
 
 /// Lists every row and form whose single instructions differ, with an example each.
-fn summary(gfx: Gfx, words: u64) {
-    let only = std::env::var("ROW").unwrap_or_default();
-    let states = env("STATES", 4);
-    let checker = Checker::new(gfx);
+fn summary(checker: &Checker, only: &str, words: u64, states: u64) {
+    let gfx = checker.gfx;
     let mut jits = checker.jits();
     let (mut bad, mut run, mut turn) = (Vec::new(), 0u64, 0);
     for desc in checker.rows.all() {
-        if !desc.name_on(gfx).contains(&only) {
+        if !desc.name_on(gfx).contains(only) {
             continue;
         }
         for form in FORMS {
@@ -561,4 +562,17 @@ fn gfx900() {
 #[test]
 fn gfx906() {
     differential(Gfx::Gfx906);
+}
+
+#[test]
+fn lds_in_checked_mode() {
+    for gfx in [
+        Gfx::Gfx600,
+        Gfx::Gfx700,
+        Gfx::Gfx803,
+        Gfx::Gfx900,
+        Gfx::Gfx90a,
+    ] {
+        summary(&Checker::on(Bench::checked(), gfx), "ds_", 3, 3);
+    }
 }

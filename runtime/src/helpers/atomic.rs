@@ -204,21 +204,13 @@ impl Call<'_> {
         }
     }
 
-    /// One lane's atomic on LDS; out of range gives 0 and writes nothing.
-    fn lds_atomic(
-        &mut self,
-        rmw: Rmw,
-        offset: u64,
-        (data, second): (u64, u64),
-        lane: usize,
-    ) -> Result<u64, ExitCode> {
-        self.announce(Access::Atomic, offset, rmw.bytes(), lane)?;
+    /// One lane's atomic on LDS, which was announced; out of range gives 0 and writes nothing.
+    fn lds_atomic(&mut self, rmw: Rmw, offset: u64, (data, second): (u64, u64)) -> u64 {
         let start = offset as usize;
-        let range = start..start + rmw.bytes();
-        Ok(match self.lds().get_mut(range) {
+        match self.lds().get_mut(start..start + rmw.bytes()) {
             Some(bytes) => rmw.on_bytes(bytes, data, second),
             None => 0,
-        })
+        }
     }
 }
 
@@ -245,11 +237,14 @@ fn run(
 ) -> Result<(), ExitCode> {
     let memory = call.host().group.memory;
     let mut old = [0; LANES];
+    if space == Space::Lds as u64 {
+        call.announce_all(Access::Atomic, exec, rmw.bytes(), &address)?;
+    }
     for lane in active(exec) {
         let (data, second) = operands(call, words, rmw, lane);
         let at = address(lane);
         old[lane] = if space == Space::Lds as u64 {
-            call.lds_atomic(rmw, at, (data, second), lane)?
+            call.lds_atomic(rmw, at, (data, second))
         } else {
             let bytes = rmw.bytes();
             let at = wrapped(call, at);
@@ -366,7 +361,9 @@ pub(super) fn append_consume(call: &mut Call<'_>) -> Result<(), ExitCode> {
     }
     let lane = exec.trailing_zeros() as usize;
     let rmw = Rmw::new(op, false, Denorm::KEEP);
-    let old = call.lds_atomic(rmw, u64::from(offset & !3), (count, 0), lane)?;
+    let offset = u64::from(offset & !3);
+    call.announce(Access::Atomic, offset, 4, lane)?;
+    let old = call.lds_atomic(rmw, offset, (count, 0));
     call.ctx.ret[0] = old as u32;
     Ok(())
 }
@@ -392,7 +389,7 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let by_lane = offset & 0x8000 != 0;
     let distance = ((offset << 17) as i32 >> 17).wrapping_mul(4) as u32;
     let align = if wide { !7 } else { !3 };
-    for lane in active(exec) {
+    let places = |lane: usize| {
         let both = address.get(lane);
         let (a, b) = if by_lane {
             let a = both & 0x1_ffff;
@@ -400,17 +397,23 @@ pub(super) fn src2(call: &mut Call<'_>) -> Result<(), ExitCode> {
         } else {
             (both, both.wrapping_add(distance))
         };
-        let (a, b) = (a & align, b & align);
-        let bytes = rmw.bytes();
-        let access = if writes {
-            Access::Write
-        } else {
-            Access::Atomic
-        };
-        let size = call.lds().len().min(limit as usize);
+        (a & align, b & align)
+    };
+    let bytes = rmw.bytes();
+    let access = if writes {
+        Access::Write
+    } else {
+        Access::Atomic
+    };
+    let size = call.lds().len().min(limit as usize);
+    for lane in active(exec) {
+        let (a, b) = places(lane);
         for (access, place) in [(Access::Read, b), (access, a)] {
             call.announce_below(size, access, u64::from(place), bytes, lane)?;
         }
+    }
+    for lane in active(exec) {
+        let (a, b) = places(lane);
         let lds = call.lds();
         let lds = &mut lds[..size];
         let mut word = [0; 8];
@@ -441,6 +444,10 @@ pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
     // Equal offsets are one access, with the first data.
     let same = inst.mem.offset as u32 & 0xff == u32::from(inst.mem.offset1);
     let mut old = [[0; LANES]; 2];
+    let place = |half: usize, lane: usize| u64::from(at[half].get(lane));
+    for half in 0..if same { 1 } else { 2 } {
+        call.announce_all(Access::Atomic, exec, rmw.bytes(), |lane| place(half, lane))?;
+    }
     for lane in active(exec) {
         for half in 0..2 {
             if half == 1 && same {
@@ -448,8 +455,7 @@ pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
                 continue;
             }
             let data = operands(call, &words[half * width..], rmw, lane).0;
-            let offset = u64::from(at[half].get(lane));
-            old[half][lane] = call.lds_atomic(rmw, offset, (data, 0), lane)?;
+            old[half][lane] = call.lds_atomic(rmw, place(half, lane), (data, 0));
         }
     }
     for (half, old) in old.iter().enumerate() {
@@ -465,10 +471,9 @@ pub(super) fn exchange(call: &mut Call<'_>) -> Result<(), ExitCode> {
 fn conditional(call: &mut Call<'_>, at: Words<'_>, exec: u64) -> Result<(), ExitCode> {
     let data = [call.words(3), call.words(4)];
     let mut old = [[0; LANES]; 2];
+    call.announce_all(Access::Atomic, exec, 8, |lane| u64::from(at.get(lane)))?;
     for lane in active(exec) {
-        let start = u64::from(at.get(lane));
-        call.announce(Access::Atomic, start, 8, lane)?;
-        let start = start as usize;
+        let start = at.get(lane) as usize;
         let Some(bytes) = call.lds().get_mut(start..start + 8) else {
             continue;
         };

@@ -119,6 +119,23 @@ impl Exec<'_, '_> {
         Ok(inside.then_some(start))
     }
 
+    /// Checked mode checks an access of all lanes, at this offset, before any of them acts.
+    fn lds_check(
+        &mut self,
+        access: Access,
+        addresses: &Lanes,
+        offset: u32,
+        bytes: usize,
+        aligned: bool,
+    ) -> Run<()> {
+        if self.group.lds.is_checked() {
+            for lane in lanes(self.active) {
+                self.lds_slot(lane, access, addresses[lane], offset, bytes, aligned)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Bytes of LDS that the wave may access.
     pub(crate) fn lds_limit(&self) -> usize {
         let size = self.group.lds.size() as usize;
@@ -239,6 +256,7 @@ impl Exec<'_, '_> {
         let offset = self.inst.mem.offset as u32;
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let to = self.memory_vgpr(self.inst.dst[0], count)?;
+        self.lds_check(Access::Read, addresses, offset, bytes, false)?;
         for lane in lanes(self.active) {
             let raw = self.lds_read(lane, addresses[lane], offset, bytes)?;
             self.write_loaded(data, to, lane, &raw);
@@ -265,6 +283,7 @@ impl Exec<'_, '_> {
         let offset = self.inst.mem.offset as u32;
         let (bytes, count) = (data::bytes(data), data::registers(data));
         let from = self.memory_vgpr(self.inst.src[1], count)?;
+        self.lds_check(Access::Write, addresses, offset, bytes, false)?;
         for lane in lanes(self.active) {
             let raw = data::stored(data, self.vgpr_words(from, count, lane));
             self.lds_write(lane, addresses[lane], offset, &raw, bytes)?;
@@ -295,6 +314,7 @@ impl Exec<'_, '_> {
         let addresses = self.ds_addresses()?;
         let to = self.memory_vgpr(self.inst.dst[0], 2 * count)?;
         for (half, offset) in offsets.into_iter().enumerate() {
+            self.lds_check(Access::Read, &addresses, offset, element, false)?;
             for lane in lanes(self.active) {
                 let raw = self.lds_read(lane, addresses[lane], offset, element)?;
                 for i in 0..count {
@@ -318,6 +338,7 @@ impl Exec<'_, '_> {
         let accesses = if offsets[0] == offsets[1] { 1 } else { 2 };
         // Two accesses, one after the other, each of all lanes.
         for k in 0..accesses {
+            self.lds_check(Access::Write, &addresses, offsets[k], element, false)?;
             for lane in lanes(self.active) {
                 let words = self.vgpr_words(from[k], count, lane);
                 let raw = data::stored(Data::Dwords(count as u8), words);
@@ -339,6 +360,9 @@ impl Exec<'_, '_> {
         ];
         let to = self.memory_vgpr(self.inst.dst[0], 2 * count)?;
         let equal = offsets[0] == offsets[1];
+        for &offset in &offsets[..if equal { 1 } else { 2 }] {
+            self.lds_check(Access::Atomic, &addresses, offset, element, true)?;
+        }
         for lane in lanes(self.active) {
             let mut old = [0; 2];
             for k in 0..2 {
@@ -387,6 +411,7 @@ impl Exec<'_, '_> {
             false => Some(self.memory_vgpr(inst.dst[0], count)?),
         };
         let offset = inst.mem.offset as u32;
+        self.lds_check(Access::Atomic, &addresses, offset, 4 * count, true)?;
         for lane in lanes(self.active) {
             let data0 = self.pair(first, count, lane);
             let data1 = second.map_or(0, |second| self.pair(second, count, lane));
@@ -412,15 +437,28 @@ impl Exec<'_, '_> {
         let addresses = self.ds_addresses()?;
         let offset = self.inst.mem.offset as u32;
         let each_lane = offset & 0x8000 != 0;
-        for lane in lanes(self.active) {
-            let address = addresses[lane];
+        let bytes = 4 * count;
+        let places = addresses.map(|address| {
             let (a, distance) = if each_lane {
                 (address & 0x1_ffff, (address as i32 >> 17) * 4)
             } else {
                 (address, ((offset << 17) as i32 >> 17) * 4)
             };
-            let b = a.wrapping_add_signed(distance);
-            let bytes = 4 * count;
+            (a, a.wrapping_add_signed(distance))
+        });
+        if self.group.lds.is_checked() {
+            let access = match op {
+                Some(_) => Access::Atomic,
+                None => Access::Write,
+            };
+            for lane in lanes(self.active) {
+                let (a, b) = places[lane];
+                self.lds_slot(lane, Access::Read, b, 0, bytes, true)?;
+                self.lds_slot(lane, access, a, 0, bytes, true)?;
+            }
+        }
+        for lane in lanes(self.active) {
+            let (a, b) = places[lane];
             let slot = self.lds_slot(lane, Access::Read, b, 0, bytes, true)?;
             let raw = slot.map_or([0; 16], |slot| self.lds_bytes(slot, bytes));
             let low = u64::from(data::dword(&raw, 0));
@@ -523,6 +561,7 @@ impl Exec<'_, '_> {
         let from = self.memory_vgpr(self.inst.src[1], 2)?;
         let to = self.memory_vgpr(self.inst.dst[0], 2)?;
         let offset = self.inst.mem.offset as u32;
+        self.lds_check(Access::Atomic, &addresses, offset, 8, true)?;
         for lane in lanes(self.active) {
             let data = self.pair(from, 2, lane);
             let exchange = |old: u64| {

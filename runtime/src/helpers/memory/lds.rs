@@ -28,6 +28,22 @@ impl<'c> Call<'c> {
         checked.map_err(|kind| self.fault(kind, Some(lane)))
     }
 
+    /// The accesses of all active lanes, none of which acts before all are checked.
+    pub(in crate::helpers) fn announce_all(
+        &mut self,
+        access: Access,
+        exec: u64,
+        bytes: usize,
+        offset: impl Fn(usize) -> u64,
+    ) -> Result<(), ExitCode> {
+        if self.host().group.checked {
+            for lane in active(exec) {
+                self.announce(access, offset(lane), bytes, lane)?;
+            }
+        }
+        Ok(())
+    }
+
     /// As [`Call::announce`], for LDS with only `size` bytes.
     pub(in crate::helpers) fn announce_below(
         &mut self,
@@ -54,11 +70,7 @@ pub(super) fn load_lds(
     let mut results = [[0; 64]; 4];
     let words = element.words();
     let bytes = element.bytes();
-    if call.host().group.checked {
-        for lane in active(exec) {
-            call.announce(Access::Read, u64::from(at.lo[lane]), bytes, lane)?;
-        }
-    }
+    call.announce_all(Access::Read, exec, bytes, |lane| u64::from(at.lo[lane]))?;
     let lds = call.lds();
     for lane in active(exec) {
         let start = at.lo[lane] as usize;
@@ -91,11 +103,7 @@ pub(super) fn store_lds(
     data: [&Lanes; 4],
 ) -> Result<(), ExitCode> {
     let bytes = element.bytes();
-    if call.host().group.checked {
-        for lane in active(exec) {
-            call.announce(Access::Write, u64::from(at.lo[lane]), bytes, lane)?;
-        }
-    }
+    call.announce_all(Access::Write, exec, bytes, |lane| u64::from(at.lo[lane]))?;
     let lds = call.lds();
     for lane in active(exec) {
         let start = at.lo[lane] as usize;
