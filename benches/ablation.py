@@ -9,12 +9,11 @@ import argparse
 import json
 import math
 import pathlib
+import re
 import subprocess
 
 from bench_sets import HERE, SETS, Set
 
-FORMS = ["parallel", "unmasked", "group-loops", "hoisted", "lane-serial", "fused-loads", "fused-stores", "affine-compares",
-         "gathers", "offset-tables", "sunk", "zmm", "prefetches"]
 # A change below this is taken for noise.
 NOISE = 0.03
 
@@ -30,6 +29,12 @@ def run(binary, manifest, seconds, without):
     return sum(dispatch["execute_min_s"] for dispatch in json.loads(done.stdout)["dispatches"])
 
 
+def forms(binary):
+    """All forms, as the help lists them."""
+    text = subprocess.run([binary, "bench", "--help"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"--without.*?\[possible values: (.*?)\]", text, re.DOTALL)[1].split(", ")
+
+
 def mean(ratios):
     ratios = list(ratios)
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
@@ -43,11 +48,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks; all when none is named")
     parser.add_argument("--wavelift", type=pathlib.Path, default=HERE.parent / "target/release/wavelift")
-    parser.add_argument("--forms", nargs="*", default=FORMS)
+    parser.add_argument("--forms", nargs="*", help="only these")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.05, help="of each run")
     parser.add_argument("--json", type=pathlib.Path, help="write all times to this file")
     options = parser.parse_args()
+    options.forms = options.forms or forms(options.wavelift)
     # By group of benchmarks, name and form (None: all forms): the least time.
     groups = {"first": {}, "a": {}, "b": {}}
     for which in SETS:

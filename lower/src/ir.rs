@@ -43,6 +43,13 @@ pub enum Width {
     W64,
 }
 
+impl Width {
+    /// The amount by which a constant shifts a value of this width: amounts count modulo the width.
+    pub fn shift_amount(self, n: u64) -> u32 {
+        n as u32 & if self == Width::W64 { 63 } else { 31 }
+    }
+}
+
 /// How a value varies over the wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Vary {

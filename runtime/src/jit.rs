@@ -216,23 +216,29 @@ pub fn create(options: &EngineOptions) -> Result<Box<dyn Engine + Send>, EngineE
         .map_err(|error| EngineError::Host(error.to_string()))
 }
 
+/// The names of all forms of code, as in [`EngineOptions::without`].
+pub fn form_names() -> impl Iterator<Item = String> {
+    named_forms().map(|(name, _)| name)
+}
+
+fn named_forms() -> impl Iterator<Item = (String, Forms)> {
+    let name = |flag: &str| flag.to_lowercase().replace('_', "-");
+    let all = Forms::all().iter_names();
+    all.map(move |(flag, form)| (name(flag), form))
+}
+
 /// The forms of code of these names.
 fn forms(names: &[String]) -> Result<Forms, EngineError> {
-    let name_of = |flag: &str| flag.to_lowercase().replace('_', "-");
-    let mut found = Forms::empty();
-    for name in names {
-        let mut all = Forms::all().iter_names();
-        let named = all.find(|(flag, _)| name_of(flag) == *name);
-        let Some((_, form)) = named else {
-            let all = Forms::all().iter_names();
-            return Err(EngineError::NoForm {
+    let form = |name: &String| {
+        let found = named_forms().find(|(other, _)| other == name);
+        found
+            .map(|(_, form)| form)
+            .ok_or_else(|| EngineError::NoForm {
                 name: name.clone(),
-                known: all.map(|(flag, _)| name_of(flag)).collect(),
-            });
-        };
-        found |= form;
-    }
-    Ok(found)
+                known: form_names().collect(),
+            })
+    };
+    names.iter().map(form).collect()
 }
 
 /// The engine that translates.

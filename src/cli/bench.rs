@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "jit")]
+use clap::builder::PossibleValuesParser;
 use wavelift::manifest::Manifest;
 use wavelift::{Device, Error, Settings};
 
@@ -36,14 +38,15 @@ pub(super) struct Args {
     #[cfg(feature = "jit")]
     #[arg(long, conflicts_with = "engine")]
     profile: bool,
-    /// Leave forms of code out that the translator would make, such as `gathers,group-loops`; shows
+    /// Leave forms of code out that the translator would make, separated by commas; shows
     /// what they are worth
     #[cfg(feature = "jit")]
     #[arg(
         long,
-        value_name = "FORMS",
+        value_name = "FORM",
         value_delimiter = ',',
-        conflicts_with = "profile"
+        value_parser = PossibleValuesParser::new(runtime::jit::form_names()),
+        conflicts_with_all = ["engine", "profile"]
     )]
     without: Vec<String>,
     /// Print one JSON object

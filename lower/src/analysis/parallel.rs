@@ -6,6 +6,10 @@
 //! For a branch that tests whether a mask is empty, each group tests its own lanes: a group without active lanes skips
 //! blocks that the wave may still execute, and leaves a loop before other groups do. This is correct where the skipped
 //! blocks have no effect under an empty mask, which `skip` proves.
+//!
+//! Scratch counts as disjoint from all other memory: a region may store to the wave's scratch and load from global memory
+//! without a proof that these accesses do not meet. A program that reads its own scratch through a global address is the
+//! exception to the order of instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

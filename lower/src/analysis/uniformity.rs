@@ -87,12 +87,12 @@ const UNIFORM: Fact = Fact {
     set: Set::All,
 };
 
-/// Largest stride of words for which carries into the high word are assumed to be rare.
+/// Bound of strides: from here on carries into the high word are not rare, and lanes share no cache lines.
 const SMALL: u64 = 1 << 24;
 
-/// Is a carry of this stride assumed to be rare?
-fn small(stride: u64) -> bool {
-    (stride as i64).unsigned_abs() < SMALL
+/// Is a stride, in bytes or as a number, small?
+pub(crate) fn is_small(stride: i64) -> bool {
+    stride.unsigned_abs() < SMALL
 }
 
 /// Facts about the registers at one point.
@@ -178,10 +178,27 @@ pub struct LoopEntry {
     pub guarded_pairs: BTreeSet<u8>,
     /// Scalar slots that hold constants.
     pub constants: BTreeMap<Slot, u64>,
-    /// The lanes on which the facts hold.
-    vgpr_sets: BTreeMap<u8, Set>,
-    pair_sets: BTreeMap<u8, Set>,
-    /// SGPR pairs that hold a value EXEC had.
+    /// Not for loops alone.
+    sets: EntrySets,
+}
+
+impl LoopEntry {
+    /// The low register of the pair that a VGPR belongs to.
+    pub fn pair_with(&self, n: u8) -> Option<u8> {
+        let is_pair = |low: &u8| self.pairs.contains_key(low);
+        let below = n.checked_sub(1).filter(is_pair);
+        below.or(Some(n).filter(is_pair))
+    }
+}
+
+/// Lanes where a block begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct EntrySets {
+    /// Those on which the facts about a VGPR hold.
+    vgprs: BTreeMap<u8, Set>,
+    /// Those on which the facts about a pair hold.
+    pairs: BTreeMap<u8, Set>,
+    /// Those in an SGPR pair that holds a value EXEC had.
     saved: BTreeMap<u8, Set>,
 }
 
@@ -381,7 +398,7 @@ pub fn analyse(f: &Func, start: u64, tables: bool, all_blocks: bool) -> Facts {
                 facts.loops.push(b);
             }
             if is_loop || record && all_blocks {
-                facts.entries.insert(b, a.loop_entry(&entry));
+                facts.entries.insert(b, a.loop_entry(&entry, all_blocks));
             }
             let acting = record && all_blocks;
             let exit = a.block(b, &entry, record.then_some(&mut facts), acting);
@@ -415,31 +432,30 @@ fn vgprs(f: &Func) -> usize {
 
 impl Analysis<'_> {
     /// The facts that hold on all lanes when EXEC is all ones.
-    fn loop_entry(&self, entry: &Registers) -> LoopEntry {
+    fn loop_entry(&self, entry: &Registers, with_sets: bool) -> LoopEntry {
         let holds = |f: &Fact| self.within(entry.exec, f.set);
         let vgprs = entry.vgpr.iter().enumerate();
         let pairs = entry.pair.iter().filter(|(_, f)| holds(f));
-        LoopEntry {
+        let sets = with_sets.then(|| EntrySets {
             vgprs: vgprs
                 .clone()
+                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.set)))
+                .collect(),
+            pairs: pairs.clone().map(|(&n, f)| (n, f.set)).collect(),
+            saved: entry.saved.iter().map(|(&n, &set)| (n, set)).collect(),
+        });
+        LoopEntry {
+            vgprs: vgprs
                 .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.stride as u32)))
                 .collect(),
             pairs: pairs.clone().map(|(&n, f)| (n, f.stride)).collect(),
-            guarded_pairs: pairs
-                .clone()
-                .filter(|(_, f)| f.guarded)
-                .map(|(&n, _)| n)
-                .collect(),
+            guarded_pairs: pairs.filter(|(_, f)| f.guarded).map(|(&n, _)| n).collect(),
             constants: entry
                 .constants
                 .iter()
                 .map(|(&slot, &c)| (slot, c))
                 .collect(),
-            vgpr_sets: vgprs
-                .filter_map(|(n, f)| Some((n as u8, f.filter(|f| holds(f))?.set)))
-                .collect(),
-            pair_sets: pairs.map(|(&n, f)| (n, f.set)).collect(),
-            saved: entry.saved.iter().map(|(&n, &set)| (n, set)).collect(),
+            sets: sets.unwrap_or_default(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::Emitter;
 use super::access;
 use crate::abi::Context;
 use crate::analysis::schedule::Schedule;
-use crate::analysis::uniformity::{Affine, Table};
+use crate::analysis::uniformity::{Affine, Table, is_small};
 use crate::ir::memory::{bounds, load_or_store};
 use crate::ir::{Block, Op, Val, Vary};
 use crate::vir::{Block as HostBlock, IntCC, Value, types};
@@ -26,9 +26,6 @@ mod slow_path;
 
 /// Maximum size of an address expression that is evaluated for single lanes.
 const MAX_NODES: usize = 128;
-
-/// Bound of strides, in bytes.
-const MAX_STRIDE: u64 = 1 << 24;
 
 /// The leaves of an address expression, if it can be evaluated for a single lane: registers, results in memory, wave
 /// values.
@@ -86,7 +83,7 @@ fn walk(block: &Block, address: Val) -> Option<(Vec<Val>, Vec<Val>)> {
 /// Does this file emit a memory node, given how its address varies?
 pub(crate) fn suits(block: &Block, v: Val, affine: Affine, row: usize) -> bool {
     let few_rows = affine.whole || row >= 8;
-    few_rows && affine.stride.unsigned_abs() < MAX_STRIDE && suits_some(block, v)
+    few_rows && is_small(affine.stride) && suits_some(block, v)
 }
 
 /// The same if the addresses are constant offsets from one base.

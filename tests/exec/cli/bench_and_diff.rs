@@ -66,12 +66,15 @@ fn bench_leaves_forms_of_code_out() {
     let refused = bench("parallel,nothing");
     assert_eq!(refused.status, 2, "{}", refused.stdout);
     assert!(
-        refused
-            .stderr
-            .contains("there is no form of code `nothing`; forms are unmasked, group-loops, "),
+        refused.stderr.contains(
+            "'nothing' for '--without <FORM>'\n  [possible values: unmasked, group-loops, "
+        ),
         "{}",
         refused.stderr
     );
+    // The interpreter has no forms.
+    let refused = wavelift(&["bench", "x.toml", "--engine", "interp", "--without", "sunk"]);
+    assert_eq!(refused.status, 2, "{}", refused.stdout);
 }
 
 #[test]

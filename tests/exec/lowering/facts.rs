@@ -7,7 +7,7 @@ use harness::snippet::{BARRIER, END, State, set64};
 use super::rounds::{Rounds, first_shapes, in_one_row, shapes};
 use super::words::{
     ADD, ADD_CO, ADDC_CO, BASE, COUNT, EXEC, LSHLREV, STEP, VCC, advance, branch, count_down, load,
-    sop1, v, vop1, vop2, vop3,
+    sop1, v, vop1, vop2,
 };
 
 const AND: u32 = 0x13;
@@ -92,29 +92,9 @@ fn exec_of_all_ones_is_wider() {
     let rounds = rounds(7_000_039, widened, |r, before| {
         in_one_row(before);
         before.fuel = 1000;
-        set64(
-            &mut before.sgpr,
-            EXEC as usize,
-            u64::MAX >> r.below(64) << r.below(32),
-        );
+        set64(&mut before.sgpr, EXEC as usize, r.run_of_lanes());
     });
     rounds.run(|_| {});
-}
-
-/// The words of a 64-bit value with a large stride.
-fn far_apart(r: &mut Random) -> Vec<u32> {
-    let by = 128 + 20 + r.below(44);
-    let mut code = vop3(0x28f, 18, [by, v(0), 0]).to_vec();
-    let start = code.len();
-    code.extend([vop2(ADD, 10, v(10), 18), vop2(ADD, 11, v(11), 19)]);
-    count_down(&mut code, start);
-    code.extend([BARRIER, END]);
-    code
-}
-
-#[test]
-fn pairs_with_large_strides() {
-    rounds(7_000_043, far_apart, near_the_end).run(|_| {});
 }
 
 /// An address made before the loop of a word that wraps, read in a loop with a branch.

@@ -352,8 +352,7 @@ fn tests_of_uniform_conditions_in_rows_and_without_lanes() {
             }
             // Some lanes, or one run of them, so that groups have none.
             if r.once_in(2) {
-                let lanes = u64::MAX >> r.below(64) << r.below(64);
-                set64(&mut before.sgpr, EXEC as usize, lanes);
+                set64(&mut before.sgpr, EXEC as usize, r.run_of_lanes());
             }
         },
     };
@@ -376,8 +375,7 @@ fn regions_that_begin_where_exec_is_restored() {
                 set64(&mut before.sgpr, pair, r.lanes());
             }
             if r.once_in(2) {
-                let lanes = u64::MAX >> r.below(64) << r.below(64);
-                set64(&mut before.sgpr, 40, lanes);
+                set64(&mut before.sgpr, 40, r.run_of_lanes());
             }
             let exec = if r.once_in(2) { u64::MAX } else { r.lanes() };
             set64(&mut before.sgpr, EXEC as usize, exec);

@@ -124,7 +124,7 @@ pub(super) fn state(bench: &Bench, r: &mut Random, gfx: Gfx) -> State {
     let exec = match r.below(16) {
         0 | 1 => r.next(),
         // A run of lanes.
-        2 | 3 => u64::MAX >> r.below(64) << r.below(64),
+        2 | 3 => r.run_of_lanes(),
         _ => u64::MAX,
     };
     set64(&mut s.sgpr, 126, exec);

@@ -104,4 +104,9 @@ impl Random {
             _ => self.next(),
         }
     }
+
+    /// Lanes behind one another, as masks that leave whole groups out.
+    pub fn run_of_lanes(&mut self) -> u64 {
+        u64::MAX >> self.below(64) << self.below(64)
+    }
 }

@@ -4,11 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Kind, LoopCondition, is_all, pair_read, unmerged};
-use crate::analysis::uniformity::{LoopEntry, pair_of};
+use crate::analysis::uniformity::{LoopEntry, is_small, pair_of};
 use crate::ir::{Block, Node, Op, Val, Vary, Width};
-
-/// Largest stride of a word for which a carry into the high word is assumed to be rare.
-const SMALL: u64 = 1 << 24;
 
 /// Representation of the values of an iteration.
 pub(super) struct Strides {
@@ -59,7 +56,7 @@ impl Strides {
                 // The high word of a pair with a large stride is not the same in all lanes.
                 .filter(|&(n, s)| {
                     let both = n.checked_add(1).is_some_and(|m| read.contains(&m));
-                    read.contains(&n) && both && s.unsigned_abs() < SMALL
+                    read.contains(&n) && both && is_small(s)
                 })
                 .collect(),
         };
@@ -232,16 +229,16 @@ impl Planner<'_> {
                 stride(0).map(|s| cut(s.wrapping_mul(constant(1).unwrap_or(0) as i64)))
             }
             Op::Shl if constant(1).is_some() => {
-                let bits = if node.ty.width == Width::W64 { 63 } else { 31 };
-                stride(0).map(|s| cut(s << (constant(1).unwrap_or(0) & bits)))
+                let n = node.ty.width.shift_amount(constant(1).unwrap_or(0));
+                stride(0).map(|s| cut(s << n))
             }
             Op::Lo => stride(0).map(cut),
-            Op::Hi => stride(0).filter(|s| s.unsigned_abs() < SMALL).map(|_| 0),
-            Op::Zext | Op::Sext => stride(0).filter(|s| s.unsigned_abs() < SMALL),
+            Op::Hi => stride(0).filter(|&s| is_small(s)).map(|_| 0),
+            Op::Zext | Op::Sext => stride(0).filter(|&s| is_small(s)),
             Op::Pair => match pair_read(self.block, node).and_then(|n| self.pairs.get(&n)) {
                 Some(&s) => Some(s),
                 None => both(stride(0), stride(1), |lo, hi| (lo, hi))
-                    .filter(|&(lo, hi)| hi == 0 && lo.unsigned_abs() < SMALL)
+                    .filter(|&(lo, hi)| hi == 0 && is_small(lo))
                     .map(|(lo, _)| lo),
             },
             _ => {

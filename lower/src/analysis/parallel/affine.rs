@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{BlockPlan, Kind, Parallel};
 use crate::analysis::schedule::{self, Class};
-use crate::analysis::uniformity::{Facts, LoopEntry, is_masked, is_under_exec};
+use crate::analysis::uniformity::{Facts, LoopEntry, is_masked, is_small, is_under_exec};
 use crate::host::Host;
 use crate::ir::{Block, Func, Node, Op, Slot, Val, Vary, Width};
 use frontend::op::Space;
@@ -67,9 +67,6 @@ impl AffineValues {
         carried.filter(|&n| is_known(entry, n)).collect()
     }
 }
-
-/// Bound of strides in bytes: larger ones gain nothing.
-const MAX_STRIDE: u64 = 1 << 24;
 
 /// Finds the affine values for groups of `group` lanes.
 pub(super) fn find(
@@ -240,7 +237,7 @@ fn values(
         let word = |n: u8| valid.contains(&n);
         let linear = |stride: i64, args: &[Affine]| {
             let guarded = args.iter().any(|a| a.guarded);
-            (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
+            is_small(stride).then_some(Affine {
                 stride: Some(stride),
                 guarded,
                 everywhere: args.iter().all(|a| a.everywhere),
@@ -272,8 +269,7 @@ fn values(
                 scaled(arg(0), constant(1), node.ty.width)
             }
             Op::Shl if uniform(arg(0)).is_none() && constant(1).is_some() => {
-                let bits = if node.ty.width == Width::W64 { 63 } else { 31 };
-                let power = constant(1).map(|n| 1u64 << (n & bits));
+                let power = constant(1).map(|n| 1u64 << node.ty.width.shift_amount(n));
                 scaled(arg(0), power, node.ty.width)
             }
             Op::Lo => arg(0).filter(|a| a.stride.is_some()).map(|a| Affine {
@@ -298,8 +294,7 @@ fn values(
             }
             Op::Load(Space::Scratch | Space::Buffer, ..) => None,
             Op::Load(..) => {
-                let is_affine =
-                    |a: &Affine| a.stride.is_some_and(|s| s.unsigned_abs() < MAX_STRIDE);
+                let is_affine = |a: &Affine| a.stride.is_some_and(is_small);
                 let fact = facts.address(b, v).filter(|a| !a.stepped && !a.masked);
                 let address = arg(0).filter(is_affine);
                 let wave = block.nodes[node.args[0].index()].ty.vary == Vary::Wave;
@@ -380,7 +375,7 @@ fn scaled(a: Option<Affine>, factor: Option<u64>, width: Width) -> Option<Affine
         Width::W1 | Width::W32 => i64::from(factor as i32),
     };
     let stride = a.stride?.checked_mul(factor)?;
-    (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
+    is_small(stride).then_some(Affine {
         stride: Some(stride),
         ..a
     })
@@ -404,7 +399,7 @@ fn pair(
             return None;
         }
         let stride = stride as i64;
-        return (stride.unsigned_abs() < MAX_STRIDE).then_some(Affine {
+        return is_small(stride).then_some(Affine {
             stride: Some(stride),
             guarded: stride != 0,
             everywhere: false,

@@ -151,12 +151,13 @@ impl Facts {
             return Vec::new();
         };
         let holds = |n: u8, set: Set| {
-            let pair = n.checked_sub(1).and_then(|low| entry.pair_sets.get(&low));
-            let pair = pair.or_else(|| entry.pair_sets.get(&n));
-            let of = pair.or_else(|| entry.vgpr_sets.get(&n));
+            let of = match entry.pair_with(n) {
+                Some(pair) => entry.sets.pairs.get(&pair),
+                None => entry.sets.vgprs.get(&n),
+            };
             of.is_none_or(|&of| within(&self.parents, set, of))
         };
-        let saved = entry.saved.iter();
+        let saved = entry.sets.saved.iter();
         saved
             .filter(|&(_, &set)| vgprs.iter().all(|&n| holds(n, set)))
             .map(|(&pair, _)| pair)
@@ -169,7 +170,7 @@ impl Facts {
         let (Some(acting), Some(entry)) = (self.acting.get(&block), self.entries.get(&head)) else {
             return false;
         };
-        let masks = saved.iter().filter_map(|pair| entry.saved.get(pair));
+        let masks = saved.iter().filter_map(|pair| entry.sets.saved.get(pair));
         let mut all: Vec<Set> = masks.copied().collect();
         all.push(Set::Entry(head));
         let mut small = acting.inside.iter().chain(exit.then_some(&acting.exit));

@@ -166,14 +166,14 @@ impl Analysis<'_> {
                 self.made(x, x, aligned, |lane| i64::from(a[lane]) * factor)
             }
             Op::Shl => {
-                let n = constant(1)? as u32 & 31;
+                let n = Width::W32.shift_amount(constant(1)?);
                 let x = self.operand(k, node.args[0])?;
                 let a = self.offsets(x.offsets);
                 self.made(x, x, x.aligned + n, |lane| i64::from(a[lane]) << n)
             }
             // The offsets are in bits where the base is 0.
             Op::Lshr => {
-                let n = constant(1)? as u32 & 31;
+                let n = Width::W32.shift_amount(constant(1)?);
                 let x = self.operand(k, node.args[0])?;
                 let a = self.low_bits(x, x.aligned)?;
                 self.made(x, x, x.aligned.saturating_sub(n), |lane| {

@@ -1,6 +1,6 @@
 //! Transfer functions: the fact about a result from those about its operands.
 
-use super::{ALIKE, Analysis, Fact, Guard, Registers, SMALL, Set, Step, small};
+use super::{ALIKE, Analysis, Fact, Guard, Registers, SMALL, Set, Step, is_small};
 use crate::ir::{Block, Node, Op, Val, Width};
 use crate::maps::HashMap;
 use frontend::state::LANES;
@@ -104,7 +104,7 @@ impl Analysis<'_> {
                 })
             }
             Op::Shl if constant(1).is_some() => {
-                let n = constant(1).unwrap_or(0) as u32 & if mask == u64::MAX { 63 } else { 31 };
+                let n = node.ty.width.shift_amount(constant(1)?);
                 arg(0).map(|f| Fact {
                     alike: f.alike + n,
                     aligned: f.aligned + n,
@@ -148,7 +148,7 @@ impl Analysis<'_> {
             // Uniform among lanes between which the low word does not wrap.
             Op::Hi if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
-                small(f.stride).then_some(Fact {
+                is_small(f.stride as i64).then_some(Fact {
                     stride: 0,
                     guarded: false,
                     stepped: true,
@@ -194,7 +194,7 @@ impl Analysis<'_> {
             }
             Op::Lshr if arg(0)?.stride != 0 => {
                 let f = arg(0)?;
-                let n = constant(1)? as u32 & if mask == u64::MAX { 63 } else { 31 };
+                let n = node.ty.width.shift_amount(constant(1)?);
                 let reach = self.reach(f)?;
                 let alike = match f.alike {
                     ALIKE => ALIKE,

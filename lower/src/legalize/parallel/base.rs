@@ -33,9 +33,7 @@ impl Emitter<'_> {
         };
         let written = g.plan.written();
         for &n in carried {
-            let low = n.checked_sub(1).filter(|low| entry.pairs.contains_key(low));
-            let pair = low.or_else(|| entry.pairs.contains_key(&n).then_some(n));
-            let value = match (pair, entry.vgprs.get(&n)) {
+            let value = match (entry.pair_with(n), entry.vgprs.get(&n)) {
                 (Some(low), _) => {
                     let words = [low, low + 1].map(|m| word(self, m));
                     let wide = joined(&mut self.b, words[0], words[1]);
