@@ -110,6 +110,14 @@ impl Rmw {
     }
 
     fn sum(self, a: u64, b: u64) -> u64 {
+        // Where nothing can be flushed, the host adds as the guest.
+        if !self.wide {
+            let [a, b] = [a, b].map(|word| f32::from_bits(word as u32));
+            let sum = a + b;
+            if a.is_normal() && b.is_normal() && sum.is_normal() {
+                return u64::from(sum.to_bits());
+            }
+        }
         let env = Env {
             round: Round::NearestEven,
             denorm: self.denorm,
@@ -184,13 +192,18 @@ impl Rmw {
         })
     }
 
-    /// On bytes that only this wave accesses; returns the old word.
+    /// On the four or eight bytes of a word that only this wave accesses; returns the old word.
     fn on_bytes(self, bytes: &mut [u8], data: u64, second: u64) -> u64 {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        let old = u64::from_le_bytes(word);
-        let new = self.apply(old, data, second).to_le_bytes();
-        bytes.copy_from_slice(&new[..bytes.len()]);
+        if let Ok(dword) = <&mut [u8; 4]>::try_from(&mut *bytes) {
+            let old = u64::from(u32::from_le_bytes(*dword));
+            *dword = (self.apply(old, data, second) as u32).to_le_bytes();
+            return old;
+        }
+        let bytes: &mut [u8; 8] = bytes
+            .try_into()
+            .expect("bug: a word of neither 4 nor 8 bytes");
+        let old = u64::from_le_bytes(*bytes);
+        *bytes = self.apply(old, data, second).to_le_bytes();
         old
     }
 }

@@ -1,6 +1,6 @@
-//! Integer atomics on global memory of the whole wave, whose words are all in guest memory and
-//! aligned. Lanes act in ascending order, each by one host atomic; if all act on one word, they
-//! share one.
+//! Integer atomics of the whole wave whose words are all in guest memory and aligned, or all in LDS.
+//! Lanes act in ascending order. On guest memory each is one host atomic; if all act on one word,
+//! they share one. Nothing else accesses LDS meanwhile.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -13,12 +13,12 @@ use lower::abi::{Context, Lanes};
 use super::super::atomic::OPERATIONS;
 use super::common::{Checked, Wave, each};
 
-/// An atomic on global memory; true if it is done. `WANTED`: the instruction returns the old words.
+/// An atomic; true if it is done. `WANTED`: the instruction returns the old words.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`, for `EffectFn::Atomic`; EXEC is not 0.
 #[inline(always)]
-pub(super) unsafe fn global<const WANTED: bool>(
+pub(super) unsafe fn whole<const WANTED: bool>(
     ctx: &Context,
     w: Wave,
     out: *const *mut Lanes,
@@ -42,7 +42,7 @@ macro_rules! atomics {
             const DWORDS: usize = size_of::<$word>() / 4;
 
             /// # Safety
-            /// See [`global`].
+            /// See [`whole`].
             #[inline(always)]
             pub(super) unsafe fn run<const WANTED: bool>(
                 ctx: &Context,
@@ -60,8 +60,12 @@ macro_rules! atomics {
                 /// lanes' operands, if there is one.
                 macro_rules! each_by {
                     ($one:expr, $new:expr, $both:expr) => {
-                        // SAFETY: `check` proved that the words are aligned and lie in guest memory.
-                        unsafe { act::<WANTED>(w, at, out, $one, $new, $both) }
+                        match w.is_lds() {
+                            // SAFETY: `check` proved that the words lie inside LDS.
+                            true => unsafe { act_on_lds::<WANTED>(w, at, out, $new) },
+                            // SAFETY: `check` proved that the words are aligned and lie in guest memory.
+                            false => unsafe { act::<WANTED>(w, at, out, $one, $new, $both) },
+                        }
                     };
                     ($new:expr, $both:expr) => {
                         each_by!(
@@ -153,7 +157,70 @@ macro_rules! atomics {
                 word as $word
             }
 
-            /// Performs the lanes' atomics, one after the other.
+            /// Has the operation a second operand?
+            #[inline(always)]
+            fn takes_two(w: Wave) -> bool {
+                OPERATIONS[(w.code & 0xff) as usize] == Atomic::CmpSwap
+            }
+
+            /// The first and second operand of a lane.
+            ///
+            /// # Safety
+            /// The arguments are an atomic's; `two` is [`takes_two`].
+            #[inline(always)]
+            unsafe fn operands(w: Wave, two: bool, lane: usize) -> ($word, $word) {
+                // SAFETY: the caller's contract.
+                unsafe { (operand(w, 0, lane), if two { operand(w, 1, lane) } else { 0 }) }
+            }
+
+            /// Gives the old words of the active lanes.
+            ///
+            /// # Safety
+            /// There is a slot for each dword of a result; operands are not used any more.
+            #[inline(always)]
+            unsafe fn give(w: Wave, out: *const *mut Lanes, old: &[$word; 64]) {
+                for n in 0..DWORDS {
+                    // SAFETY: the caller's contract.
+                    let slot = unsafe { *out.add(n) }.cast::<u32>();
+                    each(w.exec, |lane| {
+                        // SAFETY: a slot has 64 words.
+                        unsafe { *slot.add(lane) = (u64::from(old[lane]) >> (32 * n)) as u32 };
+                    });
+                }
+            }
+
+            /// Performs the lanes' atomics on LDS, one after the other.
+            ///
+            /// # Safety
+            /// The words at `at` lie inside LDS; the arguments are an atomic's.
+            #[inline(always)]
+            unsafe fn act_on_lds<const WANTED: bool>(
+                w: Wave,
+                at: Checked,
+                out: *const *mut Lanes,
+                new: impl Fn($word, $word, $word) -> $word,
+            ) {
+                let two = takes_two(w);
+                let mut old: [$word; 64] = [0; 64];
+                each(w.exec, |lane| {
+                    let cell = at.at(lane).cast::<$word>();
+                    // SAFETY: the caller's contract.
+                    unsafe {
+                        let (data, second) = operands(w, two, lane);
+                        let word = cell.read_unaligned();
+                        cell.write_unaligned(new(word, data, second));
+                        if WANTED {
+                            old[lane] = word;
+                        }
+                    }
+                });
+                if WANTED {
+                    // SAFETY: the caller's contract.
+                    unsafe { give(w, out, &old) };
+                }
+            }
+
+            /// Performs the lanes' atomics on guest memory, one after the other.
             ///
             /// # Safety
             /// The words at `at` are aligned guest memory; the arguments are an atomic's.
@@ -166,11 +233,9 @@ macro_rules! atomics {
                 new: impl Fn($word, $word, $word) -> $word,
                 both: Option<fn($word, $word) -> $word>,
             ) {
-                let two = OPERATIONS[(w.code & 0xff) as usize] == Atomic::CmpSwap;
-                // SAFETY: the caller's contract; only these take a second operand.
-                let operands = |lane: usize| unsafe {
-                    (operand(w, 0, lane), if two { operand(w, 1, lane) } else { 0 })
-                };
+                let two = takes_two(w);
+                // SAFETY: the caller's contract.
+                let operands = |lane: usize| unsafe { operands(w, two, lane) };
                 // SAFETY: the caller's contract; all accesses to guest memory are atomic.
                 let cell = |lane: usize| unsafe { <$cell>::from_ptr(at.at(lane).cast()) };
                 let mut old: [$word; 64] = [0; 64];
@@ -207,14 +272,8 @@ macro_rules! atomics {
                     });
                 }
                 if WANTED {
-                    for n in 0..DWORDS {
-                        // SAFETY: there is a slot for each dword of a result; operands are not used any more.
-                        let slot = unsafe { *out.add(n) }.cast::<u32>();
-                        each(w.exec, |lane| {
-                            // SAFETY: a slot has 64 words.
-                            unsafe { *slot.add(lane) = (u64::from(old[lane]) >> (32 * n)) as u32 };
-                        });
-                    }
+                    // SAFETY: the caller's contract.
+                    unsafe { give(w, out, &old) };
                 }
             }
         }

@@ -3,12 +3,12 @@
 //! have no branches. Everything else (apertures, lanes in several ranges, faults, checked mode) is
 //! left to the functions of [`super`], from the beginning.
 
-use frontend::op::{Atomic, Space};
+use frontend::op::Space;
 use lower::abi::{Context, ExitCode, Lanes, Site};
 use lower::ir::functions::{EffectFn, more_of};
 
 use super::super::host::Host;
-use super::atomics::global;
+use super::atomics::whole;
 use super::items::{Byte, Dwords, Item, Short, in_order};
 use super::scratch;
 
@@ -76,7 +76,7 @@ impl Wave {
 
     /// Is it on LDS?
     #[inline(always)]
-    fn is_lds(&self) -> bool {
+    pub(super) fn is_lds(&self) -> bool {
         self.code >> 8 & 0xff == Space::Lds as u64
     }
 
@@ -372,8 +372,8 @@ unsafe fn store<const AVX: bool>(ctx: &Context, args: *const u64) -> bool {
     }
 }
 
-/// `EffectFn::Atomic` of the common kind: integer operations on global memory, and of 32 bits on
-/// LDS without a result; true if it was done.
+/// `EffectFn::Atomic` of the common kind: integer operations on global memory and on LDS; true if it
+/// was done.
 ///
 /// # Safety
 /// The contract of `lower::abi::EffectFnPtr`.
@@ -384,64 +384,13 @@ unsafe fn atomic(ctx: &Context, site: &Site, args: *const u64, out: *const *mut 
     if w.exec == 0 {
         return true;
     }
-    let returns_old = !matches!(site.inst.dst[0], frontend::Operand::None);
-    if !w.is_lds() {
-        // SAFETY: the caller's contract.
-        return unsafe {
-            match returns_old {
-                true => global::<true>(ctx, w, out),
-                false => global::<false>(ctx, w, out),
-            }
-        };
-    }
-    if returns_old || w.code >> 16 & 0xff != 1 {
-        return false;
-    }
-    /// One loop for each operation.
-    macro_rules! operations {
-        ($($name:ident: $f:expr;)*) => {
-            $(const $name: u64 = Atomic::$name as u64;)*
-            match w.code & 0xff {
-                // SAFETY: the caller's contract.
-                $($name => unsafe { update(ctx, w, $f) },)*
-                _ => false,
-            }
-        };
-    }
-    #[allow(non_upper_case_globals, reason = "named like the operations")]
-    {
-        operations! {
-            Add: u32::wrapping_add;
-            Sub: u32::wrapping_sub;
-            MinU: u32::min;
-            MaxU: u32::max;
-            MinI: |m: u32, d: u32| (m as i32).min(d as i32) as u32;
-            MaxI: |m: u32, d: u32| (m as i32).max(d as i32) as u32;
-            And: |m: u32, d: u32| m & d;
-            Or: |m: u32, d: u32| m | d;
-            Xor: |m: u32, d: u32| m ^ d;
+    // SAFETY: the caller's contract.
+    unsafe {
+        match matches!(site.inst.dst[0], frontend::Operand::None) {
+            true => whole::<false>(ctx, w, out),
+            false => whole::<true>(ctx, w, out),
         }
     }
-}
-
-/// Applies `f` to the lanes' dwords of LDS; true if it was done.
-///
-/// # Safety
-/// The contract of `lower::abi::EffectFnPtr`.
-#[inline(always)]
-unsafe fn update(ctx: &Context, w: Wave, f: impl Fn(u32, u32) -> u32) -> bool {
-    // SAFETY: the caller's contract.
-    let Some(at) = (unsafe { w.check(ctx, 4, 3) }) else {
-        return false;
-    };
-    // SAFETY: an atomic has an operand.
-    let data = unsafe { w.data(0) };
-    each(w.exec, |lane| {
-        let at = at.at(lane).cast::<u32>();
-        // SAFETY: `check` proved that the dwords lie inside LDS; a slot has 64 words.
-        unsafe { at.write_unaligned(f(at.read_unaligned(), *data.add(lane))) };
-    });
-    true
 }
 
 /// Defines the entries of a function for every host and for hosts with AVX2.
