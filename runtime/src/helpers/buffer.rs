@@ -7,8 +7,8 @@ use lower::abi::{ExitCode, Lanes, Site};
 
 use super::atomic::{Rmw, float_denorm};
 use super::format::Format;
-use super::memory::{Element, active, read, write};
-use super::{Call, Words};
+use super::memory::{Addressed, Element, active, read, write};
+use super::{Call, Words, has_avx2};
 use crate::choices;
 use crate::fault::{Access, FaultKind};
 use crate::memory::Memory;
@@ -321,25 +321,105 @@ impl<'a> Buffer<'a> {
         let (index, offset) = self.position(lane);
         let offset = offset + i as u64;
         let records = u64::from(d.num_records);
-        let by_bytes = d.stride == 0
-            || match self.gfx {
-                Gfx::Gfx600 | Gfx::Gfx700 => false,
-                Gfx::Gfx803 => !d.swizzle,
-                _ => !mem.idxen,
-            };
-        if by_bytes {
-            // Swizzling follows the check. Before gfx9 the scalar offset takes part.
+        if self.counts_bytes() {
+            // Swizzling follows the check.
             let start = match d.swizzle {
                 true => 0,
                 false => index * u64::from(d.stride),
             };
-            let soffset = match gfx9 && !choices::GFX9_RAW_CHECK_HAS_SOFFSET {
-                true => 0,
-                false => u64::from(self.soffset),
-            };
-            return start + offset + soffset < records;
+            return start + offset + self.checked_soffset() < records;
         }
         index < records && (gfx9 || !d.swizzle || offset < u64::from(d.stride))
+    }
+
+    /// Does the range check compare bytes, not records?
+    fn counts_bytes(&self) -> bool {
+        self.descriptor.stride == 0
+            || match self.gfx {
+                Gfx::Gfx600 | Gfx::Gfx700 => false,
+                Gfx::Gfx803 => !self.descriptor.swizzle,
+                _ => !self.inst.mem.idxen,
+            }
+    }
+
+    /// The scalar offset's part in a range check of bytes: before gfx9 it takes part.
+    fn checked_soffset(&self) -> u64 {
+        match self.gfx.is_gfx9() && !choices::GFX9_RAW_CHECK_HAS_SOFFSET {
+            true => 0,
+            false => u64::from(self.soffset),
+        }
+    }
+
+    /// The addresses of the active lanes' elements of `bytes` bytes; lanes whose element is out of range
+    /// access nothing. `None` if the buffer is swizzled, an address is of 64 bits, or a part of an element
+    /// is in range.
+    fn addressed(&self, exec: u64, bytes: usize) -> Option<Addressed> {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            // SAFETY: the host has these features.
+            return unsafe { self.addressed_by_avx2(exec, bytes) };
+        }
+        self.addressed_by_lanes(exec, bytes)
+    }
+
+    /// As [`Buffer::addressed`].
+    ///
+    /// # Safety
+    /// The host has these features.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    unsafe fn addressed_by_avx2(&self, exec: u64, bytes: usize) -> Option<Addressed> {
+        self.addressed_by_lanes(exec, bytes)
+    }
+
+    /// As [`Buffer::addressed`]. The loop has no branches, so that it vectorises.
+    #[inline(always)]
+    fn addressed_by_lanes(&self, exec: u64, bytes: usize) -> Option<Addressed> {
+        let (mem, d) = (&self.inst.mem, &self.descriptor);
+        if d.swizzle || mem.addr64 {
+            return None;
+        }
+        let always = self.gfx.is_gfx9() && d.add_tid && !mem.idxen;
+        let by_bytes = self.counts_bytes();
+        let words = |there: bool, words: &Words<'_>| match (there, words) {
+            (false, _) => [0; LANES],
+            (true, Words::Wave(word)) => [*word; LANES],
+            (true, Words::Lanes(lanes)) => **lanes,
+        };
+        let indices = words(mem.idxen, &self.index);
+        let offsets = words(mem.offen, &self.offset);
+        let base = d.base.wrapping_add(u64::from(self.soffset));
+        let (stride, records) = (u64::from(d.stride), u64::from(d.num_records));
+        let (soffset, tid) = (self.checked_soffset(), u64::from(d.add_tid));
+        let (last, kept) = ((bytes as u64 - 1) & !3, ADDRESS & !self.ignored(bytes));
+        let mut found = Addressed {
+            at: [0; LANES],
+            on: [0; LANES],
+        };
+        // All sums are less than 2^63, so a difference is negative if its high bit is set.
+        let below = |at: u64| (at.wrapping_sub(records) as i64 >> 63) as u64;
+        let mut partial = 0;
+        for lane in 0..LANES {
+            let index = u64::from(indices[lane]) + tid * lane as u64;
+            let offset = u64::from(offsets[lane]) + mem.offset as u64;
+            let start = index * stride;
+            let checked = if by_bytes {
+                start + offset + soffset
+            } else {
+                index
+            };
+            let end = if by_bytes { checked + last } else { checked };
+            let active = (exec >> lane & 1).wrapping_neg();
+            let [first, whole] = match (self.unbound, always) {
+                (true, _) => [0; 2],
+                (_, true) => [active; 2],
+                _ => [checked, end].map(|at| below(at) & active),
+            };
+            partial |= first ^ whole;
+            found.at[lane] = base.wrapping_add(start + u64::from(offset as u32)) & kept;
+            found.on[lane] = whole;
+        }
+        (partial == 0).then_some(found)
     }
 
     /// Formats and atomics are all or nothing.
@@ -481,7 +561,13 @@ pub(super) fn load_raw(
     let mut room = [0; LANES];
     let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
-    for lane in active(call.raw(2)) {
+    let exec = call.raw(2);
+    if let Some(all) = access.addressed(exec, element.bytes())
+        && all.load(memory, element, results)
+    {
+        return Ok(());
+    }
+    for lane in active(exec) {
         let bytes = access.read(memory, lane, element.bytes());
         let bytes = bytes.map_err(|kind| call.fault(kind, Some(lane)))?;
         for (result, word) in results.iter_mut().zip(element.decode(&bytes)) {
@@ -502,7 +588,13 @@ pub(super) fn store_raw(
     let mut room = [0; LANES];
     let access = raw(call, call.site, sums, places, &mut room)?;
     let memory = call.host().group.memory;
-    for lane in active(call.raw(2)) {
+    let exec = call.raw(2);
+    if let Some(all) = access.addressed(exec, element.bytes())
+        && all.store(memory, element, |i, lane| data[i][lane])
+    {
+        return Ok(());
+    }
+    for lane in active(exec) {
         let bytes = element.encode(data.map(|words| words[lane]));
         access
             .write(memory, lane, bytes, element.bytes())
@@ -536,7 +628,12 @@ pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
         return Ok(());
     }
     let mut results = [[0; LANES]; 4];
-    for lane in active(exec) {
+    let plain = (!is_format(data)).then(|| element(data));
+    let done = plain.is_some_and(|element| {
+        let all = access.addressed(exec, element.bytes());
+        all.is_some_and(|all| all.load(memory, element, &mut results))
+    });
+    for lane in active(if done { 0 } else { exec }) {
         let words =
             load_lane(&access, memory, data, lane).map_err(|kind| call.fault(kind, Some(lane)))?;
         for (result, word) in results.iter_mut().zip(words) {
@@ -627,6 +724,16 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     };
     let regs = (access.inst.desc.src[3].regs() as usize).min(4);
     let sources: Vec<Words<'_>> = (0..regs).map(|i| call.words(7 + i)).collect();
+    let high = matches!(data, Data::D16Hi | Data::D16HiB8);
+    if !is_format(data)
+        && let element = element(data)
+        && let Some(all) = access.addressed(exec, element.bytes())
+        && all.store(memory, element, |i, lane| {
+            sources[i].get(lane) >> if high { 16 } else { 0 }
+        })
+    {
+        return Ok(());
+    }
     for lane in active(exec) {
         let mut words = [0; 4];
         for (word, source) in words.iter_mut().zip(&sources) {

@@ -13,6 +13,7 @@ use crate::engine::{APERTURE_BYTES, PRIVATE_BASE, SHARED_BASE};
 use crate::fault::{Access, FaultKind, Private};
 use crate::memory::Memory;
 
+mod addressed;
 mod atomics;
 mod common;
 mod flat;
@@ -21,6 +22,7 @@ mod lds;
 mod scratch;
 mod words;
 
+pub(super) use addressed::Addressed;
 pub(super) use common::entry as common;
 pub(super) use flat::{Bounds, Place, place};
 use flat::{load_flat, store_flat};
