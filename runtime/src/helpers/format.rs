@@ -183,41 +183,97 @@ impl Format {
         }
     }
 
+    /// The bits of each component if all have the same whole number of bytes, else 0.
+    fn whole(&self) -> u32 {
+        match self.bits {
+            [first @ (8 | 16 | 32), ..] if self.bits.iter().all(|bits| bits == first) => *first,
+            _ => 0,
+        }
+    }
+
     /// The components x, y, z, w of an element; missing ones are 0, 0, 0, 1.
     pub(super) fn load(&self, bytes: &[u8]) -> [u32; 4] {
-        let mut raw = [0; 16];
-        raw[..bytes.len()].copy_from_slice(bytes);
-        let raw = u128::from_le_bytes(raw);
         let mut components = [0, 0, 0, self.one()];
-        let mut at = 0;
-        for (component, &bits) in components.iter_mut().zip(self.bits) {
-            let ones = (1u128 << bits) - 1;
-            *component = self.load_one((raw >> at & ones) as u32, bits);
-            at += bits;
+        let count = self.bits.len();
+        match self.whole() {
+            8 => {
+                for (component, &byte) in components.iter_mut().zip(bytes).take(count) {
+                    *component = self.load_one(u32::from(byte), 8);
+                }
+            }
+            16 => {
+                let shorts = bytes.as_chunks::<2>().0;
+                for (component, &short) in components.iter_mut().zip(shorts).take(count) {
+                    *component = self.load_one(u32::from(u16::from_le_bytes(short)), 16);
+                }
+            }
+            32 => {
+                let dwords = bytes.as_chunks::<4>().0;
+                for (component, &dword) in components.iter_mut().zip(dwords).take(count) {
+                    *component = self.load_one(u32::from_le_bytes(dword), 32);
+                }
+            }
+            _ => {
+                // Packed elements have at most 32 bits.
+                let mut raw = bytes
+                    .iter()
+                    .rev()
+                    .fold(0, |raw, &byte| raw << 8 | u32::from(byte));
+                for (component, &bits) in components.iter_mut().zip(self.bits) {
+                    *component = self.load_one(raw & ((1 << bits) - 1), bits);
+                    raw >>= bits;
+                }
+            }
         }
         components
     }
 
     /// The bytes of an element of these components.
     pub(super) fn store(&self, components: [u32; 4]) -> [u8; 16] {
-        let mut raw = 0u128;
-        let mut at = 0;
-        for (component, &bits) in components.into_iter().zip(self.bits) {
-            raw |= u128::from(self.store_one(component, bits)) << at;
-            at += bits;
-        }
-        raw.to_le_bytes()
+        self.store_by(components, |word, bits| self.store_one(word, bits))
     }
 
     /// The bytes of an element of the low bits of these components.
     pub(super) fn store_bits(&self, components: [u32; 4]) -> [u8; 16] {
-        let mut raw = 0u128;
-        let mut at = 0;
-        for (component, &bits) in components.into_iter().zip(self.bits) {
-            raw |= (u128::from(component) & ((1 << bits) - 1)) << at;
-            at += bits;
+        self.store_by(components, |word, bits| match bits {
+            32 => word,
+            _ => word & ((1 << bits) - 1),
+        })
+    }
+
+    /// The bytes of an element whose components are those of `raw`, given a register and the component's bits.
+    #[inline(always)]
+    fn store_by(&self, components: [u32; 4], raw: impl Fn(u32, u32) -> u32) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let count = self.bits.len();
+        match self.whole() {
+            8 => {
+                for (byte, word) in bytes.iter_mut().zip(components).take(count) {
+                    *byte = raw(word, 8) as u8;
+                }
+            }
+            16 => {
+                let shorts = bytes.as_chunks_mut::<2>().0;
+                for (short, word) in shorts.iter_mut().zip(components).take(count) {
+                    *short = (raw(word, 16) as u16).to_le_bytes();
+                }
+            }
+            32 => {
+                let dwords = bytes.as_chunks_mut::<4>().0;
+                for (dword, word) in dwords.iter_mut().zip(components).take(count) {
+                    *dword = raw(word, 32).to_le_bytes();
+                }
+            }
+            _ => {
+                let (mut all, mut at) = (0, 0);
+                for (word, &bits) in components.into_iter().zip(self.bits) {
+                    all |= raw(word, bits) << at;
+                    at += bits;
+                }
+                bytes[..4].copy_from_slice(&u32::to_le_bytes(all));
+            }
         }
-        raw.to_le_bytes()
+        bytes
     }
 
     /// The same layout with integers, signed or not.
@@ -310,6 +366,28 @@ mod tests {
             "the least denormal"
         );
         assert_eq!(small_float(1, 6), 2f32.powi(-20).to_bits());
+    }
+
+    /// The bytes of every layout, from the bits of all its components in order.
+    #[test]
+    fn layouts() {
+        let words = [0x8765_4321, 0x0fed_cba9, 0x1357_9bdf, 0xfdb9_7531];
+        for dfmt in 0..20 {
+            let Some(format) = Format::of(dfmt, 4) else {
+                assert_eq!(layout(dfmt), [0; 0], "{dfmt}");
+                continue;
+            };
+            let (mut all, mut at, mut want) = (0u128, 0, [0, 0, 0, 1]);
+            for (i, &bits) in layout(dfmt).iter().enumerate() {
+                let part = u128::from(words[i]) & ((1 << bits) - 1);
+                want[i] = part as u32;
+                all |= part << at;
+                at += bits;
+            }
+            let bytes = all.to_le_bytes();
+            assert_eq!(format.store_bits(words), bytes, "{dfmt}");
+            assert_eq!(format.load(&bytes[..format.bytes()]), want, "{dfmt}");
+        }
     }
 
     #[test]

@@ -20,6 +20,9 @@ mod sample;
 /// Number of the operand with EXEC; behind it are the addresses, then the data.
 const EXEC: usize = 0;
 
+/// Maximum number of address operands.
+const ADDRESSES: usize = 10;
+
 /// A refusal: the unsupported feature.
 type Refusal = String;
 
@@ -135,10 +138,19 @@ impl Surface {
 
     /// The selected components of the texel at an address.
     fn read(&self, memory: &Memory, address: u64, format: Format) -> Result<[u32; 4], FaultKind> {
-        let mut raw = [0; 16];
-        let raw = &mut raw[..format.bytes()];
-        memory.read_bytes(address, raw)?;
-        Ok(format.select(format.load(raw), self.select))
+        let components = match format.bytes() {
+            1 => format.load(&memory.load::<1>(address)?),
+            2 => format.load(&memory.load::<2>(address)?),
+            4 => format.load(&memory.load::<4>(address)?),
+            8 => format.load(&memory.load::<8>(address)?),
+            16 => format.load(&memory.load::<16>(address)?),
+            bytes => {
+                let mut raw = [0; 16];
+                memory.read_bytes(address, &mut raw[..bytes])?;
+                format.load(&raw[..bytes])
+            }
+        };
+        Ok(format.select(components, self.select))
     }
 
     /// Components in memory order from those of a store; components that no result selects are 0.
@@ -163,6 +175,8 @@ struct Image<'a> {
     memory: &'a Memory,
     /// `None`: a descriptor of zeros.
     surface: Option<Surface>,
+    /// The address operands.
+    addresses: [Words<'a>; ADDRESSES],
     /// Address registers that are no operands: the two from this one on.
     slopes: Option<usize>,
     /// Number of the first operand of data.
@@ -222,6 +236,11 @@ impl<'a> Image<'a> {
                 return Err(Image::refuse(call, "an array of 3D images"));
             }
         }
+        let count = usize::from(image_addresses(op));
+        let addresses = std::array::from_fn(|i| match i < count {
+            true => call.words(EXEC + 1 + i),
+            false => Words::Wave(0),
+        });
         Ok(Some(Image {
             inst,
             op,
@@ -229,8 +248,9 @@ impl<'a> Image<'a> {
             exec,
             memory: call.host().group.memory,
             surface,
+            addresses,
             slopes: image_slopes(op).map(usize::from),
-            data: EXEC + 1 + usize::from(image_addresses(op)),
+            data: EXEC + 1 + count,
         }))
     }
 
@@ -294,33 +314,34 @@ impl<'a> Image<'a> {
     }
 
     /// Address register `n` of a lane.
-    fn address(&self, call: &Call<'a>, n: usize, lane: usize) -> u32 {
+    fn address(&self, n: usize, lane: usize) -> u32 {
         let left_out = match self.slopes {
             Some(first) if n >= first => 2,
             _ => 0,
         };
-        call.words(EXEC + 1 + n - left_out).get(lane)
+        let words = self.addresses.get(n - left_out);
+        words.map_or(0, |words| words.get(lane))
     }
 
     /// Address value `n` of a lane.
-    fn value(&self, call: &Call<'a>, n: usize, lane: usize) -> u32 {
+    fn value(&self, n: usize, lane: usize) -> u32 {
         if self.mem().a16 {
-            let pair = self.address(call, n / 2, lane);
+            let pair = self.address(n / 2, lane);
             return pair >> (16 * (n % 2)) & 0xffff;
         }
-        self.address(call, n, lane)
+        self.address(n, lane)
     }
 
     /// The texel that a lane of a load, a store or an atomic accesses.
-    fn target(&self, call: &Call<'a>, surface: &Surface, lane: usize) -> Option<u64> {
+    fn target(&self, surface: &Surface, lane: usize) -> Option<u64> {
         let mut at = [0; 3];
         for (n, coordinate) in at.iter_mut().enumerate().take(surface.rank) {
-            *coordinate = self.value(call, n, lane);
+            *coordinate = self.value(n, lane);
         }
         let mut next = surface.rank;
         if self.mem().da {
             if surface.layers.is_some() {
-                at[2] = self.value(call, next, lane);
+                at[2] = self.value(next, lane);
             }
             next += 1;
         }
@@ -329,7 +350,7 @@ impl<'a> Image<'a> {
             ImageOp::Load { mip: true, .. } | ImageOp::Store { mip: true, .. }
         );
         // There is one level.
-        if has_level && self.value(call, next, lane) > 0 {
+        if has_level && self.value(next, lane) > 0 {
             return None;
         }
         surface.place(at)
@@ -376,10 +397,10 @@ pub(super) fn load(call: &mut Call<'_>) -> Result<(), ExitCode> {
         };
         for lane in active(image.exec) {
             let words = if image.op == ImageOp::GetResinfo {
-                let level = image.value(call, 0, lane);
+                let level = image.value(0, lane);
                 image.masked(image.query(surface, level), None)
             } else {
-                let components = match image.target(call, surface, lane) {
+                let components = match image.target(surface, lane) {
                     Some(address) => surface
                         .read(image.memory, address, format)
                         .map_err(|kind| call.fault(kind, Some(lane)))?,
@@ -411,7 +432,7 @@ pub(super) fn store(call: &mut Call<'_>) -> Result<(), ExitCode> {
     let count = mask.count_ones() as usize;
     let raw = matches!(image.op, ImageOp::Store { pck: true, .. });
     for lane in active(image.exec) {
-        let Some(address) = image.target(call, surface, lane) else {
+        let Some(address) = image.target(surface, lane) else {
             continue;
         };
         let word = |i: usize| call.words(image.data + i).get(lane);
@@ -467,7 +488,7 @@ pub(super) fn atomic(call: &mut Call<'_>) -> Result<(), ExitCode> {
         }
         let rmw = Rmw::new(op, dwords == 2, Denorm::KEEP);
         for lane in active(image.exec) {
-            let Some(address) = image.target(call, surface, lane) else {
+            let Some(address) = image.target(surface, lane) else {
                 continue;
             };
             let word = |i: usize| match call.words(image.data + i) {

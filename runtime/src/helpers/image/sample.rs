@@ -244,8 +244,8 @@ impl Cursor {
         }
     }
 
-    fn float(&mut self, call: &Call<'_>, image: &Image<'_>, lane: usize) -> f32 {
-        let raw = image.value(call, self.next, lane);
+    fn float(&mut self, image: &Image<'_>, lane: usize) -> f32 {
+        let raw = image.value(self.next, lane);
         self.next += 1;
         f32::from_bits(match self.a16 {
             true => math::f16_to_f32(raw as u16, false),
@@ -284,7 +284,7 @@ pub(super) fn run<'a>(
         memory: image.memory,
     };
     for lane in active(image.exec) {
-        let (reach, layer) = reaches(call, image, &shared, mods, lane);
+        let (reach, layer) = reaches(image, &shared, mods, lane);
         let words = match gathers {
             true => gather(image, &shared, &reach, layer),
             false => shared
@@ -316,7 +316,6 @@ fn gather(
 
 /// The footprint of a lane, and the layer: {offset} {bias} {slopes} coordinates {slice} {level}.
 fn reaches(
-    call: &Call<'_>,
     image: &Image<'_>,
     shared: &Shared<'_>,
     mods: SampleMods,
@@ -333,7 +332,7 @@ fn reaches(
     let mut offset = [0; 3];
     if mods.offset {
         // Three signed fields of six bits in three bytes, of a whole register.
-        let packed = image.address(call, 0, lane).to_le_bytes();
+        let packed = image.address(0, lane).to_le_bytes();
         offset = [packed[0], packed[1], packed[2]].map(|byte| ((byte << 2) as i8) >> 2);
         cursor.skip(1);
     }
@@ -346,10 +345,10 @@ fn reaches(
     }
     let mut at = [0.0; 3];
     for coordinate in at.iter_mut().take(surface.rank) {
-        *coordinate = cursor.float(call, image, lane);
+        *coordinate = cursor.float(image, lane);
     }
     let slice = match mem.da {
-        true => cursor.float(call, image, lane),
+        true => cursor.float(image, lane),
         false => 0.0,
     };
     let layer = surface.layers.map(|(count, _)| {
@@ -357,7 +356,7 @@ fn reaches(
         (slice.round_ties_even() as u32).min(count - 1)
     });
     let filter = match mods.lod {
-        true => sampler.filter(cursor.float(call, image, lane)),
+        true => sampler.filter(cursor.float(image, lane)),
         false => sampler.magnify,
     };
     let blends = !surface.format.is_integer();
